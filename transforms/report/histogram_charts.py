@@ -18,12 +18,16 @@ Found = Mapping[tuple[str, str, int], int]
 Shown = dict[str, Any]
 
 
-def charts(found: Found, golden: Mapping[str, int] | None = None) -> list[Shown]:
+def charts(
+    found: Found, golden: Mapping[str, int] | None = None, *, together: bool = True
+) -> list[Shown]:
     """Return the charts of a run by facet, in the order of `FACETS`.
 
     Args:
         found: The histograms of all corpora.
         golden: Masks of a golden set by words of their suggestion, to show beside those of the run.
+        together: Whether the corpora, if they are several, stand by their number of values after
+            a chart of all; otherwise they stand by name.
     """
     by_facet: dict[str, dict[str, Counter[int]]] = {}
     for (name, corpus, bar), values in found.items():
@@ -31,9 +35,15 @@ def charts(found: Found, golden: Mapping[str, int] | None = None) -> list[Shown]
     totals = Counter({corpus: 0 for _, corpus, _ in found})
     for (_, corpus, _), values in found.items():
         totals[corpus] += values
-    order = sorted(totals, key=lambda corpus: (-totals[corpus], corpus))
+    order = sorted(totals, key=lambda corpus: (-totals[corpus] if together else 0, corpus))
     return [
-        _facet(facet, by_facet[name], order, golden if name == "mask" else None)
+        _facet(
+            facet,
+            by_facet[name],
+            order,
+            golden if name == "mask" else None,
+            together=together,
+        )
         for name, facet in FACETS.items()
         if name in by_facet
     ]
@@ -44,11 +54,13 @@ def _facet(
     corpora: Mapping[str, Counter[int]],
     order: Sequence[str],
     golden: Mapping[str, int] | None,
+    *,
+    together: bool,
 ) -> Shown:
     """Return the charts of one facet, which all have the same bars."""
     every: Counter[int] = sum(corpora.values(), Counter())
     shown = {name: corpora[name] for name in order[:MAX_CORPORA] if name in corpora}
-    if len(corpora) > 1:
+    if together and len(corpora) > 1:
         shown = {_free(ALL, shown): every, **shown}
     if golden:
         shown[_free("golden set", shown)] = _in_bars(facet, golden)

@@ -1,9 +1,11 @@
 """Two runs side by side: counts, reasons, distributions, options, and pairs with other rows."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pairweave.transforms.report.histogram_charts import charts
 from pairweave.transforms.report.report_samples import TAG_COLOURS, kept_samples
 from pairweave.transforms.report.run_samples import Row, first_pairs
 from pairweave.transforms.report.shown_counts import split_counts, split_rules
@@ -80,13 +82,19 @@ def _compared(rows: Sequence[Row], columns: Sequence[set[str]]) -> list[Row]:
     return [{name: row[name] for name in names} for row in rows]
 
 
-def render(names: Sequence[str], manifests: Sequence[Json], pairs: PairsOfBoth) -> str:
+def render(
+    names: Sequence[str],
+    manifests: Sequence[Json],
+    pairs: PairsOfBoth,
+    histograms: Sequence[Mapping[tuple[str, str, int], int]] = (),
+) -> str:
     """Render the page.
 
     Args:
         names: What to call the two runs.
         manifests: Their manifests.
         pairs: Their pairs.
+        histograms: Their histograms (`ReceiptSums.histograms`).
 
     Returns:
         The page, the same for the same arguments; HTML and well-formed XML.
@@ -110,10 +118,22 @@ def render(names: Sequence[str], manifests: Sequence[Json], pairs: PairsOfBoth) 
             }
             for what, unit in sorted({*distributions[0], *distributions[1]})
         ],
+        histograms=_both_histograms(histograms),
         pairs=pairs,
         changed=[tuple(map(kept_samples, _different(*rows))) for rows in pairs.changed[:SHOWN]],
         tag_colours=TAG_COLOURS,
     )
+
+
+def _both_histograms(
+    histograms: Sequence[Mapping[tuple[str, str, int], int]],
+) -> list[dict[str, Any]]:
+    """Return charts of both runs, each of all its corpora."""
+    found: Counter[tuple[str, str, int]] = Counter()
+    for name, each in zip(("first", "second"), histograms, strict=False):
+        for (facet, _, bar), values in each.items():
+            found[facet, name, bar] += values
+    return charts(found, together=False)
 
 
 def totals(manifests: Sequence[Json]) -> Rows:

@@ -8,6 +8,7 @@ from pairweave.pipelines.commands.finished.report_command import write
 from pairweave.pipelines.options.command_options import CompareOptions
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run import finished_run
+from pairweave.transforms.commit.checking import read_sums
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.report.run_comparison import compare_pairs, render, summary
 
@@ -25,7 +26,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
             f"{names[0]} is a run of {jobs[0]}, {names[1]} of {jobs[1]}; give two runs of one job"
         )
     pairs = compare_pairs(names, manifests)
-    write(options.output, render(names, manifests, pairs))
+    sums = [read_sums(*found) for found in zip(names, manifests, strict=True)]
+    write(options.output, render(names, manifests, pairs, [each.histograms for each in sums]))
     for line in summary(names, manifests, pairs):
         terminal.say(line)
     terminal.say(f"page: {options.output}")

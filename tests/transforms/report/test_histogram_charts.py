@@ -37,6 +37,13 @@ def test_of_many_corpora_the_largest_have_charts_and_all_count():
     assert chart["charts"][0]["total"] == sum(range(1, 31))
 
 
+def test_two_runs_stand_in_their_order_without_a_sum():
+    found = {("tags", "second", 1): 9, ("tags", "first", 2): 1}
+    (chart,) = charts(found, together=False)
+    assert [each["name"] for each in chart["charts"]] == ["first", "second"]
+    assert chart["rows"][0] == {"tags": "1", "first": 0, "second": 1}
+
+
 def test_a_golden_set_stands_beside_the_masks_of_the_run():
     found = {("mask", "a", 1): 2, ("tags", "a", 1): 2}
     tags, masks = charts(found, {"1": 3, "2": 1})

@@ -87,6 +87,9 @@ def test_the_page_says_what_differs(outputs, tmp_path):
     text = " ".join(root.find("body").itertext())
     assert "Both runs read the same files." in text
     assert f"{len(pairs.changed)} with other rows" in " ".join(text.split())
+    for name in ("Characters of the source", "Tags in a tagged row"):
+        assert name in text
+    assert [head.text for head in root.iter("h3")].count("Tags in a tagged row") == 1
     assert text.count("Pair ") == min(len(pairs.changed), run_comparison.SHOWN)
 
 
