@@ -268,3 +268,26 @@ def test_another_configuration_is_refused_and_migrates_in_one_version(store, sec
     assert "would make all rows anew" in planned
     assert "tagged version 1" in done
     assert "2 nights checked" in checked
+
+
+def test_input_a_fitted_model_and_a_job_of_a_scheduler_can_all_be_in_the_store(store, tmp_path):
+    table = place(store, "fitted")
+    head = nightly.HEAD.replace("augment", "align").replace("mix: 0\n", "")
+    of = f'corpora:\n- {{corpus: help, input: "{place(store, "help")}/*.tsv"}}\n'
+    nightly.write_config(tmp_path, head=head, of=of)
+    for number, name in enumerate(("one", "two")):
+        nightly.write_help(tmp_path, name, range(60 * number, 60 * number + 60))
+    store.put("help/one.tsv", (tmp_path / "help/one.tsv").read_bytes())
+    many(tmp_path, night(table, "--launches", place(store, "jobs.json")))
+    (launch,) = json.loads(store.objects("jobs.json")["jobs.json"])
+    job = [launch["job"], "--config", launch["config"], "--output", launch["output"]]
+    _, committed = many(tmp_path, job, night(table))
+    assert "committed night 1: files version 0, links version 0" in committed
+    store.put("help/two.tsv", (tmp_path / "help/two.tsv").read_bytes())
+    second, shown, checked = many(
+        tmp_path, night(table), ["refresh", "status", table], ["refresh", "verify", table]
+    )
+    assert "read 60 pairs: 60 new" in second
+    assert "120 pairs of 2 inputs" in shown
+    assert "model of en-de: _models/en-de/hmm-" in shown
+    assert "2 nights checked" in checked

@@ -1,5 +1,8 @@
 """Tables of ``refresh`` in other people's readers, at every night."""
 
+import importlib.util
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
@@ -65,15 +68,24 @@ def test_duckdb_reads_every_night(table, night):
     assert {tuple(others) for _, *others in found} == {("en", "plain")}
 
 
-def test_duckdb_reads_the_table_itself_where_its_extension_is_installed(table):
+@pytest.mark.parametrize("night", range(NIGHTS))
+def test_duckdb_reads_the_table_itself_where_its_extension_is_installed(table, night):
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
     try:
-        connection.execute("load delta")
+        connection.execute(f"load '{extension()}'")
     except duckdb.Error as error:
         pytest.skip(f"DuckDB's extension delta is not installed: {error}")
-    found = connection.execute(f"select source from delta_scan('{table}')").fetchall()
-    assert sorted(source for (source,) in found) == expected(2)
+    scan = f"select source from delta_scan('{table}', version => {night})"
+    found = connection.execute(scan).fetchall()
+    assert sorted(source for (source,) in found) == expected(night)
+
+
+def extension():
+    """Return the file of DuckDB's extension in the package of that name, or the name alone."""
+    found = importlib.util.find_spec("duckdb_extension_delta")
+    paths = Path(found.origin).parent.rglob("delta.duckdb_extension") if found else ()
+    return next(map(str, paths), "delta")
 
 
 @pytest.mark.parametrize("night", range(NIGHTS))

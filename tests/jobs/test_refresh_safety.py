@@ -18,6 +18,7 @@ from pairweave.pipelines.refresh import (
 from pairweave.pipelines.refresh.inner_runs import InnerRun
 from pairweave.pipelines.refresh.upkeep import vacuum
 from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.storage import beam_store, files, object_stores
 from tests.makers import nightly, runs
 
 NIGHT = records.Record(
@@ -207,3 +208,36 @@ def test_jobs_of_a_night_that_a_scheduler_starts_are_committed_by_the_next_comma
     assert nightly.rows(tmp_path / "table") == nightly.rows(tmp_path / "at_once")
     out = nightly.good_night(tmp_path, "--launches", "jobs.json")
     assert out == "0 jobs to start: jobs.json\n"
+
+
+def test_a_record_whose_creation_was_answered_twice_is_ones_own(tmp_path, monkeypatch):
+    table = str(tmp_path)
+    create = files.create
+
+    def repeated(path, data):
+        create(path, data)
+        return create(path, data)  # the answer to the first request was lost
+
+    monkeypatch.setattr(files, "create", repeated)
+    assert records.create(table, NIGHT)
+    assert not records.create(table, dataclasses.replace(NIGHT, when="2026-01-01T00:00:01Z"))
+
+
+def test_a_store_that_cannot_commit_is_refused(monkeypatch):
+    monkeypatch.setattr(object_stores, "store_of", lambda _: beam_store.BeamStore())
+    with pytest.raises(
+        ConfigError, match="hdfs://host/table: Delta tables can be on a disk, at gs"
+    ):
+        tables.require_place("hdfs://host/table")
+
+
+def test_a_table_in_a_store_that_may_only_be_read_needs_no_lease(monkeypatch):
+    def refuse(*_):
+        raise PermissionError("read-only")
+
+    monkeypatch.setattr(files, "write_bytes", refuse)
+    monkeypatch.setattr(files, "delete", lambda _: None)
+    with table_lock.reading("s3://bucket/table"):
+        pass
+    with pytest.raises(PermissionError), table_lock.held("s3://bucket/table", alone=False):
+        pass

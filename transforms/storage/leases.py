@@ -48,7 +48,8 @@ def held(place: str, *, alone: bool) -> Iterator[None]:
         with _written_again(own):
             yield
     finally:
-        files.delete(own)
+        with contextlib.suppress(OSError):  # it ends by itself
+            files.delete(own)
 
 
 def _write(own: str) -> None:
