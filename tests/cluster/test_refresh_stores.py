@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.parse
 
@@ -187,12 +188,13 @@ def test_a_night_killed_at_its_commit_is_committed_once(
     store, second, on_disk, held, tmp_path, monkeypatch
 ):
     directory, prefix = second
-    waiting = []
+    waiting, is_killed = [], threading.Event()
 
     def hold_back(method, path, body):
         if method in ("PUT", "POST") and names(held, path, body):
             waiting.append(path)
-            return 60.0
+            is_killed.wait(runs.SECONDS)
+            return "drop"
         return None
 
     monkeypatch.setattr(store.door, "spoil", hold_back)
@@ -203,8 +205,9 @@ def test_a_night_killed_at_its_commit_is_committed_once(
     os.kill(process.pid, signal.SIGKILL)
     runs.kill_group(process)
     process.communicate()
-    assert waiting
     monkeypatch.setattr(store.door, "spoil", lambda *_: None)
+    is_killed.set()
+    assert waiting
     table = place(store, prefix)
     vacuum = ["refresh", "vacuum", table, "--retention", "0"]
     _, refused = many(directory, night(table, *NEXT), vacuum, statuses=[0, 1])
