@@ -1,4 +1,4 @@
-"""Faults on Flink: on the mini cluster of a run, and on a session cluster of two task managers."""
+"""Faults on a Flink session cluster of two task managers."""
 
 import contextlib
 import dataclasses
@@ -6,7 +6,6 @@ import functools
 import json
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -15,36 +14,14 @@ from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.flink import session_cluster
 from pairweave.pipelines.process import descendants
 from tests.faults import matrix
-from tests.faults.matrix import ALWAYS, ASIDE, HELD, KILLED, MIDDLE, POISON, RAISES, Cell
+from tests.faults.held import await_held, kill_launcher, let_go
+from tests.faults.matrix import HELD, KILLED, MIDDLE, RAISES, Cell
 from tests.makers import runs
 
-MINI, SESSION = "flink, mini cluster", "flink, session cluster"
+SESSION = "flink, session cluster"
 SMALL = ("--engine", "flink", "--workers", "2")
 RESTART_SECONDS = 3
 """Time until a failed job is restarted on the session cluster: less than usual, to save time."""
-
-ON_MINI = [
-    Cell("worker killed as it makes a shard", MINI, SMALL, (MIDDLE,), attempts=1),
-    Cell("function raises once", MINI, SMALL, (RAISES,), attempts=1),
-]
-SOON = (
-    *("--engine", "flink", "--workers", "1"),
-    *matrix.ONCE,
-    "--flink_conf_dir=soon",
-    "--environment_cache_millis=500",  # a worker process is forgotten before the job is restarted
-)
-"""What always fails costs each graph its restarts: on the mini cluster one, after a second."""
-
-RESTART_ONCE = """
-restart-strategy.type: fixed-delay
-restart-strategy.fixed-delay.attempts: 1
-restart-strategy.fixed-delay.delay: 1 s
-"""
-ALWAYS_ON_MINI = [
-    Cell("function raises for one shard", MINI, SOON, (ALWAYS,), (3, 0), ASIDE),
-    Cell("shard kills its worker always", MINI, SOON, (POISON,), (3, 0), ASIDE),
-]
-KILL_ON_MINI = Cell("launcher killed as it makes a shard", MINI, SMALL, (HELD,), (KILLED, 0))
 
 LARGE = ("--engine", "flink", "--workers", "4")
 ON_SESSION = [
@@ -57,53 +34,9 @@ SPARE = Cell("task manager killed, spare slots", SESSION, SMALL, (HELD,), attemp
 LAUNCHER = Cell("launcher killed as it makes a shard", SESSION, SMALL, (HELD,), (KILLED, 0))
 ENDED = "has ended (jobmanager)"
 MANAGER = Cell("job manager killed", SESSION, SMALL, (HELD,), (2, 0), ENDED)
-CELLS = [
-    *(*ON_MINI, *ALWAYS_ON_MINI, KILL_ON_MINI),
-    *(*ON_SESSION, ELSEWHERE, REPLACED, SPARE, LAUNCHER, MANAGER),
-]
+CELLS = [*ON_SESSION, ELSEWHERE, REPLACED, SPARE, LAUNCHER, MANAGER]
 
 pytestmark = pytest.mark.flink
-
-
-def await_held(directory, process):
-    """Wait until a worker of a run is held; return its number."""
-    deadline = time.monotonic() + runs.SECONDS
-    while not (directory / "met0").exists():
-        assert process.poll() is None, process.communicate()[1][-3000:]
-        assert time.monotonic() < deadline, "no worker reached the fault"
-        time.sleep(0.02)
-    return int((directory / "met0").read_text())
-
-
-def let_go(directory):
-    (directory / "met0.go").touch()
-
-
-def kill_launcher(directory, process):
-    await_held(directory, process)
-    os.kill(process.pid, signal.SIGKILL)
-
-
-@pytest.mark.parametrize("cell", ON_MINI, ids=lambda cell: cell.id)
-def test_a_fault_on_a_mini_cluster(cell, golden, tmp_path, record, flink):
-    del flink
-    statuses = matrix.examine(cell, golden, tmp_path)
-    assert (tmp_path / "met0").exists()  # the fault has happened
-    record(cell, statuses)
-
-
-@pytest.mark.parametrize("cell", ALWAYS_ON_MINI, ids=lambda cell: cell.id)
-def test_a_shard_that_always_fails_on_a_mini_cluster(cell, golden, tmp_path, record, flink):
-    del flink
-    (tmp_path / "soon").mkdir()
-    (tmp_path / "soon" / "flink-conf.yaml").write_text(RESTART_ONCE)
-    record(cell, matrix.examine(cell, golden, tmp_path))
-
-
-def test_a_killed_launcher_of_a_mini_cluster_is_repeated(golden, tmp_path, record, flink):
-    del flink
-    run = functools.partial(matrix.end, during=functools.partial(kill_launcher, tmp_path))
-    record(KILL_ON_MINI, matrix.examine(KILL_ON_MINI, golden, tmp_path, run))
 
 
 @dataclasses.dataclass

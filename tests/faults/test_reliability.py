@@ -7,10 +7,16 @@ from tests.faults import (
     reliability,
     test_cluster_faults,
     test_launchers,
+    test_mini_cluster_faults,
     test_store_faults,
 )
 
-MODULES = (test_cluster_faults, test_launchers, test_store_faults)
+MODULES = (
+    test_cluster_faults,
+    test_launchers,
+    test_mini_cluster_faults,
+    test_store_faults,
+)
 
 
 def test_the_table_has_a_row_for_every_cell_and_no_other():
