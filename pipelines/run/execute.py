@@ -73,7 +73,7 @@ def execute(
     started = time.time()
     with attempt_marks.launched(output):
         outcome = resume(run, extra, missing)
-        note_run(run, output, started, outcome.attempts, reused, outcome.sent)
+        note_run(run, output, started, outcome.attempts, reused, outcome.sent, outcome.times)
     if outcome.sent is not None:
         terminal.say(outcome.sent.id)
     return outcome.sent is None

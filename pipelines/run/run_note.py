@@ -9,6 +9,7 @@ import time
 from pairweave.pipelines.engines.dataflow.service import SentJob
 from pairweave.pipelines.engines.flink.job_jar import JobJar
 from pairweave.pipelines.run.run import Planned
+from pairweave.pipelines.steps.step_times import StepTimes
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files
@@ -21,6 +22,7 @@ def note_run(
     attempts: int,
     reused: int,
     sent: SentJob | JobJar | None = None,
+    times: StepTimes | None = None,
 ) -> None:
     """Write ``_run.json``: what differs between runs with the same output.
 
@@ -34,6 +36,7 @@ def note_run(
         reused: Number of shards that existed before.
         sent: The job that continues without this process, whose time is not known; None if the run
             is finished.
+        times: How long each step worked, over all workers.
     """
     if not attempts and files.exists(files.join(output, run_files.RUN)):
         return
@@ -55,4 +58,6 @@ def note_run(
     }
     if isinstance(sent, SentJob):
         note["dataflow_job"] = dataclasses.asdict(sent)
+    if times:
+        note["steps"] = times
     files.write_bytes(files.join(output, run_files.RUN), to_json(note))

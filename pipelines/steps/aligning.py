@@ -4,6 +4,7 @@ import apache_beam as beam
 import pyarrow as pa
 
 from pairweave.models.aligner import NOTHING, LoadableReference
+from pairweave.pipelines.steps.step_times import timed
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.shards.shard import Shard, Shards
@@ -25,7 +26,9 @@ def align_table(shard: Shard, reference: LoadableReference) -> Shard:
     """Align a shard's pairs; kept rows, rejected rows and working table stay consistent."""
     if reference.digest == NOTHING:
         return shard.with_table(no_links(shard.table))
-    linked, given_up = reference.load().align_or_reject(shard.table)
+    aligner = reference.load()
+    with timed(shard.table.num_rows):
+        linked, given_up = aligner.align_or_reject(shard.table)
     return shard.give_up(given_up).with_table(linked)
 
 

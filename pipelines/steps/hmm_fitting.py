@@ -13,6 +13,7 @@ from pairweave.models.hmm.phrase_table import build_phrase_table
 from pairweave.models.hmm.word_order import build_word_order
 from pairweave.pipelines.options.base import FitSettings, JobOptions
 from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.step_times import timed
 from pairweave.pipelines.steps.steps import GatherSample, Receipts
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
@@ -174,7 +175,8 @@ def fit_aligner(
     if tokens is None:
         tokens = TokenConfig("sentencepiece", pieces)
     cut = add_tokens(sample, tokens)
-    model = fit(cut, config, threads=threads)
+    with timed(sample.num_rows):
+        model = fit(cut, config, threads=threads)
     # Only fragments need phrases, and they are between two languages and made of words.
     wanted = view is None and tokens.model is None
     phrases = build_phrase_table(model, cut, threads) if wanted else None

@@ -1,6 +1,7 @@
 """Beam transforms that apply functions to batches and shards, used by all jobs."""
 
 import functools
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
@@ -9,6 +10,7 @@ import pyarrow as pa
 
 from pairweave.models.aligner import AlignerReference
 from pairweave.models.similarity.idf import IdfReference
+from pairweave.pipelines.steps.step_times import count, timed
 from pairweave.transforms import schemas
 from pairweave.transforms.commit.checking import check_part, part_count
 from pairweave.transforms.commit.commit import commit_run
@@ -84,10 +86,13 @@ def _read(
         return
     rows = 0
     characters: Counter[str] = Counter()
+    start = time.monotonic_ns()
     for batch in read_unit(unit, limits):
         rows += batch.num_rows
         characters += count_characters(batch)
+        count(batch.num_rows, start)
         yield batch
+        start = time.monotonic_ns()
     if output:
         receipts.write_unit_receipt(output, plan, unit.index, rows, characters)
 
@@ -101,8 +106,13 @@ class Screen(beam.PTransform[Batches, Batches]):
 
     def expand(self, batches: Batches) -> Batches:
         """Screen each batch."""
-        screened = beam.Map(functools.partial(screen, config=self._config))
+        screened = beam.Map(_screen, self._config)
         return batches | "Rules" >> screened.with_output_types(pa.RecordBatch)
+
+
+def _screen(rows: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
+    with timed(rows.num_rows):
+        return screen(rows, config)
 
 
 class GatherSample(beam.PTransform[Batches, Samples]):
@@ -141,13 +151,15 @@ class MapShards(beam.PTransform[Shards, Shards]):
 
 
 def _on_table(shard: Shard, function: Callable[..., pa.Table]) -> Shard:
-    return shard.with_table(function(shard.table))
+    with timed(shard.table.num_rows):
+        return shard.with_table(function(shard.table))
 
 
 def _on_table_with_model(
     shard: Shard, function: Callable[..., pa.Table], model: AlignerReference | IdfReference
 ) -> Shard:
-    return shard.with_table(function(shard.table, model))
+    with timed(shard.table.num_rows):
+        return shard.with_table(function(shard.table, model))
 
 
 class WriteShards(beam.PTransform[Shards, Receipts]):
@@ -177,7 +189,8 @@ class WriteShards(beam.PTransform[Shards, Receipts]):
 
 
 def _write(shard: Shard, finish: Callable[..., ShardOutput], config: WriteConfig) -> str:
-    return write_shard(finish(shard), config)
+    with timed(shard.table.num_rows):
+        return write_shard(finish(shard), config)
 
 
 def _write_with_model(

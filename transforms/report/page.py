@@ -26,6 +26,9 @@ from pairweave.transforms.report.shown_settings import flat_settings, used_setti
 from pairweave.transforms.report.templating import number, percent, render_html, script_hash
 
 REPORT = "report.html"
+STEPS = "steps"
+"""Key of ``_run.json`` with the time of each step."""
+
 MAX_ROWS = 1_000
 """Files listed in one table before the rest is only counted."""
 
@@ -75,7 +78,10 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
         rejected=rejected_samples(manifest["rejected"], samples.rejected),
         borders=border_rows(samples.borders),
         tag_colours=TAG_COLOURS,
-        run=_settings(run or {}, "what"),
+        run=_settings(
+            {name: value for name, value in (run or {}).items() if name != STEPS}, "what"
+        ),
+        speeds=_speeds((run or {}).get(STEPS, {})),
         inputs=_inputs(manifest["inputs"]),
         signature=manifest["signature"],
         plan_sha256=manifest["plan_sha256"],
@@ -86,11 +92,26 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
     )
 
 
+def _speeds(steps: Json) -> Rows:
+    """Return the time and the speed of each step, the longest first."""
+    most = max((found["seconds"] for found in steps.values()), default=0)
+    return [
+        {
+            "step": name.rpartition("/")[0] or name,
+            "seconds": f"{found['seconds']:,.2f}",
+            "rows": found.get("rows", ""),
+            "rows/s of a worker": round(found["rows_per_second"]) if "rows" in found else "",
+            "": _bar(_share(found["seconds"], most), f"{found['seconds']:,.2f} seconds"),
+        }
+        for name, found in sorted(steps.items(), key=lambda item: (-item[1]["seconds"], item[0]))
+    ]
+
+
 def _languages(corpus: Json) -> str:
     return f"{corpus['source_lang']} to {corpus['target_lang']}"
 
 
-def _share(part: int, whole: int) -> float:
+def _share(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 

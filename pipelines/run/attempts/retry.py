@@ -5,6 +5,7 @@ import dataclasses
 import shutil
 import threading
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
@@ -20,6 +21,7 @@ from pairweave.pipelines.run.attempts.set_aside import finish_others
 from pairweave.pipelines.run.attempts.standstill import Standstill, StandstillError
 from pairweave.pipelines.run.progress import LOG, Progress
 from pairweave.pipelines.run.run import Graph, Run
+from pairweave.pipelines.steps.step_times import StepTimes, step_times
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output import attempt_marks, receipts
 from pairweave.transforms.storage import files, hashed_files
@@ -39,10 +41,13 @@ class Outcome:
     Attributes:
         attempts: The number of times that a graph was run.
         sent: The job that continues without this process; None if nothing is left to do.
+        times: Of the last attempt, how long each step worked (`step_times`); empty if its engine
+            does not say.
     """
 
     attempts: int
     sent: SentJob | JobJar | None = None
+    times: StepTimes = dataclasses.field(default_factory=dict)
 
 
 Missing = Callable[[Run, frozenset[int] | None], Graph | None]
@@ -77,7 +82,7 @@ def resume(run: Run, extra: Sequence[str], missing: Missing) -> Outcome:
         if graph is None:
             return Outcome(attempt - 1)
         try:
-            sent = _attempt(trying, graph, extra)
+            sent, times = _attempt(trying, graph, extra)
         except Exception as error:  # noqa: BLE001 - `_message` raises what is no failure of the run
             message = _message(error)
             if last:
@@ -85,7 +90,7 @@ def resume(run: Run, extra: Sequence[str], missing: Missing) -> Outcome:
                 return Outcome(attempts + 1)
             LOG.warning("attempt %d failed: %s; resuming", attempt, message)
         else:
-            return Outcome(attempt, sent)
+            return Outcome(attempt, sent, times)
     raise AssertionError("an attempt returns or raises")
 
 
@@ -170,7 +175,9 @@ class MissingShards:
         return None
 
 
-def _attempt(run: Run, graph: Graph, extra: Sequence[str]) -> SentJob | JobJar | None:
+def _attempt(
+    run: Run, graph: Graph, extra: Sequence[str]
+) -> tuple[SentJob | JobJar | None, StepTimes]:
     job_name = f"pairweave-{run.job}-{run.digest[:8]}"
     options = run.options
     # More workers than units or shards would be idle.
@@ -181,23 +188,27 @@ def _attempt(run: Run, graph: Graph, extra: Sequence[str]) -> SentJob | JobJar |
             graph(pipeline)
             output = files.absolute(options.output)
             if options.engine == "dataflow":
-                return _send(pipeline, run, output)
+                return _send(pipeline, run, output), {}
             jar = job_jar.wanted(engines.Given(extra).values)
             if jar is not None:
                 _finish(pipeline)
                 jar.tell(output)
-                return jar
+                return jar, {}
             standstill = _standstill(run, extra)
             with standstill.ending(), _progress(run, output, standstill):
-                _finish(pipeline)
-            return None
+                result = _finish(pipeline)
+            # Of other engines, a server would have to be asked that may be gone.
+            return None, step_times(result) if options.engine == "local" else {}
         finally:
             # Beam deletes it at the end of a run, but not if the run never began.
             shutil.rmtree(pipeline.local_tempdir, ignore_errors=True)
 
 
-def _finish(pipeline: beam.Pipeline) -> None:
-    """Run a pipeline; if it stands still, let the engine end it, since it may hold workers."""
+def _finish(pipeline: beam.Pipeline) -> Any:  # noqa: ANN401 - a runner's own result
+    """Run a pipeline and return its result.
+
+    If it stands still, let the engine end it, since it may hold workers.
+    """
     result = None
     try:
         result = pipeline.run()
@@ -208,6 +219,7 @@ def _finish(pipeline: beam.Pipeline) -> None:
             cancel.start()
             cancel.join(CANCEL_SECONDS)
         raise
+    return result
 
 
 def _try(call: Callable[[], object]) -> None:

@@ -374,6 +374,23 @@ def test_the_policy_names_the_script_of_the_page_and_no_other(run):
     assert "default-src 'none'" in policy
 
 
+def test_steps_stand_by_their_time_in_a_report_made_again(run):
+    steps = {
+        "Read/Read": {"seconds": 0.5, "rows": 10, "rows_per_second": 20.4},
+        "Fit/Fit": {"seconds": 2.0},
+    }
+    note = {"engine": "local", "steps": steps}
+    page = report_page.render(run[1], no_sums(0), run_samples.Samples([], {}), note)
+    rows = [["".join(cell.itertext()) for cell in line] for line in ET.fromstring(page).iter("tr")]
+    start = rows.index(["step", "seconds", "rows", "rows/s of a worker", "bar"])
+    assert [row[:4] for row in rows[start + 1 : start + 3]] == [
+        ["Fit", "2.00", "", ""],
+        ["Read", "0.50", "10", "20"],
+    ]
+    assert "steps." not in page
+    assert "Speed by step" not in run[2]
+
+
 def test_steps_lead_from_read_to_kept(run):
     rows = [
         ["".join(cell.itertext()) for cell in line]
