@@ -198,6 +198,7 @@ def test_only_annotated_rows_to_keep_are_exported(directory, annotated):
     assert {json.loads(line)["id"] for line in lines} == kept
 
 
+@pytest.mark.slow
 def test_a_killed_selection_scores_no_shard_again(directory):
     """Shards that were scored, and the border that was found, are used by the next attempt."""
     command = ("filter", *SIDES, *LANGS, *SMALL, "--model", "model", "--select_words", "500")

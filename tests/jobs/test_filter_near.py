@@ -87,6 +87,7 @@ def test_annotated_rows_say_which_pairs_are_near_duplicates(directory, passed):
     }
 
 
+@pytest.mark.slow
 def test_a_killed_run_ends_with_the_same_bytes(directory):
     command = ("filter", *SIDES, *LANGS, "--model", "model", *NEAR, "--shard_pairs", "25")
     runs.run_well_here(*command, "--output", "whole", cwd=directory)
