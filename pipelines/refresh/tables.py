@@ -5,6 +5,7 @@ transaction (`APPLICATION`), so that committing it again changes nothing.
 """
 
 import hashlib
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,9 @@ PARTITIONS = {
     FILES: (),
 }
 """The columns by which each table is divided into directories."""
+
+_NOT_PLAIN = re.compile(r"[#?%\x00-\x1f\x7f]")
+"""What a URL does not keep as it is, besides characters that are encoded and decoded again."""
 
 _ORDER = (FILES, PROVENANCE, REJECTS, *MAIN.values())
 
@@ -130,10 +134,25 @@ def require_place(table: str) -> None:
     """Check that Delta tables can be in a place, before anything is read.
 
     Raises:
-        ConfigError: They cannot: it is in a store without commits, or that cannot be reached.
+        ConfigError: They cannot: it is in a store without commits, or that cannot be reached, or
+            deltalake would take its name for another one.
     """
+    if files.is_uri(table):
+        _require_plain_name(table)
     _store_options(table)
     files.check_store(table)
+
+
+def _require_plain_name(table: str) -> None:
+    """Check that a URI names the same place as a URL, which deltalake reads, and as plain text."""
+    _, name = object_stores.parts(table)
+    segments = name.removesuffix("/").split("/") if name else []
+    if _NOT_PLAIN.search(name) or not {"", ".", ".."}.isdisjoint(segments):
+        raise ConfigError(
+            f"{table}: expected a table's name without '#', '?', '%' and control characters, and "
+            "without empty, '.' and '..' between its slashes, such as s3://bucket/tables: "
+            "deltalake would keep the log in another place than the data"
+        )
 
 
 def _store_options(path: str) -> dict[str, str] | None:

@@ -231,6 +231,38 @@ def test_a_store_that_cannot_commit_is_refused(monkeypatch):
         tables.require_place("hdfs://host/table")
 
 
+@pytest.mark.parametrize(
+    "name", ["h#1", "q?x", "p%20q", "a\tb", "a//b", "/a", "a//", "a/./b", "a/../b", "..", "a/."]
+)
+@pytest.mark.parametrize("command", ["night", "status", "vacuum"])
+def test_a_name_that_deltalake_takes_for_another_place_is_refused(
+    name, command, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(object_stores, "store_of", lambda _: pytest.fail("the store was asked"))
+    nightly.write_config(tmp_path)
+    words = ["--config", "nightly.yaml", "--output"] if command == "night" else [command]
+    status, _, errors = runs.run_here("refresh", *words, f"s3://bucket/{name}", cwd=tmp_path)
+    assert status == 2
+    assert "expected a table's name without '#'" in errors
+    assert errors.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["", "tables", "tables/", "a b/ä/c.d", "..a/b.."])
+def test_a_plain_name_and_a_whole_bucket_are_places_for_a_table(name, monkeypatch):
+    store = SimpleNamespace(rust_options=dict, list=lambda *_, **__: iter(()))
+    monkeypatch.setattr(object_stores, "store_of", lambda _: store)
+    tables.require_place(f"s3://bucket/{name}")
+
+
+def test_subcommands_take_options_of_beam_for_the_store(tmp_path, monkeypatch):
+    given = []
+    monkeypatch.setattr(object_stores, "use_beam_flags", given.append)
+    words = ("status", "none", "--s3_endpoint_url", "http://localhost:1")
+    status, _, errors = runs.run_here("refresh", *words, cwd=tmp_path)
+    assert (status, given) == (2, [["--s3_endpoint_url", "http://localhost:1"]])
+    assert "there is no table here" in errors
+
+
 def test_a_table_in_a_store_that_may_only_be_read_needs_no_lease(monkeypatch):
     def refuse(*_):
         raise PermissionError("read-only")

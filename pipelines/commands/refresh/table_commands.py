@@ -1,6 +1,7 @@
 """The subcommands of ``refresh`` on a table, such as ``status`` and ``vacuum``."""
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import orjson
 
@@ -11,6 +12,7 @@ from pairweave.pipelines.options.refresh_options import (
     HistoryOptions,
     MixOptions,
     StatusOfTableOptions,
+    TableOptions,
     VacuumOptions,
     VerifyOptions,
 )
@@ -29,14 +31,21 @@ def main(name: str, arguments: Sequence[str]) -> int:
     return _RUNS[name.partition(" ")[2]](name, arguments)
 
 
+OptionsT = TypeVar("OptionsT", bound=TableOptions)
+
+
+def _parsed(model: type[OptionsT], name: str, about: str, arguments: Sequence[str]) -> OptionsT:
+    """Read the options of a subcommand, and check the place of its table.
+
+    Options of Beam say how a store is reached, as for a night.
+    """
+    options, _ = flags.parse(model, f"pairweave {name}", about, arguments, beam=True)
+    tables.require_place(options.table)
+    return options
+
+
 def _status(name: str, arguments: Sequence[str]) -> int:
-    options, _ = flags.parse(
-        StatusOfTableOptions,
-        f"pairweave {name}",
-        "show what a table holds",
-        arguments,
-        beam=False,
-    )
+    options = _parsed(StatusOfTableOptions, name, "show what a table holds", arguments)
     record = records.existing(options.table)
     if options.format == "json":
         facts = {"night": record.night, "when": record.when, "job": record.job}
@@ -62,9 +71,7 @@ def _status_lines(table: str, record: Record) -> list[str]:
 
 
 def _history(name: str, arguments: Sequence[str]) -> int:
-    options, _ = flags.parse(
-        HistoryOptions, f"pairweave {name}", "list the nights of a table", arguments, beam=False
-    )
+    options = _parsed(HistoryOptions, name, "list the nights of a table", arguments)
     records.existing(options.table)
     found = [
         records.read(options.table, night)
@@ -94,12 +101,11 @@ def _history_lines(record: Record) -> list[str]:
 
 
 def _verify(name: str, arguments: Sequence[str]) -> int:
-    options, _ = flags.parse(
+    options = _parsed(
         VerifyOptions,
-        f"pairweave {name}",
+        name,
         "check the files of a table by their hashes, its rows by their provenance, and its nights",
         arguments,
-        beam=False,
     )
     found = verify(options.table)
     for problem in found.problems:
@@ -109,12 +115,8 @@ def _verify(name: str, arguments: Sequence[str]) -> int:
 
 
 def _vacuum(name: str, arguments: Sequence[str]) -> int:
-    options, _ = flags.parse(
-        VacuumOptions,
-        f"pairweave {name}",
-        "delete files that no version within the retention has",
-        arguments,
-        beam=False,
+    options = _parsed(
+        VacuumOptions, name, "delete files that no version within the retention has", arguments
     )
     found = vacuum(options.table, options.retention, dry=options.dry)
     if options.dry and found:
@@ -124,12 +126,8 @@ def _vacuum(name: str, arguments: Sequence[str]) -> int:
 
 
 def _takedown(name: str, arguments: Sequence[str]) -> int:
-    options, _ = flags.parse(
-        ForgetOptions,
-        f"pairweave {name}",
-        "remove pairs by id or text, without reading any input file",
-        arguments,
-        beam=False,
+    options = _parsed(
+        ForgetOptions, name, "remove pairs by id or text, without reading any input file", arguments
     )
     removed, is_committed = forget(options.table, options.file, everywhere=options.everywhere)
     if is_committed:
@@ -141,12 +139,11 @@ def _takedown(name: str, arguments: Sequence[str]) -> int:
 
 
 def _compact(name: str, arguments: Sequence[str]) -> int:
-    options, _ = flags.parse(
+    options = _parsed(
         CompactOptions,
-        f"pairweave {name}",
+        name,
         "join the small files of a table, in one version that changes no row",
         arguments,
-        beam=False,
     )
     before, after = compact(options.table, options.rows)
     terminal.say(f"{before} files became {after}" if before else "there is nothing to join")
@@ -156,12 +153,11 @@ def _compact(name: str, arguments: Sequence[str]) -> int:
 def _export(name: str, arguments: Sequence[str]) -> int:
     from pairweave.pipelines.refresh.upkeep.mixing import Mixture, export, read_weights
 
-    options, _ = flags.parse(
+    options = _parsed(
         MixOptions,
-        f"pairweave {name}",
+        name,
         "write a version as plain Parquet shards, corpora mixed by weight and temperature",
         arguments,
-        beam=False,
     )
     mixture = Mixture(read_weights(options.weights), options.temperature, options.seed)
     done = export(
