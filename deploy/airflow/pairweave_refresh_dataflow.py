@@ -78,6 +78,7 @@ with DAG(
         task_id="launch",
         project_id=os.environ.get("PAIRWEAVE_PROJECT", ""),
         location=os.environ.get("PAIRWEAVE_REGION", "europe-west4"),
+        append_job_name=False,  # or a second start would have another name, and not be refused
         wait_until_finished=True,
         execution_timeout=timedelta(hours=8),
     ).expand(body=prepare())

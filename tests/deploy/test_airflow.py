@@ -28,7 +28,9 @@ bag = DagBag(sys.argv[1])
 print(json.dumps({"errors": {k: str(v) for k, v in bag.import_errors.items()},
     "tasks": {name: sorted(dag.task_ids) for name, dag in bag.dags.items()},
     "before": {name: {task.task_id: sorted(task.upstream_task_ids) for task in dag.tasks}
-               for name, dag in bag.dags.items()}}))
+               for name, dag in bag.dags.items()},
+    "named": bag.dags["pairweave_refresh_dataflow"].get_task("launch")
+        .partial_kwargs["append_job_name"]}))
 """
 
 RUN = """
@@ -122,6 +124,7 @@ def test_the_jobs_of_a_night_are_requests_that_their_templates_take(python, tmp_
 def test_airflow_imports_the_dag(python, tmp_path):
     found = json.loads(run(python, LISTED, tmp_path, FOLDER))
     assert found["errors"] == {}
+    assert found["named"] is False
     assert found["tasks"] == {
         "pairweave_refresh": ["refresh", "verify"],
         "pairweave_refresh_dataflow": ["launch", "prepare", "refresh", "verify"],
