@@ -3,7 +3,10 @@
 It needs ``apache-airflow-providers-google``, tables at gs://, and the templates of
 deploy/dataflow/README.md. ``prepare`` finds what is new and writes which jobs it takes
 (``refresh --launches``), one for each pair of languages; ``launch`` starts each and waits for it;
-``refresh`` commits the night from their runs. A night without new files starts no job.
+``refresh`` commits the night from their runs (``--prepared_only``), and starts none on the machine
+of Airflow: files that came after ``prepare`` are left for the next night. If it says that a job is
+still to be started, such as after a change of a file, clear ``prepare``. A night without new files
+starts no job.
 
 Settings are those of ``pairweave_refresh``, and
 
@@ -67,7 +70,7 @@ with DAG(
     @task(trigger_rule="none_failed")
     def refresh() -> None:
         """Commit the night."""
-        run_night(dict(get_current_context()))
+        run_night(dict(get_current_context()), "--prepared_only")
 
     @task
     def verify() -> None:

@@ -19,8 +19,14 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
         min_length=1,
         description="run no job, and write those that tonight needs as JSON to this file (job, "
         "config, output), for a scheduler that starts them, such as by a Flex Template; once they "
-        "are done, the same command without this option commits the night",
+        "are done, the same command with --prepared_only instead commits the night",
         json_schema_extra={"metavar": "FILE"},
+    )
+    prepared_only: bool = Field(
+        default=False,
+        description="start no job, and commit the night from those that --launches prepared: files "
+        "that came after it are left for the next night, and it is an error (status 1) if a job is "
+        "not finished or no longer fits",
     )
     full_check: bool = Field(
         default=False,

@@ -8,7 +8,7 @@ another name is the same entry; one with another content, corpus or way of readi
 import dataclasses
 import functools
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +94,15 @@ class Found:
     def changes_rows(self) -> bool:
         """Tell whether a table may have to change."""
         return bool(self.new or self.gone)
+
+    def without(self, keys: Collection[str]) -> "Found":
+        """Return the input files without new ones of these keys, as if they had not come yet."""
+        return dataclasses.replace(
+            self,
+            entries=tuple(entry for entry in self.entries if entry.key not in keys),
+            groups={key: group for key, group in self.groups.items() if key not in keys},
+            new=tuple(key for key in self.new if key not in keys),
+        )
 
     def entry(self, key: str) -> InputEntry:
         """Return the entry of a key."""

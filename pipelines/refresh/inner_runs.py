@@ -11,7 +11,7 @@ import hashlib
 import importlib
 import io
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +112,9 @@ class Request:
         }
 
 
-def find_or_run(table: str, request: Request, extra: Sequence[str], *, fresh: bool) -> InnerRun:
+def find_or_run(
+    table: str, request: Request, extra: Sequence[str], *, fresh: bool, may_start: bool = True
+) -> InnerRun:
     """Return a finished run that reads all new entries, made now unless there is one.
 
     Args:
@@ -120,14 +122,49 @@ def find_or_run(table: str, request: Request, extra: Sequence[str], *, fresh: bo
         request: What is needed.
         extra: Beam options of the user.
         fresh: Whether a run of another night may not be used.
+        may_start: Whether a job may be started.
+
+    Raises:
+        WorkerError: There is no such run, and no job may be started; or the job failed.
     """
     if not fresh:
         earlier = _finished(table, request)
         if earlier is not None:
             return earlier
+    if not may_start:
+        raise not_prepared(table)
     inner = _prepared(table, request)
     _start(inner, request, extra)
     return inner
+
+
+def not_prepared(table: str) -> WorkerError:
+    """Return the error of a night that would need a job and may start none."""
+    return WorkerError(
+        f"{table}: a job is still to be started, because one that was prepared is not finished or "
+        "no longer fits this night, so nothing was committed: run the command with --launches again"
+    )
+
+
+def late(table: str, requests: Sequence[Request]) -> set[str]:
+    """Return the keys of new entries that came after the runs of a night were prepared.
+
+    Raises:
+        WorkerError: A run that was prepared for one of them is not finished or no longer fits.
+    """
+    found: set[str] = set()
+    for request in requests:
+        if _finished(table, request) is None:
+            wanted = set(request.keys)
+            parts = [
+                set(inner.keys)
+                for inner, facts in _runs(table)
+                if _same(facts, request) and wanted.issuperset(inner.keys) and inner.is_finished
+            ]
+            found |= wanted - max(parts, key=len, default=set())
+    if not found.isdisjoint(key for inner, _ in _runs(table) for key in inner.keys):
+        raise not_prepared(table)
+    return found
 
 
 def launches(table: str, requests: Sequence[Request]) -> list[Launch]:
@@ -178,17 +215,24 @@ def _write_once(path: str, data: bytes) -> None:
 
 def _finished(table: str, request: Request) -> InnerRun | None:
     """Return a finished run that has read all new entries, and perhaps others."""
+    for inner, facts in _runs(table):
+        if _same(facts, request) and _reads(inner, request) and inner.is_finished:
+            return inner
+    return None
+
+
+def _runs(table: str) -> Iterator[tuple[InnerRun, dict[str, Any]]]:
+    """Yield the runs that were prepared, finished or not, each with its facts (`Request.facts`)."""
     base = files.join(table, RUNS)
     for name in files.list_below(base):
         directory, _, below = name.partition("/")
-        if below != ABOUT:
-            continue
-        found = read_json(files.join(base, name))
-        inner = InnerRun(files.join(base, directory), tuple(found.pop("keys")))
-        same = to_json(found) == to_json(request.facts)
-        if same and _reads(inner, request) and inner.is_finished:
-            return inner
-    return None
+        if below == ABOUT:
+            facts = read_json(files.join(base, name))
+            yield InnerRun(files.join(base, directory), tuple(facts.pop("keys"))), facts
+
+
+def _same(facts: dict[str, Any], request: Request) -> bool:
+    return to_json(facts) == to_json(request.facts)
 
 
 def _reads(inner: InnerRun, request: Request) -> bool:

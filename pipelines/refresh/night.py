@@ -161,6 +161,19 @@ class Night:
         """Return the jobs of the night that are not finished, prepared to be started elsewhere."""
         return inner_runs.launches(self._table, self._requests())
 
+    def late(self) -> set[str]:
+        """Return the keys of new files that came after the jobs of the night were prepared.
+
+        Raises:
+            WorkerError: They cannot be left for the next night, or a prepared job does not fit.
+        """
+        found = inner_runs.late(self._table, self._requests())
+        held = set() if self._base is None else {entry["key"] for entry in self._base.files}
+        nothing_left = self._base is None and found >= set(self._found.new)
+        if found and (nothing_left or not found.isdisjoint({*held, *self._found.changed})):
+            raise inner_runs.not_prepared(self._table)
+        return found
+
     def make(self) -> Made:
         """Run the job on what is new, write the files of the tables, and judge the result."""
         requests = self._requests()
@@ -223,7 +236,10 @@ class Night:
         return made
 
     def _run(self, request: Request, *, fresh: bool) -> InnerRun:
-        return inner_runs.find_or_run(self._table, request, self._extra, fresh=fresh)
+        may_start = not self._options.prepared_only
+        return inner_runs.find_or_run(
+            self._table, request, self._extra, fresh=fresh, may_start=may_start
+        )
 
     def _keep_model(self, run: InnerRun, request: Request, made: Assembled) -> None:
         """Keep what a run fitted, if the table has no model for its languages."""

@@ -19,7 +19,7 @@ from pairweave.pipelines.refresh.inner_runs import InnerRun
 from pairweave.pipelines.refresh.upkeep import vacuum
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import beam_store, files, object_stores
-from tests.makers import nightly, runs
+from tests.makers import corpora, nightly, runs
 
 NIGHT = records.Record(
     1, "refresh", "2026-01-01T00:00:00Z", "augment", {}, {}, [], None, {}, {}, {}
@@ -208,6 +208,48 @@ def test_jobs_of_a_night_that_a_scheduler_starts_are_committed_by_the_next_comma
     assert nightly.rows(tmp_path / "table") == nightly.rows(tmp_path / "at_once")
     out = nightly.good_night(tmp_path, "--launches", "jobs.json")
     assert out == "0 jobs to start: jobs.json\n"
+
+
+def launched(directory):
+    """Prepare the jobs of a night, and run them as a scheduler does."""
+    nightly.good_night(directory, "--launches", "jobs.json")
+    for launch in json.loads((directory / "jobs.json").read_text()):
+        job, config, output = (launch[name] for name in ("job", "config", "output"))
+        runs.run_well_here(job, "--config", config, "--output", output, cwd=directory)
+
+
+def test_a_night_of_prepared_jobs_starts_none_and_leaves_late_files_for_the_next(
+    tmp_path, monkeypatch
+):
+    nightly.write_help(tmp_path, "one", range(20))
+    nightly.write_config(tmp_path, of='corpora:\n- {corpus: help, input: "help/*.tsv"}\n')
+    monkeypatch.setattr(inner_runs, "_start", lambda *_: pytest.fail("a job was started"))
+    only = ("--prepared_only",)
+
+    def refused(*words):
+        status, _, errors = nightly.night(tmp_path, *only, *words)
+        assert status == 1
+        assert "a job is still to be started" in errors
+        assert errors.count("\n") == 1
+
+    refused()
+    nightly.good_night(tmp_path, "--launches", "jobs.json")
+    refused()
+    launched(tmp_path)
+    nightly.write_help(tmp_path, "two", range(20, 30))
+    out = nightly.good_night(tmp_path, *only)
+    assert "left for the next night, came too late: help/two.tsv" in out
+    assert "committed night 1" in out
+    assert len(nightly.rows(tmp_path / "table")) == 20
+    assert "nothing has changed since night 1" in nightly.good_night(tmp_path, *only)
+    launched(tmp_path)
+    (tmp_path / "down.txt").write_text(f"{corpora.sentence(25)[0]}\n")
+    refused("--takedown", "down.txt")
+    nightly.write_help(tmp_path, "one", range(15))
+    refused()
+    nightly.write_help(tmp_path, "one", range(20))
+    assert "committed night 2" in nightly.good_night(tmp_path, *only)
+    assert len(nightly.rows(tmp_path / "table")) == 30
 
 
 def test_a_record_whose_creation_was_answered_twice_is_ones_own(tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ import argparse
 import contextlib
 import importlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
@@ -47,6 +47,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
     )
     if path is None:
         raise ConfigError(f"--config is required; see pairweave {name} --help")
+    if options.launches is not None and options.prepared_only:
+        raise ConfigError("--launches prepares jobs and --prepared_only takes them: give one")
     tables.require_delta()
     tables.require_place(options.output)
     given = {key: getattr(options, key) for key in _OVERRIDES if getattr(options, key) is not None}
@@ -164,7 +166,13 @@ def _work(
     from pairweave.pipelines.refresh.night import Night, commit, overtaken
 
     try:
-        made = Night(config, options, base, found, extra).make()
+        night = Night(config, options, base, found, extra)
+        late = night.late() if options.prepared_only else set()
+        if late:
+            _say_late(found, late)
+            found = found.without(late)
+            night = Night(config, options, base, found, extra)
+        made = night.make()
     except Exception as error:
         if records.latest(options.output) != base:  # whose commit deleted the run of both
             raise overtaken(options.output) from error
@@ -182,6 +190,13 @@ def _work(
     _write_metrics(options, made.record, committed=True)
     terminal.say(f"committed night {made.record.night}: {_versions(made.record)}")
     return 0
+
+
+def _say_late(found: Found, keys: Collection[str]) -> None:
+    names = [" ".join(found.entry(key).names) for key in found.new if key in keys]
+    terminal.say(
+        "\n".join(f"left for the next night, came too late: {name}" for name in names[:20])
+    )
 
 
 def _prepare(
