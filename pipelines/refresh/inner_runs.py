@@ -33,6 +33,8 @@ MODELS = "_models"
 ABOUT = "about.json"
 ORDER = "order.json"
 OPTIONS = "options.yaml"
+"""Options of a job that `launches` has prepared; `vacuum` keeps the files of one for a while."""
+
 KNOWN, TAKEN, RUN = "known.ids", "taken_down.jsonl", "run"
 
 _IDF = "idf"

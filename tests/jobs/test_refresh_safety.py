@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import os
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -250,6 +252,36 @@ def test_a_night_of_prepared_jobs_starts_none_and_leaves_late_files_for_the_next
     nightly.write_help(tmp_path, "one", range(20))
     assert "committed night 2" in nightly.good_night(tmp_path, *only)
     assert len(nightly.rows(tmp_path / "table")) == 30
+
+
+def test_vacuum_deletes_no_files_of_a_job_that_was_prepared_to_run_elsewhere(tmp_path):
+    table = str(tmp_path)
+    records.create(table, NIGHT)
+    run = tmp_path / "_runs/0123"
+    run.mkdir(parents=True)
+    for name in ("known.ids", "options.yaml"):
+        (run / name).write_bytes(b"{}")
+    assert vacuum.vacuum(table, 1, dry=False) == []
+    expected = ["_runs/0123/known.ids", "_runs/0123/options.yaml"]
+    assert vacuum.vacuum(table, 0, dry=True) == expected
+    with pytest.raises(WorkerError, match=r"_runs/0123/run: .* delete .*/_runs/0123/options\.yaml"):
+        vacuum.vacuum(table, 0, dry=False)
+    past = time.time() - vacuum.LAUNCHED_SECONDS - 1
+    os.utime(run / "options.yaml", (past, past))
+    assert vacuum.vacuum(table, 0, dry=False) == expected
+
+
+@pytest.mark.parametrize("way", ["finished", "deleted"])
+def test_vacuum_deletes_what_a_prepared_job_leaves(way, tmp_path):
+    records.create(str(tmp_path), NIGHT)
+    run = tmp_path / "_runs/0123"
+    (run / "run").mkdir(parents=True)
+    (run / "known.ids").write_bytes(b"{}")
+    if way == "finished":
+        (run / "options.yaml").write_bytes(b"{}")
+        (run / "run/_manifest.json").write_bytes(b"{}")
+    assert vacuum.vacuum(str(tmp_path), 0, dry=False)
+    assert not run.exists()
 
 
 def test_a_record_whose_creation_was_answered_twice_is_ones_own(tmp_path, monkeypatch):

@@ -9,8 +9,14 @@ from pathlib import Path
 from pairweave.pipelines.refresh import inner_runs, records, table_lock, tables
 from pairweave.pipelines.refresh.records import Record
 from pairweave.pipelines.refresh.upkeep.live_files import live_after
-from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files
+
+LAUNCHED_SECONDS = 86_400.0
+"""How long the files of a job are kept that `inner_runs.launches` prepared and that has not ended.
+
+Such a job runs elsewhere and holds no lock. A day is the time between two nights.
+"""
 
 
 def vacuum(table: str, retention_hours: float, *, dry: bool) -> list[str]:
@@ -28,7 +34,7 @@ def vacuum(table: str, retention_hours: float, *, dry: bool) -> list[str]:
 
     Raises:
         ConfigError: There is no table, or its last night is not committed to all tables yet.
-        WorkerError: Its files are in use.
+        WorkerError: Its files are in use, if only by a job that was prepared to run elsewhere.
     """
     records.existing(table)
     with contextlib.nullcontext() if dry else table_lock.held(table, alone=True):
@@ -47,8 +53,29 @@ def _vacuum(table: str, retention_hours: float, *, dry: bool) -> list[str]:
         *_old_models(table, last, before),
     ]
     if not dry:
+        _require_no_launched(table, old)
         _delete(table, old)
     return sorted(old)
+
+
+def _require_no_launched(table: str, names: Sequence[str]) -> None:
+    """Check that no files are those of a job that may run elsewhere.
+
+    Raises:
+        WorkerError: Some are; says how to go on.
+    """
+    since = time.time() - LAUNCHED_SECONDS
+    for name in names:
+        directory, _, last = name.rpartition("/")
+        if last != inner_runs.OPTIONS or directory.count("/") != 1:
+            continue
+        run = inner_runs.InnerRun(files.join(table, directory), ())
+        if not run.is_finished and _written(table, name) > since:
+            raise WorkerError(
+                f"{run.run}: this job was prepared by --launches less than a day ago, has not "
+                "ended and needs files that would be deleted. Vacuum after its night; or, if it "
+                f"does not run, delete {files.join(table, name)}"
+            )
 
 
 def _delete(table: str, names: Sequence[str]) -> None:
