@@ -8,9 +8,7 @@ Credentials, region and endpoint are those of the environment (``AWS_ACCESS_KEY_
 import contextlib
 import errno
 import os
-import re
 import time
-import urllib.parse
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -31,7 +29,8 @@ _REFUSED = frozenset(
 )
 _MET_NOT = frozenset({"412", "PreconditionFailed", "ConditionalRequestConflict"})
 
-_AMAZON = re.compile(r"(^|\.)amazonaws\.com(\.cn)?$")
+_GLOBAL = "https://s3.amazonaws.com"
+"""The endpoint of boto3 for some regions of Amazon; requests to others are redirected from it."""
 
 _BROKEN_OFF = (
     exceptions.IncompleteReadError,
@@ -130,9 +129,12 @@ class S3Store:
         if self._client.meta.region_name:
             found["aws_region"] = self._client.meta.region_name
         endpoint = str(self._client.meta.endpoint_url)
-        if _AMAZON.search(urllib.parse.urlsplit(endpoint).hostname or "") is None:
-            found["aws_endpoint"] = endpoint
-            found["aws_allow_http"] = str(endpoint.startswith("http://")).lower()
+        if endpoint == _GLOBAL and "aws_region" in found:  # the library follows no redirection
+            endpoint = f"https://s3.{found['aws_region']}.amazonaws.com"
+        # Also if it is Amazon's own: without one, the library of deltalake asks the machine for its
+        # region, and warns of every machine outside Amazon.
+        found["aws_endpoint"] = endpoint
+        found["aws_allow_http"] = str(endpoint.startswith("http://")).lower()
         credentials = self._session.get_credentials()
         if credentials is not None:
             frozen = credentials.get_frozen_credentials()

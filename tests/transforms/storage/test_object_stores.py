@@ -247,13 +247,30 @@ def test_deltalake_gets_the_endpoint_and_credentials_of_the_environment(store):
         assert key["gcs_base_url"] == f"http://{store.door.address}"
 
 
-def test_deltalake_gets_no_endpoint_of_amazon_and_the_keys_of_flags(monkeypatch):
+@pytest.mark.parametrize(
+    ("region", "given", "endpoint"),
+    [
+        ("eu-west-1", None, "https://s3.eu-west-1.amazonaws.com"),
+        ("us-east-1", None, "https://s3.us-east-1.amazonaws.com"),
+        ("cn-north-1", None, "https://s3.cn-north-1.amazonaws.com.cn"),
+        ("us-east-1", "https://s3-fips.us-east-1.amazonaws.com", None),
+        ("us-east-1", "http://s3.us-east-1.amazonaws.com", None),
+        ("us-east-1", "https://bucket.vpce-1a.s3.us-east-1.vpce.amazonaws.com", None),
+        ("eu-west-1", "https://s3.amazonaws.com", "https://s3.eu-west-1.amazonaws.com"),
+    ],
+)
+def test_deltalake_gets_the_endpoint_of_its_region_or_the_one_given_and_the_keys_of_flags(
+    region, given, endpoint, monkeypatch
+):
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     session = boto3.session.Session("id", "secret", "token")
-    found = s3.S3Store(session.client("s3", region_name="eu-west-1"), session).rust_options()
+    client = session.client("s3", region_name=region, endpoint_url=given)
+    found = s3.S3Store(client, session).rust_options()
     assert found == {
         "aws_conditional_put": "etag",
-        "aws_region": "eu-west-1",
+        "aws_region": region,
+        "aws_endpoint": endpoint or given,
+        "aws_allow_http": "true" if given and given.startswith("http:") else "false",
         "aws_access_key_id": "id",
         "aws_secret_access_key": "secret",
         "aws_session_token": "token",
