@@ -153,9 +153,8 @@ class GcsStore:
     def rust_options(self) -> dict[str, str]:
         """Return options for the library of deltalake; see `object_stores.Store`.
 
-        It creates an object only if there is none without being asked to. It finds the credentials
-        of the environment by itself, and knows a key of a service account, those of a user, and
-        those of the machine.
+        It creates an object only if there is none without being asked to. It knows a key of a
+        service account, those of a user, and those of the machine, which it finds by itself.
         """
         emulator = os.environ.get(_EMULATOR)
         if emulator is not None:
@@ -166,7 +165,7 @@ class GcsStore:
             return {"google_service_account_key": json.dumps(key), "allow_http": "true"}
         if self._anonymous:
             return {"google_skip_signature": "true"}
-        path = os.environ.get(_KEY_FILE)
+        path = _file_of_credentials()
         kind = _kind_of_key(path) if path else None
         if self._impersonated or kind not in _KINDS_OF_KEY:
             what = "impersonated accounts" if self._impersonated else f"credentials of type {kind}"
@@ -206,6 +205,20 @@ class GcsStore:
             raise OSError(errno.EIO, f"Cloud Storage: {_reason(error)}{hint}", path) from error
         else:
             self._answered = True
+
+
+def _file_of_credentials() -> str | None:
+    """Return the file that Google's client takes credentials from; None for those of the machine.
+
+    That is the file of the environment, or else the one that gcloud has written, whose directory
+    ``CLOUDSDK_CONFIG`` may name, unlike in the library of deltalake.
+    """
+    given = os.environ.get(_KEY_FILE)
+    if given:
+        return given
+    folder = os.environ.get("CLOUDSDK_CONFIG") or Path("~/.config/gcloud").expanduser()
+    path = Path(folder, "application_default_credentials.json")
+    return str(path) if path.is_file() else None
 
 
 def _kind_of_key(path: str) -> str:

@@ -17,6 +17,7 @@ from apache_beam.options.pipeline_options import PipelineOptions, S3Options
 from botocore import exceptions
 from botocore.config import Config
 
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import reachable
 from pairweave.transforms.storage.object_stores import Version, object_parts, parts
 
@@ -32,6 +33,12 @@ _MET_NOT = frozenset({"412", "PreconditionFailed", "ConditionalRequestConflict"}
 _GLOBAL = "https://s3.amazonaws.com"
 """The endpoint of boto3 for some regions of Amazon; requests to others are redirected from it."""
 
+_NO_LONGER_SIGNED_IN = (
+    exceptions.CredentialRetrievalError,
+    exceptions.SSOError,
+    exceptions.TokenRetrievalError,
+)
+
 _BROKEN_OFF = (
     exceptions.IncompleteReadError,
     exceptions.ReadTimeoutError,
@@ -40,24 +47,29 @@ _BROKEN_OFF = (
 
 
 def connect(options: PipelineOptions, _scheme: str) -> "S3Store":
-    """Return the store, for the options and the environment of this process."""
+    """Return the store, for the options and the environment of this process.
+
+    Raises:
+        ConfigError: It cannot be used with them; says why.
+    """
     given = options.view_as(S3Options)
-    session = boto3.session.Session(
-        given.s3_access_key_id, given.s3_secret_access_key, given.s3_session_token
-    )
-    client = session.client(
-        service_name="s3",
-        region_name=given.s3_region_name,
-        api_version=given.s3_api_version,
-        use_ssl=not given.s3_disable_ssl,
-        verify=given.s3_verify,
-        endpoint_url=given.s3_endpoint_url,
-        config=Config(
-            retries={"mode": "standard", "max_attempts": ATTEMPTS},
-            connect_timeout=10,
-            read_timeout=60,
-        ),
-    )
+    with _set_up():
+        session = boto3.session.Session(
+            given.s3_access_key_id, given.s3_secret_access_key, given.s3_session_token
+        )
+        client = session.client(
+            service_name="s3",
+            region_name=given.s3_region_name,
+            api_version=given.s3_api_version,
+            use_ssl=not given.s3_disable_ssl,
+            verify=given.s3_verify,
+            endpoint_url=given.s3_endpoint_url,
+            config=Config(
+                retries={"mode": "standard", "max_attempts": ATTEMPTS},
+                connect_timeout=10,
+                read_timeout=60,
+            ),
+        )
     reachable.require("S3", client.meta.endpoint_url)
     return S3Store(client, session)
 
@@ -135,9 +147,10 @@ class S3Store:
         # region, and warns of every machine outside Amazon.
         found["aws_endpoint"] = endpoint
         found["aws_allow_http"] = str(endpoint.startswith("http://")).lower()
-        credentials = self._session.get_credentials()
-        if credentials is not None:
-            frozen = credentials.get_frozen_credentials()
+        with _set_up():
+            credentials = self._session.get_credentials()
+            frozen = None if credentials is None else credentials.get_frozen_credentials()
+        if frozen is not None:
             found["aws_access_key_id"] = frozen.access_key
             found["aws_secret_access_key"] = frozen.secret_key
             if frozen.token:
@@ -148,6 +161,22 @@ class S3Store:
 def _place(path: str) -> dict[str, str]:
     bucket, name = object_parts(path)
     return {"Bucket": bucket, "Key": name}
+
+
+@contextlib.contextmanager
+def _set_up() -> Iterator[None]:
+    """Turn errors about profiles, credentials and endpoints into one that the user can mend.
+
+    Such as a profile that is not there, a session of single sign-on that has ended, or a program
+    for credentials that fails.
+    """
+    try:
+        yield
+    except (exceptions.BotoCoreError, exceptions.ClientError, ValueError) as error:
+        raise ConfigError(
+            f"S3 cannot be used as the environment says: {' '.join(str(error).split())}; see the "
+            "profile (AWS_PROFILE, ~/.aws), the credentials and the endpoint, or sign in again"
+        ) from error
 
 
 @contextlib.contextmanager
@@ -173,6 +202,9 @@ def _mapped(path: str) -> Iterator[None]:
             "no AWS credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "
             "AWS_PROFILE, or Beam's --s3_access_key_id and --s3_secret_access_key"
         )
+        raise PermissionError(errno.EACCES, reason, path) from error
+    except _NO_LONGER_SIGNED_IN as error:
+        reason = f"no AWS credentials: {' '.join(str(error).split())}; sign in again"
         raise PermissionError(errno.EACCES, reason, path) from error
     except (exceptions.BotoCoreError, exceptions.HTTPClientError) as error:
         raise OSError(errno.EIO, f"S3: {' '.join(str(error).split())}", path) from error

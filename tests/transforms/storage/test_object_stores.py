@@ -2,13 +2,15 @@
 
 import io
 import json
+import os
+import re
 import threading
 
 import boto3
 import pytest
 
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.storage import files, gcs, object_stores, s3
+from pairweave.transforms.storage import files, gcs, object_stores, reachable, s3
 from tests.makers import stores
 
 
@@ -277,24 +279,84 @@ def test_deltalake_gets_the_endpoint_of_its_region_or_the_one_given_and_the_keys
     }
 
 
+PROFILES = """
+[profile failing]
+credential_process = false
+[profile ended]
+sso_start_url = https://example.org/start
+sso_region = us-east-1
+sso_account_id = 1
+sso_role_name = reader
+[profile plain]
+"""
+
+
+@pytest.mark.parametrize(
+    ("profile", "flags", "said"),
+    [
+        ("failing", (), "custom-process"),
+        ("ended", (), "SSO"),
+        ("none", (), "profile (none) could not be found"),
+        ("plain", ("--s3_endpoint_url", "no address"), "no address"),
+    ],
+)
+def test_a_profile_that_gives_no_credentials_is_told_in_one_line(
+    profile, flags, said, tmp_path, monkeypatch
+):
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    (tmp_path / "config").write_text(PROFILES)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_PROFILE", profile)
+    monkeypatch.setattr(reachable, "require", lambda *_: None)
+    object_stores.use_beam_flags(flags)
+    try:
+        with pytest.raises(ConfigError, match=f"s3://bucket/t: S3 cannot.*{re.escape(said)}") as e:
+            object_stores.rust_options("s3://bucket/t")
+    finally:
+        object_stores.use_beam_flags([])
+    assert "\n" not in str(e.value)
+
+
+@pytest.fixture(params=["variable", "gcloud", "home"])
+def google_file(request, tmp_path, monkeypatch):
+    """Return a file of Google credentials that is found in one of three ways."""
+    for name in ("GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_CONFIG", "STORAGE_EMULATOR_HOST"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = tmp_path / "application_default_credentials.json"
+    if request.param == "variable":
+        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(path))
+    elif request.param == "gcloud":
+        monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path))
+    else:
+        path = tmp_path / ".config/gcloud" / path.name
+        path.parent.mkdir(parents=True)
+    return path
+
+
 @pytest.mark.parametrize("kind", ["service_account", "authorized_user"])
-def test_deltalake_gets_the_file_of_a_key(kind, tmp_path, monkeypatch):
-    path = tmp_path / "key.json"
-    path.write_text(json.dumps({"type": kind}))
-    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(path))
+def test_deltalake_gets_the_file_of_a_key(kind, google_file):
+    google_file.write_text(json.dumps({"type": kind}))
     found = gcs.GcsStore(None, anonymous=False).rust_options()
-    assert found == {"google_application_credentials": str(path)}
-    monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS")
-    assert gcs.GcsStore(None, anonymous=False).rust_options() == {}
+    assert found == {"google_application_credentials": str(google_file)}
     assert gcs.GcsStore(None, anonymous=True).rust_options() == {"google_skip_signature": "true"}
 
 
-def test_credentials_that_deltalake_does_not_know_are_refused(tmp_path, monkeypatch):
-    path = tmp_path / "key.json"
-    path.write_text('{"type": "external_account"}')
-    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(path))
-    with pytest.raises(ConfigError, match="credentials of type external_account"):
+def test_deltalake_finds_the_credentials_of_the_machine_by_itself(tmp_path, monkeypatch):
+    for name in ("GOOGLE_APPLICATION_CREDENTIALS", "STORAGE_EMULATOR_HOST"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path))
+    assert gcs.GcsStore(None, anonymous=False).rust_options() == {}
+
+
+@pytest.mark.parametrize("kind", ["external_account", "impersonated_service_account"])
+def test_credentials_that_deltalake_does_not_know_are_refused(kind, google_file):
+    google_file.write_text(json.dumps({"type": kind}))
+    with pytest.raises(ConfigError, match=f"credentials of type {kind}"):
         gcs.GcsStore(None, anonymous=False).rust_options()
-    monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS")
+    google_file.write_text('{"type": "authorized_user"}')
     with pytest.raises(ConfigError, match="impersonated accounts"):
         gcs.GcsStore(None, anonymous=False, impersonated="a@b").rust_options()
