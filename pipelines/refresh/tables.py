@@ -4,6 +4,7 @@ A night is one transaction of each table that it changes, under its number as th
 transaction (`APPLICATION`), so that committing it again changes nothing.
 """
 
+import contextlib
 import hashlib
 import re
 import time
@@ -16,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pairweave.pipelines.refresh.records import Record
-from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.errors import ConfigError, PairweaveError, WorkerError
 from pairweave.transforms.storage import files, object_stores
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ PARTITIONS = {
 
 _NOT_PLAIN = re.compile(r"[#?%\x00-\x1f\x7f]")
 """What a URL does not keep as it is, besides characters that are encoded and decoded again."""
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_REFUSED = re.compile(r"\b(40[13] (Forbidden|Unauthorized)|necessary privileges|Unauthenticated)\b")
+"""What deltalake says of a status 401 or 403."""
 
 _ORDER = (FILES, PROVENANCE, REJECTS, *MAIN.values())
 
@@ -160,15 +165,38 @@ def _store_options(path: str) -> dict[str, str] | None:
     return object_stores.rust_options(path) if files.is_uri(path) else None
 
 
+@contextlib.contextmanager
+def _told(path: str, what: str = "deltalake cannot use this table") -> Iterator[None]:
+    """Turn what deltalake raises, in several lines with colours, into an error in one line.
+
+    Args:
+        path: The table.
+        what: What failed.
+
+    Raises:
+        ConfigError: The store refuses.
+        WorkerError: Anything else.
+    """
+    try:
+        yield
+    except ConfigError:
+        raise
+    except Exception as error:
+        text = " ".join(_COLOUR.sub("", str(error)).replace("↳", "").split())
+        kind = ConfigError if _REFUSED.search(text) else WorkerError
+        raise kind(f"{path}: {what}: {text}") from error
+
+
 def open_table(table: str, name: str) -> "DeltaTable | None":
     """Open one of the tables; None if it does not exist."""
     from deltalake import DeltaTable
 
     path = files.join(files.absolute(table), name)
     options = _store_options(path)
-    if not DeltaTable.is_deltatable(path, options):
-        return None
-    return DeltaTable(path, storage_options=options)
+    with _told(path):
+        if not DeltaTable.is_deltatable(path, options):
+            return None
+        return DeltaTable(path, storage_options=options)
 
 
 def open_version(table: str, name: str, version: int | None) -> "DeltaTable":
@@ -176,7 +204,9 @@ def open_version(table: str, name: str, version: int | None) -> "DeltaTable":
     from deltalake import DeltaTable
 
     path = files.join(files.absolute(table), name)
-    return DeltaTable(path, version=version, storage_options=_store_options(path))
+    options = _store_options(path)
+    with _told(path):
+        return DeltaTable(path, version=version, storage_options=options)
 
 
 def current(table: str, name: str, record: Record | None) -> list[Entry]:
@@ -201,7 +231,8 @@ def current(table: str, name: str, record: Record | None) -> list[Entry]:
 def at_version(table: str, name: str, version: int) -> list[Entry]:
     """Return the files of a version of a table: path, bytes, rows and partition."""
     opened = open_version(table, name, version)
-    actions = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
+    with _told(files.join(table, name)):
+        actions = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
     found = [
         {
             "path": action["path"],
@@ -250,6 +281,7 @@ def apply(table: str, record: Record) -> None:
     """Commit a night to every table that it changes; what is committed already is left alone.
 
     Raises:
+        ConfigError: The store refuses.
         WorkerError: A table cannot be committed to.
     """
     for name in sorted(record.tables, key=_ORDER.index):
@@ -266,18 +298,18 @@ def _is_applied(table: str, name: str, night: int) -> bool:
     opened = open_table(table, name)
     if opened is None:
         return False
-    done = opened.transaction_version(APPLICATION)
+    with _told(files.join(table, name)):
+        done = opened.transaction_version(APPLICATION)
     return done is not None and done >= night
 
 
 def _commit(table: str, name: str, record: Record) -> None:
     try:
-        _write_transaction(table, name, record)
-    except Exception as error:
+        with _told(files.join(table, name), f"night {record.night} cannot be committed"):
+            _write_transaction(table, name, record)
+    except PairweaveError:
         if not _is_applied(table, name, record.night):  # else another process was faster
-            raise WorkerError(
-                f"{name}: night {record.night} cannot be committed: {error}"
-            ) from error
+            raise
 
 
 def _write_transaction(table: str, name: str, record: Record) -> None:

@@ -5,6 +5,7 @@ import json
 import os
 import time
 from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 
@@ -319,6 +320,52 @@ def test_a_name_that_deltalake_takes_for_another_place_is_refused(
     assert status == 2
     assert "expected a table's name without '#'" in errors
     assert errors.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("403 Forbidden", ConfigError),
+        ("401 Unauthorized", ConfigError),
+        ("The operation lacked the necessary privileges to complete for path a", ConfigError),
+        ("503 Slow Down", WorkerError),
+    ],
+)
+@pytest.mark.parametrize(
+    ("call", "act"),
+    [
+        ("is_deltatable", lambda: tables.open_table("place", "tagged")),
+        ("get_add_actions", lambda: tables.at_version("place", "tagged", 0)),
+        ("transaction_version", lambda: tables._is_applied("place", "tagged", 1)),
+    ],
+)
+def test_what_deltalake_raises_is_told_in_one_line(said, kind, call, act, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(
+            f"Generic S3 error\n   \x1b[31m↳\x1b[0m Error\n    \x1b[31m↳\x1b[0m {said}\n\n"
+        )
+
+    opened = SimpleNamespace(get_add_actions=fail, transaction_version=fail)
+    table = mock.Mock(return_value=opened, is_deltatable=lambda *_: True)
+    setattr(table if call == "is_deltatable" else opened, call, fail)
+    monkeypatch.setattr("deltalake.DeltaTable", table)
+    with pytest.raises(kind) as raised:
+        act()
+    expected = f"place/tagged: deltalake cannot use this table: Generic S3 error Error {said}"
+    assert str(raised.value).endswith(expected)
+
+
+def test_a_commit_that_fails_is_told_in_one_line_unless_another_process_has_done_it(monkeypatch):
+    def fail(*_):
+        raise OSError("Transaction failed\n   \x1b[31m↳\x1b[0m Version 3 exists")
+
+    monkeypatch.setattr(tables, "_write_transaction", fail)
+    monkeypatch.setattr(tables, "_is_applied", lambda *_: False)
+    text = "t/tagged: night 1 cannot be committed: Transaction failed Version 3 exists"
+    with pytest.raises(WorkerError, match=text):
+        tables._commit("t", "tagged", NIGHT)
+    monkeypatch.setattr(tables, "_is_applied", lambda *_: True)
+    tables._commit("t", "tagged", NIGHT)
 
 
 @pytest.mark.parametrize("name", ["", "tables", "tables/", "a b/ä/c.d", "..a/b.."])
