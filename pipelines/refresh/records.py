@@ -5,7 +5,9 @@ process can finish what its writer began (`tables.apply`). Of two nights at once
 create the next record.
 """
 
+import contextlib
 import dataclasses
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -115,6 +117,31 @@ def existing(table: str) -> Record:
     if found is None:
         raise ConfigError(f"{table}: there is no table here; pairweave refresh makes one")
     return found
+
+
+def require_creation(table: str) -> None:
+    """Check that the store of a new table creates an object only if there is none.
+
+    A store that does not know the condition of the request writes over the object that is there:
+    two nights at once would both have won.
+
+    Raises:
+        ConfigError: It does not.
+    """
+    if not files.is_uri(table):
+        return
+    path = files.join(table, STATE, f"probe-{uuid.uuid4().hex}")
+    try:
+        files.create(path, b"first")
+        if files.create(path, b"second"):
+            raise ConfigError(
+                f"{table}: this store wrote over an object that it was asked to create only if "
+                "there is none (If-None-Match), so two nights at once would spoil a table; "
+                "expected a store that knows this condition, as S3 and Cloud Storage do"
+            )
+    finally:
+        with contextlib.suppress(OSError):  # a role may write and not delete
+            files.delete(path)
 
 
 def create(table: str, record: Record) -> bool:

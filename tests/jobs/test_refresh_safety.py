@@ -322,6 +322,41 @@ def test_a_name_that_deltalake_takes_for_another_place_is_refused(
     assert errors.count("\n") == 1
 
 
+@pytest.mark.parametrize("knows", [True, False])
+def test_a_store_that_writes_over_what_it_should_only_create_is_refused(knows, monkeypatch):
+    held = {}
+
+    def put_absent(path, data):
+        is_new = path not in held
+        if is_new or not knows:
+            held[path] = data
+        return is_new or not knows
+
+    store = SimpleNamespace(put_absent=put_absent, delete=held.pop)
+    monkeypatch.setattr(object_stores, "store_of", lambda _: store)
+    if knows:
+        records.require_creation("s3://bucket/table")
+    else:
+        with pytest.raises(ConfigError, match=r"s3://bucket/table: .* \(If-None-Match\)"):
+            records.require_creation("s3://bucket/table")
+    assert not held
+
+
+def test_the_first_night_in_a_store_asks_whether_it_can_be_committed(tmp_path, monkeypatch):
+    asked = []
+
+    def refuse(table):
+        asked.append(table)
+        raise ConfigError("cannot")
+
+    monkeypatch.setattr(records, "require_creation", refuse)
+    nightly.write_help(tmp_path, "one", range(5))
+    nightly.write_config(tmp_path, of='corpora:\n- {corpus: help, input: "help/*.tsv"}\n')
+    nightly.good_night(tmp_path, "--plan_only")
+    assert nightly.night(tmp_path)[0] == 2
+    assert asked == ["table"]
+
+
 @pytest.mark.parametrize(
     ("said", "kind"),
     [

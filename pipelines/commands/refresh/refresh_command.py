@@ -80,6 +80,8 @@ def _run(config: NightConfig, options: RefreshOptions, extra: Sequence[str]) -> 
             f"--tombstones_of {options.tombstones_of}: {options.output} is there already and has "
             "takedowns of its own; give the same list with --takedown, or a new --output"
         )
+    if base is None and not options.plan_only:
+        records.require_creation(options.output)
     if base is not None and not options.plan_only:
         tables.apply(options.output, base)  # if its night was stopped before it had done so
     found = _files(config, options, base)
