@@ -14,8 +14,30 @@ from pathlib import Path
 from pairweave.pipelines.refresh import records
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.storage import files, leases
+from pairweave.transforms.storage.leases import Lease
 
 LOCK, LEASES = "lock", "leases"
+
+
+_leases: dict[str, Lease] = {}
+"""The leases of this process on tables in stores."""
+
+
+def require_kept(table: str) -> None:
+    """Check that no vacuum can have started since this process took the lock of a table.
+
+    A lock of the system cannot be lost, a lease can.
+
+    Raises:
+        WorkerError: Its lease was not written for too long.
+    """
+    lease = _leases.get(table)
+    if lease is not None and not lease.is_kept():
+        raise WorkerError(
+            f"{table}: its lease in {records.STATE}/{LEASES} was not written for over "
+            f"{leases.SECONDS / 2 / 60:.0f} minutes, as when a machine stands still, so a vacuum may "
+            "delete files of this night: nothing was committed; run the same command again"
+        )
 
 
 @contextlib.contextmanager
@@ -72,8 +94,12 @@ def reading(table: str) -> Iterator[None]:
 @contextlib.contextmanager
 def _leased(table: str, *, alone: bool) -> Iterator[None]:
     try:
-        with leases.held(files.join(table, records.STATE, LEASES), alone=alone):
-            yield
+        with leases.held(files.join(table, records.STATE, LEASES), alone=alone) as lease:
+            _leases[table] = lease
+            try:
+                yield
+            finally:
+                _leases.pop(table, None)
     except leases.HeldError as error:
         raise _in_use(
             table,

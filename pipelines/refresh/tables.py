@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pairweave.pipelines.refresh import table_lock
 from pairweave.pipelines.refresh.records import Record
 from pairweave.transforms.errors import ConfigError, PairweaveError, WorkerError
 from pairweave.transforms.storage import files, object_stores
@@ -258,7 +259,8 @@ def check(table: str, record: Record) -> None:
     """Check that a record can be applied: once it exists, every later run must apply it first.
 
     Raises:
-        WorkerError: A table has another version than the record follows, or a file to add is gone.
+        WorkerError: A table has another version than the record follows, or a file to add is gone
+            or may go (`table_lock.require_kept`).
     """
     for name, change in record.tables.items():
         opened = open_table(table, name)
@@ -275,6 +277,7 @@ def check(table: str, record: Record) -> None:
                     f"{files.join(table, name, entry['path'])} was deleted while night "
                     f"{record.night} was made: nothing was committed; run the same command again"
                 )
+    table_lock.require_kept(table)  # last, so that little time is left until the record
 
 
 def apply(table: str, record: Record) -> None:

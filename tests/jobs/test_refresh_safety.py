@@ -1,5 +1,6 @@
 """What keeps a refreshed table whole: its lock, checks before a record, and files that changed."""
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -19,9 +20,10 @@ from pairweave.pipelines.refresh import (
     tables,
 )
 from pairweave.pipelines.refresh.inner_runs import InnerRun
-from pairweave.pipelines.refresh.upkeep import vacuum
+from pairweave.pipelines.refresh.night import Made, commit
+from pairweave.pipelines.refresh.upkeep import quiet_night, vacuum
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.storage import beam_store, files, object_stores
+from pairweave.transforms.storage import beam_store, files, leases, object_stores
 from tests.makers import corpora, nightly, runs
 
 NIGHT = records.Record(
@@ -320,6 +322,60 @@ def test_a_name_that_deltalake_takes_for_another_place_is_refused(
     assert status == 2
     assert "expected a table's name without '#'" in errors
     assert errors.count("\n") == 1
+
+
+def test_a_night_whose_lease_was_lost_creates_no_record(tmp_path, monkeypatch):
+    table = str(tmp_path)
+    kept = [True]
+    lease = SimpleNamespace(is_kept=lambda: kept[0])
+    monkeypatch.setitem(table_lock._leases, table, lease)
+    commit(table, Made(NIGHT, [], {}, []))
+    kept[0] = False
+    later = dataclasses.replace(NIGHT, night=2)
+    text = "was not written for over 5 minutes.*nothing was committed; run the same command again"
+    with pytest.raises(WorkerError, match=text):
+        commit(table, Made(later, [], {}, []))
+    with pytest.raises(WorkerError, match=text):
+        quiet_night.commit_quietly(table, with_metrics(NIGHT), "compact", {})
+    assert records.numbers(table) == [1]
+
+
+def with_metrics(record):
+    return dataclasses.replace(record, metrics={"table": {"pairs": 0}})
+
+
+def test_a_lease_of_a_table_is_known_while_it_is_held(monkeypatch):
+    lease = SimpleNamespace(is_kept=lambda: False)
+    monkeypatch.setattr(leases, "held", lambda *_, **__: contextlib.nullcontext(lease))
+    with table_lock.held("s3://bucket/t", alone=False), pytest.raises(WorkerError, match="lease"):
+        table_lock.require_kept("s3://bucket/t")
+    table_lock.require_kept("s3://bucket/t")
+
+
+def test_a_night_whose_files_are_gone_is_made_again_without_its_record(tmp_path, monkeypatch):
+    nightly.write_help(tmp_path, "one", range(20))
+    nightly.write_config(tmp_path, of='corpora:\n- {corpus: help, input: "help/*.tsv"}\n')
+    nightly.good_night(tmp_path)
+    nightly.write_help(tmp_path, "two", range(20, 30))
+
+    def lose(table, record):
+        for name, change in record.tables.items():
+            for entry in change["add"]:
+                (tmp_path / table / name / entry["path"]).unlink()
+        return create(table, record)
+
+    create = records.create
+    with monkeypatch.context() as patch:
+        patch.setattr(records, "create", lose)
+        assert nightly.night(tmp_path)[0] == 1
+    status, _, errors = nightly.night(tmp_path)
+    assert status == 1
+    assert "cannot be committed" in errors
+    assert "is not there any more; was it deleted?" in errors
+    (tmp_path / "table/_refresh/nights/00000002.json").unlink()
+    nightly.good_night(tmp_path)
+    assert len(nightly.rows(tmp_path / "table")) == 30
+    assert runs.run_well_here("refresh", "verify", "table", cwd=tmp_path)
 
 
 @pytest.mark.parametrize("knows", [True, False])

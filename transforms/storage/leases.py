@@ -29,8 +29,48 @@ class HeldError(Exception):
     """Somebody else has a lease that excludes this one; the message says where it is."""
 
 
+class Lease:
+    """A lease that this process holds."""
+
+    def __init__(self, own: str) -> None:
+        """Write its object."""
+        self._own = own
+        self._lock = threading.Lock()
+        self._has_lapsed = False
+        _write(own)
+        self._written = files.size_and_time(own)[1]
+
+    def renew(self) -> None:
+        """Write it again, and note if that comes too late.
+
+        Raises:
+            OSError: The store fails.
+        """
+        with self._lock:
+            _write(self._own)
+            try:
+                written = files.size_and_time(self._own)[1]
+            except FileNotFoundError:  # whoever took it for one that has ended has deleted it
+                self._has_lapsed = True
+                return
+            self._has_lapsed |= written - self._written > SECONDS / 2
+            self._written = written
+
+    def is_kept(self) -> bool:
+        """Write it again; tell whether that was never due for over half of `SECONDS`.
+
+        If it was, such as while the machine stood still, others may have taken it for ended. Half
+        of the time is a margin for requests that take long.
+
+        Raises:
+            OSError: The store fails.
+        """
+        self.renew()
+        return not self._has_lapsed
+
+
 @contextlib.contextmanager
-def held(place: str, *, alone: bool) -> Iterator[None]:
+def held(place: str, *, alone: bool) -> Iterator[Lease]:
     """Hold a lease until the block ends.
 
     Args:
@@ -42,11 +82,11 @@ def held(place: str, *, alone: bool) -> Iterator[None]:
         OSError: The store fails.
     """
     own = files.join(place, f"{_ALONE if alone else _SHARED}-{uuid.uuid4().hex}.json")
-    _write(own)
     try:
+        lease = Lease(own)
         _require_no_other(place, own, alone=alone)
-        with _written_again(own):
-            yield
+        with _renewed(lease):
+            yield lease
     finally:
         with contextlib.suppress(OSError):  # it ends by itself
             files.delete(own)
@@ -69,13 +109,13 @@ def _require_no_other(place: str, own: str, *, alone: bool) -> None:
 
 
 @contextlib.contextmanager
-def _written_again(own: str) -> Iterator[None]:
+def _renewed(lease: Lease) -> Iterator[None]:
     ended = threading.Event()
 
     def beat() -> None:
         while not ended.wait(BEAT_SECONDS):
             with contextlib.suppress(OSError):  # the next beat may reach the store
-                _write(own)
+                lease.renew()
 
     thread = threading.Thread(target=beat, name="lease", daemon=True)
     thread.start()

@@ -2,6 +2,7 @@
 
 import os
 import time
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +34,26 @@ def test_the_lease_of_a_killed_holder_ends(tmp_path):
     os.utime(left, (past, past))
     with leases.held(str(tmp_path), alone=False):
         assert not left.exists()
+
+
+def test_a_lease_that_was_not_written_for_half_of_its_time_stays_lapsed(tmp_path, monkeypatch):
+    clock = [1_000.0]
+    monkeypatch.setattr(leases.files, "size_and_time", lambda _: (1, clock[0]))
+    with leases.held(str(tmp_path), alone=False) as lease:
+        clock[0] += leases.SECONDS / 2
+        assert lease.is_kept()
+        clock[0] += leases.SECONDS / 2 + 1
+        lease.renew()  # by the thread, before the holder asks
+        assert not lease.is_kept()
+
+
+def test_a_lease_that_another_has_deleted_is_lapsed(tmp_path, monkeypatch):
+    with leases.held(str(tmp_path), alone=False) as lease:
+        assert lease.is_kept()
+        with monkeypatch.context() as patch:
+            patch.setattr(leases, "_write", lambda own: Path(own).unlink())
+            assert not lease.is_kept()
+        assert not lease.is_kept()
 
 
 def test_a_long_holder_writes_its_lease_again(tmp_path, monkeypatch):
