@@ -35,8 +35,8 @@ def require_kept(table: str) -> None:
     if lease is not None and not lease.is_kept():
         raise WorkerError(
             f"{table}: its lease in {records.STATE}/{LEASES} was not written for over "
-            f"{leases.SECONDS / 2 / 60:.0f} minutes, as when a machine stands still, so a vacuum may "
-            "delete files of this night: nothing was committed; run the same command again"
+            f"{leases.SECONDS / 2 / 60:.0f} minutes, as when a machine stands still, so a vacuum "
+            "may delete files of this night: nothing was committed; run the same command again"
         )
 
 
