@@ -273,7 +273,8 @@ def _run(words: list[str]) -> int:
         if any(0xD800 <= ord(mark) < 0xE000 for mark in word):
             raise ConfigError(f"{word}: is not UTF-8; rename the file, or write the option again")
     if name in JOBS:
-        if not {"-h", "--help"}.isdisjoint(rest):
+        # A word in front is a subcommand, whose own parser shows its help.
+        if not {"-h", "--help"}.isdisjoint(rest) and rest[0].startswith("-"):
             show_help(name, rest)
         memory.require_memory()
     module = importlib.import_module(COMMANDS[name].module)

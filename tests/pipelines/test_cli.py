@@ -155,6 +155,14 @@ def test_help_is_written_from_the_options_that_the_job_takes(name, monkeypatch):
     assert taken[0] == taken[1]
 
 
+def test_help_of_a_subcommand_is_its_own(capsys):
+    pytest.importorskip("deltalake", reason="needs the extra refresh")
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["refresh", "vacuum", "--help"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("usage: pairweave refresh vacuum ")
+
+
 def test_threads_whose_connection_ends_say_nothing(tmp_path):
     job = (
         "import threading\n"
