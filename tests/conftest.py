@@ -8,6 +8,10 @@ from types import FrameType
 import hypothesis
 import pytest
 
+# Where it is ignored, as in a shell's background job, a command that a test starts would ignore it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 hypothesis.settings.register_profile("unit", max_examples=30, deadline=None)
 hypothesis.settings.register_profile("dev", max_examples=100, deadline=None)
 hypothesis.settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)

@@ -181,13 +181,15 @@ def test_a_commit_creates_its_entry_in_the_log_only_if_there_is_none(store):
     assert {headers[name] for headers in puts} == {value}
 
 
-@pytest.mark.parametrize(
-    "held", ["_refresh/nights/00000002", "tagged/_delta_log/00000000000000000001"]
-)
+HELD = {"gs": "_refresh/nights/00000002", "s3": "tagged/_delta_log/00000000000000000001"}
+"""Where a night is killed: as it puts its record, or the log of a table."""
+
+
 def test_a_night_killed_at_its_commit_is_committed_once(
-    store, second, on_disk, held, tmp_path, monkeypatch
+    store, second, on_disk, tmp_path, monkeypatch
 ):
     directory, prefix = second
+    held = HELD[store.scheme]
     waiting, is_killed = [], threading.Event()
 
     def hold_back(method, path, body):

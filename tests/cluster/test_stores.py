@@ -174,17 +174,6 @@ def test_a_run_killed_between_a_shard_and_its_receipt_is_finished_by_the_next(
     assert digests_in(store, "killed") == on_disk("augment")
 
 
-@pytest.mark.parametrize("fault", [503, "drop"])
-def test_a_store_with_faults_costs_nothing_but_time(store, fault, corpus, on_disk, monkeypatch):
-    arguments = (*JOBS["augment"], *COMMON, *inputs(corpus))
-    count = iter(range(1_000_000))
-    monkeypatch.setattr(store.door, "spoil", lambda *_: fault if next(count) % 7 == 3 else None)
-    prefix = f"faults_{fault}"
-    runs.run_well(*arguments, "--output", uri(store, prefix), "--workers", "2")
-    monkeypatch.setattr(store.door, "spoil", lambda *_: None)
-    assert digests_in(store, prefix) == on_disk("augment")
-
-
 def test_a_second_job_into_the_same_place_is_told(store, corpus):
     arguments = (*("align", *LARGE), *COMMON, *inputs(corpus))
     output = uri(store, "twice")
