@@ -31,6 +31,9 @@ STOP_SECONDS = 10.0
 """Time that they have to end when asked, before they are killed."""
 
 POLL_SECONDS = 0.2
+RETRIES = "rest.retry.max-attempts: 5\nrest.retry.delay: 3000\n"
+"""How long the job server asks for a job manager that is gone: 15 s, where Flink takes a minute."""
+
 RESTART_SECONDS = 8
 """Time until a failed job is restarted."""
 
@@ -218,7 +221,7 @@ class SessionCluster:
             )
         self.state = dataclasses.replace(self.state, members=())
         shutil.rmtree(self.directory / "tmp", ignore_errors=True)
-        for name in ("conf", "tmp"):
+        for name in ("conf", "client", "tmp"):
             (self.directory / name).mkdir(exist_ok=True)
         try:
             self._start_all()
@@ -287,6 +290,7 @@ class SessionCluster:
         }
         lines = [f"{key}: {value}\n" for key, value in settings.items()]
         (self.directory / "conf" / "flink-conf.yaml").write_text("".join(lines), encoding="utf-8")
+        (self.directory / "client" / "flink-conf.yaml").write_text(RETRIES, encoding="utf-8")
 
     def _task_manager_parameters(self) -> tuple[list[str], list[str]]:
         """Return the options of Java and of Flink that follow from the memory of the whole."""
@@ -319,6 +323,7 @@ class SessionCluster:
             *(self.java, "-Xmx512m", f"-Djava.io.tmpdir={self.directory / 'tmp'}"),
             *("-XX:-UsePerfData", "-jar", self.job_server),
             *("--flink-master", f"localhost:{self.state.rest}", "--job-host", "localhost"),
+            *("--flink-conf-dir", str(self.directory / "client")),
             *("--job-port", str(self.state.job_port), "--artifact-port", "0"),
             *("--expansion-port", "0", "--artifacts-dir", str(self.directory / "tmp")),
         ]
