@@ -50,13 +50,20 @@ def test_a_server_ends_some_time_after_its_worker(scripts, tmp_path):
         process.wait()
 
 
-def test_a_server_that_ends_in_time_is_not_blamed(scripts, tmp_path):
+def test_a_server_has_time_to_notice(scripts, tmp_path, monkeypatch):
+    monkeypatch.setattr(lost_workers, "WATCH_SECONDS", 0.05)
     server, worker = scripts
     script = tmp_path / engine_scripts.WORKER
-    with lost_workers.watched(script, server, grace=SECONDS):
-        worker.kill()
-        time.sleep(0.1)
-    assert not lost_workers.were_lost(script)
+    process = subprocess.Popen([server])
+    try:
+        with lost_workers.watched(script, server, grace=SECONDS):
+            worker.kill()
+            time.sleep(1)
+            assert process.poll() is None
+        assert not lost_workers.were_lost(script)
+    finally:
+        process.kill()
+        process.wait()
 
 
 def test_a_lost_worker_is_not_a_failure_of_the_machine(monkeypatch):
