@@ -8,7 +8,12 @@ from pathlib import Path
 
 import apache_beam as beam
 import pytest
-from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, PortableOptions
+from apache_beam.options.pipeline_options import (
+    DebugOptions,
+    DirectOptions,
+    PipelineOptions,
+    PortableOptions,
+)
 
 from pairweave.pipelines.engines import engines
 from pairweave.transforms.errors import ConfigError, WorkerError
@@ -137,6 +142,23 @@ def test_prism_is_found_in_the_checkout_and_never_downloaded(machine):
         assert str(binary) in script.read_text(encoding="utf-8")
         assert "--environment_type=PROCESS" in given
     assert not script.exists()
+
+
+def test_each_attempt_on_prism_has_a_program_of_its_own(machine):
+    """Beam would share one; the option stands beside experiments of the user."""
+    program(machine / engines.PRISM, "# apache/beam/sdks")
+    for extra in ((), ("--experiments=use_other_things",)):
+        given = PipelineOptions(flags("prism", 2, *extra)).view_as(DebugOptions)
+        assert given.lookup_experiment("disable_prism_server_singleton")
+        assert bool(extra) == bool(given.lookup_experiment("use_other_things"))
+
+
+@pytest.mark.parametrize("server", sorted(engines.SERVERS))
+def test_the_program_of_an_attempt_is_asked_to_end_with_it(server, monkeypatch):
+    ended = []
+    monkeypatch.setattr(engines.engine_scripts, "end", lambda script: ended.append(script.name))
+    flags("local", 1)
+    assert server in ended
 
 
 def test_a_run_on_prism_may_take_longer_than_a_request(machine):
