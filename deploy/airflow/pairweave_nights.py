@@ -1,4 +1,4 @@
-"""What the DAGs of `pairweave refresh` share: the command of a night, and its exit statuses.
+"""What the DAGs of `pairweave refresh` share: when they run, the command of a night, its statuses.
 
 It is in the folder of DAGs beside them, and has none itself.
 """
@@ -6,10 +6,21 @@ It is in the folder of DAGs beside them, and has none itself.
 import os
 import shlex
 import subprocess
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from airflow.sdk.exceptions import AirflowFailException
+
+NIGHTLY: dict[str, Any] = {
+    "schedule": "0 2 * * *",
+    "start_date": datetime(2026, 1, 1, tzinfo=UTC),
+    "catchup": False,
+    "max_active_runs": 1,
+    "default_args": {"retries": 3, "retry_delay": timedelta(minutes=10)},
+    "tags": ["pairweave"],
+}
+"""When a DAG runs, and how often a task is tried."""
 
 NEEDS_A_PERSON = {2: "the configuration or an input file", 4: "a quality gate"}
 """Exit statuses after which another attempt would end the same way."""

@@ -13,20 +13,12 @@ is in the name of the metrics file. ``{"options": "--accept 'agreed with the sup
 ``conf`` accepts a failed gate for one run.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from airflow.sdk import DAG, get_current_context, task
-from pairweave_nights import run_night, verify_tables
+from pairweave_nights import NIGHTLY, run_night, verify_tables
 
-with DAG(
-    dag_id="pairweave_refresh",
-    schedule="0 2 * * *",
-    start_date=datetime(2026, 1, 1, tzinfo=UTC),
-    catchup=False,
-    max_active_runs=1,
-    default_args={"retries": 3, "retry_delay": timedelta(minutes=10)},
-    tags=["pairweave"],
-):
+with DAG(dag_id="pairweave_refresh", **NIGHTLY):
 
     @task(execution_timeout=timedelta(hours=8))
     def refresh() -> None:

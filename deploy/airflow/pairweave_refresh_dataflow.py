@@ -19,12 +19,12 @@ Settings are those of ``pairweave_refresh``, and
 
 import json
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from airflow.providers.google.cloud.operators.dataflow import DataflowStartFlexTemplateOperator
 from airflow.sdk import DAG, get_current_context, task
-from pairweave_nights import day_of, directory, run_night, verify_tables
+from pairweave_nights import NIGHTLY, day_of, directory, run_night, verify_tables
 
 
 def body_of(launch: dict[str, str]) -> dict[str, Any]:
@@ -52,15 +52,7 @@ def prepare_night(context: dict[str, Any]) -> list[dict[str, Any]]:
     return [body_of(launch) for launch in json.loads((directory() / name).read_text())]
 
 
-with DAG(
-    dag_id="pairweave_refresh_dataflow",
-    schedule="0 2 * * *",
-    start_date=datetime(2026, 1, 1, tzinfo=UTC),
-    catchup=False,
-    max_active_runs=1,
-    default_args={"retries": 3, "retry_delay": timedelta(minutes=10)},
-    tags=["pairweave"],
-):
+with DAG(dag_id="pairweave_refresh_dataflow", **NIGHTLY):
 
     @task
     def prepare() -> list[dict[str, Any]]:
