@@ -9,7 +9,7 @@ JAR := deploy/flink/target/pairweave-flink-job-server.jar
 # Tests start Python often; without the compiled modules each start would compile them again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test test-all lint docs docs-links bench mutants flink prism oracles lock clean
+.PHONY: setup demo test test-all lint docs docs-links bench wheels mutants flink prism oracles lock clean
 
 setup: $(VENV)/.all prism flink ## every extra, the Prism runner and the Flink job server
 
@@ -40,6 +40,11 @@ docs-links: $(VENV)/.dev ## asks every address of the documentation, over the ne
 
 bench: $(VENV)/.dev $(VENV)/.peers ## speed of each step beside its peers
 	$(BIN)/pytest -m bench -n 0 -s tests/benchmarks
+
+wheels: $(VENV)/.dev ## dist/: the package without compiled kernels, and with those for this platform and Python
+	rm -rf build dist
+	$(BIN)/python -m pip --disable-pip-version-check --quiet wheel --no-deps --no-build-isolation --wheel-dir dist .
+	$(BIN)/python deploy/wheels/compile_wheel.py dist/*-none-any.whl dist
 
 MUTANTS ?= 300
 SEED ?= 1

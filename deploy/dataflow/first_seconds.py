@@ -1,9 +1,10 @@
 """Show the first 60 seconds of a new worker process, with and without the kernels of the image.
 
-`python deploy/dataflow/first_seconds.py` compiles the kernels as the image's build does, then runs
-one `augment` in each of two new processes: one finds no kernel, one finds those. It
-prints what each did in each second of its CPU time, which other programs on the machine change
-little; a worker process computes on one core.
+`python deploy/dataflow/first_seconds.py WHEEL` takes a wheel with compiled kernels, as the image's
+build makes it (`make wheels`), and runs one `augment` in each of two new processes: one with the
+package as it is here, without kernels, and one with that of the wheel. It prints what each did in
+each second of its CPU time, which other programs on the machine change little; a worker process
+computes on one core.
 """
 
 import dataclasses
@@ -13,13 +14,14 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-IMAGE = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
-"""What the image sets for Numba, besides the place of the kernels."""
+ROOT = Path(__file__).resolve().parents[2]
+ENGLISH = "the a small red old house dog tree river road sees likes takes finds has today here now"
+GERMAN = "das ein klein rot alt haus hund baum fluss weg sieht mag nimmt findet hat heute hier nun"
 
 SECONDS = 60
 SHARD_PAIRS = 1000
@@ -42,46 +44,40 @@ class Seen:
     shards: list[float] = dataclasses.field(default_factory=list)
 
 
-def main() -> None:
+def main(wheel: Path) -> None:
     """Measure both processes and print the table."""
     with tempfile.TemporaryDirectory() as made:
         directory = Path(made)
         write_corpus(directory, SHARDS * SHARD_PAIRS)
-        run(directory / "kernels", [str(HERE / "compile_kernels.py")])
-        fit = [
-            "fit",
-            *job(directory),
-            "--workers",
-            "1",
-            "--output",
-            str(directory / "model"),
-            "--fit_pairs",
-            "5000",
-        ]
-        run(directory / "kernels", ["-m", "pairweave.pipelines.cli", *fit])
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(directory / "site")
+        fit = ["fit", *job(directory), "--workers", "1", "--output", str(directory / "model")]
+        run(directory / "site", "-m", "pairweave.pipelines.cli", *fit, "--fit_pairs", "5000")
         found = []
-        for name in ("absent", "kernels"):
-            out = run(directory / name, [__file__, "worker", str(directory), name])
+        for package in (ROOT, directory / "site"):
+            out = run(package, __file__, "worker", str(directory), package.name)
             line = next(line for line in out.splitlines() if line.startswith(MARK))
             found.append(Seen(**json.loads(line.removeprefix(MARK))))
     print(table(*found))  # noqa: T201 - what was asked for
 
 
-def run(kernels: Path, words: list[str]) -> str:
-    """Run a program in a new process with kernels from a directory; return what it prints."""
-    kernels.mkdir(exist_ok=True)
+def run(package: Path, *words: str) -> str:
+    """Run a program in a new process with a package and no compiled kernels but its own.
+
+    Returns:
+        What it prints.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    environment = {**kept, **IMAGE, "NUMBA_CACHE_DIR": str(kernels)}
-    done = subprocess.run(
-        [sys.executable, *words], env=environment, check=True, stdout=subprocess.PIPE, text=True
-    )
+    with tempfile.TemporaryDirectory() as empty:
+        environment = {**kept, "NUMBA_CACHE_DIR": empty, "PYTHONPATH": str(package)}
+        done = subprocess.run(
+            [sys.executable, *words], env=environment, check=True, stdout=subprocess.PIPE, text=True
+        )
     return done.stdout
 
 
 def write_corpus(directory: Path, pairs: int) -> None:
     """Write pairs of made-up sentences, of ten words each."""
-    from compile_kernels import ENGLISH, GERMAN
-
     for name, text in (("en", ENGLISH), ("de", GERMAN)):
         words = text.split()
         with (directory / f"corpus.{name}").open("w", encoding="utf-8") as file:
@@ -172,5 +168,7 @@ def does(one: Seen, second: int) -> str:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["worker"]:
         worker(Path(sys.argv[2]), sys.argv[3])
+    elif len(sys.argv) == 2:
+        main(Path(sys.argv[1]))
     else:
-        main()
+        sys.exit(__doc__)

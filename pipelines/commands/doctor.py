@@ -13,6 +13,7 @@ from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.flink import job_server
 from pairweave.pipelines.options.command_options import DoctorOptions
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels import kernel_cache
 from pairweave.transforms.storage import files
 
 PACKAGES = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba", "sentencepiece", "pydantic")
@@ -46,6 +47,9 @@ def main(name: str, arguments: Sequence[str]) -> int:
         "extras",
         *(f"  {extra}: {package} {_version(package)}" for extra, package in EXTRAS.items()),
         "",
+        "kernels",
+        f"  {_kernels()}",
+        "",
         "engines",
     ]
     report = engines.engine_report()
@@ -68,6 +72,16 @@ def _fault(path: str) -> str | None:
     except ConfigError as error:
         return str(error).removeprefix(f"{path}: ")
     return None
+
+
+def _kernels() -> str:
+    """Say whether a first run has to compile the kernels."""
+    shipped, numba = kernel_cache.shipped_for(), _version("numba")
+    if shipped == numba:
+        return "compiled ones come with the package"
+    if shipped is None:
+        return "none come with the package: the first run compiles them"
+    return f"those of the package are for numba {shipped}: the first run compiles them for {numba}"
 
 
 def _version(package: str) -> str:

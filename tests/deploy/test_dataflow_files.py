@@ -183,9 +183,3 @@ def test_the_first_seconds_tell_when_a_process_compiled_and_wrote():
         "| 8 to 60 | 3 shards written | 1 shards written |",
         "| first shard after | 5.5 s | 2.5 s |",
     ]
-
-
-def test_the_first_seconds_are_measured_with_the_variables_of_the_image():
-    text = (FOLDER / "Dockerfile").read_text(encoding="utf-8")
-    for name, value in first_seconds.IMAGE.items():
-        assert re.search(rf"{name}={value or chr(34) * 2} ", text)

@@ -1,48 +1,104 @@
-"""Compiled kernels in files: an index that an earlier version wrote counts as out of date.
+"""Compiled kernels in files: those that the package ships, and those that were compiled here.
 
-And a message while they are compiled, which takes a minute after an installation.
+And a message while they are compiled, which takes a minute if none are shipped.
 
 Numba keeps compiled functions beside their sources, or in the user's cache if that folder is
-read-only, under the same names for every version of a package. It unpickles the index of a
-function, with the types of its parameters, before it compares the time of the source. After an
-upgrade that renames or moves such a type, the index cannot be unpickled, and each call of the
-function would fail.
+read-only. It finds one by the name and the features of the CPU, so those of another machine are of
+no use. A wheel for one platform (`deploy/wheels`) also ships kernels that were compiled for any CPU
+of that platform.
 """
 
+import contextlib
 import functools
+import inspect
 import logging
 import os
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from numba.core import caching, event
+from numba.core.dispatcher import Dispatcher
+
+from pairweave.transforms.kernels import kernel_sources
+
+SHIPPED = "compiled_kernels"
+"""The folder of the package where a wheel for one platform has its kernels."""
+
+VERSION = "numba.txt"
+"""The file in it with the version of Numba that compiled them; no other version loads them."""
+
+SHIPPED_CPU = ("generic", "")
+"""The name and the features of the CPU that those were compiled for, as LLVM calls them."""
 
 _OUTDATED = (AttributeError, ImportError)
 """What unpickling raises if a type is no longer there."""
 
 
-def outlive_upgrades() -> None:
-    """Make Numba compile a function anew if its index names types that are no longer there.
+class KernelFiles(caching.IndexDataCacheFile):
+    """The files with the compiled code of one kernel, for all types of its parameters."""
 
-    A second call changes nothing.
-    """
-    load = caching.IndexDataCacheFile._load_index
-    if not hasattr(load, "__wrapped__"):
-        caching.IndexDataCacheFile._load_index = _forgiving(load)  # type: ignore[method-assign]
+    def _load_index(self) -> dict[Any, str]:
+        """Return the file of each signature; none if the index is out of date.
 
-
-def _forgiving(load: Callable[[Any], dict[Any, str]]) -> Callable[[Any], dict[Any, str]]:
-    @functools.wraps(load)
-    def load_index(file: Any) -> dict[Any, str]:  # noqa: ANN401
+        Numba unpickles the types of the parameters before it compares versions of the source. After
+        an upgrade that renames or moves such a type, that fails, and so would each call.
+        """
         try:
-            return load(file)
+            return super()._load_index()
         except _OUTDATED:
             return {}
 
-    return load_index
+
+class KernelCache(caching.FunctionCache):
+    """Finds the compiled code of a kernel here or among those shipped, and saves new code here.
+
+    Code counts as out of date if the kernel's file or one that it imports from has changed.
+    """
+
+    def __init__(self, function: Any, package: Path = kernel_sources.PACKAGE) -> None:  # noqa: ANN401
+        super().__init__(function)
+        stamp = kernel_sources.digest(Path(inspect.getfile(function)).absolute(), package)
+        name = self._impl.filename_base
+        self._cache_file = KernelFiles(self._cache_path, name, stamp)
+        self._shipped = KernelFiles(str(package / SHIPPED), name, stamp)
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401 - Numba's
+        found = super()._load_overload(sig, target_context)
+        if found is not None or not self._enabled:
+            return found
+        signature, (triple, *_), function = self._index_key(sig, target_context.codegen())
+        data = self._shipped.load((signature, (triple, *SHIPPED_CPU), function))
+        return None if data is None else self._impl.rebuild(target_context, data)
+
+
+def shipped_for(package: Path = kernel_sources.PACKAGE) -> str | None:
+    """Return the version of Numba that compiled the kernels that the package ships.
+
+    Returns:
+        None if it ships none.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        return (package / SHIPPED / VERSION).read_text(encoding="utf-8").strip()
+    return None
+
+
+def cache_kernels() -> None:
+    """Make Numba keep the package's functions in a `KernelCache`; a second call has no effect."""
+    enable = Dispatcher.enable_caching
+    if hasattr(enable, "__wrapped__"):
+        return
+
+    @functools.wraps(enable)
+    def enable_caching(dispatcher: Any) -> None:  # noqa: ANN401 - Numba's
+        module = dispatcher.py_func.__module__
+        if module.partition(".")[0] == kernel_sources.PACKAGE.name:
+            dispatcher._cache = KernelCache(dispatcher.py_func)
+        else:
+            enable(dispatcher)
+
+    Dispatcher.enable_caching = enable_caching  # type: ignore[method-assign]
 
 
 class Announcer(event.Listener):

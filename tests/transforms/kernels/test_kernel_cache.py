@@ -1,18 +1,29 @@
 """Undocumented behaviour of Numba: an upgrade of Numba that changes it fails here."""
 
 import importlib
+import json
 import os
+import shutil
+import subprocess
 import sys
 
 import pytest
 from numba.core import caching
+from numba.core.dispatcher import Dispatcher
 
 from pairweave.transforms.kernels import kernel_cache
-from pairweave.transforms.kernels.kernel_cache import outlive_upgrades
+from pairweave.transforms.kernels.hmm import hmm
+from pairweave.transforms.kernels.kernel_cache import KernelCache, cache_kernels
+from tests.makers import runs
 
-SOURCE = """
+KERNEL = """
+from pathlib import Path
 from typing import NamedTuple
+
 import numba
+
+from pairweave.transforms.kernels.kernel_cache import KernelCache
+from toy.added import added
 
 class {name}(NamedTuple):
     first: float
@@ -20,55 +31,135 @@ class {name}(NamedTuple):
 
 @numba.njit(cache=True)
 def total(numbers):
-    return numbers.first + numbers.second
+    return added(numbers.first, numbers.second)
+
+if {ours}:
+    total._cache = KernelCache(total.py_func, Path(__file__).parent)
 
 def run():
     return total({name}(1.0, 2.0)), sum(total.stats.cache_hits.values())
 """
+ADDED = """
+import numba
+
+@numba.njit
+def added(first, second):
+    return first + second{more}
+"""
 
 
 @pytest.fixture
-def installed(tmp_path, monkeypatch):
-    """Return a function that installs a kernel in place, with a type of a given name, and runs it.
+def package(tmp_path, monkeypatch):
+    """Return a function that writes a package with a kernel, of a given version."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    folder = tmp_path / "toy"
+    folder.mkdir()
+
+    def write(name="Old", more="", ours=True):
+        (folder / "__init__.py").touch()
+        (folder / "kernel.py").write_text(KERNEL.format(name=name, ours=ours))
+        (folder / "added.py").write_text(ADDED.format(more=more))
+        return folder
+
+    return write
+
+
+@pytest.fixture
+def installed(package):
+    """Return a function that installs a version in place and runs its kernel.
 
     It returns the kernel's result and how often the result of compiling came from a file.
     """
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    path = tmp_path / "upgraded_kernel.py"
 
-    def run(name, time):
-        path.write_text(SOURCE.format(name=name))
-        os.utime(path, (time, time))
+    def run(*version, **more):
+        package(*version, **more)
         importlib.invalidate_caches()
-        sys.modules.pop("upgraded_kernel", None)
-        return importlib.import_module("upgraded_kernel").run()
+        forget()
+        kernel_cache.kernel_sources.digest.cache_clear()
+        kernel_cache.kernel_sources._read.cache_clear()
+        return importlib.import_module("toy.kernel").run()
+
+    def forget():
+        for name in ("toy", "toy.kernel", "toy.added"):
+            sys.modules.pop(name, None)
 
     yield run
-    sys.modules.pop("upgraded_kernel", None)
+    forget()
 
 
 def test_a_kernel_outlives_an_upgrade_that_renames_a_type(installed):
-    assert installed("Old", 1_000) == (3.0, 0)
-    assert installed("Old", 1_000) == (3.0, 1)
-    assert installed("New", 2_000) == (3.0, 0)
-    assert installed("New", 2_000) == (3.0, 1)
+    assert installed("Old") == (3.0, 0)
+    assert installed("Old") == (3.0, 1)
+    assert installed("New") == (3.0, 0)
+    assert installed("New") == (3.0, 1)
 
 
-def test_numba_itself_fails(installed, monkeypatch):
-    """Once it no longer does, `kernel_cache` may go."""
-    load = caching.IndexDataCacheFile._load_index
-    monkeypatch.setattr(caching.IndexDataCacheFile, "_load_index", load.__wrapped__)
-    installed("Old", 1_000)
+def test_a_kernel_is_compiled_again_if_one_in_another_file_has_changed(installed):
+    assert installed(more="") == (3.0, 0)
+    assert installed(more=" + 1") == (4.0, 0)
+    assert installed(more=" + 1") == (4.0, 1)
+
+
+def test_numba_itself_cannot_load_a_renamed_type(installed):
+    """Once it can, `KernelFiles` may go."""
+    installed("Old", ours=False)
     with pytest.raises(AttributeError, match="Can't get attribute 'Old'"):
-        installed("New", 2_000)
+        installed("New", ours=False)
+
+
+def test_numba_itself_does_not_see_another_file(installed):
+    """Once it does, `kernel_sources` may go."""
+    assert installed(more="", ours=False) == (3.0, 0)
+    assert installed(more=" + 1", ours=False) == (3.0, 1)
+
+
+def run_elsewhere(folder, cache, **variables):
+    """Run the kernel in a new process; return its result and the number of functions loaded."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    path = os.pathsep.join((str(folder.parent), str(runs.ROOT)))
+    code = "import json, toy.kernel; print(json.dumps(toy.kernel.run()))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**kept, **variables, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": path},
+        check=True,
+        stdout=subprocess.PIPE,
+    )
+    return json.loads(done.stdout)
+
+
+def test_shipped_kernels_are_found_by_any_cpu_until_a_source_changes(package, tmp_path):
+    folder = package()
+    name, features = kernel_cache.SHIPPED_CPU
+    generic = {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": features}
+    assert run_elsewhere(folder, tmp_path / "build", **generic) == [3.0, 0]
+    shipped = folder / kernel_cache.SHIPPED
+    shipped.mkdir()
+    for file in (tmp_path / "build").rglob("*.nb[ci]"):
+        shutil.copy(file, shipped)
+    moved = tmp_path / "elsewhere"
+    shutil.move(tmp_path / "toy", moved / "toy")
+    assert run_elsewhere(moved / "toy", tmp_path / "cache") == [3.0, 1]
+    assert not list((tmp_path / "cache").rglob("*.nb[ci]"))
+    (moved / "toy" / "added.py").write_text(ADDED.format(more=" + 1"))
+    assert run_elsewhere(moved / "toy", tmp_path / "cache") == [4.0, 0]
+
+
+def test_the_package_s_kernels_are_kept_so_and_no_others():
+    assert isinstance(hmm.lay_out._cache, KernelCache)
+    import numba
+
+    def other(number):
+        return number
+
+    assert type(numba.njit(cache=True)(other)._cache) is caching.FunctionCache
 
 
 def test_it_is_set_once():
-    load = caching.IndexDataCacheFile._load_index
-    outlive_upgrades()
-    assert caching.IndexDataCacheFile._load_index is load
-    assert not hasattr(load.__wrapped__, "__wrapped__")
+    enable = Dispatcher.enable_caching
+    cache_kernels()
+    assert Dispatcher.enable_caching is enable
+    assert not hasattr(enable.__wrapped__, "__wrapped__")
 
 
 def test_compilation_is_announced_once_in_a_run_and_only_if_it_takes_time(

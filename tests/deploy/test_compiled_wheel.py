@@ -1,0 +1,111 @@
+"""A wheel with compiled kernels: a first run compiles nothing, and writes the same bytes."""
+
+import importlib.metadata
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from pairweave.transforms.kernels import kernel_cache
+from tests.makers import corpora, runs
+
+FOLDER = runs.ROOT / "deploy" / "wheels"
+SHIPPED = f"pairweave/{kernel_cache.SHIPPED}"
+
+pytestmark = pytest.mark.slow
+
+
+def build(directory):
+    """Build the wheel as `make wheels` does; return its path."""
+    pytest.importorskip("wheel", reason="needs the extra wheels")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "wheel"]
+    tree = directory / "tree"
+    commands = (
+        ["git", "clone", "--quiet", "--no-hardlinks", str(runs.ROOT), str(tree)],
+        [*pip, "--no-deps", "--no-build-isolation", "--wheel-dir", str(directory), str(tree)],
+    )
+    for command in commands:
+        subprocess.run(command, check=True, capture_output=True)
+    (pure,) = directory.glob("*-none-any.whl")
+    done = subprocess.run(
+        [sys.executable, str(FOLDER / "compile_wheel.py"), str(pure), str(directory / "dist")],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=550,
+    )
+    return Path(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("built"))
+
+
+@pytest.fixture(scope="module")
+def site(wheel, tmp_path_factory):
+    """Install the wheel; return the directory."""
+    directory = tmp_path_factory.mktemp("site")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
+    subprocess.run([*pip, "--no-deps", "--target", str(directory), str(wheel)], check=True)
+    return directory
+
+
+def test_it_is_for_one_python_and_platform(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        version = archive.read(f"{SHIPPED}/{kernel_cache.VERSION}").decode().strip()
+        (about,) = (name for name in names if name.endswith(".dist-info/WHEEL"))
+        about = archive.read(about).decode()
+    python = "cp{}{}".format(*sys.version_info)
+    assert f"-{python}-{python}-" in wheel.name
+    assert f"Tag: {python}-{python}-" in about
+    assert "Tag: py3-none-any" not in about
+    assert version == importlib.metadata.version("numba")
+    assert sum(name.endswith(".nbc") for name in names) > 250
+    assert not [name for name in names if name.endswith(".pyc")]
+
+
+def run(site, cache, *words):
+    """Run a command of a package, with an empty directory of compiled kernels."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    environment = {**kept, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(site)}
+    command = [sys.executable, "-m", "pairweave.pipelines.cli", *map(str, words)]
+    done = subprocess.run(
+        command, env=environment, cwd=site, capture_output=True, text=True, timeout=500
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done
+
+
+def compiled(directory):
+    return sorted(path.name for path in directory.rglob("*.nbc"))
+
+
+@pytest.mark.parametrize("job", ["augment", "suggest"])
+def test_a_first_run_compiles_nothing_and_writes_the_same_bytes(site, tmp_path, job):
+    corpora.write_corpus(tmp_path, 300)
+    words = [
+        *(job, "--source_input", tmp_path / "corpus.en", "--target_input", tmp_path / "corpus.de"),
+        *("--source_lang", "en", "--target_lang", "de", "--workers", "2", "--shard_pairs", "100"),
+    ]
+    if job == "suggest":
+        words += ["--translation_input", tmp_path / "corpus.de"]
+    done = run(site, tmp_path / "cache", *words, "--output", tmp_path / "shipped")
+    assert compiled(tmp_path / "cache") == []
+    assert "compiling" not in done.stderr
+    assert runs.tree_digest(tmp_path / "shipped") == runs.digest_of(words, tmp_path / "native")
+
+
+def test_doctor_says_so(site, tmp_path):
+    assert "compiled ones come with the package" in run(site, tmp_path, "doctor").stdout
+
+
+@pytest.mark.parametrize("file", ["local", "dataflow"])
+def test_the_images_are_built_with_it(file):
+    text = (runs.ROOT / "deploy" / file / "Dockerfile").read_text()
+    assert "compile_wheel.py /pure/*.whl /wheels" in text
+    assert "NUMBA_CPU" not in text

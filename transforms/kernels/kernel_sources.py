@@ -1,0 +1,73 @@
+"""What a compiled kernel was compiled from: its file and the files that it imports from.
+
+Numba compares a compiled function with the file that defines it, not with the files of the functions
+that it calls and of the constants that it uses. After an upgrade, it would go on with code that
+contains earlier versions of those.
+"""
+
+import functools
+import hashlib
+import re
+from pathlib import Path
+
+PACKAGE = Path(__file__).absolute().parents[2]
+"""The folder of the package `pairweave`. Not resolved: in a checkout, folders in it are links."""
+
+_IMPORT = re.compile(rb"^from ([\w.]+) import (\([^)]*\)|.*)$|^import ([\w.]+)", re.MULTILINE)
+_NAME = re.compile(rb"\w+")
+
+
+@functools.cache
+def digest(source: Path, package: Path = PACKAGE) -> str:
+    """Return the SHA-256 over a file and all files of the package that it imports, directly or not.
+
+    The digest depends on what is in the files and on their places in the package, not on where the
+    package is.
+
+    Args:
+        source: A module of the package.
+        package: The package's folder.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    found: set[Path] = set()
+    waiting = [source]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += _imported(path, package)
+    total = hashlib.sha256()
+    for path in sorted(found):
+        total.update(f"{path.relative_to(package.parent)}\n{_read(path)[0]}\n".encode())
+    return total.hexdigest()
+
+
+@functools.cache
+def _read(path: Path) -> tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]:
+    """Return the SHA-256 of a file, and each module that it imports from with the names."""
+    text = path.read_bytes()
+    imports = tuple(
+        ((first or second).decode(), tuple(name.decode() for name in _NAME.findall(names)))
+        for first, names, second in _IMPORT.findall(text)
+    )
+    return hashlib.sha256(text).hexdigest(), imports
+
+
+def _imported(path: Path, package: Path) -> list[Path]:
+    """Return the files of the package that a file imports from."""
+    found = []
+    for module, names in _read(path)[1]:
+        first, *rest = module.split(".")
+        if first != package.name:
+            continue
+        place = package.joinpath(*rest)
+        files = [place.with_suffix(".py"), *(place / f"{name}.py" for name in names)]
+        found += [file for file in files if _exists(file)]
+    return found
+
+
+@functools.cache
+def _exists(path: Path) -> bool:
+    return path.is_file()
