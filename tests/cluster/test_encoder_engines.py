@@ -58,8 +58,6 @@ def test_prism_writes_the_same_bytes(directory, expected, tmp_path, more):
 
 @pytest.mark.flink
 @pytest.mark.usefixtures("flink")
-@pytest.mark.parametrize(
-    "more", [(), ("--large_model",), ACCELERATOR], ids=["plain", "shared", "accelerator"]
-)
+@pytest.mark.parametrize("more", [("--large_model",), ACCELERATOR], ids=["shared", "accelerator"])
 def test_flink_writes_the_same_bytes(directory, expected, tmp_path, more):
     assert digest_of(directory, tmp_path / "out", "--engine", "flink", *more) == expected

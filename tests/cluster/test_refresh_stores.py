@@ -250,6 +250,7 @@ def test_of_two_nights_at_once_one_wins_and_the_other_is_told(
     assert state(fetched(store, prefix, tmp_path)) == state(on_disk)
 
 
+@pytest.mark.parametrize("store", ["gs"], indirect=True)
 def test_another_configuration_is_refused_and_migrates_in_one_version(store, second):
     directory, prefix = second
     table = place(store, prefix)
@@ -269,6 +270,7 @@ def test_another_configuration_is_refused_and_migrates_in_one_version(store, sec
     assert "2 nights checked" in checked
 
 
+@pytest.mark.parametrize("store", ["s3"], indirect=True)
 def test_input_a_fitted_model_and_a_job_of_a_scheduler_can_all_be_in_the_store(store, tmp_path):
     table = place(store, "fitted")
     head = nightly.HEAD.replace("augment", "align").replace("mix: 0\n", "")

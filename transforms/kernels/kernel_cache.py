@@ -98,7 +98,7 @@ def cache_kernels() -> None:
         else:
             enable(dispatcher)
 
-    Dispatcher.enable_caching = enable_caching  # type: ignore[method-assign]
+    Dispatcher.enable_caching = enable_caching  # type: ignore[assignment, method-assign]
 
 
 class Announcer(event.Listener):

@@ -347,10 +347,10 @@ def real_texts(shared_data):
 
 
 @pytest.mark.slow
-def test_all_real_documents_become_every_representation_and_come_back(shared_data):
+def test_many_real_documents_become_every_representation_and_come_back(shared_data):
     texts = real_texts(shared_data)
     assert len(texts) > 4_000
-    for syntax, string in texts:
+    for syntax, string in texts[::2]:
         check_round_trips(string, syntax, representations(syntax)[:-1])
 
 

@@ -197,12 +197,12 @@ def test_edits_of_real_translations_equal_those_of_sacrebleu(shared_data, year):
     from sacrebleu.metrics.ter import TER
 
     metric = TER()
-    texts = [(source, target) for _, target, source in real_triples(shared_data, [year])]
+    texts = [(source, target) for _, target, source in real_triples(shared_data, [year])[::2]]
     pairs = [tuple(metric._preprocess_segment(text).split() for text in pair) for pair in texts]
     found = aligned(pairs)
     expected = [lib_ter.translation_edit_rate(*pair)[0] for pair in pairs]
     assert [edits for edits, _, _ in found] == expected
-    some = slice(None, None, 20)
+    some = slice(None, None, 10)
     assert found[some] == [sacrebleu_path(*pair) for pair in pairs[some]]
     score = metric.corpus_score(
         [source for source, _ in texts[some]], [[target for _, target in texts[some]]]
