@@ -52,7 +52,8 @@ def test_cpu_time_of_a_first_run(tmp_path):
     assert len(digests) == 1
     print(
         f"\nCPU time of a first run: {shipped:.1f} s with the kernels of a wheel, {first:.1f} s "
-        f"without; of the next run {second:.1f} s; {compiled} signatures, {wheel.stat().st_size} bytes"
+        f"without; of the next run {second:.1f} s; {compiled} signatures; "
+        f"wheel of {wheel.stat().st_size} bytes"
     )
     assert shipped < LIMIT_SECONDS
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(kernels), "PYTHONPATH": str(runs.ROOT)}

@@ -11,6 +11,7 @@ import pytest
 
 from pairweave.transforms.kernels import kernel_cache
 from tests.makers import corpora, runs
+from tests.makers.trees import copy_sources
 
 FOLDER = runs.ROOT / "deploy" / "wheels"
 SHIPPED = f"pairweave/{kernel_cache.SHIPPED}"
@@ -22,13 +23,9 @@ def build(directory):
     """Build the wheel as `make wheels` does; return its path."""
     pytest.importorskip("wheel", reason="needs the extra wheels")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "wheel"]
-    tree = directory / "tree"
-    commands = (
-        ["git", "clone", "--quiet", "--no-hardlinks", str(runs.ROOT), str(tree)],
-        [*pip, "--no-deps", "--no-build-isolation", "--wheel-dir", str(directory), str(tree)],
-    )
-    for command in commands:
-        subprocess.run(command, check=True, capture_output=True)
+    tree = copy_sources(directory / "tree")
+    pip += ["--no-deps", "--no-build-isolation", "--wheel-dir", str(directory), str(tree)]
+    subprocess.run(pip, check=True)
     (pure,) = directory.glob("*-none-any.whl")
     done = subprocess.run(
         [sys.executable, str(FOLDER / "compile_wheel.py"), str(pure), str(directory / "dist")],

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.makers.trees import FOLDERS, copy_sources
+
 ROOT = Path(__file__).parents[2]
 BUILD = (
     "import sys; from setuptools import build_meta; getattr(build_meta, sys.argv[1])(sys.argv[2])"
 )
-FOLDERS = ("pairweave", "pipelines", "transforms", "models")
 
 
 @pytest.fixture(scope="module")
@@ -22,14 +23,7 @@ def built(tmp_path_factory):
     """Return a wheel and a source distribution, made of a copy of what git knows."""
     pytest.importorskip("setuptools", reason="needs setuptools to build with")
     directory = tmp_path_factory.mktemp("built")
-    tree = directory / "tree"
-    tree.mkdir()
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "MANIFEST.in", "tests"):
-        kind = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        kind(ROOT / name, tree / name)
-    skip = shutil.ignore_patterns("__pycache__")
-    for name in FOLDERS:
-        shutil.copytree(ROOT / name, tree / name, symlinks=True, ignore=skip)
+    tree = copy_sources(directory / "tree", "tests")
     for what in ("build_wheel", "build_sdist"):
         done = subprocess.run(
             [sys.executable, "-c", BUILD, what, str(directory)],
