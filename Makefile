@@ -42,7 +42,7 @@ bench: $(VENV)/.dev $(VENV)/.peers ## speed of each step beside its peers
 	$(BIN)/pytest -m bench -n 0 -s tests/benchmarks
 
 wheels: $(VENV)/.dev ## dist/: the package without compiled kernels, and with those for this platform and Python
-	rm -rf build dist
+	rm -rf build/lib build/bdist.* dist/*-none-any.whl
 	$(BIN)/python -m pip --disable-pip-version-check --quiet wheel --no-deps --no-build-isolation --wheel-dir dist .
 	$(BIN)/python deploy/wheels/compile_wheel.py dist/*-none-any.whl dist
 

@@ -71,7 +71,12 @@ def run(package: Path, *words: str) -> str:
     with tempfile.TemporaryDirectory() as empty:
         environment = {**kept, "NUMBA_CACHE_DIR": empty, "PYTHONPATH": str(package)}
         done = subprocess.run(
-            [sys.executable, *words], env=environment, check=True, stdout=subprocess.PIPE, text=True
+            [sys.executable, *words],
+            env=environment,
+            cwd=package,  # `-m` looks there first
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
         )
     return done.stdout
 
@@ -169,6 +174,6 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["worker"]:
         worker(Path(sys.argv[2]), sys.argv[3])
     elif len(sys.argv) == 2:
-        main(Path(sys.argv[1]))
+        main(Path(sys.argv[1]).resolve())
     else:
         sys.exit(__doc__)

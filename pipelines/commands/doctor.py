@@ -13,7 +13,6 @@ from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.flink import job_server
 from pairweave.pipelines.options.command_options import DoctorOptions
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.kernels import kernel_cache
 from pairweave.transforms.storage import files
 
 PACKAGES = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba", "sentencepiece", "pydantic")
@@ -76,6 +75,10 @@ def _fault(path: str) -> str | None:
 
 def _kernels() -> str:
     """Say whether a first run has to compile the kernels."""
+    try:
+        from pairweave.transforms.kernels import kernel_cache
+    except ImportError as error:  # the report is for such an installation, too
+        return f"numba cannot be imported: {error}"
     shipped, numba = kernel_cache.shipped_for(), _version("numba")
     if shipped == numba:
         return "compiled ones come with the package"

@@ -84,6 +84,7 @@ def _corpus_inputs(corpus: Corpus, own: Collection[str]) -> Iterator[CorpusInput
     values = corpus.model_dump(exclude={"corpus", "licence", "from_run"})
     runs = getattr(corpus, "from_run", ())
     check_run_options(corpus, own)
+    _check_tags_differ(corpus, own)
     if _has(corpus, *_PAIR_FILES) or not runs:
         yield _corpus_input(corpus.corpus, values)
     for directory in runs:
@@ -109,6 +110,18 @@ def check_run_options(corpus: Corpus, own: Collection[str]) -> None:
         if name in own and getattr(corpus, name) is not None:
             what = f"keep their {name}" if name in _OF_RUN else "are read from its own columns"
             raise ConfigError(f"{name}: the pairs of a run (from_run) {what}; leave it out")
+
+
+def _check_tags_differ(corpus: Corpus, own: Collection[str]) -> None:
+    """Refuse ``tags_differ`` of a corpus whose tags are not kept.
+
+    A corpus may inherit it without need: others of the list can keep their tags.
+
+    Raises:
+        ConfigError: It would have no effect.
+    """
+    if "tags_differ" in own and getattr(corpus, "inline_tags", None) != "index":
+        raise ConfigError("tags_differ: only with --inline_tags index; add that, or leave it out")
 
 
 def _reading_settings(values: dict[str, Any]) -> dict[str, Any]:

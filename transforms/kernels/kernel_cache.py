@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from numba.core import caching, event
+from numba.core import caching, config, event
 from numba.core.dispatcher import Dispatcher
 
 from pairweave.transforms.kernels import kernel_sources
@@ -51,26 +51,59 @@ class KernelFiles(caching.IndexDataCacheFile):
             return {}
 
 
+class Nowhere(caching.InTreeCacheLocator):
+    """Stands for a directory where none can be written to."""
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> "Nowhere":  # noqa: ANN401 - any function
+        """Return a locator for any function."""
+        return cls(py_func, py_file)
+
+
+class KernelPlaces(caching.CompileResultCacheImpl):
+    """Where Numba keeps compiled code, or nowhere."""
+
+    _locator_classes = [*caching.CacheImpl._locator_classes, Nowhere]  # noqa: RUF012 - as Numba's
+
+
 class KernelCache(caching.FunctionCache):
     """Finds the compiled code of a kernel here or among those shipped, and saves new code here.
 
-    Code counts as out of date if the kernel's file or one that it imports from has changed.
+    Code counts as out of date if the kernel's file or one that it imports from has changed. If
+    those cannot be read, as in a zip file, it is kept as Numba does by itself.
     """
+
+    _impl_class = KernelPlaces
 
     def __init__(self, function: Any, package: Path = kernel_sources.PACKAGE) -> None:  # noqa: ANN401
         super().__init__(function)
-        stamp = kernel_sources.digest(Path(inspect.getfile(function)).absolute(), package)
-        name = self._impl.filename_base
-        self._cache_file = KernelFiles(self._cache_path, name, stamp)
-        self._shipped = KernelFiles(str(package / SHIPPED), name, stamp)
+        self._shipped: KernelFiles | None = None
+        if isinstance(self._impl.locator, Nowhere):
+            self._cache_path = None  # nothing is locked, loaded or saved
+        with contextlib.suppress(OSError):
+            stamp = kernel_sources.digest(Path(inspect.getfile(function)).absolute(), package)
+            name = self._impl.filename_base
+            self._cache_file = KernelFiles(self._cache_path or "", name, stamp)
+            self._shipped = KernelFiles(str(package / SHIPPED), name, stamp)
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401 - Numba's
-        found = super()._load_overload(sig, target_context)
-        if found is not None or not self._enabled:
+        found = None
+        if self._cache_path is not None:
+            found = super()._load_overload(sig, target_context)
+        if found is not None or self._shipped is None or _debugs() or not self._enabled:
             return found
         signature, (triple, *_), function = self._index_key(sig, target_context.codegen())
         data = self._shipped.load((signature, (triple, *SHIPPED_CPU), function))
         return None if data is None else self._impl.rebuild(target_context, data)
+
+    def _save_overload(self, sig: Any, data: Any) -> None:  # noqa: ANN401 - Numba's
+        if self._cache_path is not None:
+            super()._save_overload(sig, data)
+
+
+def _debugs() -> bool:
+    """Return True if kernels are to check bounds or to have debug information."""
+    return bool(getattr(config, "BOUNDSCHECK", 0) or getattr(config, "DEBUGINFO_DEFAULT", 0))
 
 
 def shipped_for(package: Path = kernel_sources.PACKAGE) -> str | None:
@@ -79,7 +112,7 @@ def shipped_for(package: Path = kernel_sources.PACKAGE) -> str | None:
     Returns:
         None if it ships none.
     """
-    with contextlib.suppress(FileNotFoundError):
+    with contextlib.suppress(OSError):
         return (package / SHIPPED / VERSION).read_text(encoding="utf-8").strip()
     return None
 

@@ -17,6 +17,7 @@ from pairweave.transforms.errors import ConfigError
 ROOMS = (
     "pipelines.options",
     "pipelines.commands.tags.tag_options",
+    "pipelines.trial.trial_options",
     "transforms",
     "models.finetune.finetune_config",
     "models.translators.translator",

@@ -11,7 +11,7 @@ import pytest
 from numba.core import caching
 from numba.core.dispatcher import Dispatcher
 
-from pairweave.transforms.kernels import kernel_cache
+from pairweave.transforms.kernels import kernel_cache, kernel_sources
 from pairweave.transforms.kernels.hmm import hmm
 from pairweave.transforms.kernels.kernel_cache import KernelCache, cache_kernels
 from tests.makers import runs
@@ -29,7 +29,7 @@ class {name}(NamedTuple):
     first: float
     second: float
 
-@numba.njit(cache=True)
+@numba.njit(cache=not {ours})
 def total(numbers):
     return added(numbers.first, numbers.second)
 
@@ -67,25 +67,29 @@ def package(tmp_path, monkeypatch):
 
 @pytest.fixture
 def installed(package):
-    """Return a function that installs a version in place and runs its kernel.
-
-    It returns the kernel's result and how often the result of compiling came from a file.
-    """
+    """Return a function that installs a version in place and runs its kernel, as `fresh_run`."""
 
     def run(*version, **more):
         package(*version, **more)
-        importlib.invalidate_caches()
-        forget()
-        kernel_cache.kernel_sources.digest.cache_clear()
-        kernel_cache.kernel_sources._read.cache_clear()
-        return importlib.import_module("toy.kernel").run()
+        return fresh_run()
 
-    def forget():
+    return run
+
+
+def fresh_run():
+    """Import the package anew and run its kernel.
+
+    Returns:
+        The kernel's result, and how often the result of compiling came from a file.
+    """
+    importlib.invalidate_caches()
+    for cached in (kernel_sources.digest, kernel_sources._read, kernel_sources._exists):
+        cached.cache_clear()
+    try:
+        return importlib.import_module("toy.kernel").run()
+    finally:
         for name in ("toy", "toy.kernel", "toy.added"):
             sys.modules.pop(name, None)
-
-    yield run
-    forget()
 
 
 def test_a_kernel_outlives_an_upgrade_that_renames_a_type(installed):
@@ -128,21 +132,51 @@ def run_elsewhere(folder, cache, **variables):
     return json.loads(done.stdout)
 
 
-def test_shipped_kernels_are_found_by_any_cpu_until_a_source_changes(package, tmp_path):
+@pytest.fixture
+def shipped(package, tmp_path):
+    """Return a package with kernels compiled for any CPU, moved after they were compiled."""
     folder = package()
     name, features = kernel_cache.SHIPPED_CPU
     generic = {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": features}
     assert run_elsewhere(folder, tmp_path / "build", **generic) == [3.0, 0]
-    shipped = folder / kernel_cache.SHIPPED
-    shipped.mkdir()
+    (folder / kernel_cache.SHIPPED).mkdir()
     for file in (tmp_path / "build").rglob("*.nb[ci]"):
-        shutil.copy(file, shipped)
-    moved = tmp_path / "elsewhere"
-    shutil.move(tmp_path / "toy", moved / "toy")
-    assert run_elsewhere(moved / "toy", tmp_path / "cache") == [3.0, 1]
+        shutil.copy(file, folder / kernel_cache.SHIPPED)
+    return shutil.move(folder, tmp_path / "elsewhere" / "toy")
+
+
+def test_shipped_kernels_are_found_by_any_cpu_until_a_source_changes(shipped, tmp_path):
+    assert run_elsewhere(shipped, tmp_path / "cache") == [3.0, 1]
     assert not list((tmp_path / "cache").rglob("*.nb[ci]"))
-    (moved / "toy" / "added.py").write_text(ADDED.format(more=" + 1"))
-    assert run_elsewhere(moved / "toy", tmp_path / "cache") == [4.0, 0]
+    (shipped / "added.py").write_text(ADDED.format(more=" + 1"))
+    assert run_elsewhere(shipped, tmp_path / "cache") == [4.0, 0]
+
+
+def test_shipped_kernels_are_left_alone_in_debugging(shipped, tmp_path):
+    assert run_elsewhere(shipped, tmp_path / "cache", NUMBA_BOUNDSCHECK="1") == [3.0, 0]
+
+
+def test_no_directory_has_to_be_writable(shipped, monkeypatch, tmp_path):
+    """Locators of Numba's that find none, as if every directory were read-only."""
+    for locator in caching.CacheImpl._locator_classes:
+        monkeypatch.setattr(locator, "from_function", classmethod(lambda *_: None))
+    monkeypatch.setattr(
+        kernel_cache.Nowhere, "from_function", classmethod(lambda kind, *given: kind(*given))
+    )
+    monkeypatch.syspath_prepend(shipped.parent)
+    for expected in ((3.0, 1), (4.0, 0), (4.0, 0)):
+        if expected[0] == 4:
+            (shipped / "added.py").write_text(ADDED.format(more=" + 1"))
+        assert fresh_run() == expected
+    assert not list(tmp_path.rglob("__pycache__/*.nb[ci]"))
+
+
+def test_a_package_in_a_zip_file_is_kept_as_numba_does(package, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    archive = shutil.make_archive(str(tmp_path / "zipped"), "zip", package().parent, "toy")
+    shutil.rmtree(tmp_path / "toy")
+    monkeypatch.syspath_prepend(archive)
+    assert fresh_run() == (3.0, 0)
 
 
 def test_the_package_s_kernels_are_kept_so_and_no_others():

@@ -9,11 +9,53 @@ import pytest
 from pairweave.transforms.kernels import kernel_sources
 from pairweave.transforms.kernels.kernel_sources import digest
 
-KERNELS = sorted(
-    path
-    for path in (kernel_sources.PACKAGE / "transforms").rglob("*.py")
-    if "numba.njit" in path.read_text()
-)
+PACKAGE = kernel_sources.PACKAGE
+
+
+def imported(path):
+    """Return the package's files that a file imports, by its syntax tree.
+
+    Those of packages count if they have any code.
+    """
+    modules = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            modules |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
+        if isinstance(node, ast.Import):
+            modules |= {name.name for name in node.names}
+    found = set()
+    for module in modules:
+        first, *rest = module.split(".")
+        place = PACKAGE.joinpath(*rest)
+        folder = place / "__init__.py"
+        if first == "pairweave" and place.with_suffix(".py").is_file():
+            found.add(place.with_suffix(".py"))
+        elif first == "pairweave" and folder.is_file() and assigns(folder):
+            found.add(folder)
+    return found
+
+
+def assigns(path):
+    """Return True if a file defines anything that could be imported from it."""
+    kinds = ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef
+    return any(isinstance(node, kinds) for node in ast.parse(path.read_text()).body)
+
+
+def closure():
+    """Return the modules with kernels, and all that they import."""
+    waiting = [
+        path for path in (PACKAGE / "transforms").rglob("*.py") if "numba.njit" in path.read_text()
+    ]
+    found = set()
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += imported(path)
+    return sorted(found)
+
+
+SOURCES = closure()
 
 
 @pytest.fixture
@@ -51,27 +93,11 @@ def test_other_files_and_the_place_of_the_package_do_not(toy, tmp_path):
     assert fresh(moved / "first.py", moved) == before
 
 
-def imported(path):
-    """Return the package's files that a file imports, by its syntax tree."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.ImportFrom) else []
-        modules = [f"{node.module}.{name}" for name in names] + [node.module] if names else []
-        if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
-        for module in modules:
-            first, *rest = module.split(".")
-            file = kernel_sources.PACKAGE.joinpath(*rest).with_suffix(".py")
-            if first == "pairweave" and file.is_file():
-                found.add(file)
-    return found
-
-
-@pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
 def test_imports_are_those_of_the_syntax_tree(path):
-    assert set(kernel_sources._imported(path, kernel_sources.PACKAGE)) == imported(path)
+    assert set(kernel_sources._imported(path, PACKAGE)) == imported(path)
 
 
-def test_there_are_kernels():
-    assert len(KERNELS) > 40
-    assert Path(kernel_sources.PACKAGE, "__init__.py").is_file()
+def test_there_are_sources():
+    assert len(SOURCES) > 50
+    assert Path(PACKAGE, "__init__.py").is_file()
