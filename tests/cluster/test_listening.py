@@ -69,13 +69,10 @@ def test_sockets_work_in_a_temporary_directory_with_a_long_name(arguments, tmp_p
 
 
 @pytest.mark.flink
-@pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("engine", private_network.ENGINES)
-def test_no_port_of_another_engine_can_be_reached(
-    engine, workers, arguments, tmp_path, monkeypatch
-):
+def test_no_port_of_another_engine_can_be_reached(engine, arguments, tmp_path, monkeypatch):
     ready(engine)
-    more = ("--engine", engine, "--workers", workers)
+    more = ("--engine", engine, "--workers", 2)
     ports, sockets, _, errors = watch(arguments, tmp_path, monkeypatch, *more)
     assert ports  # they are there
     assert {listener for listener in ports if listener.reachable} == set()

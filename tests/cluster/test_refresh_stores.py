@@ -223,6 +223,7 @@ def names(wanted, path, body):
     return wanted in urllib.parse.unquote(path) or wanted.encode() in body[:1_000]
 
 
+@pytest.mark.parametrize("store", ["s3"], indirect=True)
 def test_of_two_nights_at_once_one_wins_and_the_other_is_told(
     store, second, on_disk, tmp_path, monkeypatch
 ):

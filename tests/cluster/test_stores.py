@@ -81,7 +81,9 @@ def put_corpus(store, directory, prefix="in"):
         store.put(f"{prefix}/corpus.{name}", (directory / f"corpus.{name}").read_bytes())
 
 
-@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize(
+    ("store", "job"), [("gs", "filter"), ("s3", "augment")], indirect=["store"]
+)
 def test_a_run_into_a_store_writes_the_bytes_of_a_disk(store, job, corpus, on_disk):
     arguments = (*JOBS[job], *COMMON, *inputs(corpus))
     runs.run_well(*arguments, "--output", uri(store, job), "--workers", "2")
@@ -174,6 +176,7 @@ def test_a_run_killed_between_a_shard_and_its_receipt_is_finished_by_the_next(
     assert digests_in(store, "killed") == on_disk("augment")
 
 
+@pytest.mark.parametrize("store", ["s3"], indirect=True)
 def test_a_second_job_into_the_same_place_is_told(store, corpus):
     arguments = (*("align", *LARGE), *COMMON, *inputs(corpus))
     output = uri(store, "twice")
