@@ -61,6 +61,8 @@ class ScreenConfig(ScreenLimits, Config):
         countable: Whether the tokens can be counted yet. If not, since their model is still to be
             trained, a side counts as the fewest pieces that can hold its characters, and no ratio
             is judged.
+        keeps_long_texts: Whether rejected pairs keep their long texts, for an output that has every
+            pair.
     """
 
     excluded: pydantic.InstanceOf[frozenset[int]] = frozenset()
@@ -68,6 +70,7 @@ class ScreenConfig(ScreenLimits, Config):
     reserved: str = ""
     translations: bool = False
     countable: bool = True
+    keeps_long_texts: bool = False
 
     def counting(self, tokens: TokenConfig) -> "ScreenConfig":
         """Return the same limits on other tokens."""
@@ -252,7 +255,8 @@ RULES = (
 def screen(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
     """Give a reason to each pair that a rule turns away; rows rejected before keep theirs.
 
-    Rejected rows lose their long texts (`transforms.shards.rejected_texts`): they go no further.
+    Rejected rows lose their long texts (`transforms.shards.rejected_texts`), unless the
+    configuration says otherwise: they go no further.
 
     Args:
         batch: Rows (`schemas.ROWS`).
@@ -261,7 +265,8 @@ def screen(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
     Returns:
         The same rows in the same order.
     """
-    return leave_out_long_texts(_judge(batch, config))
+    judged = _judge(batch, config)
+    return judged if config.keeps_long_texts else leave_out_long_texts(judged)
 
 
 def _judge(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pairweave.pipelines.cli import COMMANDS
@@ -19,6 +20,8 @@ from pairweave.transforms.filtering.evidence import COLUMNS
 from pairweave.transforms.filtering.score import fit_weights, score
 from pairweave.transforms.metrics.ranking import area_under_curve
 from pairweave.transforms.output.run_files import data_name
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.screen import ScreenReject
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_text_lines
 
@@ -100,13 +103,20 @@ def read_manifest(directory: str) -> Mapping[str, Any]:
 
 
 def read_rows(directory: str, manifest: Mapping[str, Any]) -> pa.Table:
-    """Return the line numbers of a run's rows and the columns of the score's features."""
+    """Return the line numbers of a run's rows and the columns of the score's features.
+
+    Pairs that the screen stops, and equal pairs but the first, are left out: no score of theirs
+    ever counts.
+    """
     shards = manifest["shards"]
     paths = (files.join(directory, data_name(shard, shards)) for shard in range(shards))
-    return pa.concat_tables(
-        pq.read_table(io.BytesIO(files.read_bytes(path)), columns=["line", *COLUMNS])
+    rows = pa.concat_tables(
+        pq.read_table(io.BytesIO(files.read_bytes(path)), columns=["line", "reason", *COLUMNS])
         for path in paths
     )
+    stopped = pa.array([*map(str, ScreenReject), str(Reject.DUPLICATE)])
+    scored = pc.is_valid(rows.column(COLUMNS[0]))
+    return rows.filter(pc.and_(scored, pc.invert(pc.is_in(rows.column("reason"), stopped))))
 
 
 def read_labels(path: str) -> np.ndarray:

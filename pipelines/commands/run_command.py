@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import dataclasses
 import importlib
 from collections.abc import Iterator, Sequence
 
@@ -11,7 +12,7 @@ from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.recipes import summary
+from pairweave.pipelines.recipes import rejected_share, summary
 from pairweave.pipelines.recipes.recipe import read_recipe
 from pairweave.pipelines.recipes.recipe_options import RecipeOptions
 from pairweave.pipelines.recipes.step import Step
@@ -38,7 +39,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
         raise ConfigError(f"--config is required: the recipe; see pairweave {name} --help")
     files.check_store(options.output)
     given = {key: getattr(options, key) for key in _OVERRIDES if getattr(options, key) is not None}
-    steps = read_recipe(path, options.output, given)
+    steps = read_recipe(path, options.output, given, options.max_rejected)
     if options.plan_only:
         return max([_show(path, number, steps, extra) for number in range(len(steps))])
     if any(getattr(step.options, "engine", "") == "local" for step in steps):
@@ -47,6 +48,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
         _say_step(number, steps)
         with _named(path, step, steps):
             _start(step, extra)
+            _check_rejected(step)
     summary.write(options.output, steps)
     terminal.say("\n" + "\n".join(summary.lines(options.output, steps)))
     return 0
@@ -67,6 +69,17 @@ def _start(step: Step, extra: Sequence[str]) -> int:
     """Run a step as its job does; return the exit status."""
     module = importlib.import_module(COMMANDS[step.job].module)
     return int(module.start(step.job, step.options, extra))
+
+
+def _check_rejected(step: Step) -> None:
+    """Stop if a step rejected most of its input.
+
+    Raises:
+        ConfigError: It did, and more than the recipe allows.
+    """
+    output = step.options.output
+    manifest = run_files.read_json(files.join(output, run_files.MANIFEST))
+    rejected_share.check(step.job, manifest, step.max_rejected, output)
 
 
 def _show(path: str, number: int, steps: Sequence[Step], extra: Sequence[str]) -> int:
@@ -91,7 +104,7 @@ def _show(path: str, number: int, steps: Sequence[Step], extra: Sequence[str]) -
 
 def _planned_only(step: Step) -> Step:
     options = step.options.model_copy(update={"plan_only": True})
-    return Step(step.name, step.job, options, step.reads)
+    return dataclasses.replace(step, options=options)
 
 
 def _say_step(number: int, steps: Sequence[Step]) -> None:

@@ -15,7 +15,6 @@ from pairweave.models.similarity.scorer_reference import SimilarityReference
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample
 from pairweave.transforms.filtering import filtered, rules
-from pairweave.transforms.filtering.filtered import DuplicateConfig
 from pairweave.transforms.filtering.rules import RuleConfig
 from pairweave.transforms.shards.sample import gather_sample, sample_share
 from pairweave.transforms.shards.shard import Batches
@@ -94,7 +93,6 @@ def judge_and_compare(
     counted: IdfReference,
     reference: SimilarityReference,
     config: RuleConfig,
-    copies: DuplicateConfig,
     *,
     every: bool,
 ) -> pa.Table:
@@ -105,7 +103,6 @@ def judge_and_compare(
         counted: Document frequencies of pieces.
         reference: The encoder.
         config: The rules.
-        copies: What counts as a duplicate.
         every: Whether pairs that a rule rejects are scored as well.
     """
     judged = rules.judge(table, config)
@@ -120,5 +117,4 @@ def judge_and_compare(
         {name: similar.column(name).to_numpy() for name in similar.column_names}
     )
     reasons = {int(wanted[row]): why for row, why in given_up.items()}
-    rows = filtered.compared(table, judged, spread, scores, reasons)
-    return filtered.reject_copies(rows, copies)
+    return filtered.compared(table, judged, spread, scores, reasons)

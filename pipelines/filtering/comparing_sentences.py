@@ -9,9 +9,8 @@ import pyarrow as pa
 import xxhash
 
 from pairweave.models.similarity.scorer_reference import SimilarityReference
-from pairweave.transforms.filtering import filtered, vector_files
+from pairweave.transforms.filtering import annotated, filtered, vector_files
 from pairweave.transforms.filtering import rules as filter_rules
-from pairweave.transforms.filtering.filtered import DuplicateConfig
 from pairweave.transforms.filtering.rules import RuleConfig
 from pairweave.transforms.filtering.scored_shards import Place
 from pairweave.transforms.filtering.vector_files import Vectors
@@ -29,7 +28,6 @@ class CompareSentences(beam.PTransform[Shards, Shards]):
         wanted: frozenset[int],
         *,
         rules: RuleConfig,
-        copies: DuplicateConfig,
         every: bool,
         accelerator: str | None = None,
     ) -> None:
@@ -41,7 +39,6 @@ class CompareSentences(beam.PTransform[Shards, Shards]):
             shards: Number of shards.
             wanted: Shards to score; the others only supply neighbours.
             rules: The rules; pairs that they reject are not neighbours.
-            copies: What counts as a duplicate.
             every: Whether pairs that a rule rejects are scored as well.
             accelerator: Beam's resource hint for the step that encodes.
         """
@@ -50,7 +47,7 @@ class CompareSentences(beam.PTransform[Shards, Shards]):
             encode, reference=reference, place=place, rules=rules, every=every
         )
         self._compare = functools.partial(
-            compare, reference=reference, place=place, shards=shards, rules=rules, copies=copies
+            compare, reference=reference, place=place, shards=shards, rules=rules
         )
         self._wanted = wanted
         self._hints = {} if accelerator is None else {"accelerator": accelerator}
@@ -81,7 +78,7 @@ def encode(
     if vector_files.find(place, shard.number) is not None:
         return shard
     table = shard.table
-    passed = filter_rules.judge(table, rules).first() < 0
+    passed = (filter_rules.judge(table, rules).first() < 0) & ~annotated.stopped(shard)
     rows = np.arange(table.num_rows) if every else np.flatnonzero(passed)
     found, given_up = reference.load().score_or_reject(table.take(pa.array(rows)))
     left = np.delete(rows, list(given_up))
@@ -111,7 +108,6 @@ def compare(
     place: Place,
     shards: int,
     rules: RuleConfig,
-    copies: DuplicateConfig,
 ) -> pa.Table:
     """Turn PAIRS rows into SCORED rows (`transforms.filtering.filtered`).
 
@@ -122,7 +118,6 @@ def compare(
         place: Directory of the vectors of all shards.
         shards: Number of shards.
         rules: The rules.
-        copies: What counts as a duplicate.
     """
     judged = filter_rules.judge(table, rules)
     own = vector_files.read(place, number)
@@ -136,7 +131,7 @@ def compare(
     scores[own.rows] = reference.config.score({"margin": values.column("margin").to_numpy()})
     reasons = dict(zip(own.given_up.tolist(), map(_split, own.reasons.tolist()), strict=True))
     spread = values.take(pa.array(places, mask=places < 0))
-    return filtered.reject_copies(filtered.compared(table, judged, spread, scores, reasons), copies)
+    return filtered.compared(table, judged, spread, scores, reasons)
 
 
 def margins_of(

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable
 import apache_beam as beam
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pairweave.models.aligner import NOTHING
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.pair_scores import score_pairs, scoring_models
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.filtering import filtered, rules, scored_shards, selection
+from pairweave.transforms.filtering import annotated, filtered, rules, scored_shards, selection
 from pairweave.transforms.filtering.filtered import DuplicateConfig
 from pairweave.transforms.filtering.rules import RuleConfig
 from pairweave.transforms.filtering.score import Weights
@@ -65,33 +66,42 @@ def judge_and_score(
     table: pa.Table,
     reference: hmm_reference.HmmReference,
     config: RuleConfig,
-    copies: DuplicateConfig,
     weights: Weights,
-    nothing: str,
 ) -> pa.Table:
     """Turn TOKENS rows into SCORED rows (`transforms.filtering.filtered`).
 
     Args:
         table: All pairs of a shard, with the tokens of the aligner.
         reference: The fitted aligner. If there is none, because the rules reject every pair, the
-            table has no tokens, and scores and the aligner's columns are 0.
+            table has no tokens, and no pair has a score.
         config: The rules.
-        copies: What counts as a duplicate.
         weights: Weights of the score.
-        nothing: Message if there is no aligner, but a pair to score.
-
-    Raises:
-        ConfigError: There is such a pair: the sample for the fit missed it.
     """
     fitted = reference.digest != NOTHING
     schemas.require(table, schemas.TOKENS if fitted else schemas.PAIRS)
     judged = rules.judge(table, config)
     if not fitted:
-        if (judged.first() < 0).any():
-            raise ConfigError(nothing)
         return filtered.unscored(table, judged)
     hmm = score_pairs(*scoring_models(reference), table)
-    return filtered.reject_copies(filtered.scored(table, judged, hmm, weights), copies)
+    return filtered.scored(table, judged, hmm, weights)
+
+
+def settle(shard: Shard, copies: DuplicateConfig, nothing: str) -> Shard:
+    """Give the scored pairs of a shard the reasons that do not depend on other shards.
+
+    Args:
+        shard: Its working table is SCORED rows, with the reasons of the rules.
+        copies: What counts as a duplicate.
+        nothing: Message if there is a pair to score, but nothing to score it with.
+
+    Raises:
+        ConfigError: There is such a pair: the sample for the fit missed it.
+    """
+    shard = annotated.with_screen_reasons(shard)
+    rows = shard.table
+    if pc.any(pc.and_(rows.column("reason").is_null(), rows.column("score").is_null())).as_py():
+        raise ConfigError(nothing)
+    return shard.with_table(filtered.reject_copies(rows, copies))
 
 
 class WriteScored(beam.PTransform[Shards, Numbers]):

@@ -23,6 +23,7 @@ from pairweave.pipelines.filtering.scoring_pairs import (
     WriteScored,
     judge_and_score,
     reject_low_scores,
+    settle,
     tokenize,
 )
 from pairweave.pipelines.options.filter_options import FilterJobOptions
@@ -37,6 +38,7 @@ from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering import (
+    annotated,
     detectors,
     filtered,
     rules,
@@ -154,6 +156,9 @@ def scored(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozense
         found = by_margin(rows, run, wanted)
     else:
         found = by_encoder(rows, sampled, run, wanted)
+    copies, nothing = pick(DuplicateConfig, options), nothing_to_fit(options)
+    settled = beam.Map(settle, copies=copies, nothing=nothing)
+    found = found | "Settle" >> settled.with_output_types(Shard)
     if run.earlier is None:
         return found
     division = Division(
@@ -183,16 +188,14 @@ def by_aligner(
     """
     options, aligner = run.options, run.aligner
     model = aligner.model(sampled, run, pieces)
-    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers, run.begin)
+    shards = _shuffled(rows, run, wanted)
     cut = functools.partial(aligner.cut, tokens=run.tokens)
     tokens = shards | "Tokenize" >> MapShards(tokenize, model, cut=cut)
     return tokens | "Score" >> MapShards(
         judge_and_score,
         model,
         config=_rules(run),
-        copies=pick(DuplicateConfig, options),
         weights=read_weights(options.score_weights),
-        nothing=nothing_to_fit(options),
     )
 
 
@@ -203,13 +206,12 @@ def by_encoder(
     options, similarity = run.options, run.similarity
     assert similarity is not None
     counted = similarity.idf or run.find_fitted() or counted_pieces(sampled, run)
-    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers, run.begin)
+    shards = _shuffled(rows, run, wanted)
     score = MapShards(
         judge_and_compare,
         counted,
         reference=similarity.reference,
         config=_rules(run),
-        copies=pick(DuplicateConfig, options),
         every=options.annotate_only,
     )
     hints = {} if options.accelerator is None else {"accelerator": options.accelerator}
@@ -223,17 +225,27 @@ def by_margin(rows: Batches, run: Run[FilterJobOptions], wanted: frozenset[int])
     place = Place(run.write_config.output, run.write_config.plan)
     whole = vector_files.all_there(place, run.shards)
     encoded = wanted if whole else frozenset(range(run.shards))
-    shards = rows | "Shuffle" >> MakeShards(run.shards, encoded, masked_shard_numbers)
+    shards = _shuffled(rows, run, encoded, begins=False)
     return shards | "Score" >> CompareSentences(
         similarity.reference,
         place,
         run.shards,
         wanted,
         rules=_rules(run),
-        copies=pick(DuplicateConfig, options),
         every=options.annotate_only,
         accelerator=options.accelerator,
     )
+
+
+def _shuffled(
+    rows: Batches, run: Run[FilterJobOptions], wanted: frozenset[int], *, begins: bool = True
+) -> Shards:
+    """Return shards whose kept pairs are those to score."""
+    begin = run.begin if begins else None
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers, begin)
+    if not run.options.annotate_only:
+        return shards
+    return shards | "TakeUp" >> beam.Map(annotated.take_up).with_output_types(Shard)
 
 
 def _rules(run: Run[FilterJobOptions]) -> rules.RuleConfig:
@@ -250,8 +262,10 @@ def finish(shard: Shard, *, annotate: bool, reasons: tuple[Reject, ...]) -> Shar
         reasons: Reasons of the rules, in their order.
     """
     rows = shard.table
-    counts = filtered.counts_of(rows, reasons)
+    counts = filtered.counts_of(annotated.passed_rows(shard), reasons)
     data = filtered.data_of(rows, annotate=annotate)
-    if not annotate:
+    if annotate:
+        shard, data = annotated.with_every_pair(shard, data)
+    else:
         shard = shard.reject_each(filtered.reasons_of(rows))
     return ShardOutput(shard, data, counts)

@@ -319,6 +319,11 @@ class PlannedOptions(PlaceOptions, WordAlignerOptions, ScreenOptions, InputOptio
         """Yield notices about options that may not have the intended effect."""
         yield from ()
 
+    @property
+    def writes_every_pair(self) -> bool:
+        """Return True if the rows of the job include pairs that it would reject."""
+        return False
+
 
 class GraphOptions(RunOptions, PlannedOptions):
     """Options of every job with a graph that makes shards."""

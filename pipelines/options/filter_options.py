@@ -133,6 +133,11 @@ class FilterJobOptions(
         """Return True if the run writes pairs even if none passes the rules."""
         return self.allow_empty or self.annotate_only
 
+    @property
+    def writes_every_pair(self) -> bool:
+        """Return True if pairs that would be rejected are written too."""
+        return self.annotate_only
+
     def plan_settings(self) -> dict[str, object]:
         """Return the digest of the weights, if the scorer uses any."""
         from pairweave.transforms.filtering.score import read_weights

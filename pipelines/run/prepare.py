@@ -234,6 +234,7 @@ def screen_of(options: PlannedOptions, tokens: TokenConfig | None) -> ScreenConf
         tokens=screen_tokens(tokens),
         reserved=options.reserved_text(),
         translations=options.TRANSLATIONS,
+        keeps_long_texts=options.writes_every_pair,
     )
 
 

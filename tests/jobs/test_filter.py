@@ -5,10 +5,14 @@ import itertools
 import json
 import re
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from pairweave.pipelines import cli
+from pairweave.transforms.filtering.evidence import COLUMNS
+from pairweave.transforms.filtering.score import fit_weights
+from pairweave.transforms.screen import ScreenReject
 from tests.makers import corpora, runs
 
 LANGS = ("--source_lang", "en", "--target_lang", "de", "--workers", "1")
@@ -61,9 +65,10 @@ def plain(directory):
 
 @pytest.fixture(scope="module")
 def annotated(directory):
-    """Return the rows of a run that keeps all."""
+    """Return the rows of a run that keeps all, by id: of equal pairs the first."""
     run(directory, "annotated", "--annotate_only", "--scores", "annotated.txt")
-    return {row["id"]: row for row in rows(directory, "annotated")}
+    found = rows(directory, "annotated")
+    return {row["id"]: row for row in found if row["reason"] != "duplicate"}
 
 
 def test_each_rejected_pair_has_the_rule_and_its_value(directory, plain):
@@ -109,8 +114,8 @@ def test_the_best_words_are_selected_in_the_order_of_scores_and_ids(directory, a
     name = f"words{words}"
     run(directory, name, "--select_words", str(words), "--allow_empty")
     wanted, used = set(), 0
-    ranked = sorted(annotated.values(), key=lambda row: (-row["score"], row["id"]))
-    for row in (row for row in ranked if row["keep"]):
+    kept = [row for row in annotated.values() if row["keep"]]
+    for row in sorted(kept, key=lambda row: (-row["score"], row["id"])):
         used += len(row["target"].split())
         if used > words:
             break
@@ -172,12 +177,12 @@ def test_pairs_that_all_break_a_rule_are_rejected_without_an_aligner(broken, sel
     assert manifest["rows"]["read"] == len(rows(broken, name, "rejects"))
 
 
-def test_pairs_that_all_break_a_rule_are_annotated_with_a_score_of_0(broken):
+def test_pairs_that_all_break_a_rule_are_annotated_without_a_score(broken):
     run(broken, "annotated", "--annotate_only", model=())
     found = rows(broken, "annotated")
     assert {row["reason"] for row in found} >= set(BAD)
     assert {(row["score"], row["forward_likelihood"], row["keep"]) for row in found} == {
-        (0, 0, False)
+        (None, None, False)
     }
 
 
@@ -249,13 +254,22 @@ def test_what_cannot_be_is_refused_before_the_run(directory, options, message):
 
 def test_weights_fitted_on_labels_are_those_of_the_next_run(directory, annotated):
     size = len((directory / "corpus.en").read_bytes().splitlines())
-    good = [line <= PAIRS or line > PAIRS + 50 for line in range(1, size + 1)]
+    good = [line % 3 > 0 or line > PAIRS + 50 for line in range(1, size + 1)]
     (directory / "labels").write_text("".join(f"{label:d}\n" for label in good))
     status, out, errors = runs.run_here(
         *("filter_fit", "annotated", "labels", "--output", "w.json"), cwd=directory
     )
     assert status == 0, errors
-    assert f"{len(annotated)} of {size} labelled pairs" in out
+    # Pairs that the screen stops and equal pairs are annotated, but have no part in the fit.
+    stopped = {"duplicate", *map(str, ScreenReject)}
+    fitted = [row for row in rows(directory, "annotated") if row["reason"] not in stopped]
+    assert f"{len(fitted)} of {size} labelled pairs" in out
+    labels = np.array([good[row["line"] - 1] for row in fitted])
+    values = {name: np.array([row[name] for row in fitted], np.float32) for name in COLUMNS}
+    expected = json.loads(fit_weights(values, labels).to_json())
+    found = json.loads((directory / "w.json").read_text())
+    assert found["weights"] == pytest.approx(expected["weights"], rel=1e-4)
+    assert found["bias"] == pytest.approx(expected["bias"], rel=1e-4)
     manifest = run(directory, "weighed", "--annotate_only", "--score_weights", "w.json")
     digest = hashlib.sha256((directory / "w.json").read_bytes()).hexdigest()
     assert manifest["configuration"]["score_weights"] == digest

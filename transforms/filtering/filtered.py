@@ -21,18 +21,18 @@ _DETECTED = ("source_detected", "target_detected")
 def scored_schema(evidence: Sequence[str]) -> pa.Schema:
     """Return the schema of SCORED rows.
 
-    A pair with a reason is not kept; the bits of ``hits`` are the rules it breaks.
+    A pair with a reason is not kept; the bits of ``hits`` are the rules it breaks. A pair that was
+    not scored, which always has a reason, has neither a score nor a scorer's columns.
 
     Args:
-        evidence: The columns of `evidence.EVIDENCE_COLUMNS` that the scorer computes. Those of an
-            encoder are null for pairs that it did not encode.
+        evidence: The columns of `evidence.EVIDENCE_COLUMNS` that the scorer computes.
     """
     return pa.schema(
         [
             *(field for field in schemas.PAIRS if field.name != "translation"),
-            pa.field("score", pa.float32(), nullable=False),
+            pa.field("score", pa.float32()),
             *(pa.field(name, pa.float32(), nullable=False) for name in COLUMNS),
-            *(pa.field(name, pa.float32(), nullable=name not in HMM_COLUMNS) for name in evidence),
+            *(pa.field(name, pa.float32()) for name in evidence),
             pa.field("source_detected", pa.string()),
             pa.field("target_detected", pa.string()),
             pa.field("target_words", pa.int32(), nullable=False),
@@ -92,11 +92,13 @@ def compared(
         pairs: Pairs (with the columns of `transforms.schemas.PAIRS`).
         judged: Results of the rules.
         similar: Values of the encoder, by `evidence.YISI_COLUMNS`; null for pairs not encoded.
-        scores: float32 ``[pair]``.
+        scores: float32 ``[pair]``, of pairs with values.
         given_up: Reason and detail of pairs that the encoder cannot encode, by row.
     """
     values = {name: similar.column(name) for name in similar.column_names}
-    rows = _rows(pairs, judged, {**judged.values, **values}, scores, similar.column_names)
+    unscored = similar.column(0).is_null().to_numpy()
+    known = pa.array(scores, pa.float32(), mask=unscored)
+    rows = _rows(pairs, judged, {**judged.values, **values}, known, similar.column_names)
     passed = rows.column("reason").is_null().to_numpy()
     for reason in (Reject.TOO_LONG_FOR_ENCODER, Reject.ALIGNER_FAILED):
         found = [row for row in given_up if passed[row] and given_up[row][0] == reason]
@@ -106,17 +108,17 @@ def compared(
 
 
 def unscored(pairs: pa.Table, judged: Judged) -> pa.Table:
-    """Return SCORED rows without an aligner; its columns and the score are 0."""
-    zeros = np.zeros(pairs.num_rows, np.float32)
-    values = {**judged.values, **dict.fromkeys(HMM_COLUMNS, zeros)}
-    return _rows(pairs, judged, values, zeros)
+    """Return SCORED rows without an aligner: without scores and its columns."""
+    nothing = pa.nulls(pairs.num_rows, pa.float32())
+    values = {**judged.values, **dict.fromkeys(HMM_COLUMNS, nothing)}
+    return _rows(pairs, judged, values, nothing)
 
 
 def _rows(
     pairs: pa.Table,
     judged: Judged,
-    values: Mapping[str, np.ndarray | pa.ChunkedArray],
-    scores: np.ndarray,
+    values: Mapping[str, np.ndarray | pa.Array | pa.ChunkedArray],
+    scores: np.ndarray | pa.Array,
     evidence: Sequence[str] = HMM_COLUMNS,
 ) -> pa.Table:
     first = judged.first()
@@ -140,7 +142,7 @@ def _rows(
         pa.nulls(pairs.num_rows, field.type)
         if columns[field.name] is None
         else columns[field.name]
-        if isinstance(columns[field.name], pa.ChunkedArray)
+        if isinstance(columns[field.name], pa.Array | pa.ChunkedArray)
         else pa.array(columns[field.name], field.type)
         for field in scored_schema(evidence)
     ]
@@ -207,12 +209,23 @@ def score_text(value: np.float32) -> str:
 
 
 def with_reason(
-    rows: pa.Table, places: np.ndarray, reason: Reject, details: Sequence[str | None]
+    rows: pa.Table,
+    places: np.ndarray,
+    reason: Reject | Sequence[str],
+    details: Sequence[str | None],
 ) -> pa.Table:
-    """Return SCORED rows after setting the reason and detail of some."""
+    """Return SCORED rows after setting the reason and detail of some.
+
+    Args:
+        rows: SCORED rows.
+        places: Which of them, ascending, int64.
+        reason: The reason of all of them, or of each.
+        details: The detail of each.
+    """
     mask = np.zeros(rows.num_rows, np.bool_)
     mask[places] = True
-    for name, news in (("reason", [str(reason)] * len(details)), ("detail", details)):
+    said = [str(reason)] * len(details) if isinstance(reason, Reject) else reason
+    for name, news in (("reason", said), ("detail", details)):
         column = rows.column(name).combine_chunks()
         column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         new = pc.replace_with_mask(column, pa.array(mask), pa.array(news, pa.string()))
@@ -235,7 +248,23 @@ def data_of(rows: pa.Table, *, annotate: bool) -> pa.Table:
     names += [*COLUMNS, *evidence_names(rows), "target_words"]
     names += [name for name in _DETECTED if rows.column(name).null_count < rows.num_rows]
     rows = rows.select([*names, *_PLACE])
-    return rows if annotate else rows.filter(open_rows)
+    if annotate:
+        return rows.cast(pa.schema([_annotated(field) for field in rows.schema]))
+    return rows.filter(open_rows).cast(pa.schema([_kept(field) for field in rows.schema]))
+
+
+_ALWAYS = ("id", "source", "target", "keep", *_PLACE)
+
+
+def _annotated(field: pa.Field) -> pa.Field:
+    """Return a column of annotated rows: a pair that was not scored has no measurements."""
+    return field.with_nullable(field.name not in _ALWAYS)
+
+
+def _kept(field: pa.Field) -> pa.Field:
+    """Return a column of kept rows, each of which has a score."""
+    always = field.name in ("score", *HMM_COLUMNS)
+    return field.with_nullable(field.nullable and not always)
 
 
 def reasons_of(rows: pa.Table) -> list[tuple[Stage, Reject, np.ndarray, list[str]]]:

@@ -123,9 +123,9 @@ class SelectionOptions(StepOptions):
     )
     annotate_only: bool = Field(
         default=False,
-        description="reject nothing by rule or score, and no masked duplicates, near-duplicates or "
-        "pairs of an earlier corpus: the columns keep and reason show what a run would do; equal "
-        "pairs are still rejected as duplicates",
+        description="reject no pair: every row of the input with two readable sides is in the "
+        "output, and its columns keep and reason show what a run would do; a pair that cannot be "
+        "scored (empty, too long) has no score",
     )
 
     @pydantic.model_validator(mode="after")

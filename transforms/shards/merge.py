@@ -47,7 +47,15 @@ def merge_rows(parts: Iterable[pa.Table]) -> tuple[pa.Table, pa.Table]:
 def join_rejected(rejected: pa.Table, more: pa.Table) -> pa.Table:
     """Join rejected rows with further ones, in order."""
     together = pa.concat_tables([rejected, more]).unify_dictionaries()
-    return gather(together, _order(together)[0])
+    return gather(together, order_of(together))
+
+
+def order_of(rows: pa.Table) -> np.ndarray:
+    """Return the order of rows (`schemas.ROWS`, dictionaries unified) in a shard, int64 ``[row]``.
+
+    They are sorted by id, corpus, file, line and unit; rows without an id come last.
+    """
+    return _order(rows)[0]
 
 
 def _order(rows: pa.Table) -> tuple[np.ndarray, np.ndarray]:
