@@ -20,6 +20,7 @@ from pairweave.pipelines.options.corpus_options import (
     SideOptions,
     TranslationFileOptions,
 )
+from pairweave.pipelines.recipes import agreement, rejected_share
 from pairweave.pipelines.recipes.references import Reference, put_paths
 from pairweave.pipelines.recipes.step import Step
 from pairweave.pipelines.recipes.step_checks import check_step, written_files
@@ -59,12 +60,14 @@ class _Draft:
     Attributes:
         name: Its name in the file, without the number of a round.
         job: The name of the job.
-        values: Its own keys except ``name`` and ``job``.
+        values: Its own keys except ``name``, ``job`` and ``max_rejected``.
+        most: The last of these, if it is given.
     """
 
     name: str
     job: str
     values: Values
+    most: float | None = None
 
 
 def jobs() -> tuple[str, ...]:
@@ -81,13 +84,16 @@ def options_of(job: str) -> type[PlannedOptions]:
     return found
 
 
-def read_recipe(path: str, output: str, given: Mapping[str, Any]) -> tuple[Step, ...]:
+def read_recipe(
+    path: str, output: str, given: Mapping[str, Any], most: float | None = None
+) -> tuple[Step, ...]:
     """Read a recipe and check the options of all steps.
 
     Args:
         path: The YAML file.
         output: The directory that contains one directory for each step.
         given: Options from the command line, which take precedence in every step that has them.
+        most: ``max_rejected`` from the command line, which takes precedence likewise.
 
     Returns:
         The steps in order; those of a repeated block occur once for each round.
@@ -97,7 +103,7 @@ def read_recipe(path: str, output: str, given: Mapping[str, Any]) -> tuple[Step,
     """
     document = read_yaml(path)  # whose errors name the file
     try:
-        return _Reader(_checked(document), output, given).steps()
+        return _Reader(_checked(document), output, given, most).steps()
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
 
@@ -113,10 +119,13 @@ def _checked(value: object) -> Values:
 class _Reader:
     """Makes the steps of one recipe."""
 
-    def __init__(self, document: Values, output: str, given: Mapping[str, Any]) -> None:
-        self._output, self._given = output, given
+    def __init__(
+        self, document: Values, output: str, given: Mapping[str, Any], most: float | None
+    ) -> None:
+        self._output, self._given, self._most = output, given, most
         self._blocks = list(_blocks(document["steps"]))
-        self._shared = {key: value for key, value in document.items() if key != "steps"}
+        shared, self._shared_most = _most_of(document)
+        self._shared = {key: value for key, value in shared.items() if key != "steps"}
         drafts = [draft for _, block in self._blocks for draft in block]
         self._check_shared({draft.job for draft in drafts})
         names = [draft.name for draft in drafts]
@@ -156,6 +165,8 @@ class _Reader:
         values |= {key: value for key, value in self._given.items() if key in model.model_fields}
         find = functools.partial(self._find, ahead=ahead, number=number)
         values, reads = put_paths(values, find)
+        sources = [self._made[one] for one in _sources(values, self._made)]
+        values = {**agreement.inherited(draft.job, sources), **values}
         values["output"] = files.join(self._output, name)
         options = flags.validate(model, values, f"pairweave {draft.job}")
         check_step(options, [step.options.output for step in self._made.values()])
@@ -163,7 +174,10 @@ class _Reader:
         check = getattr(importlib.import_module(COMMANDS[draft.job].module), "check", None)
         if check is not None:
             check(options)
-        return Step(name, draft.job, options, reads)
+        agreement.check(draft.job, options, sources, [self._made[one] for one in reads])
+        given = (self._most, draft.most, self._shared_most, rejected_share.DEFAULT)
+        most = next(one for one in given if one is not None)
+        return Step(name, draft.job, options, reads, most)
 
     def _check_written(self, name: str, options: PlannedOptions) -> None:
         """Refuse a file that another step, or the same one of another round, writes too."""
@@ -224,6 +238,34 @@ class _Reader:
             for key, value in self._shared.items()
             if key in model.model_fields and key not in left_out
         }
+
+
+def _sources(values: Values, made: Mapping[str, Step]) -> list[str]:
+    """Return the names of the steps whose pairs a step reads, given its keys with paths."""
+    corpora = [one for one in values.get("corpora") or () if isinstance(one, dict)]
+    runs = {run for one in (values, *corpora) for run in _as_list(one.get("from_run"))}
+    return [name for name, step in made.items() if step.options.output in runs]
+
+
+def _as_list(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else () if value is None else (value,)
+
+
+def _most_of(values: Values) -> tuple[Values, float | None]:
+    """Split the key ``max_rejected`` off the keys of a recipe or step.
+
+    Raises:
+        ConfigError: It is not a share.
+    """
+    rest = {key: value for key, value in values.items() if key != rejected_share.KEY}
+    most = values.get(rejected_share.KEY)
+    if rejected_share.KEY not in values:
+        return rest, None
+    if type(most) not in (int, float) or not 0 <= most <= 1:
+        raise ConfigError(
+            f"{rejected_share.KEY}: expected a share from 0 to 1, such as 0.8, got {most!r}"
+        )
+    return rest, float(most)
 
 
 @contextlib.contextmanager
@@ -291,7 +333,8 @@ def _draft(label: str, entry: object) -> _Draft:
     for key in _SET_BY_RECIPE:
         if key in values:
             raise ConfigError(f"step {name}: {key}: {_refused_key(key)}")
-    return _Draft(name, job, values)
+    with _named(name):
+        return _Draft(name, job, *_most_of(values))
 
 
 def _refused_key(key: str) -> str:

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from pairweave.pipelines.options.base import Options, OutputOptions
+from pairweave.pipelines.recipes.rejected_share import MaxRejected
 
 
 class EngineOptions(Options):
@@ -26,4 +27,9 @@ class RecipeOptions(EngineOptions, OutputOptions, Options):
 
     plan_only: bool = Field(
         default=False, description="print the plan of every step, run nothing, write nothing"
+    )
+    max_rejected: MaxRejected | None = Field(
+        None,
+        description="largest share of its input that a step may reject; the recipe stops after one "
+        "that rejects more (default: as in the file, else 0.5)",
     )

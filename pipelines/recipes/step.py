@@ -15,9 +15,11 @@ class Step:
         job: The name of the job.
         options: The job's options; outputs and models of other steps are paths.
         reads: The names of the steps that it reads from.
+        max_rejected: Largest share of its input that it may reject (`rejected_share`).
     """
 
     name: str
     job: str
     options: PlannedOptions
     reads: tuple[str, ...]
+    max_rejected: float

@@ -1,0 +1,74 @@
+"""Whether a step of a recipe rejected so much that the steps after it are not worth running."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.screen import ScreenReject
+
+DEFAULT = 0.5
+
+KEY = "max_rejected"
+"""The key of a recipe and of its steps."""
+
+MaxRejected = Annotated[float, Field(ge=0, le=1)]
+
+ASKED_FOR = frozenset(
+    {
+        *(Reject.DUPLICATE, Reject.MASKED_DUPLICATE, Reject.NEAR_DUPLICATE),
+        *(Reject.IN_EARLIER_CORPUS, Reject.IN_TABLE, Reject.TAKEN_DOWN, Reject.FILTERED),
+        *(ScreenReject.EXCLUDED, ScreenReject.IDENTICAL),
+    }
+)
+"""Reasons that do not count, neither as rejected nor as read: repetitions, and what was listed."""
+
+_LIMITS = {
+    ScreenReject.LENGTH_RATIO: "max_ratio",
+    ScreenReject.TOO_LONG: "max_tokens",
+    ScreenReject.LONG_TOKEN: "max_token_chars",
+}
+
+_SHOWN = 3
+
+
+def check(job: str, manifest: Mapping[str, Any], most: float, output: str) -> None:
+    """Check the share of a finished step's input that it rejected.
+
+    A selection by `filter` does not count either: it was asked for.
+
+    Args:
+        job: The job.
+        manifest: The manifest of its run.
+        most: Largest share that it may reject, from 0 to 1.
+        output: The directory of the run, for the message.
+
+    Raises:
+        ConfigError: It rejected more; names the share, the main reasons and the remedies.
+    """
+    left_out = ASKED_FOR | ({Reject.LOW_SCORE} if job == "filter" else set())
+    rejected = {reason: count for reason, count in manifest.get("rejected", {}).items() if count}
+    counted = {reason: count for reason, count in rejected.items() if reason not in left_out}
+    read = manifest["rows"]["read"] - sum(rejected.values()) + sum(counted.values())
+    lost = sum(counted.values())
+    if not lost or lost <= most * read:
+        return
+    main = sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:_SHOWN]
+    options = [found for reason, _ in main if (found := _limit(reason)) is not None]
+    change = f"change {' or '.join(options)} at the top of the recipe" if options else "mend that"
+    raise ConfigError(
+        f"rejected {lost:,} of {read:,} pairs ({100 * lost / read:.0f} %), more than {KEY} allows "
+        f"({most:g}): {', '.join(f'{reason} {count:,}' for reason, count in main)}; examples are "
+        f"in {output}/report.html. If this is not intended, {change}; if it is, give this step "
+        f"{KEY}: 1 and run the same command again, which goes on after it"
+    )
+
+
+def _limit(reason: str) -> str | None:
+    """Return the option whose limit a reason stands for, None if there is none."""
+    from pairweave.transforms.filtering.rules import RULES
+
+    limits = {**_LIMITS, **{rule.reason: rule.option for rule in RULES}}
+    return limits.get(reason)  # type: ignore[call-overload]
