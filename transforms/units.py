@@ -84,6 +84,7 @@ class CorpusInput:
             patterns in the order given.
         target_input: As many files as ``source_input`` has, paired by position.
         translation_input: None or as many files: machine translations of the source.
+        score_input: None or as many files of scores, a number in each line.
         links: None or as many files of links in Pharaoh form, one line per line of text.
         forward_links: Likewise, of the direction that explains the target; with ``reverse_links``.
         reverse_links: Likewise, of the other direction, as source-target too.
@@ -126,6 +127,7 @@ class CorpusInput:
     source_input: tuple[str, ...] = ()
     target_input: tuple[str, ...] = ()
     translation_input: tuple[str, ...] = ()
+    score_input: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     forward_links: tuple[str, ...] = ()
     reverse_links: tuple[str, ...] = ()
@@ -156,10 +158,17 @@ class CorpusInput:
             raise ConfigError(f"{label}: source_input and target_input belong together")
         if self.name == "":
             raise ConfigError("a corpus name must not be empty")
+        if self.score_input and self.score_field is not None:
+            raise ConfigError(f"{label}: give score_field or score_input, not both")
         if parallel and self.score_field is not None:
             raise ConfigError(
                 f"{label}: score_field {self.score_field}: line-parallel text has no columns; give "
-                "input of TSV, CSV, JSONL or Parquet"
+                "score_input, or input of TSV, CSV, JSONL or Parquet"
+            )
+        if self.score_input and not parallel:
+            raise ConfigError(
+                f"{label}: score_input goes with source_input and target_input; for a column of "
+                "input give score_field"
             )
         self._check_links(label)
         if self.target_lang is None:
@@ -393,8 +402,8 @@ class InputFile:
         name: The file as the user named it.
         path: Its absolute path or URI; differs between machines.
         corpus: Value of the column ``corpus``.
-        role: ``pairs``, ``source``, ``target``, ``translation``, ``links``, ``forward_links``,
-            ``reverse_links`` or ``attention``.
+        role: ``pairs``, ``source``, ``target``, ``translation``, ``score``, ``links``,
+            ``forward_links``, ``reverse_links`` or ``attention``.
         format: As of a unit, or ``pharaoh`` or ``attention``.
         bytes: Size as stored.
         sha256: Of the file as stored, hex.

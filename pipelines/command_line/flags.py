@@ -34,6 +34,7 @@ Model = TypeVar("Model", bound=Options)
 
 METAVARS = {
     **dict.fromkeys(("input", "source_input", "target_input", "translation_input"), "GLOB"),
+    "score_input": "GLOB",
     **dict.fromkeys(("links", "forward_links", "reverse_links", "attention"), "GLOB"),
     **dict.fromkeys(("train_source_input", "train_target_input", "exclude", "gold"), "FILE"),
     **dict.fromkeys(("tag_profile", "sheets", "pairs", "score_weights"), "FILE"),

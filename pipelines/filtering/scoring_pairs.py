@@ -86,6 +86,25 @@ def judge_and_score(
     return filtered.scored(table, judged, hmm, weights)
 
 
+def take_scores(shard: Shard, config: RuleConfig) -> Shard:
+    """Make the pairs of a shard SCORED rows by the scores that they come with.
+
+    Of equal pairs, of which the first stays, the best score counts.
+
+    Args:
+        shard: Its working table is PAIRS rows.
+        config: The rules.
+    """
+    every = pa.concat_tables(
+        [rows.select(["id", "score"]) for rows in (shard.kept, shard.rejected)]
+    ).filter(pc.field("id").is_valid())
+    best = every.group_by("id").aggregate([("score", "max")])
+    places = pc.index_in(shard.table.column("id"), best.column("id").combine_chunks())
+    scores = best.column("score_max").take(places).combine_chunks()
+    judged = rules.judge(shard.table, config)
+    return shard.with_table(filtered.given(shard.table, judged, scores))
+
+
 def settle(shard: Shard, copies: DuplicateConfig, nothing: str) -> Shard:
     """Give the scored pairs of a shard the reasons that do not depend on other shards.
 

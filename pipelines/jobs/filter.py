@@ -24,6 +24,7 @@ from pairweave.pipelines.filtering.scoring_pairs import (
     judge_and_score,
     reject_low_scores,
     settle,
+    take_scores,
     tokenize,
 )
 from pairweave.pipelines.options.filter_options import FilterJobOptions
@@ -79,6 +80,7 @@ def start(name: str, options: FilterJobOptions, extra: Sequence[str]) -> int:
         raise ConfigError(f"--output is required; see pairweave {name} --help")
     run = prepare(name, options, extra)
     check_languages(run, "pairs")
+    check_scores(run)
     if isinstance(run.model, HmmReference):
         scoring_models(run.model)
     scores = None if options.scores is None else LineFile("scores", options.scores, run)
@@ -91,6 +93,23 @@ def start(name: str, options: FilterJobOptions, extra: Sequence[str]) -> int:
         scores.write(score_lines)
     run_summary.say_where(options.output)
     return 0
+
+
+def check_scores(run: Run[FilterJobOptions]) -> None:
+    """Refuse corpora of which only some come with scores, since all scores are compared.
+
+    Raises:
+        ConfigError: Some have none.
+    """
+    if not run.options.scores_are_given:
+        return
+    for unit in run.plan.units:
+        in_column = unit.columns is not None and unit.columns.score is not None
+        if not in_column and all(part.role != "score" for part in unit.parts):
+            raise ConfigError(
+                f"corpus {unit.corpus} has no scores, but others have: give score_field or "
+                "score_input for each, or for none"
+            )
 
 
 def graph(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset[int]) -> None:
@@ -150,7 +169,11 @@ def scored(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozense
     sampled = rows
     if run.fits and run.find_fitted() is None:
         sampled = rows | "Reject" >> RejectByRules(_rules(run))
-    if run.similarity is None:
+    if options.scores_are_given:
+        shards = _shuffled(rows, run, wanted)
+        take = beam.Map(take_scores, config=_rules(run)).with_output_types(Shard)
+        found = shards | "Score" >> take
+    elif run.similarity is None:
         found = by_aligner(rows, sampled, run, wanted, pieces)
     elif run.similarity.reference.scorer == "margin":
         found = by_margin(rows, run, wanted)

@@ -13,6 +13,7 @@ from pairweave.models.similarity.similarity_options import (
     YisiOptions,
 )
 from pairweave.pipelines.options.base import PlannedOptions
+from pairweave.pipelines.options.filter_options import FilterJobOptions
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 
@@ -68,6 +69,14 @@ def choose_similarity(options: PlannedOptions) -> Similarity | None:
     if not isinstance(options, SimilarityOptions):
         return None
     given = options.model_fields_set
+    if isinstance(options, FilterJobOptions) and options.scores_are_given:
+        of_others = sorted(given & (SimilarityOptions.model_fields.keys() | OF_HMM))
+        if of_others:
+            raise ConfigError(
+                f"{_named(of_others)}: the pairs come with their scores (score_field or "
+                "score_input); leave out one or the other"
+            )
+        return None
     if options.scorer == "hmm":
         foreign = sorted(given & SimilarityOptions.model_fields.keys() - {"scorer"})
         if foreign:

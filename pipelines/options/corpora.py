@@ -40,7 +40,7 @@ def corpora_of(options: InputOptions) -> tuple[CorpusInput, ...]:
         if not has_single:
             raise ConfigError(f"no input: give {_ways(kind)}, or a YAML file with corpora")
         return tuple(_corpus_inputs(single, given))
-    if has_single or _has(single, "translation_input") or single.corpus is not None:
+    if has_single or _has(single, "translation_input", "score_input") or single.corpus is not None:
         raise ConfigError(f"give corpora in the YAML file, or corpus, {_ways(kind)}, not both")
     around = {name: getattr(single, name) for name in single.model_fields_set}
     names = [corpus.corpus for corpus in options.corpora]

@@ -89,6 +89,17 @@ class ScoreFieldOptions(StepOptions):
     )
 
 
+class ScoreFileOptions(StepOptions):
+    """Scores of pairs beside line-parallel text."""
+
+    score_input: Patterns = Field(
+        (),
+        description="or line-parallel scores: a number in each line, for the pair in that line of "
+        "source_input",
+        json_schema_extra=UNSAID,
+    )
+
+
 class GivenLinkOptions(StepOptions):
     """Links that come with the input."""
 
@@ -204,6 +215,10 @@ class _AnyPairCorpus(FormatOptions, FieldOptions, SideOptions, PairFileOptions):
 
 class PairCorpus(ControlOptions, EntityOptions, InlineTagOptions, _AnyPairCorpus, Corpus):
     """Location of a corpus: sentence pairs."""
+
+
+class ScoredCorpus(ScoreFileOptions, ScoreFieldOptions, PairCorpus):
+    """Location of a corpus: sentence pairs, perhaps with scores."""
 
 
 class LinkedCorpus(GivenLinkOptions, PairCorpus):

@@ -12,7 +12,7 @@ from pairweave.pipelines.options.base import (
     RowJobOptions,
     TrainedTokenOptions,
 )
-from pairweave.pipelines.options.corpus_options import PairCorpus
+from pairweave.pipelines.options.corpus_options import ScoredCorpus
 from pairweave.transforms.config import UNPLANNED, StepOptions
 from pairweave.transforms.filtering.rule_options import (
     DuplicateOptions,
@@ -21,6 +21,9 @@ from pairweave.transforms.filtering.rule_options import (
 )
 from pairweave.transforms.known_options import KnownPairOptions
 from pairweave.transforms.screen_options import MaxRatio
+
+GIVEN = "given"
+"""The scorer of a plan whose pairs come with their scores."""
 
 
 class ScoreOptions(StepOptions):
@@ -90,11 +93,11 @@ class FilterJobOptions(
     TrainedTokenOptions,
     PairInputOptions,
     RowJobOptions,
-    PairCorpus,
+    ScoredCorpus,
 ):
     """Options of ``filter``."""
 
-    corpora: tuple[PairCorpus, ...] = ()
+    corpora: tuple[ScoredCorpus, ...] = ()
 
     PASSED: ClassVar[str] = "the screen and the rules"
     OF_OTHER_STEPS: ClassVar[frozenset[str]] = frozenset(SimilarityOptions.model_fields)
@@ -112,10 +115,28 @@ class FilterJobOptions(
             )
         return self
 
+    @pydantic.model_validator(mode="after")
+    def _scores_are_shares_unless_given(self) -> "FilterJobOptions":
+        """Refuse a minimum that no score, or every score, reaches."""
+        least = self.select_score
+        if least is not None and not self.scores_are_given and not 0 <= least <= 1:
+            raise ValueError(
+                f"--select_score: {least:g}: scores are from 0 to 1, unless --score_field or "
+                "--score_input gives others"
+            )
+        return self
+
+    @property
+    def scores_are_given(self) -> bool:
+        """Return True if pairs come with their scores."""
+        return any(
+            corpus.score_field is not None or corpus.score_input for corpus in (self, *self.corpora)
+        )
+
     @property
     def aligns(self) -> bool:
         """Return True if the score needs an aligner."""
-        return self.scorer == "hmm"
+        return self.scorer == "hmm" and not self.scores_are_given
 
     @property
     def shards_are_independent(self) -> bool:
@@ -139,7 +160,9 @@ class FilterJobOptions(
         return self.annotate_only
 
     def plan_settings(self) -> dict[str, object]:
-        """Return the digest of the weights, if the scorer uses any."""
+        """Return the digest of the weights, if the scorer uses any; that scores are given."""
+        if self.scores_are_given:
+            return {"scorer": GIVEN}
         from pairweave.transforms.filtering.score import read_weights
 
         return {"score_weights": read_weights(self.score_weights).digest} if self.aligns else {}

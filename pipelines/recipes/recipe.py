@@ -17,6 +17,7 @@ from pairweave.pipelines.options.corpus_options import (
     GivenLinkOptions,
     PairFileOptions,
     ScoreFieldOptions,
+    ScoreFileOptions,
     SideOptions,
     TranslationFileOptions,
 )
@@ -39,6 +40,7 @@ _INPUT_PARTS = (
     FieldOptions,
     TranslationFileOptions,
     ScoreFieldOptions,
+    ScoreFileOptions,
     GivenLinkOptions,
 )
 _INPUT = {"input", "from_run", "source_input", "target_input", "translation_input", "corpora"}

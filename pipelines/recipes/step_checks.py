@@ -14,6 +14,7 @@ from pairweave.transforms.storage import files, hashed_files
 
 _FILES = (
     *("input", "source_input", "target_input", "translation_input", "links", "forward_links"),
+    "score_input",
     *("reverse_links", "attention", "exclude", "parallel_source_input", "parallel_target_input"),
 )
 """Options whose files must exist before the first step runs."""

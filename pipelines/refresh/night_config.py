@@ -21,7 +21,7 @@ from pairweave.transforms.units import CorpusInput
 Values = dict[str, Any]
 
 INPUT = ("input", "source_input", "target_input", "translation_input", "links")
-INPUT_KEYS = (*INPUT, "forward_links", "reverse_links", "attention", "pair_by")
+INPUT_KEYS = (*INPUT, "score_input", "forward_links", "reverse_links", "attention", "pair_by")
 """Keys of a corpus that name its files."""
 
 _REFUSED = {

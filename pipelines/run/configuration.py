@@ -14,6 +14,7 @@ from pairweave.pipelines.model_choice.scorer_choice import PairScorer
 from pairweave.pipelines.model_choice.similarity_choice import OF_HMM, Similarity
 from pairweave.pipelines.model_choice.translator_choice import unused_translator_options
 from pairweave.pipelines.options.base import PlannedOptions, left_out_options
+from pairweave.pipelines.options.filter_options import FilterJobOptions
 from pairweave.pipelines.run import plan_facts
 from pairweave.pipelines.steps.glossary_terms import glossary_settings
 from pairweave.transforms.filtering import detectors
@@ -59,7 +60,8 @@ def resolved_configuration(
     unused = unused_options(options) | unused_translator_options(options)
     left_out = unused | aligner.unread(reference) | left_out_options(options)
     left_out |= {"corpora", *options.corpus_kind().model_fields}
-    if similarity is not None:
+    given = isinstance(options, FilterJobOptions) and options.scores_are_given
+    if similarity is not None or given:
         left_out |= OF_HMM
     settings = options.model_dump(mode="json", exclude=left_out)
     # JSON has no infinity.
@@ -67,7 +69,7 @@ def resolved_configuration(
     block = settings.get("filter")
     if isinstance(block, dict):
         settings["filter"] = _finite(_scored(block)) | _detector_settings(block["detector"])
-    if similarity is None:
+    if similarity is None and not given:
         settings["model"] = reference.digest if reference else None
     settings["tokens"] = tokens_text(tokens)
     settings |= aligner.settings(options)

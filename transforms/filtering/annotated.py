@@ -86,6 +86,8 @@ def with_every_pair(shard: Shard, data: pa.Table) -> tuple[Shard, pa.Table]:
     repeats = pc.equal(reasons, _DUPLICATE)
     original = pc.if_else(repeats, _first_of(shard, others), pa.scalar(None, pa.int32()))
     values = data.take(original)
+    # A pair that comes with its score has it even if it cannot be measured.
+    columns["score"] = pc.coalesce(values.column("score"), others.column("score"))
     more = pa.table(
         [columns.get(field.name, values.column(field.name)) for field in data.schema],
         schema=data.schema,

@@ -61,6 +61,9 @@ _LIKELIHOODS = ("forward_likelihood", "reverse_likelihood")
 _STEP = 5
 """Width of a histogram bar, in percent."""
 
+_MOST_SHARE = 10.0
+"""Where the bars end; given scores may be larger."""
+
 
 class DuplicateConfig(DuplicateOptions, Config):
     """What counts as a duplicate."""
@@ -105,6 +108,20 @@ def compared(
         details = [given_up[row][1] for row in found]
         rows = with_reason(rows, np.array(found, np.int64), reason, details)
     return rows
+
+
+def given(pairs: pa.Table, judged: Judged, scores: pa.Array) -> pa.Table:
+    """Return SCORED rows of pairs that come with their scores; one without a score is rejected.
+
+    Args:
+        pairs: Pairs (with the columns of `transforms.schemas.PAIRS`).
+        judged: Results of the rules.
+        scores: float32 ``[pair]``, null for none.
+    """
+    rows = _rows(pairs, judged, judged.values, scores, ())
+    missing = pc.and_(rows.column("reason").is_null(), rows.column("score").is_null())
+    places = np.flatnonzero(missing.to_numpy())
+    return with_reason(rows, places, Reject.MISSING_FIELD, ["score: is missing"] * len(places))
 
 
 def unscored(pairs: pa.Table, judged: Judged) -> pa.Table:
@@ -300,7 +317,7 @@ def counts_of(rows: pa.Table, reasons: tuple[Reject, ...]) -> dict[str, int]:
             counts[f"pairs that only {reason} would reject"] = int((hits == 1 << bit).sum())
             counts[f"pairs that {reason} would reject first"] = int((first == 1 << bit).sum())
     evidence = evidence_names(rows)
-    said = pc.is_valid(rows.column(evidence[0])).to_numpy()
+    said = pc.is_valid(rows.column("score")).to_numpy()
     for name in ("score", *COLUMNS, *evidence):
         asked = name == "score" or name in evidence
         values = rows.column(name).to_numpy()
@@ -320,7 +337,7 @@ def _histogram(name: str, values: np.ndarray) -> dict[str, int]:
         unit, floors = f"times {name}", np.floor(np.minimum(values, 100)).astype(np.int64)
     else:
         unit = f"% of {name}"
-        shares = np.maximum(values.astype(np.float64), 0.0)
+        shares = np.clip(values.astype(np.float64), 0.0, _MOST_SHARE)
         floors = np.floor(shares * (100 / _STEP) + 1e-6).astype(np.int64) * _STEP
     found, times = np.unique(floors, return_counts=True)
     return {

@@ -118,8 +118,10 @@ class SelectionOptions(StepOptions):
         le=1,
         description="keep the best pairs, up to this share of those that pass the rules",
     )
-    select_score: Share | None = Field(
-        None, description="keep pairs with this score or a higher one"
+    select_score: Annotated[float, Field(allow_inf_nan=False)] | None = Field(
+        None,
+        description="keep pairs with this score or a higher one: from 0 to 1, unless the pairs "
+        "come with scores",
     )
     annotate_only: bool = Field(
         default=False,

@@ -59,14 +59,16 @@ def ranks(scores: np.ndarray, pair_ids: pa.Array | pa.ChunkedArray) -> np.ndarra
     """Return the ranks of pairs; the best pair has the smallest.
 
     Args:
-        scores: float32 ``[pair]``, in [0, 1].
+        scores: float32 ``[pair]``, finite.
         pair_ids: Their ids.
 
     Returns:
         uint16 ``[digit, pair]``, the most significant digit first.
     """
-    # The bits of non-negative floats sort like the floats (IEEE 754); -0 + 0 is 0.
+    # The bits of floats without the sign sort like the floats (IEEE 754); -0 + 0 is 0.
     bits = (np.asarray(scores, np.float32) + np.float32(0)).view(np.uint32)
+    sign = np.uint32(1 << 31)
+    bits = np.where(bits & sign, ~bits, bits | sign)
     inverse = np.uint32(0xFFFFFFFF) - bits
     high, _ = ids.halves(pair_ids)
     parts = [inverse >> np.uint32(16), inverse]

@@ -189,6 +189,8 @@ def check_corpus(corpus: "CorpusInput") -> None:
         )
     if found.named_rows and corpus.translation_input:
         raise ConfigError(f"{label}: the format {name} has no translation_input")
+    if found.named_rows and corpus.score_input:
+        raise ConfigError(f"{label}: the format {name} has no score_input")
     if found.named_rows:
         corpus.check_no_link_files()
 

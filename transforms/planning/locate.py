@@ -26,6 +26,7 @@ _SIDES: dict[str, tuple[str, str | None]] = {
     "source": ("source_input", None),
     "target": ("target_input", None),
     "translation": ("translation_input", None),
+    "score": ("score_input", None),
     "links": ("links", "pharaoh"),
     "forward_links": ("forward_links", "pharaoh"),
     "reverse_links": ("reverse_links", "pharaoh"),

@@ -11,6 +11,7 @@ SCHEME = "gs://"
 PATHS = frozenset(
     {
         *("input", "from_run", "source_input", "target_input", "translation_input"),
+        "score_input",
         *("parallel_source_input", "parallel_target_input", "earlier", "exclude"),
         *("links", "forward_links", "reverse_links", "attention"),
         *("known_pairs", "taken_down"),

@@ -18,7 +18,10 @@ from pairweave.pipelines.refresh.night_config import NightConfig
 from pairweave.pipelines.refresh.tables import Entry
 from pairweave.transforms.known_pairs import NO_IDS, IdSet
 
-_GIVEN = ("score_field", "links", "forward_links", "reverse_links", "attention", "links_field")
+_GIVEN = (
+    *("score_field", "score_input", "links", "forward_links", "reverse_links", "attention"),
+    "links_field",
+)
 """Keys of a corpus that gives more than texts."""
 
 

@@ -56,6 +56,23 @@ def test_every_column_has_a_histogram_of_its_values():
     assert not any(" of " in name for name in short_counts(counts))
 
 
+def test_a_pair_that_the_encoder_gives_up_is_rejected_for_what_it_says():
+    pairs = pa.Table.from_pylist(
+        [pair(number, "A red house", "Ein rotes Haus") for number in range(4)],
+        schema=schemas.PAIRS,
+    )
+    values = pa.table({"margin": pa.array([1.1, None, None, 1.2], pa.float32())})
+    given_up = {1: ("aligner_failed", "not finite"), 2: ("too_long_for_encoder", "900 pieces")}
+    judged = rules.judge(pairs, RuleConfig())
+    rows = filtered.compared(pairs, judged, values, np.full(4, 0.5, np.float32), given_up)
+    assert rows.column("reason").to_pylist() == [
+        *(None, "aligner_failed", "too_long_for_encoder", None)
+    ]
+    assert rows.column("detail").to_pylist() == [None, "not finite", "900 pieces", None]
+    assert rows.column("score").to_pylist() == [0.5, None, None, 0.5]
+    assert filtered.data_of(rows, annotate=False).num_rows == 2
+
+
 def test_rules_are_counted_alone_as_the_first_and_as_the_only_one():
     rows = scored()
     reasons = rules.reasons(RuleConfig())

@@ -10,7 +10,7 @@ from tests.oracles import slow_filtering
 # Few different scores and words, so that there are ties at every border.
 ROWS = st.lists(
     st.tuples(
-        st.sampled_from([0.0, 1e-40, 0.25, 0.5, 0.50000006, 1.0]),
+        st.sampled_from([-3e38, -1.5, -1e-40, 0.0, 1e-40, 0.25, 0.5, 0.50000006, 1.0, 1.05]),
         st.integers(0, (1 << 128) - 1) | st.integers(0, 3).map(lambda high: high << 66),
         st.integers(0, 4),
     ),
@@ -53,9 +53,11 @@ def test_a_share_is_selected_as_if_all_were_sorted(rows, share, shards):
 
 
 def test_a_share_counts_as_it_is_written():
-    rows = [(number / 10, number << 64, 1) for number in range(10)]
-    assert len(choose(rows, 1, Aim(share=0.3))) == 3  # 0.3 * 10 is 2.9999999999999996 elsewhere
-    assert len(choose(rows, 1, Aim(share=0.29))) == 2
+    rows = [(number / 100, number << 64, 1) for number in range(100)]
+    assert max(0.29 * 100 - 29, 0.57 * 100 - 57) < 0  # as floats, which would be rounded down
+    assert len(choose(rows, 1, Aim(share=0.29))) == 29
+    assert len(choose(rows, 3, Aim(share=0.57))) == 57
+    assert len(choose(rows, 1, Aim(share=0.289))) == 28
 
 
 def test_it_ends_before_the_first_pair_that_would_pass_the_number():
@@ -69,7 +71,17 @@ def test_nothing_of_nothing_is_selected():
     assert border_of([], [], Aim(words=5)) == Border(whole=True)
 
 
-@pytest.mark.parametrize("scores", [[0.0, -0.0], [1.0, np.nextafter(np.float32(1), 0)]])
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [0.0, -0.0],
+        [1.0, np.nextafter(np.float32(1), 0)],
+        [1.0, -1.0],
+        [-1.0, -1.5],
+        [0.0, np.nextafter(np.float32(0), -1)],
+        [2.0, 1.9],
+    ],
+)
 def test_ranks_are_in_the_order_of_scores(scores):
     ids = pa.array(["0" * 32] * 2)
     one, other = ranks(np.array(scores, np.float32), ids).T.tolist()
