@@ -3,7 +3,7 @@ import re
 import numpy as np
 import pytest
 
-from pairweave.models.hmm import word_order
+from pairweave.models.hmm import hmm_vocabulary, word_order
 from pairweave.models.hmm.hmm_vocabulary import collect_vocabulary, cut
 from pairweave.models.hmm.word_order import WordOrder, build_word_order, pack, unpack
 from pairweave.transforms.errors import ConfigError
@@ -70,6 +70,23 @@ def test_a_text_that_was_seen_once_hardly_vouches_for_itself(made):
         measured(build_word_order(vocabulary, table), vocabulary, [strange])[0] for table in tables
     )
     assert never - once < 0.2 * (never - often)
+
+
+@pytest.mark.parametrize("most", [1, 57, 300, 10_000])
+def test_only_the_tokens_of_the_first_pairs_are_counted_in_however_many_batches(
+    made, monkeypatch, most
+):
+    _, vocabulary, _ = made
+    table = plain_table([("x", text) for text in TEXTS])
+    ends = np.cumsum([len(text.split()) for text in TEXTS])
+    first = table.slice(0, int(np.searchsorted(ends, most, side="right")))
+    expected = build_word_order(vocabulary, first)
+    monkeypatch.setattr(word_order, "MAX_TOKENS", most)
+    for rows in (7, len(TEXTS)):
+        monkeypatch.setattr(hmm_vocabulary, "ROWS", rows)
+        found = build_word_order(vocabulary, table)
+        assert found.keys.tolist() == expected.keys.tolist()
+        assert found.values.tolist() == expected.values.tolist()
 
 
 def test_a_text_without_words_is_not_rough(made):

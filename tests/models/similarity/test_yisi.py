@@ -1,5 +1,6 @@
 """YiSi-2 and the language model against a plain twin that reads one pair at a time."""
 
+import itertools
 import json
 
 import numpy as np
@@ -10,7 +11,7 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 from pairweave.models.encoder.encoder import load_encoder  # noqa: E402
 from pairweave.models.encoder.encoder_config import EncoderConfig  # noqa: E402
 from pairweave.models.encoder.piece_encoder import PieceEncoder  # noqa: E402
-from pairweave.models.encoder.pieces import cut_pieces  # noqa: E402
+from pairweave.models.encoder.pieces import Pieces, cut_pieces  # noqa: E402
 from pairweave.models.similarity import idf, scorer_reference  # noqa: E402
 from pairweave.models.similarity.left_to_right import check_language_model  # noqa: E402
 from pairweave.models.similarity.similarity_config import SimilarityConfig  # noqa: E402
@@ -150,6 +151,30 @@ def test_a_text_over_the_limit_is_scored_in_windows_or_rejected(model):
     found, rejected = scores(load(model, limit=20, long_pairs="reject"), [PAIRS[3], (long, long)])
     assert rejected[1][0] == "too_long_for_encoder"
     assert len(found["yisi2"]) == 1
+
+
+def test_a_piece_of_two_windows_is_scored_in_the_first(model):
+    pieces = load(model, limit=20, window_overlap=8)
+    lm = YisiScorer(SimilarityConfig(lm_weight=1), pieces, counts(pieces, PAIRS))._language_model
+    text = " ".join(TEXTS)
+    whole = cut_pieces(pieces.encoder.tokenizer, [text])
+    size = len(whole.ids)
+    starts = [*range(0, size - 20, 12), size - 20]
+    assert len(starts) > 2
+
+    def total(first, end):
+        """Return the sum over a stretch that is a text of its own."""
+        alone = Pieces(
+            np.array([0, end - first]), *(each[first:end] for each in (whole.ids, whole.starts)),
+            whole.ends[first:end],
+        )  # fmt: skip
+        return lm.mean_log_probabilities(alone)[0] * (end - first)
+
+    expected = total(0, 20)
+    for before, start in itertools.pairwise(starts):
+        # Of later windows, those pieces count that the one before does not have.
+        expected += total(start, start + 20) - total(start, before + 20)
+    assert lm.mean_log_probabilities(whole)[0] * size == pytest.approx(expected, rel=1e-4)
 
 
 def test_a_side_without_pieces_scores_0(model):

@@ -34,6 +34,10 @@ from pairweave.transforms.filtering import languages
         ("pl", "szl", False),
         ("hi", "sat", False),
         ("en", "enm", False),
+        ("pt", "pt_BR", False),
+        ("de", "pt_BR", True),  # not a language that the detector does not know
+        ("pt_PT", "pt-BR", False),
+        ("zh_Hant", "deu_DE", True),
     ],
 )
 def test_languages_are_compared_by_all_their_codes(found, expected, wrong):
