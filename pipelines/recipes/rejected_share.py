@@ -59,8 +59,8 @@ def check(job: str, manifest: Mapping[str, Any], most: float, output: str) -> No
     options = [found for reason, _ in main if (found := _limit(reason)) is not None]
     change = f"change {' or '.join(options)} at the top of the recipe" if options else "mend that"
     raise ConfigError(
-        f"rejected {lost:,} of {read:,} pairs ({100 * lost / read:.0f} %), more than max_rejected allows "
-        f"({most:g}): {', '.join(f'{reason} {count:,}' for reason, count in main)}; examples are "
+        f"rejected {lost:,} of {read:,} pairs ({100 * lost / read:.0f} %), "
+        f"more than max_rejected allows ({most:g}): {', '.join(f'{reason} {count:,}' for reason, count in main)}; examples are "
         f"in {output}/report.html. If this is not intended, {change}; if it is, give this step "
         f"{KEY}: 1 and run the same command again, which goes on after it"
     )
