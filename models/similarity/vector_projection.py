@@ -21,6 +21,9 @@ KIND = "projection"
 KINDS = ("orthogonal", "least_squares")
 _FILE = "projection.npy"
 
+_TURNED = 4
+"""Rows that are put into the triangle at once, as a multiple of the length of a vector."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Projection:
@@ -32,12 +35,14 @@ class Projection:
         kind: One of `KINDS`.
         encoder: Digest of the encoder's files.
         layer: Number of the layer, from the front.
+        about: Further metadata, such as the languages of both sides, as ``about.json`` has it.
     """
 
     matrix: np.ndarray
     kind: str
     encoder: str
     layer: int
+    about: Mapping[str, object] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +62,14 @@ class ProjectionReference(ModelReference):
 
 
 class Moments:
-    """Sums over pairs of vectors, sufficient for both solutions, in constant memory."""
+    """What both solutions need of pairs of vectors, in constant memory.
+
+    Beside sums of products it has a triangle ``R`` with ``X = Q R``, where ``X`` are all source
+    vectors, and ``Qᵀ Y`` of the target vectors (sequential TSQR: Golub and Van Loan 2013, sections
+    5.3 and 12.5; Demmel et al. 2012). The sums alone would not do for least squares: ``Xᵀ X`` has
+    the squares of the singular values of ``X``, so that directions in which vectors hardly differ,
+    as those of float32 vectors beyond their rank, are lost in rounding.
+    """
 
     def __init__(self, hidden: int) -> None:
         """Start without pairs.
@@ -68,6 +80,9 @@ class Moments:
         self.pairs = 0
         self._within = np.zeros((hidden, hidden))
         self._across = np.zeros((hidden, hidden))
+        self._triangle = np.zeros((0, hidden))
+        self._turned = np.zeros((0, hidden))
+        self._held: list[tuple[np.ndarray, np.ndarray]] = []
 
     def add(self, source: np.ndarray, target: np.ndarray) -> None:
         """Add pairs of vectors ``[pair, hidden]``, which are scaled to length 1 first."""
@@ -75,6 +90,22 @@ class Moments:
         self._within += source.T @ source
         self._across += source.T @ target
         self.pairs += len(source)
+        self._held.append((source, target))
+        # Fewer rows at once would cost more: each time the triangle is decomposed again.
+        if sum(len(rows) for rows, _ in self._held) >= _TURNED * source.shape[1]:
+            self._reduce()
+
+    def _reduce(self) -> None:
+        """Put the held rows into the triangle."""
+        source, target = (
+            np.concatenate([first, *rows])
+            for first, rows in zip(
+                (self._triangle, self._turned), zip(*self._held, strict=True), strict=True
+            )
+        )
+        turn, self._triangle = np.linalg.qr(source)
+        self._turned = turn.T @ target
+        self._held = []
 
     def distance(self, matrix: np.ndarray) -> float:
         """Return the mean of ``|x W - y|²`` over the pairs; there must be at least one."""
@@ -93,7 +124,11 @@ class Moments:
         if kind == "orthogonal":
             left, _, right = np.linalg.svd(self._across)
             return left @ right
-        return np.linalg.lstsq(self._within, self._across, rcond=None)[0]
+        if self._held:
+            self._reduce()
+        # NumPy's own limit for all pairs, below which a singular value counts as 0.
+        least = np.finfo(np.float64).eps * max(self.pairs, self._triangle.shape[1])
+        return np.linalg.lstsq(self._triangle, self._turned, rcond=least)[0]
 
 
 def _scaled(vectors: np.ndarray) -> np.ndarray:
@@ -150,6 +185,7 @@ def _open(reference: ProjectionReference) -> tuple[Projection, str]:
             str(about["method"]),
             str(about["encoder"]),
             int(about["layer"]),
+            about,
         )
         return projection, reference.digest
     except (WorkerError, ValueError, KeyError, TypeError) as error:

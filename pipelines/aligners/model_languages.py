@@ -19,7 +19,7 @@ REFUSING = ("bitext", "filter")
 def check_languages(run: "Run", subject: str) -> None:
     """Refuse a given model that was fitted on other languages, or on the same sides exchanged.
 
-    Counts of an encoder's pieces are such a model, too.
+    Counts of an encoder's pieces, and a map of its vectors, are such models, too.
 
     A side that the model or the input leaves undetermined fits any.
 
@@ -37,6 +37,9 @@ def check_languages(run: "Run", subject: str) -> None:
     counted = None if run.similarity is None else run.similarity.idf
     if counted is not None:
         _check(run, subject, counted.load().about, ("--idf", counted.directory, "counts"))
+    fitted = None if run.similarity is None else run.similarity.reference.projection
+    if fitted is not None:
+        _check(run, subject, fitted.load().about, ("--projection", fitted.directory, "a map"))
 
 
 def notices_on_languages(

@@ -39,7 +39,12 @@ def main(name: str, arguments: Sequence[str]) -> int:
     made = Projection(
         matrix.astype(np.float32), options.method, pieces.encoder.digest, pieces.encoder.layer
     )
-    facts = {"pairs": pairs.num_rows, "pieces": moments.pairs, "seed": options.seed}
+    languages = {
+        side: [tag]
+        for side in ("source_lang", "target_lang")
+        if (tag := getattr(options, side)) is not None
+    }
+    facts = {**languages, "pairs": pairs.num_rows, "pieces": moments.pairs, "seed": options.seed}
     hashed_files.write(options.output, vector_projection.pack(made, facts))
     before, after = moments.distance(np.eye(len(matrix))), moments.distance(matrix)
     sys.stdout.write(

@@ -105,6 +105,14 @@ class ProjectionFitOptions(SimilarityEncoderOptions, Options):
 
     source_input: str = Field(description="clean text, one sentence per line [.gz .zst]")
     target_input: str = Field(description="its translation, line by line")
+    source_lang: Language | None = Field(
+        None,
+        description="BCP 47 tag of the source language; with it, filter refuses the map for pairs "
+        "in others",
+    )
+    target_lang: Language | None = Field(
+        None, description="BCP 47 tag of the target language, likewise"
+    )
     pairs: int = Field(
         5_000, ge=1, description="pairs to fit on, drawn by a hash of their texts and the seed"
     )

@@ -57,12 +57,13 @@ def check(job: str, manifest: Mapping[str, Any], most: float, output: str) -> No
         return
     main = sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:_SHOWN]
     options = [found for reason, _ in main if (found := _limit(reason)) is not None]
+    said = ", ".join(f"{reason} {count:,}" for reason, count in main)
     change = f"change {' or '.join(options)} at the top of the recipe" if options else "mend that"
     raise ConfigError(
         f"rejected {lost:,} of {read:,} pairs ({100 * lost / read:.0f} %), "
-        f"more than max_rejected allows ({most:g}): {', '.join(f'{reason} {count:,}' for reason, count in main)}; examples are "
-        f"in {output}/report.html. If this is not intended, {change}; if it is, give this step "
-        f"{KEY}: 1 and run the same command again, which goes on after it"
+        f"more than max_rejected allows ({most:g}): {said}; examples are in {output}/report.html. "
+        f"If this is not intended, {change}; if it is, give this step {KEY}: 1 and run the same "
+        "command again, which goes on after it"
     )
 
 

@@ -72,6 +72,25 @@ def test_a_map_of_too_few_pairs_says_so(directory, monkeypatch, capsys):
     assert "notice" not in capsys.readouterr().out
 
 
+def test_a_map_of_other_languages_is_refused(directory, monkeypatch, capsys):
+    monkeypatch.chdir(directory)
+    languages = ("--source_lang", "en-GB", "--target_lang", "de")
+    assert cli.main(["projection_fit", *FILES, *ENCODER, *languages, "--output", "of_en"]) == 0
+    about = json.loads((directory / "of_en" / "about.json").read_text())
+    assert (about["source_lang"], about["target_lang"]) == (["en-GB"], ["de"])
+    yisi = ("--scorer", "yisi2", "--projection", "of_en", "--plan_only", "--output", "refused")
+    assert cli.main(["filter", *FILTER, *yisi]) == 0
+    capsys.readouterr()
+    exchanged = ("--source_lang", "de", "--target_lang", "en")
+    assert cli.main(["filter", *FILES, *ENCODER, *exchanged, *yisi]) == 2
+    message = capsys.readouterr().err
+    assert "of_en: was fitted with source_lang en, but the pairs have de" in message
+    assert "give a map of the pairs' languages" in message
+    with pytest.raises(SystemExit):
+        cli.main(["projection_fit", "--help"])
+    assert "--source_lang" in capsys.readouterr().out
+
+
 def test_a_map_of_another_layer_is_refused(directory, monkeypatch, capsys):
     monkeypatch.chdir(directory)
     options = ("--scorer", "yisi2", "--layer", "1", "--projection", "orthogonal")

@@ -42,6 +42,44 @@ def test_of_several_least_squares_solutions_the_least_is_taken(vectors):
     assert moments(source, target, 2).solve("least_squares") == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.parametrize("rank", [1, 5, HIDDEN - 1])
+@pytest.mark.parametrize("spread", [0.0, 3.0, 6.0])
+def test_of_vectors_that_do_not_span_the_space_the_smallest_solution_is_taken(rank, spread):
+    """Vectors in a subspace leave the map open elsewhere; directions may be of unlike size."""
+    draw = np.random.default_rng(rank)
+    sizes = 10.0 ** -np.linspace(0, spread, rank)
+    source = unit(draw.standard_normal((300, rank)) * sizes @ draw.standard_normal((rank, HIDDEN)))
+    target = unit(source @ draw.standard_normal((HIDDEN, HIDDEN)))
+    target = unit(target + 1e-3 * draw.standard_normal(target.shape))
+    expected = np.linalg.lstsq(source, target, rcond=None)[0]
+    for parts in (1, 7, 60):
+        found = moments(source, target, parts).solve("least_squares")
+        assert found == pytest.approx(expected, rel=1e-6, abs=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("hidden", "rank"), [(12, 5), (32, 31), (64, 20)])
+def test_vectors_of_an_encoder_that_do_not_span_the_space_have_numpy_s_solution(hidden, rank):
+    """Rounded to 32 bits, they have a little in the directions beyond their rank."""
+    draw = np.random.default_rng(hidden)
+    source = draw.standard_normal((2_000, rank)) @ draw.standard_normal((rank, hidden))
+    source, target = source.astype(np.float32), draw.standard_normal((2_000, hidden))
+    scaled = unit(source.astype(np.float64))
+    expected = np.linalg.lstsq(scaled, unit(target), rcond=None)[0]
+    sums = Moments(hidden)
+    for rows in np.array_split(np.arange(2_000), 50):
+        sums.add(source[rows], target[rows])
+    found = sums.solve("least_squares")
+    assert np.abs(found - expected).max() < 1e-5 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("rows", [0, 1, HIDDEN - 1, HIDDEN])
+def test_any_number_of_pairs_has_a_solution(vectors, rows):
+    source, target = (unit(side[:rows]) for side in vectors)
+    expected = np.linalg.lstsq(source, target, rcond=None)[0]
+    found = moments(source, target, 3).solve("least_squares")
+    assert found == pytest.approx(expected, abs=1e-8)
+
+
 def test_the_orthogonal_map_is_that_of_procrustes(vectors):
     source, target = map(unit, vectors)
     left, _, right = np.linalg.svd(source.T @ target)
