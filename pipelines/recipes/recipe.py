@@ -263,7 +263,7 @@ def _most_of(values: Values) -> tuple[Values, float | None]:
     most = values.get(rejected_share.KEY)
     if rejected_share.KEY not in values:
         return rest, None
-    if type(most) not in (int, float) or not 0 <= most <= 1:
+    if isinstance(most, bool) or not isinstance(most, int | float) or not 0 <= most <= 1:
         raise ConfigError(
             f"{rejected_share.KEY}: expected a share from 0 to 1, such as 0.8, got {most!r}"
         )

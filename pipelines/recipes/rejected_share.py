@@ -71,5 +71,6 @@ def _limit(reason: str) -> str | None:
     """Return the option whose limit a reason stands for, None if there is none."""
     from pairweave.transforms.filtering.rules import RULES
 
-    limits = {**_LIMITS, **{rule.reason: rule.option for rule in RULES}}
-    return limits.get(reason)  # type: ignore[call-overload]
+    limits: dict[str, str] = {str(name): option for name, option in _LIMITS.items()}
+    limits |= {str(rule.reason): rule.option for rule in RULES}
+    return limits.get(reason)

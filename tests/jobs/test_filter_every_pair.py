@@ -14,6 +14,8 @@ COMMAND += ("--source_lang", "en", "--target_lang", "de", "--workers", "1", "--m
 COMMAND += ("--shard_pairs", "40", "--drop_identical", "true", "--exclude", "test.en")
 
 LONG = "word " * 4_000
+# Rejected rows lose texts as long as these, which pass the screen.
+LARGE = [" ".join(f"{letter * 90}{number}" for number in range(200)) for letter in "ab"]
 UNEVEN = [("Yes.", "Ja, das ist so, und zwar immer und immer wieder.")] * 2
 FAULTS = (
     (None, "Yes, yes.", "Ja, ja."),
@@ -25,10 +27,12 @@ FAULTS = (
     ("too_long", LONG, LONG),
     ("long_token", "a" * 101, "b"),
     ("duplicate", "Yes, yes.", "Ja, ja."),
+    ("word_chars", *LARGE),
+    ("duplicate", *LARGE),
     ("control_char", "A bell\x07.", "Eine Glocke."),
     ("invalid_utf8", b"\xff", b"x"),
 )
-SCORED = {None, "length_ratio", "identical", "excluded", "duplicate"}
+SCORED = {None, "word_chars", "length_ratio", "identical", "excluded", "duplicate"}
 NO_PAIRS = {"control_char", "invalid_utf8"}
 
 

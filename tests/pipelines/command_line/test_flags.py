@@ -239,7 +239,7 @@ def test_a_run_that_never_begins_leaves_no_temporary_directory(tmp_path, monkeyp
     ("model", "name", "jobs"),
     [
         (FitOptions, "links", "augment, suggest and align"),
-        (FinetuneOptions, "score_field", "suggest"),
+        (FinetuneOptions, "score_field", "suggest and filter"),
         (AlignOptions, "tags_differ", "augment"),
         (AugmentOptions, "translation_field", "suggest"),
     ],
