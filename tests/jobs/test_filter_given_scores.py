@@ -209,6 +209,17 @@ def test_what_does_not_go_together_is_refused(directory, options, message):
     assert not (directory / "refused").exists()
 
 
+def test_a_file_of_scores_belongs_to_one_corpus(directory):
+    (directory / "around.yaml").write_text(
+        "source_lang: en\ntarget_lang: de\nscore_input: scores\ncorpora:\n"
+        "- {corpus: a, source_input: corpus.en, target_input: corpus.de}\n"
+    )
+    words = ("filter", "--config", "around.yaml", "--output", "refused")
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert status == 2
+    assert "give corpora in the YAML file, or corpus" in errors
+
+
 def test_all_corpora_have_scores_or_none_has(directory):
     (directory / "some.yaml").write_text(
         "source_lang: en\ntarget_lang: de\ncorpora:\n"

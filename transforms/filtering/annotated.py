@@ -51,14 +51,10 @@ def with_screen_reasons(shard: Shard) -> Shard:
     places = np.flatnonzero(stopped(shard))
     if not len(places):
         return shard
-    rows, said = shard.table, shard.kept.take(pa.array(places))
+    said = shard.kept.take(pa.array(places))
     reasons = said.column("reason").cast(pa.string()).to_pylist()
-    rows = with_reason(rows, places, reasons, said.column("detail").to_pylist())
-    hits = rows.column("hits").to_numpy().copy()
-    hits[places] = 0
-    field = rows.schema.field("hits")
-    place = rows.schema.get_field_index("hits")
-    return shard.with_table(rows.set_column(place, field, pa.array(hits, field.type)))
+    details = said.column("detail").to_pylist()
+    return shard.with_table(with_reason(shard.table, places, reasons, details))
 
 
 def with_every_pair(shard: Shard, data: pa.Table) -> tuple[Shard, pa.Table]:
