@@ -32,14 +32,19 @@ def main(name: str, arguments: Sequence[str]) -> int:
     # This needs torch, which `load_pieces` has found.
     from pairweave.models.similarity.projection_fit import fit_moments
 
-    moments = fit_moments(pairs, pieces)
+    moments = fit_moments(pairs, pieces, options.pairing)
     if not moments.pairs:
         raise ConfigError(f"{options.source_input}: no pair has pieces on both sides")
     matrix = moments.solve(options.method)
     made = Projection(
         matrix.astype(np.float32), options.method, pieces.encoder.digest, pieces.encoder.layer
     )
-    facts = {"pairs": pairs.num_rows, "pieces": moments.pairs, "seed": options.seed}
+    facts = {
+        "pairs": pairs.num_rows,
+        "pairing": options.pairing,
+        "pieces": moments.pairs,
+        "seed": options.seed,
+    }
     hashed_files.write(options.output, vector_projection.pack(made, facts))
     before, after = moments.distance(np.eye(len(matrix))), moments.distance(matrix)
     sys.stdout.write(
