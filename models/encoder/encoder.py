@@ -251,6 +251,11 @@ class _Layers:
         output = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
         return self._kept.__dict__.pop("output") if self._inner else output
 
+    @property
+    def transformer(self) -> Any:  # noqa: ANN401
+        """Return the truncated model."""
+        return self._model
+
     def parameters(self) -> Iterator[Any]:
         """Yield the weights in use."""
         return self._model.parameters()

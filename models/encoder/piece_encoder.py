@@ -10,10 +10,12 @@ import torch
 from pairweave.models.encoder.batching import Budget, cut_batches, run_batches
 from pairweave.models.encoder.encoder import OUT_OF_MEMORY, Encoder, inference, measure_budget
 from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.encoder.layer_states import LayerStates
 from pairweave.models.encoder.pieces import Sequences
 from pairweave.transforms.errors import WorkerError
 
 Tensor: TypeAlias = torch.Tensor
+Encode: TypeAlias = Callable[[Tensor, Tensor | None], Tensor]
 
 
 class PieceEncoder:
@@ -42,7 +44,22 @@ class PieceEncoder:
             ids: The pieces of all texts, int64 ``[piece]``.
             sequences: What the encoder is given of them.
         """
-        encoder = self.encoder
+        return self._vectors(ids, sequences, self.encoder.encode, self.encoder.hidden_size)
+
+    def encode_layers(self, ids: np.ndarray, sequences: Sequences, states: LayerStates) -> Tensor:
+        """Return the vectors of every piece in several layers, ``[layer, piece, hidden]``.
+
+        Args:
+            ids: The pieces of all texts, int64 ``[piece]``.
+            sequences: What the encoder is given of them.
+            states: The layers of this encoder.
+        """
+        layers, hidden = len(states.layers), self.encoder.hidden_size
+        vectors = self._vectors(ids, sequences, states.encode, layers * hidden)
+        return vectors.unflatten(1, (layers, hidden)).transpose(0, 1)
+
+    def _vectors(self, ids: np.ndarray, sequences: Sequences, encode: Encode, width: int) -> Tensor:
+        """Return what ``encode`` makes of every piece, ``[piece, width]``."""
         hidden: Tensor | None = None
         first = threading.Lock()
 
@@ -56,9 +73,9 @@ class PieceEncoder:
                     hidden = output.new_empty((len(ids), output.shape[1]))
             hidden[self.send(places[kept])] = output[self.send(np.flatnonzero(kept))]
 
-        self._run(ids, sequences, keep)
+        self._run(ids, sequences, keep, encode)
         if hidden is None:
-            return torch.zeros((0, encoder.hidden_size), device=encoder.device)
+            return torch.zeros((0, width), device=self.encoder.device)
         return hidden
 
     def encode_first(self, ids: np.ndarray, sequences: Sequences) -> Tensor:
@@ -74,7 +91,7 @@ class PieceEncoder:
         def keep(output: Tensor, members: np.ndarray, _places: np.ndarray) -> None:
             found[self.send(members)] = output[:, 0].float()
 
-        self._run(ids, sequences, keep)
+        self._run(ids, sequences, keep, encoder.encode)
         return found
 
     def _run(
@@ -82,6 +99,7 @@ class PieceEncoder:
         ids: np.ndarray,
         sequences: Sequences,
         keep: Callable[[Tensor, np.ndarray, np.ndarray], None],
+        encode: Encode,
     ) -> None:
         """Encode batches of sequences.
 
@@ -90,6 +108,7 @@ class PieceEncoder:
             sequences: What the encoder is given of them.
             keep: Takes the vectors of a batch ``[member, column, hidden]``, its members, and the
                 piece in each column, -1 where none is ``[member, column]``.
+            encode: Turns padded pieces and their mask into vectors.
         """
         encoder = self.encoder
         before, after = len(encoder.prefix), len(encoder.suffix)
@@ -107,7 +126,7 @@ class PieceEncoder:
             for place, special in enumerate(encoder.suffix):
                 np.put_along_axis(padded, ends - after + place, special, axis=1)
             mask = self.send(columns < ends) if (ends < width).any() else None
-            output = encoder.encode(self.send(padded), mask)
+            output = encode(self.send(padded), mask)
             keep(output, members, np.where(inside, places, -1))
 
         batches = cut_batches(lengths, self.budget.limit, encoder.multiple)

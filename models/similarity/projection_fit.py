@@ -10,22 +10,25 @@ from pairweave.models.encoder.encoder import inference
 from pairweave.models.encoder.heads import column_best, row_best
 from pairweave.models.encoder.piece_encoder import PieceEncoder
 from pairweave.models.encoder.piece_similarity import cosines
+from pairweave.models.similarity.similarity_options import Pairing
 from pairweave.models.similarity.vector_projection import Moments
 from pairweave.models.similarity.yisi_scorer import encoded_blocks
 
 Tensor: TypeAlias = torch.Tensor
 
 
-def fit_moments(pairs: pa.Table, pieces: PieceEncoder) -> Moments:
+def fit_moments(pairs: pa.Table, pieces: PieceEncoder, pairing: Pairing = "mutual") -> Moments:
     """Add up the statistics of piece pairs of clean sentence pairs.
 
-    The NRC paired tokens "by maximum alignment of their semantic similarity" (WMT20, section 2.3);
-    here two pieces are a pair if each is the other's most similar piece, so a piece without a
-    translation is left out. Of equal similarities the first is used.
+    Of equal similarities the first is used.
 
     Args:
         pairs: Clean pairs (with the columns of `transforms.schemas.PAIRS`).
         pieces: The encoder.
+        pairing: ``argmax``: each source piece and the target piece most similar to it, "by maximum
+            alignment of their semantic similarity" (NRC at WMT20, section 2.3); ``mutual``: of
+            these, only the pieces that are each other's most similar, so that a piece without a
+            translation is left out.
 
     Raises:
         WorkerError: The encoder returned a value that is not finite.
@@ -38,21 +41,27 @@ def fit_moments(pairs: pa.Table, pieces: PieceEncoder) -> Moments:
             source = hidden[block.source.offsets[pair] : block.source.offsets[pair + 1]]
             target = hidden[shift:][block.target.offsets[pair] : block.target.offsets[pair + 1]]
             if len(source) and len(target):
-                found.append(best_counterparts(source, target))
+                found.append(best_counterparts(source, target, pairing))
         if found:
             moments.add(*(np.concatenate(side) for side in zip(*found, strict=True)))
     return moments
 
 
 @inference()
-def best_counterparts(source: Tensor, target: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vectors of pieces that are each other's most similar piece, one pair per row.
+def best_counterparts(
+    source: Tensor, target: Tensor, pairing: Pairing = "mutual"
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the vectors of the pieces of a pair that belong together, one pair per row.
 
     Args:
         source: Vectors of a source's pieces ``[source, hidden]``.
         target: Vectors of its target's pieces ``[target, hidden]``.
+        pairing: See `fit_moments`.
     """
     source, target = source.float(), target.float()
     similarity = cosines(source[None], target[None])
-    rows, columns = (row_best(similarity) & column_best(similarity))[0].nonzero(as_tuple=True)
+    best = row_best(similarity)
+    if pairing == "mutual":
+        best &= column_best(similarity)
+    rows, columns = best[0].nonzero(as_tuple=True)
     return source[rows].cpu().numpy(), target[columns].cpu().numpy()

@@ -40,6 +40,8 @@ class SimilarityReference:
         config: How similarities become a score.
         projection: The map of source vectors, if any.
         scorer: ``yisi2`` or ``margin``.
+        sweep: Numbers of the layers with a column of their own, from the front, ascending; the last
+            is the encoder's last. Empty for none.
         threads: Number of batches that a CPU processes at once; does not change the output.
     """
 
@@ -48,6 +50,7 @@ class SimilarityReference:
     config: SimilarityConfig
     projection: ProjectionReference | None = None
     scorer: str = "yisi2"
+    sweep: tuple[int, ...] = ()
     threads: int = 1
 
     @property
@@ -66,10 +69,12 @@ class SimilarityReference:
                 "pooling": self.config.pooling,
                 "neighbours": self.config.neighbours,
             }
+        sweep = {"sweep_layers": list(self.sweep)} if self.sweep else {}
         return common | {
             "alpha": self.config.alpha,
             "lm_weight": self.config.lm_weight,
             "projection": None if self.projection is None else self.projection.digest,
+            **sweep,
         }
 
     def with_threads(self, threads: int) -> "SimilarityReference":
@@ -104,7 +109,9 @@ class LoadedScorer:
         from pairweave.models.similarity.sentence_vectors import SentenceEncoder
         from pairweave.models.similarity.yisi_scorer import YisiScorer
 
-        pieces = load_pieces(reference.encoder, reference.threads)
+        layers = (reference.encoder.layer, *reference.sweep) if reference.sweep else ()
+        deepest = dataclasses.replace(reference.encoder, layer=max(layers, default=0))
+        pieces = load_pieces(deepest if layers else reference.encoder, reference.threads)
         if pieces.encoder.digest != reference.digest:
             raise ConfigError(encoder_reference.changed(reference.encoder))
         self._score: Align
@@ -113,7 +120,7 @@ class LoadedScorer:
             return
         assert counted is not None
         projection = None if reference.projection is None else reference.projection.load()
-        scorer = YisiScorer(reference.config, pieces, counted.load(), projection)
+        scorer = YisiScorer(reference.config, pieces, counted.load(), projection, layers)
         self._score = scorer.score_or_reject
 
     def score_or_reject(self, table: pa.Table) -> tuple[pa.Table, Rejected]:
@@ -141,6 +148,7 @@ def find(
     long_pairs: str = "windows",
     projection: ProjectionReference | None = None,
     scorer: str = "yisi2",
+    sweep: int | None = None,
 ) -> SimilarityReference:
     """Find an encoder; its weights are hashed, not loaded.
 
@@ -150,6 +158,7 @@ def find(
         long_pairs: Treatment of pairs over its limit.
         projection: The map of source vectors, if any.
         scorer: ``yisi2`` or ``margin``.
+        sweep: Number of layers, counted from the last, that get a column of their own.
 
     Raises:
         ConfigError: The extra ``neural`` is not installed, there is no such model or layer, it has
@@ -174,7 +183,25 @@ def find(
                 f"encoder {fitted.encoder[:12]}, but --encoder {options.encoder} is "
                 f"{digest[:12]}, with layer {layer}; fit one on it with projection_fit"
             )
-    return SimilarityReference(chosen, digest, config, projection, scorer)
+    swept = () if sweep is None else _last_layers(chosen, sweep)
+    return SimilarityReference(chosen, digest, config, projection, scorer, swept)
+
+
+def _last_layers(config: EncoderConfig, wanted: int) -> tuple[int, ...]:
+    """Return the numbers of the last layers of an encoder, from the front, ascending.
+
+    Raises:
+        ConfigError: It has fewer.
+    """
+    from pairweave.models.encoder import encoder
+
+    last, _ = encoder.inspect_encoder(dataclasses.replace(config, layer=-1))
+    if wanted > last + 1:
+        raise ConfigError(
+            f"--sweep_layers {wanted}: {config.model} has {last} layers and its embeddings; give "
+            f"at most {last + 1}"
+        )
+    return tuple(range(last - wanted + 1, last + 1))
 
 
 def check_idf(reference: SimilarityReference, counted: IdfReference) -> None:

@@ -9,6 +9,8 @@ from pairweave.transforms.config import UNPLANNED, Share, StepOptions
 
 ScorerName = Literal["hmm", "yisi2", "margin"]
 ProjectionKind = Literal["orthogonal", "least_squares"]
+Pairing = Literal["mutual", "argmax"]
+"""Which pieces of a clean pair a projection is fitted on."""
 
 
 class SimilarityEncoderOptions(StepOptions):
@@ -93,6 +95,14 @@ class SimilarityOptions(YisiOptions, MarginOptions, SimilarityEncoderOptions):
         "yisi2, the similarity of an encoder's pieces (--encoder); margin, that of its sentence "
         "vectors relative to their nearest neighbours in the corpus",
         json_schema_extra=UNPLANNED,
+    )
+    sweep_layers: int | None = Field(
+        None,
+        ge=1,
+        le=200,
+        description="yisi2: also compare the vectors of each of the last N layers, in one pass: a "
+        "column yisi2_layer_NUMBER for each, for filter --score_field in a run from this one",
+        json_schema_extra={"metavar": "N", **UNPLANNED},
     )
     long_pairs: LongPairs = Field(
         "windows",

@@ -1,6 +1,6 @@
 """YiSi-2 on tables of pairs, with the language model's probability of the target."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -10,6 +10,7 @@ import torch
 from pairweave.models.encoder.batching import Budget, cut_batches, prefetch, run_batches
 from pairweave.models.encoder.blocks import CutPairs, cut_blocks, cut_pairs
 from pairweave.models.encoder.encoder import OUT_OF_MEMORY, inference
+from pairweave.models.encoder.layer_states import LayerStates
 from pairweave.models.encoder.piece_encoder import PieceEncoder
 from pairweave.models.encoder.piece_similarity import padded
 from pairweave.models.similarity.idf import Idf, digest_of
@@ -18,7 +19,7 @@ from pairweave.models.similarity.similarity_config import SimilarityConfig
 from pairweave.models.similarity.vector_projection import Projection
 from pairweave.models.similarity.yisi import best_similarities, f_score, weighted_means
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.filtering.evidence import YISI_COLUMNS
+from pairweave.transforms.filtering.evidence import YISI_COLUMNS, layer_column
 
 Tensor: TypeAlias = torch.Tensor
 
@@ -38,6 +39,7 @@ class YisiScorer:
         pieces: PieceEncoder,
         idf: Idf,
         projection: Projection | None = None,
+        layers: Sequence[int] = (),
     ) -> None:
         """Keep the parts, and load the language model if it has a weight.
 
@@ -46,6 +48,9 @@ class YisiScorer:
             pieces: The encoder.
             idf: Document frequencies of its pieces.
             projection: Maps source vectors to target vectors; None leaves them unchanged.
+            layers: Numbers of the layers to compare in one pass, from the front: first the one
+                that the score is of, then those with a column of their own. The encoder has all
+                of them. If there are none, the encoder's own layer is compared.
 
         Raises:
             ConfigError: The counts or the map belong to another encoder or layer, or the encoder
@@ -66,6 +71,7 @@ class YisiScorer:
             self._matrix = torch.from_numpy(projection.matrix).to(encoder.device)
         self._language_model = LeftToRight(pieces) if config.lm_weight else None
         self._cells = Budget(_BLOCK_CELLS[encoder.device.type], OUT_OF_MEMORY)
+        self._states = LayerStates(encoder, layers) if layers else None
 
     def score_or_reject(self, table: pa.Table) -> tuple[pa.Table, dict[int, tuple[str, str]]]:
         """Score pairs, and give up those that cannot be encoded.
@@ -78,16 +84,19 @@ class YisiScorer:
             each pair that is not rejected, in order; and of the others the reason and a detail, by
             row. A side without pieces is similar to nothing (0). ``lm`` is the geometric mean of
             the probabilities of the target's pieces, present if the language model has a weight.
+            Each layer that has a column of its own follows (`evidence.layer_column`).
 
         Raises:
             WorkerError: The encoder returned a value that is not finite.
         """
         names = YISI_COLUMNS if self._language_model is not None else YISI_COLUMNS[:3]
+        swept = [] if self._states is None else list(self._states.layers[1:])
+        names = (*names, *map(layer_column, swept))
         values = {name: np.zeros(table.num_rows, np.float32) for name in names}
         rejected: dict[int, tuple[str, str]] = {}
-        for block, hidden in encoded_blocks(table, self._pieces):
+        for block, layers in _encoded_layers(table, self._pieces, self._states):
             rejected |= block.rejected
-            precision, recall = self._compare(block, hidden)
+            precision, recall = self._compare(block, layers[0])
             found = {
                 "yisi2": f_score(precision, recall, self.config.alpha),
                 "yisi2_precision": precision,
@@ -95,6 +104,10 @@ class YisiScorer:
             }
             if self._language_model is not None:
                 found["lm"] = np.exp(self._language_model.mean_log_probabilities(block.target))
+            for layer, hidden in zip(swept, layers[1:], strict=True):
+                found[layer_column(layer)] = f_score(
+                    *self._compare(block, hidden), self.config.alpha
+                )
             for name in names:
                 values[name][block.rows] = found[name]
         kept = np.ones(table.num_rows, np.bool_)
@@ -149,15 +162,39 @@ def encoded_blocks(table: pa.Table, pieces: PieceEncoder) -> Iterator[tuple[CutP
     Raises:
         WorkerError: The encoder returned a value that is not finite.
     """
+    for block, layers in _encoded_layers(table, pieces, None):
+        yield block, layers[0]
+
+
+def _encoded_layers(
+    table: pa.Table, pieces: PieceEncoder, states: LayerStates | None
+) -> Iterator[tuple[CutPairs, Tensor]]:
+    """Yield pairs with the vectors of all their pieces in several layers.
+
+    Args:
+        table: Pairs.
+        pieces: The encoder.
+        states: The layers whose vectors are wanted; None for the encoder's own alone.
+
+    Yields:
+        Pairs, and vectors ``[layer, piece, hidden]``.
+
+    Raises:
+        WorkerError: The encoder returned a value that is not finite.
+    """
     characters = _BLOCK_CHARACTERS[pieces.encoder.device.type]
+    characters //= 1 if states is None else len(states.layers)
     blocks = prefetch(
         cut_blocks(table, characters),
         lambda rows: cut_pairs(table, rows, pieces.encoder, pieces.config),
     )
     for block in blocks:
-        hidden = pieces.encode(block.ids, block.sequences)
-        pieces.require_finite(hidden)
-        yield block, hidden
+        if states is None:
+            layers = pieces.encode(block.ids, block.sequences)[None]
+        else:
+            layers = pieces.encode_layers(block.ids, block.sequences, states)
+        pieces.require_finite(layers)
+        yield block, layers
 
 
 def _source_vectors(block: CutPairs, hidden: Tensor, matrix: Tensor | None) -> Tensor:

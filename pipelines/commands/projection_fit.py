@@ -32,7 +32,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     # This needs torch, which `load_pieces` has found.
     from pairweave.models.similarity.projection_fit import fit_moments
 
-    moments = fit_moments(pairs, pieces)
+    moments = fit_moments(pairs, pieces, options.pairing)
     if not moments.pairs:
         raise ConfigError(f"{options.source_input}: no pair has pieces on both sides")
     matrix = moments.solve(options.method)
@@ -44,7 +44,13 @@ def main(name: str, arguments: Sequence[str]) -> int:
         for side in ("source_lang", "target_lang")
         if (tag := getattr(options, side)) is not None
     }
-    facts = {**languages, "pairs": pairs.num_rows, "pieces": moments.pairs, "seed": options.seed}
+    facts = {
+        **languages,
+        "pairs": pairs.num_rows,
+        "pairing": options.pairing,
+        "pieces": moments.pairs,
+        "seed": options.seed,
+    }
     hashed_files.write(options.output, vector_projection.pack(made, facts))
     before, after = moments.distance(np.eye(len(matrix))), moments.distance(matrix)
     sys.stdout.write(

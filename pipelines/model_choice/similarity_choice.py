@@ -95,12 +95,19 @@ def choose_similarity(options: PlannedOptions) -> Similarity | None:
         raise ConfigError(
             f"--scorer {options.scorer} needs --encoder DIRECTORY, or --encoder OWNER/NAME"
         )
+    if options.projection is not None and options.sweep_layers is not None:
+        raise ConfigError(
+            "--sweep_layers: a projection is fitted on one layer; leave --projection out, or fit "
+            "one for the layer that the sweep shows to be best"
+        )
     if options.idf is not None and "idf_pairs" in given:
         raise ConfigError("--idf_pairs: pieces are not counted if --idf is given; leave one out")
     counted = None if options.idf is None else idf.find(options.idf)
     fitted = None if options.projection is None else vector_projection.find(options.projection)
     config = pick(SimilarityConfig, options)
-    reference = scorer_reference.find(options, config, options.long_pairs, fitted, options.scorer)
+    reference = scorer_reference.find(
+        options, config, options.long_pairs, fitted, options.scorer, options.sweep_layers
+    )
     if counted is not None:
         scorer_reference.check_idf(reference, counted)
     return Similarity(reference, counted, options.idf_pairs)
@@ -112,7 +119,7 @@ def _check_scorer(options: SimilarityOptions) -> None:
     Raises:
         ConfigError: There are such options.
     """
-    of_yisi = {*YisiOptions.model_fields, "idf", "idf_pairs", "projection"}
+    of_yisi = {*YisiOptions.model_fields, "idf", "idf_pairs", "projection", "sweep_layers"}
     own, other = ("margin", of_yisi), ("yisi2", set(MarginOptions.model_fields))
     scorer, foreign = other if options.scorer == "yisi2" else own
     unused = sorted(foreign & options.model_fields_set)

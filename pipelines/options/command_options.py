@@ -6,6 +6,7 @@ import pydantic
 from pydantic import Field
 
 from pairweave.models.similarity.similarity_options import (
+    Pairing,
     ProjectionKind,
     SimilarityEncoderOptions,
 )
@@ -120,6 +121,11 @@ class ProjectionFitOptions(SimilarityEncoderOptions, Options):
         "orthogonal",
         description="orthogonal: the best rotation (and reflection), which leaves similarities "
         "within the source as they are; least_squares: the best linear map",
+    )
+    pairing: Pairing = Field(
+        "mutual",
+        description="pieces to fit on: mutual, those that are each other's most similar; argmax, "
+        "each source piece and the target piece most similar to it (NRC at WMT20)",
     )
     seed: int = Field(1, ge=0, lt=1 << 63, description="another seed draws other pairs")
     output: str = Field(

@@ -133,6 +133,54 @@ def test_given_counts_are_used_and_named_in_the_plan(directory, annotated):
     assert again == pytest.approx(one, abs=1e-6)
 
 
+def test_a_sweep_writes_a_column_for_each_layer(directory, annotated):
+    options = (*YISI, "--layer", "-2", "--sweep_layers", "3", "--annotate_only")
+    manifest = run(directory, "swept", *options, "--idf", "annotated/models/idf")
+    assert manifest["configuration"]["sweep_layers"] == [2, 3, 4]
+    swept = {row["id"]: row for row in rows(directory, "swept")}
+    for row in annotated[1]:
+        found = swept[row["id"]]
+        assert found["yisi2_layer_3"] == found["yisi2"] == pytest.approx(row["yisi2"], abs=1e-6)
+        if row["source"] != row["target"]:  # copies are alike in every layer
+            assert len({found[f"yisi2_layer_{layer}"] for layer in (2, 3, 4)}) == 3
+    schema = pq.read_schema(next((directory / "swept" / "data").glob("*.parquet")))
+    meaning = schema.field("yisi2_layer_2").metadata[b"description"]
+    assert b"layer of this number" in meaning
+    assert meaning.decode() in (directory / "swept" / "README.md").read_text()
+
+
+def test_a_later_run_selects_by_a_layer_of_a_sweep(directory):
+    run(directory, "swept_and_kept", *YISI, "--layer", "-2", "--sweep_layers", "2")
+    options = ("--score_field", "yisi2_layer_4", "--select_share", "0.5")
+    command = ("filter", "--from_run", "swept_and_kept", *options, "--workers", "1")
+    runs.run_well_here(*command, "--output", "by_layer", cwd=directory)
+    ranked = sorted(
+        rows(directory, "swept_and_kept"), key=lambda row: (-row["yisi2_layer_4"], row["id"])
+    )
+    best = {row["id"]: row["yisi2_layer_4"] for row in ranked[: len(ranked) // 2]}
+    assert {row["id"]: row["score"] for row in rows(directory, "by_layer")} == best
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--sweep_layers", "2"), "--sweep_layers: applies to an encoder"),
+        ((*YISI, "--sweep_layers", "9"), "has 4 layers and its embeddings; give at most 5"),
+        ((*YISI, "--sweep_layers", "2", "--projection", "map"), "leave --projection out"),
+        (
+            ("--scorer", "margin", "--encoder", "encoder", "--sweep_layers", "2"),
+            "--sweep_layers: applies to --scorer yisi2",
+        ),
+    ],
+)
+def test_a_sweep_that_cannot_be_made_is_refused(directory, monkeypatch, capsys, options, message):
+    monkeypatch.chdir(directory)
+    (directory / "map").mkdir(exist_ok=True)
+    monkeypatch.setattr("pairweave.models.similarity.vector_projection.find", lambda _: None)
+    assert cli.main(["filter", *SIDES, *LANGS, *options, "--output", "refused"]) == 2
+    assert message in capsys.readouterr().err
+
+
 def test_two_runs_write_the_same_bytes(directory):
     digests = set()
     for name, workers in (("one", "1"), ("two", "1")):

@@ -45,6 +45,20 @@ def test_a_map_brings_its_pairs_nearer_and_says_what_it_belongs_to(directory, me
     assert about["pieces"] > 100
 
 
+def test_the_pieces_of_a_map_are_paired_as_asked(directory):
+    runs.run_well_here(
+        *("projection_fit", *FILES, *ENCODER, "--pairs", "30", "--pairing", "argmax"),
+        *("--output", "by_argmax"),
+        cwd=directory,
+    )
+    about, usual = (
+        json.loads((directory / name / "about.json").read_text())
+        for name in ("by_argmax", "orthogonal")
+    )
+    assert (about["pairing"], usual["pairing"]) == ("argmax", "mutual")
+    assert about["pieces"] > usual["pieces"]
+
+
 def test_filter_projects_and_names_the_map(directory):
     scores = {}
     for name, options in (("plain", ()), ("mapped", ("--projection", "orthogonal"))):

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import yaml
 
-from pairweave.transforms.output.column_meanings import MEANINGS
+from pairweave.transforms.output.column_meanings import meaning_of
 from pairweave.transforms.output.run_files import DATA, REJECTS
 from pairweave.transforms.report.shown_counts import short_counts
 from pairweave.transforms.report.shown_settings import used_settings
@@ -109,7 +109,7 @@ def _input(entry: Json) -> tuple[object, ...]:
 
 def _columns(sample: Json | None) -> list[tuple[str, str, str]]:
     """Return the columns of a row with their meanings and their values."""
-    return [(name, MEANINGS.get(name, ""), _value(value)) for name, value in (sample or {}).items()]
+    return [(name, meaning_of(name) or "", _value(value)) for name, value in (sample or {}).items()]
 
 
 def _value(value: object) -> str:

@@ -1,6 +1,6 @@
 """The evidence that scores are computed from: columns of the aligner, encoders and rules."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -13,11 +13,14 @@ HMM_COLUMNS = (
 YISI_COLUMNS = ("yisi2", "yisi2_precision", "yisi2_recall", "lm")
 """Columns of YiSi-2, computed by `models.similarity.yisi_scorer`."""
 
+LAYER_COLUMN = "yisi2_layer_"
+"""Beginning of the columns with the YiSi-2 of single layers; the layer's number follows."""
+
 MARGIN_COLUMNS = ("margin", "cosine")
 """Columns of the margin of sentence vectors, computed by `models.similarity.margin`."""
 
 EVIDENCE_COLUMNS = (*HMM_COLUMNS, *YISI_COLUMNS, *MARGIN_COLUMNS)
-"""Columns of all scorers, in output order."""
+"""Columns of all scorers, in output order; those of single layers follow (`LAYER_COLUMN`)."""
 
 EVIDENCE = (
     *("likelihood", "uncovered", "gap", "order", "roughness"),
@@ -29,6 +32,25 @@ COLUMNS = (*HMM_COLUMNS, "number_conflict", "copied_words", "end_mismatch")
 """The columns that the features are computed from."""
 
 Values = Mapping[str, np.ndarray]
+
+
+def layer_column(layer: int) -> str:
+    """Name the column with the YiSi-2 of one of several layers that are compared in one pass.
+
+    Args:
+        layer: Number of the layer, from the front.
+    """
+    return f"{LAYER_COLUMN}{layer}"
+
+
+def evidence_names(columns: Sequence[str]) -> list[str]:
+    """Return the columns that scorers compute among those of a table, in output order.
+
+    >>> evidence_names(["yisi2_layer_17", "score", "yisi2"])
+    ['yisi2', 'yisi2_layer_17']
+    """
+    fixed = [name for name in EVIDENCE_COLUMNS if name in columns]
+    return fixed + [name for name in columns if name.startswith(LAYER_COLUMN)]
 
 
 def evidence_of(values: Values) -> np.ndarray:

@@ -10,7 +10,7 @@ from pairweave.transforms import schemas
 from pairweave.transforms.config import Config
 from pairweave.transforms.filtering import score
 from pairweave.transforms.filtering.deduplication import duplicates
-from pairweave.transforms.filtering.evidence import EVIDENCE_COLUMNS, HMM_COLUMNS, Values
+from pairweave.transforms.filtering.evidence import HMM_COLUMNS, Values, evidence_names
 from pairweave.transforms.filtering.rule_options import DuplicateOptions
 from pairweave.transforms.filtering.rules import COLUMNS, Judged
 from pairweave.transforms.rejects import Reject, Stage
@@ -25,7 +25,7 @@ def scored_schema(evidence: Sequence[str]) -> pa.Schema:
     not scored, which always has a reason, has neither a score nor a scorer's columns.
 
     Args:
-        evidence: The columns of `evidence.EVIDENCE_COLUMNS` that the scorer computes.
+        evidence: The columns that the scorer computes (`evidence.evidence_names`).
     """
     return pa.schema(
         [
@@ -45,11 +45,6 @@ def scored_schema(evidence: Sequence[str]) -> pa.Schema:
 
 SCORED = scored_schema(HMM_COLUMNS)
 """Rows scored by the statistical aligner and the rules."""
-
-
-def evidence_names(rows: pa.Table) -> list[str]:
-    """Return the columns among `evidence.EVIDENCE_COLUMNS` that SCORED rows have."""
-    return [name for name in EVIDENCE_COLUMNS if name in rows.column_names]
 
 
 _ORDER = ("id", "source", "target", "score", "keep", "reason")
@@ -173,7 +168,7 @@ def reject_copies(rows: pa.Table, config: DuplicateConfig) -> pa.Table:
         rows: All SCORED rows of a shard.
         config: What counts as a duplicate.
     """
-    schemas.require(rows, scored_schema(evidence_names(rows)))
+    schemas.require(rows, scored_schema(evidence_names(rows.column_names)))
     if config.duplicates == "exact":
         return rows
     open_rows = np.flatnonzero(rows.column("reason").is_null().to_numpy())
@@ -262,7 +257,7 @@ def data_of(rows: pa.Table, *, annotate: bool) -> pa.Table:
     open_rows = rows.column("reason").is_null()
     rows = rows.append_column(pa.field("keep", pa.bool_(), nullable=False), open_rows)
     names = [name for name in _ORDER if annotate or name not in ("keep", "reason")]
-    names += [*COLUMNS, *evidence_names(rows), "target_words"]
+    names += [*COLUMNS, *evidence_names(rows.column_names), "target_words"]
     names += [name for name in _DETECTED if rows.column(name).null_count < rows.num_rows]
     rows = rows.select([*names, *_PLACE])
     if annotate:
@@ -316,7 +311,7 @@ def counts_of(rows: pa.Table, reasons: tuple[Reject, ...]) -> dict[str, int]:
             counts[f"pairs that {reason} would reject"] = alone
             counts[f"pairs that only {reason} would reject"] = int((hits == 1 << bit).sum())
             counts[f"pairs that {reason} would reject first"] = int((first == 1 << bit).sum())
-    evidence = evidence_names(rows)
+    evidence = evidence_names(rows.column_names)
     said = pc.is_valid(rows.column("score")).to_numpy()
     for name in ("score", *COLUMNS, *evidence):
         asked = name == "score" or name in evidence

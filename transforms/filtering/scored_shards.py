@@ -19,8 +19,8 @@ import pyarrow as pa
 from pairweave.transforms.arrow.exchange import from_stream
 from pairweave.transforms.errors import WorkerError, unreadable
 from pairweave.transforms.filtering.deduplication.near_duplicates import signatures
+from pairweave.transforms.filtering.evidence import evidence_names
 from pairweave.transforms.filtering.filtered import (
-    evidence_names,
     reject_near_copies,
     scored_schema,
 )
@@ -132,7 +132,9 @@ def _read_scored(place: Place, number: int) -> Shard:
         tables.append(from_stream(data[at : at + length]))
         at += length
     kept, rejected, table = tables
-    return Shard(number, kept, rejected, table.cast(scored_schema(evidence_names(table))))
+    return Shard(
+        number, kept, rejected, table.cast(scored_schema(evidence_names(table.column_names)))
+    )
 
 
 def read_ranks(place: Place, number: int) -> tuple[np.ndarray, np.ndarray]:

@@ -80,6 +80,7 @@ MEANINGS = {
     "yisi2": "YiSi-2: similarity of the encoder's pieces, weighted mean of precision and recall",
     "yisi2_precision": "YiSi-2 over the pieces of the target",
     "yisi2_recall": "YiSi-2 over the pieces of the source",
+    "yisi2_layer_": "YiSi-2 with the vectors of the layer of this number, from the front",
     "lm": "geometric mean of the probabilities of the target's pieces, by a language model",
     "margin": "cosine of the sentence vectors relative to that of their neighbours",
     "cosine": "cosine of the sentence vectors",
@@ -87,12 +88,22 @@ MEANINGS = {
 """The meaning of each column, with its unit. A column means the same in the rows of every job."""
 
 
+def meaning_of(column: str) -> str | None:
+    """Return the meaning of a column; None if it is unknown.
+
+    Columns of one kind that end in a number, such as those of layers, share a meaning.
+
+    >>> meaning_of("yisi2_layer_17")
+    'YiSi-2 with the vectors of the layer of this number, from the front'
+    """
+    return MEANINGS.get(column) or MEANINGS.get(column.rstrip("0123456789"))
+
+
 def described(schema: pa.Schema) -> pa.Schema:
     """Return a schema whose fields say what they mean, under the key `KEY`."""
+    meanings = [(field, meaning_of(field.name)) for field in schema]
     fields = [
-        field.with_metadata({KEY: MEANINGS[field.name].encode()})
-        if field.name in MEANINGS
-        else field
-        for field in schema
+        field if meaning is None else field.with_metadata({KEY: meaning.encode()})
+        for field, meaning in meanings
     ]
     return pa.schema(fields, metadata=schema.metadata)

@@ -209,6 +209,67 @@ def test_negative_layers_count_from_the_end(tmp_path, layers, layer, state):
     assert np.abs(actual - expected).max() < 1e-3
 
 
+def sweep(directory, layer, layers, **more):
+    options = SimilarityEncoderOptions(encoder=str(directory), layer=layer)
+    return scorer_reference.find(options, SimilarityConfig(**more), sweep=layers)
+
+
+@pytest.mark.parametrize("layer", [1, 4])
+def test_each_layer_of_a_sweep_is_scored_as_alone(model, tmp_path, layer):
+    counted = idf.save(str(tmp_path), idf.pack(counts(load(model), PAIRS), {}))
+    scored, rejected = sweep(model, layer, 5).load(counted).score_or_reject(table_of(PAIRS))
+    assert not rejected
+    assert scored.column_names[3:] == [f"yisi2_layer_{number}" for number in range(5)]
+    slow = SlowYisi(model, layer)
+    weights = [slow.idf(texts) for texts in zip(*PAIRS, strict=True)]
+    for number in range(5):
+        slow.layer = number
+        expected = [slow.score(*pair, *weights)[0] for pair in PAIRS]
+        assert scored[f"yisi2_layer_{number}"].to_numpy() == pytest.approx(expected, abs=2e-5)
+        alone, _ = sweep(model, number, None).load(counted).score_or_reject(table_of(PAIRS))
+        column = f"yisi2_layer_{number}"
+        assert scored[column].to_numpy() == pytest.approx(alone["yisi2"].to_numpy(), abs=1e-6)
+    assert scored["yisi2"].to_pylist() == scored[f"yisi2_layer_{layer}"].to_pylist()
+    assert len({tuple(scored[name].to_pylist()) for name in scored.column_names[3:]}) == 5
+
+
+def test_a_sweep_leaves_the_language_model_as_it_is(model, tmp_path):
+    counted = idf.save(str(tmp_path), idf.pack(counts(load(model), PAIRS), {}))
+    found = [
+        sweep(model, 2, layers, lm_weight=0.1).load(counted).score_or_reject(table_of(PAIRS))[0]
+        for layers in (None, 2)
+    ]
+    assert found[1]["lm"].to_numpy() == pytest.approx(found[0]["lm"].to_numpy(), rel=1e-5)
+    assert found[1].column_names[-3:] == ["lm", "yisi2_layer_3", "yisi2_layer_4"]
+
+
+def test_a_sweep_states_its_layers_and_has_at_most_all(model):
+    assert sweep(model, 2, 2).settings["sweep_layers"] == [3, 4]
+    assert "sweep_layers" not in sweep(model, 2, None).settings
+    with pytest.raises(ConfigError, match=r"--sweep_layers 6: .* has 4 layers.* at most 5"):
+        sweep(model, 2, 6)
+
+
+def test_pieces_are_paired_by_their_best_or_by_mutual_best(model):
+    from pairweave.models.similarity.projection_fit import best_counterparts, fit_moments
+
+    source = torch.tensor([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
+    target = torch.tensor([[1.0, 0.02], [-1.0, 0.0]])
+    every, theirs = best_counterparts(source, target, "argmax")
+    assert every.tolist() == source.tolist()
+    assert theirs.tolist() == target[[0, 0, 0]].tolist()
+    mutual, theirs = best_counterparts(source, target)
+    assert mutual.tolist() == source[:1].tolist()
+    assert theirs.tolist() == target[:1].tolist()
+    pieces = load(model)
+    found = {
+        kind: fit_moments(table_of(PAIRS), pieces, kind).pairs for kind in ("mutual", "argmax")
+    }
+    tokenizer = pieces.encoder.tokenizer
+    assert found["argmax"] == sum(cut_pieces(tokenizer, [source for source, _ in PAIRS]).lengths)
+    assert 0 < found["mutual"] < found["argmax"]
+
+
 def test_an_encoder_without_a_head_has_no_language_model(tmp_path):
     directory = write_bert(tmp_path, TEXTS)
     with pytest.raises(ConfigError, match="has no language model head"):
