@@ -349,10 +349,31 @@ class JudgementOptions(Options):
     """Options of ``evaluate judgements``."""
 
     sample: str | None = Field(None, description="directory of a finished run to draw tags from")
-    number: int = Field(200, ge=1, description="pairs to draw")
+    source: str | None = Field(
+        None, description="instead: tagged sources, one per line, whose translations are judged"
+    )
+    translation: str | None = Field(
+        None, description="their translations by a system, with tags, line by line"
+    )
+    syntax: Literal["xliff", "xml", "html", "indexed"] = Field(
+        "xliff", description="syntax of tags in source and translation"
+    )
+    index_split: int = Field(
+        2,
+        ge=0,
+        description="lines of translations with tag indexes beyond this (counted from 1) are drawn "
+        "and summarized apart",
+    )
+    number: int = Field(
+        200, ge=1, description="pairs to draw; of translations, lines on each side of the split"
+    )
     seed: int = Field(1, ge=0, lt=1 << 63, description="another seed draws other pairs")
     output: str | None = Field(None, description="file of the sheet, tab-separated")
-    sheets: Patterns = Field((), description="judged sheets of one sample, one per person")
+    sheets: Patterns = Field(
+        (),
+        description="judged sheets: of one sample of a run, one per person, or of translations of "
+        "the same lines, one per system",
+    )
 
 
 class ReportOptions(Options):
