@@ -26,6 +26,9 @@ _Kinds = Annotated[
     pydantic.BeforeValidator(split_words),
 ]
 
+Sizes = Annotated[tuple[Annotated[int, Field(ge=1)], ...], pydantic.BeforeValidator(split_words)]
+"""Numbers of rows, separated by commas."""
+
 
 class SymmetrizeFilesOptions(SymmetrizeOptions, Options):
     """Options of ``symmetrize``."""
@@ -279,6 +282,19 @@ class ExportOptions(Options):
         ge=1,
         description="number of rows, drawn by a hash of pair and seed: a larger sample contains a "
         "smaller one",
+    )
+    sizes: Sizes = Field(
+        (),
+        description="instead: a series of such samples, such as 1000,2000,4000, each in files of "
+        "its own (suggestions-1000.mt5.tsv)",
+    )
+    golden: Patterns = Field(
+        (),
+        description="wets, mt5: also a golden set for the second stage of training, as .src, .mask "
+        "and .tgt in the format of WeTS [.gz .zst], in the same format as the rows",
+    )
+    golden_sizes: Sizes = Field(
+        (), description="a series of samples of the golden set instead of all of it"
     )
     shuffle: bool = Field(
         default=False,

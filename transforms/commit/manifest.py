@@ -65,8 +65,9 @@ def make_manifest(plan: Json, sums: ReceiptSums) -> Json:
     notices = [*rejection_notices(plan, sums), *language_notices(named, plan["inputs"], sums)]
     if plan["job"] == "suggest":
         settings = plan["configuration"]
-        mix = mix_notice(counts, settings["methods"], float(settings["mix"]), sums.kept)
-        notices += [mix] if mix is not None else []
+        methods, mix = settings.get("methods") or (), float(settings.get("mix") or 0)
+        notice = mix_notice(counts, methods, mix, sums.kept)
+        notices += [notice] if notice is not None else []
     return {
         **golden,
         "job": plan["job"],

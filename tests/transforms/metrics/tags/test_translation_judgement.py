@@ -202,7 +202,9 @@ def test_what_cannot_be_compared_is_refused(tmp_path):
     other = sheet(tmp_path / "other", [(1, 1, "correct"), (3, 3, "correct")])
     with pytest.raises(InputError, match=r"one:3: judges line 2, which is not in .*other"):
         summarize([one, other], 2)
-    with pytest.raises(InputError, match=r"expected one of correct, .* for line 1, tag 0, found no"):
+    with pytest.raises(
+        InputError, match=r"expected one of correct, .* for line 1, tag 0, found no"
+    ):
         summarize([sheet(tmp_path / "empty", [(1, 1, "")])], 2)
     with pytest.raises(InputError, match="whole number as highest index, found 'x'"):
         summarize([sheet(tmp_path / "bad", [(1, "x", "correct")])], 2)
