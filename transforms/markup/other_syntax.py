@@ -108,7 +108,7 @@ def _other_tags(string: str, marked: Marked) -> list[tuple[Tag, ...]]:
     """Return the tags of each element that the syntax does not read."""
     own = {tag.raw for tag in marked.tags}
     tags = [tag for tag in parse_markup(string, HTML).tags if tag.raw not in own]
-    elements = []
+    elements: list[tuple[Tag, ...]] = []
     for element in find_elements(tags):
         first = tags[element.first]
         if element.form is Form.PAIR and element.closing is not None:

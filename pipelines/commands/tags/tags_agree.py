@@ -54,8 +54,8 @@ def main(_name: str, arguments: Sequence[str]) -> int:
             else:
                 seen.add(whole)
                 count["kept"] += 1
-                for out, line, text in zip(written, lines, whole, strict=True):
-                    out.write(line._replace(after=line.after or b"\n").with_text(text))
+                for out, line, string in zip(written, lines, whole, strict=True):
+                    out.write(line._replace(after=line.after or b"\n").with_text(string))
         warnings = [check.warning() for check in checks]
     for warning in warnings:
         if warning is not None:

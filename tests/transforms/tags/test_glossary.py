@@ -46,6 +46,19 @@ def test_an_exact_match_takes_the_same_word_but_for_case():
     assert terms_of(WITCH, ONE_TO_ONE, entries, match="exact")[0] == [("witch", "Hexe")]
 
 
+def test_a_related_word_of_the_same_stem_is_a_term_as_documented_and_not_with_exact():
+    pair = ("the government of the bank", "la gouvernance de la banque")
+    links = [(word, word) for word in range(5)]
+    entries = [("government", "gouvernement")]
+    tagged = [("government", "gouvernance")]
+    french = {"languages": ("en", "fr")}
+    assert terms_of(pair, links, entries, **french)[0] == tagged
+    assert terms_of(pair, links, entries, match="exact", **french)[0] == []
+    assert (
+        terms_of(pair, links, [("government", "Gouvernance")], match="exact", **french)[0] == tagged
+    )
+
+
 def test_a_language_without_a_stemmer_is_matched_exactly():
     entries = [("witch", "Hexe")]
     for languages in (("und", "de"), ("en", "und")):
