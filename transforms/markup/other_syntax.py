@@ -1,6 +1,7 @@
 """Tags in another syntax than the one that a text is read with, where they would stay text."""
 
 import dataclasses
+from collections.abc import Iterable
 
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.markup.markup import (
@@ -102,6 +103,14 @@ class SyntaxCheck:
                 line,
             )
         return f"{self.path}:{line}: {found}; they are taken for text"
+
+
+def check_lines(path: str, lines: Iterable[str], syntax: Syntax) -> str | None:
+    """Check all lines of a file; see `SyntaxCheck.warning`, which this returns and raises."""
+    check = SyntaxCheck(path, syntax)
+    for line in lines:
+        check.add(line)
+    return check.warning()
 
 
 def _other_tags(string: str, marked: Marked) -> list[tuple[Tag, ...]]:

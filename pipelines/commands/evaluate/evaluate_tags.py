@@ -8,6 +8,7 @@ from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run import finished_run
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import find_syntax
+from pairweave.transforms.markup.other_syntax import check_lines
 from pairweave.transforms.metrics.tags.judgement import agree, draw_sheet, read_sheets, write_sheet
 from pairweave.transforms.metrics.tags.sheet_files import header_of
 from pairweave.transforms.metrics.tags.tag_comparison import compare_tags
@@ -43,6 +44,11 @@ def main(arguments: Sequence[str]) -> int:
         words=None if words == "off" else words,
         language=None if language is None else language.split("-")[0].lower(),
     )
+    if config.rule != "lxm":
+        syntax = find_syntax(config.rule)
+        warning = check_lines(options.reference, texts.references, syntax)
+        if warning is not None:
+            terminal.warn(warning)
     spans = SpanConfig(options.f1_words, options.f1_same_name)
     significance = options.config()
     if significance is None or options.baseline is None:

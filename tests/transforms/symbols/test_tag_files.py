@@ -294,3 +294,20 @@ def test_decoding_by_a_source_in_another_syntax_is_refused(capsys, folder):
     assert status == 2
     assert f"{folder / 'src'}:1: expected tags of xliff" in errors
     assert not (folder / "back").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("tags", "profile", "--input", "src", "--output", "profile.json"),
+        ("evaluate", "tags", "src", "src"),
+        ("evaluate", "judgements", "--source", "src", "--translation", "src", "--output", "sheet"),
+    ],
+)
+def test_other_commands_refuse_files_in_another_syntax(capsys, folder, monkeypatch, command):
+    monkeypatch.chdir(folder)
+    (folder / "src").write_text("plain\n<b>one</b>\n")
+    assert cli.main([*command, "--syntax", "xliff"]) == 2
+    assert "src:2: expected tags of xliff, but 1 tags in 1 of 2 lines are xml" in (
+        capsys.readouterr().err
+    )
