@@ -27,6 +27,9 @@ _Kinds = Annotated[
     pydantic.BeforeValidator(split_words),
 ]
 
+Sizes = Annotated[tuple[Annotated[int, Field(ge=1)], ...], pydantic.BeforeValidator(split_words)]
+"""Numbers of rows, separated by commas."""
+
 
 class SymmetrizeFilesOptions(SymmetrizeOptions, Options):
     """Options of ``symmetrize``."""
@@ -294,6 +297,19 @@ class ExportOptions(Options):
         description="number of rows, drawn by a hash of pair and seed: a larger sample contains a "
         "smaller one",
     )
+    sizes: Sizes = Field(
+        (),
+        description="instead: a series of such samples, such as 1000,2000,4000, each in files of "
+        "its own (suggestions-1000.mt5.tsv)",
+    )
+    golden: Patterns = Field(
+        (),
+        description="wets, mt5: also a golden set for the second stage of training, as .src, .mask "
+        "and .tgt in the format of WeTS [.gz .zst], in the same format as the rows",
+    )
+    golden_sizes: Sizes = Field(
+        (), description="a series of samples of the golden set instead of all of it"
+    )
     shuffle: bool = Field(
         default=False,
         description="rows in random order instead of the run's; needs space for the uncompressed "
@@ -363,10 +379,31 @@ class JudgementOptions(Options):
     """Options of ``evaluate judgements``."""
 
     sample: str | None = Field(None, description="directory of a finished run to draw tags from")
-    number: int = Field(200, ge=1, description="pairs to draw")
+    source: str | None = Field(
+        None, description="instead: tagged sources, one per line, whose translations are judged"
+    )
+    translation: str | None = Field(
+        None, description="their translations by a system, with tags, line by line"
+    )
+    syntax: Literal["xliff", "xml", "html", "indexed"] = Field(
+        "xliff", description="syntax of tags in source and translation"
+    )
+    index_split: int = Field(
+        2,
+        ge=0,
+        description="lines of translations with tag indexes beyond this (counted from 1) are drawn "
+        "and summarized apart",
+    )
+    number: int = Field(
+        200, ge=1, description="pairs to draw; of translations, lines on each side of the split"
+    )
     seed: int = Field(1, ge=0, lt=1 << 63, description="another seed draws other pairs")
     output: str | None = Field(None, description="file of the sheet, tab-separated")
-    sheets: Patterns = Field((), description="judged sheets of one sample, one per person")
+    sheets: Patterns = Field(
+        (),
+        description="judged sheets: of one sample of a run, one per person, or of translations of "
+        "the same lines, one per system",
+    )
 
 
 class ReportOptions(Options):

@@ -1,5 +1,6 @@
 import gzip
 import json
+import re
 
 import pyarrow.parquet as pq
 import pytest
@@ -284,3 +285,19 @@ def test_every_example_of_real_translations_is_exact(shared_data, tmp_path, syst
     counted = check_suggestions.check(tmp_path / "out", names)
     assert counted["read"] > 8_900
     assert counted["alignment"] > 10_000
+
+
+def test_a_mix_that_is_not_reached_is_told_and_the_advised_one_reaches_it(corpus):
+    directory, _ = corpus
+    arguments = ("suggest", *SIDES, *LANGS, *SMALL, "--keep_punctuation")
+    arguments += ("--methods", "random,parallel", "--variants", "3")
+    printed = runs.run_well_here(*arguments, "--output", "short", cwd=directory)
+    manifest = json.loads((directory / "short" / "_manifest.json").read_text())
+    (notice,) = [line for line in manifest["notices"] if line.startswith("--mix 1: ")]
+    assert f"notice: {notice}" in printed
+    assert notice in (directory / "short" / "report.html").read_text()
+    (advised,) = re.findall(r"with --mix ([0-9.]+),", notice)
+    more = ("--mix", advised, "--output", "enough")
+    runs.run_well_here(*arguments, *more, cwd=directory)
+    counts = json.loads((directory / "enough" / "_manifest.json").read_text())["counts"]
+    assert counts["parallel examples"] / counts["random examples"] == pytest.approx(1, rel=0.15)

@@ -14,6 +14,7 @@ FRAGMENTS = [
         "< > </ /> <b> </b> <a c='d'> <a_0> </a_0> 1 234 1,234.5 10:30 / 24/7 9/ /11 foo-bar",
         "qu' l' d' n't 's \u2019ll I'm rock'n'roll aujourd'hui A z é ç T straße Οδός",
         'שלום ש"ל مرحبا नमस्ते क् ष ក្ ស ไทย กำ ำ 漢字 かな カタ ﾊﾟ 한국어',
+        "½ ⅟ \u2044 2½ 10² m² H₂O 10⁻⁶ ¹⁴C ፲፱ 〡〢 ① Ⅷ ₂ ⁺",
         "🙂 👨\u200d👩\u200d👧 👍🏽 🇩🇪 🇫 ❤\ufe0f 1\ufe0f\u20e3",
     )
     for part in parts.split()

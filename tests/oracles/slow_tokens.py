@@ -20,6 +20,11 @@ NEXT_GROUP = regex.compile(
 )
 HYPHENS = ("-", "\u2010", "\u2011", "\u058a", "\u05be")
 JOINABLE = regex.compile(r"[\p{L}\p{N}\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}\p{GCB=SpacingMark}]")
+RAISED = regex.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻₀₁₂₃₄₅₆₇₈₉₊₋]")
+# Circled, parenthesized and full-stop numbers are marks of list items.
+NUMERAL = regex.compile(
+    r"(?V1)[[\p{No}\p{Nl}\u2044]--[\p{WB=ALetter}\u2460-\u24ff\u2700-\u27bf\u3200-\u32ff\U0001f100-\U0001f1ff]]"
+)
 MARK = regex.compile(r"[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}\p{GCB=SpacingMark}]")
 INKLESS = regex.compile(r"[\p{White_Space}\p{Cc}\p{DI}\uFFF9-\uFFFB]*")
 RUN = regex.compile(
@@ -322,6 +327,27 @@ def tokens(text, language=None, *, words_only=False):
     return found
 
 
+def joins_number(left, right):
+    """Tell whether two adjacent characters are parts of one number, unit or formula."""
+    raised, digit = RAISED.match, regex.compile(r"\p{WB=Numeric}").match
+    if raised(right) and (raised(left) or JOINABLE.match(left)):
+        return True
+    if raised(left) and word_class(right) in (*LETTERS, "Numeric"):
+        return True
+    return all(raised(one) or digit(one) or NUMERAL.match(one) for one in (left, right))
+
+
+def join_numbers(text, spans):
+    """Join touching spans whose characters at the border are parts of one number."""
+    joined = []
+    for start, end in spans:
+        if joined and joined[-1][1] == start and joins_number(text[start - 1], text[start]):
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
+
+
 def join_hyphens(text, spans):
     """Join spans with the hyphens at them, where a letter or a digit adjoins."""
     joined = []
@@ -340,4 +366,4 @@ def join_hyphens(text, spans):
 
 def unbroken(text, language=None):
     """Return the spans that no tag may split."""
-    return join_hyphens(text, tokens(text, language, words_only=True))
+    return join_hyphens(text, join_numbers(text, tokens(text, language, words_only=True)))

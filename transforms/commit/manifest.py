@@ -10,6 +10,7 @@ from pairweave.transforms.output.run_files import Json, plan_digest
 from pairweave.transforms.report.rejected_files import rejection_notices
 from pairweave.transforms.report.rejected_languages import language_notices
 from pairweave.transforms.suggestions import span_lengths
+from pairweave.transforms.suggestions.suggestion_counts import mix_notice
 from pairweave.transforms.tags import tag_profile
 
 
@@ -62,6 +63,11 @@ def make_manifest(plan: Json, sums: ReceiptSums) -> Json:
         counts = Counter({n: k for n, k in counts.items() if not n.startswith(tag_profile.PREFIX)})
     named = {corpus["name"]: corpus for corpus in plan["corpora"]}
     notices = [*rejection_notices(plan, sums), *language_notices(named, plan["inputs"], sums)]
+    if plan["job"] == "suggest":
+        settings = plan["configuration"]
+        methods, mix = settings.get("methods") or (), float(settings.get("mix") or 0)
+        notice = mix_notice(counts, methods, mix, sums.kept)
+        notices += [notice] if notice is not None else []
     return {
         **golden,
         "job": plan["job"],

@@ -4,7 +4,8 @@ import contextlib
 import dataclasses
 import hashlib
 import io
-from collections.abc import Callable, Iterator, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Literal, TypeAlias
 
 import pyarrow as pa
@@ -59,6 +60,7 @@ def export(
     *,
     alignment: Alignment | None = None,
     header: bool = True,
+    sizes: Sequence[int] = (),
 ) -> Exported:
     r"""Write a finished run's rows, in the order of its shards or shuffled.
 
@@ -76,34 +78,94 @@ def export(
         alignment: The words that links refer to, for a format with links
             (`transforms.export.export_links`); by default the format's own.
         header: Whether to write a header, for a format that can have one.
+        sizes: Instead of all rows, samples of these sizes, each in files of its own; a larger one
+            contains a smaller one.
 
     Raises:
-        ConfigError: The format has no links, a file already exists, or a row is unfit.
+        ConfigError: The format has no links, a file already exists, a row is unfit, or there are
+            fewer rows than the largest size.
         WorkerError: A shard is missing or differs from the manifest.
     """
     selection.check(str(manifest["job"]))
     words = _alignment(how, alignment, unfit)
     if how.linked is not None and words != "none":
         how = dataclasses.replace(how, endings=how.linked.endings, write=how.linked.write)
-    name = _STEMS[str(manifest["job"])]
-    paths = tuple(files.join(output, name + ending) for ending in how.endings)
-    for path in paths:
-        if files.exists(path):
-            raise ConfigError(f"{path}: already exists; give another --output, or delete it")
     source = _Fitting(directory, manifest, how, unfit, selection)
-    rows = 0
     finish = _finisher(directory, manifest, words)
-    with contextlib.ExitStack() as stack:
-        opened: list[BinaryIO] = [stack.enter_context(files.open_write(path)) for path in paths]
-        first_line = how.header if header else None
-        for batch in select(source.read, selection, data_bytes(manifest)):
+    stem = files.join(output, _STEMS[str(manifest["job"])])
+    target = RowFiles(how, stem, data_bytes(manifest), finish, header=header)
+    done = target.write(source.read, selection, sizes)
+    return dataclasses.replace(done, left_out=source.left_out)
+
+
+@dataclasses.dataclass(frozen=True)
+class RowFiles:
+    """The files that rows are exported to.
+
+    Attributes:
+        how: Their format.
+        stem: Their path without the format's endings.
+        stored_bytes: The size of all rows in Parquet (`transforms.export.export_rows.select`).
+        finish: Adds what the format needs to rows.
+        header: Whether to write a header, for a format that can have one.
+    """
+
+    how: RowExport
+    stem: str
+    stored_bytes: int
+    finish: Callable[[Rows], Rows] = lambda batch: batch
+    header: bool = True
+
+    def write(
+        self, read: Callable[[], Iterable[Rows]], selection: Selection, sizes: Sequence[int] = ()
+    ) -> Exported:
+        """Write a selection of rows; either all files appear under their names at the end, or none.
+
+        Args:
+            read: Reads the rows, each time the same.
+            selection: The sample of these, and their order.
+            sizes: See `export`.
+
+        Raises:
+            ConfigError: A file exists already, or there are fewer rows than the largest size.
+        """
+        samples = [
+            (f"{self.stem}-{size}", dataclasses.replace(selection, sample=size)) for size in sizes
+        ]
+        samples = samples or [(self.stem, selection)]
+        paths = [tuple(stem + ending for ending in self.how.endings) for stem, _ in samples]
+        for path in itertools.chain(*paths):
+            if files.exists(path):
+                raise ConfigError(f"{path}: already exists; give another --output, or delete it")
+        if sizes:
+            _require_rows(read(), max(sizes))
+        rows = 0
+        with contextlib.ExitStack() as stack:
+            for own, (_, wanted) in zip(paths, samples, strict=True):
+                opened = [stack.enter_context(files.open_write(path)) for path in own]
+                rows += self._write(select(read, wanted, self.stored_bytes), opened)
+        return Exported(tuple(itertools.chain(*paths)), rows, 0)
+
+    def _write(self, batches: Iterable[Rows], opened: Sequence[BinaryIO]) -> int:
+        first_line = self.how.header if self.header else None
+        rows = 0
+        for batch in batches:
             if first_line is not None:
                 opened[0].write(first_line(flat_names(batch.schema)))
                 first_line = None
             rows += batch.num_rows
-            for file, data in zip(opened, how.write(finish(batch)), strict=True):
+            for file, data in zip(opened, self.how.write(self.finish(batch)), strict=True):
                 file.write(data)
-    return Exported(paths, rows, source.left_out)
+        return rows
+
+
+def _require_rows(batches: Iterable[Rows], wanted: int) -> None:
+    rows = sum(batch.num_rows for batch in batches)
+    if rows < wanted:
+        raise ConfigError(
+            f"--sizes: expected at least {wanted} rows for the largest size, found {rows}; give "
+            "smaller sizes"
+        )
 
 
 class _Fitting:

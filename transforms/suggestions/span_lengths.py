@@ -112,7 +112,7 @@ def read_golden(paths: Sequence[str], language: str | None = None) -> Histograms
         ConfigError: The files are not a golden set.
         InputError: A file is missing, or is not UTF-8 text.
     """
-    sides = _sides(paths)
+    sides = golden_sides(paths, "fit_lengths")
     lines = {side: read_text_lines(path) for side, path in sides.items()}
     sizes = {side: len(found) for side, found in lines.items()}
     if len(set(sizes.values())) > 1:
@@ -144,19 +144,29 @@ def read_golden(paths: Sequence[str], language: str | None = None) -> Histograms
     return Histograms(lengths, places, Counter(masks.values()))
 
 
-def _sides(paths: Sequence[str]) -> dict[str, str]:
+def golden_sides(paths: Sequence[str], option: str, needed: str = "mask tgt") -> dict[str, str]:
+    """Return the files of a golden set by side: ``src``, ``mask`` and ``tgt``, from their names.
+
+    Args:
+        paths: The files, in any order.
+        option: The option that names them, for messages.
+        needed: The sides that must be there.
+
+    Raises:
+        ConfigError: A side is missing or given twice, or a name has another ending.
+    """
     sides: dict[str, str] = {}
     for path in paths:
         ending = path.removesuffix(".gz").removesuffix(".zst").rpartition(".")[2]
         if ending not in ("src", "mask", "tgt") or ending in sides:
             raise ConfigError(
-                f"fit_lengths {path}: expected one .mask and one .tgt file, and a .src file if "
+                f"{option} {path}: expected one .mask and one .tgt file, and a .src file if "
                 "several examples share a sentence"
             )
         sides[ending] = path
-    for ending in ("mask", "tgt"):
+    for ending in needed.split():
         if ending not in sides:
-            raise ConfigError(f"fit_lengths: the .{ending} file of the golden set is missing")
+            raise ConfigError(f"{option}: the .{ending} file of the golden set is missing")
     return sides
 
 

@@ -1,6 +1,8 @@
 """Counts of a shard's examples for its receipt."""
 
+import math
 from collections import Counter
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -16,6 +18,45 @@ _VERDICTS = {
     JUDGED_SAME: "triples without differences",
     JUDGED_BAD: "triples over the placeholder limit",
 }
+
+FAR_OFF = 0.05
+"""A ratio of examples that differs from ``--mix`` by a larger share is told of."""
+
+
+def mix_notice(
+    counts: Mapping[str, int], methods: Collection[str], mix: float, pairs: int
+) -> str | None:
+    """Tell how many parallel examples there are for each other one, if that is far from ``mix``.
+
+    Each pair gives one parallel example at most, but several others, and a pair without others may
+    give a parallel one. Deviations within three standard deviations of the draws are not told of.
+
+    Args:
+        counts: Counts of all examples (`count_examples`).
+        methods: The methods that were to make examples.
+        mix: Parallel examples wanted for each other one.
+        pairs: Number of pairs with examples.
+
+    Returns:
+        The notice; None if the ratio is as wanted, or there is only one kind of examples.
+    """
+    if "parallel" not in methods or len(methods) < 2 or not 0 < mix < math.inf:
+        return None
+    whole = counts.get("parallel examples", 0)
+    others = sum(counts.get(f"{method} examples", 0) for method in METHODS) - whole
+    wanted = mix * others
+    if abs(whole - wanted) <= max(FAR_OFF * wanted, 3 * math.sqrt(wanted)):
+        return None
+    found = f"{whole:,} parallel examples for {others:,} others"
+    found += f" are {whole / others:.2g} for each" if others else ""
+    said = f"--mix {mix:g}: {found}, not {mix:g}"
+    if whole > wanted:
+        return f"{said}; pairs without other examples give a parallel one, too: give a smaller mix"
+    # From a mix of 1 on, 1 / mix of the pairs get masked spans, and each pair its whole sentence.
+    enough = mix * others * max(1.0, mix) / pairs if pairs else 0.0
+    advice = f"; with --mix {enough:.2g}, fewer pairs get masked spans, and the ratio is about "
+    advice = f"{advice}{mix:g}" if enough > mix else ""
+    return f"{said}: each pair gives one parallel example at most{advice}"
 
 
 def count_examples(

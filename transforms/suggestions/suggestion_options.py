@@ -39,7 +39,9 @@ class MaskOptions(StepOptions):
         "translation and reference found by alignment, parallel for whole references",
     )
     mix: Mix = Field(
-        1.0, description="parallel examples per other example; 0 no parallel ones, inf no others"
+        1.0,
+        description="parallel examples per other example, at most one for each pair; 0 no parallel "
+        "ones, inf no others",
     )
 
 

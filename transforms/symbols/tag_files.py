@@ -2,13 +2,14 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.markup.markup import Syntax
+from pairweave.transforms.markup.other_syntax import SyntaxCheck
 from pairweave.transforms.markup.tag_table import TagTable
 from pairweave.transforms.storage.text_lines import read_in_step
 from pairweave.transforms.storage.whole_files import open_whole, require_apart
@@ -46,13 +47,16 @@ class EncodeFiles:
         require_apart([path for path in dataclasses.astuple(self) if path])
 
 
-def encode_files(paths: EncodeFiles, coding: Coding, symbols: int) -> dict[str, Any]:
+def encode_files(
+    paths: EncodeFiles, coding: Coding, symbols: int, warn: Callable[[str], None]
+) -> dict[str, Any]:
     """Encode the tags of a file, or of both files of a line-parallel pair together.
 
     Args:
         paths: The files to read and to write.
         coding: How tags are encoded.
         symbols: Number of elements of a line for which the model has symbols.
+        warn: Is told of tags in another syntax, which are encoded as text.
 
     Returns:
         Counts: lines; those with tags; tags (of both sides); among them text that looks like a
@@ -60,12 +64,14 @@ def encode_files(paths: EncodeFiles, coding: Coding, symbols: int) -> dict[str, 
         a model must have symbols; and lines with more elements than ``symbols``.
 
     Raises:
-        InputError: A file cannot be read, or the sides have different numbers of lines.
+        InputError: A file cannot be read, the sides have different numbers of lines, or a file
+            has tags in another syntax alone (`transforms.markup.other_syntax`).
     """
     facts = _facts(coding)
     names = ("lines", "tagged_lines", "tags", "literals", "most_elements", "lines_beyond_symbols")
     count = dict.fromkeys(names, 0)
     target = [path for path in (paths.target_input,) if path]
+    checks = [SyntaxCheck(path, coding.syntax) for path in (paths.input, *target)]
     with contextlib.ExitStack() as stack:
         outputs = [
             (stack.enter_context(open_whole(output)), stack.enter_context(open_whole(table)))
@@ -77,6 +83,8 @@ def encode_files(paths: EncodeFiles, coding: Coding, symbols: int) -> dict[str, 
         ]
         for lines in read_in_step(paths.input, *target):
             texts = [line.text for line in lines]
+            for check, text in zip(checks, texts, strict=True):
+                check.add(text)
             if len(texts) == 1:
                 encoded = [coding.encode(texts[0])]
             else:
@@ -88,6 +96,7 @@ def encode_files(paths: EncodeFiles, coding: Coding, symbols: int) -> dict[str, 
                 out.write(line.with_text(string))
                 table_out.write(orjson.dumps({**facts, **table.to_json()}) + b"\n")
             _count(count, [table for _, table in encoded], symbols)
+        _conclude(checks, warn)
     return count
 
 
@@ -101,6 +110,17 @@ def _count(count: dict[str, int], tables: Sequence[TagTable], symbols: int) -> N
     count["lines_beyond_symbols"] += max(len(table.numbers) for table in tables) > symbols
 
 
+def _conclude(checks: Sequence[SyntaxCheck], warn: Callable[[str], None]) -> None:
+    """Tell of tags in another syntax, before the outputs get their names.
+
+    Raises:
+        InputError: A file has no others.
+    """
+    for warning in [check.warning() for check in checks]:
+        if warning is not None:
+            warn(warning)
+
+
 def _facts(coding: Coding) -> dict[str, Any]:
     return {
         "representation": coding.representation.to_json(),
@@ -109,7 +129,13 @@ def _facts(coding: Coding) -> dict[str, Any]:
 
 
 def decode_files(
-    path: str, output: str, *, table: str | None = None, source: str | None = None, coding: Coding
+    path: str,
+    output: str,
+    *,
+    table: str | None = None,
+    source: str | None = None,
+    coding: Coding,
+    warn: Callable[[str], None],
 ) -> dict[str, int]:
     """Decode lines with symbols, which a model may have changed.
 
@@ -119,6 +145,7 @@ def decode_files(
         table: The tables from encoding, which also record how the tags were encoded.
         source: Instead of the tables, the tagged lines that were encoded.
         coding: With ``source``, how they were encoded.
+        warn: With ``source``, is told of its tags in another syntax.
 
     Returns:
         Counts: lines, tags, missing tags that were restored, spurious ones removed, tags moved to
@@ -126,7 +153,8 @@ def decode_files(
         and lines with any of these repairs.
 
     Raises:
-        InputError: A file cannot be read, the numbers of lines differ, or a line is no table.
+        InputError: A file cannot be read, the numbers of lines differ, a line is no table, or the
+            source has tags in another syntax alone.
     """
     other = table or source
     if other is None or (table is not None and source is not None):
@@ -136,10 +164,12 @@ def decode_files(
     require_apart([path, output, other])
     names = ("lines", "tags", "dropped", "spurious", "moved", "spaces", "repaired_lines")
     count = dict.fromkeys(names, 0)
+    check = SyntaxCheck(other, coding.syntax)
     with open_whole(output) as out:
         for line, facts in read_in_step(path, other):
             count["lines"] += 1
             if table is None:
+                check.add(facts.text)
                 tags = coding.encode(facts.text)[1]
             else:
                 coding, tags = _read_table(facts.text, table, count["lines"], coding.syntax)
@@ -149,6 +179,7 @@ def decode_files(
             count["repaired_lines"] += bool(repairs)
             for name, value in dataclasses.asdict(repairs).items():
                 count[name] += value
+        _conclude([check], warn)
     return count
 
 

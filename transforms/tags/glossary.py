@@ -42,8 +42,9 @@ class Glossary:
 
     Attributes:
         entries: Source term and target term.
-        match: ``stem``: a word of a term matches any word with the same stem. ``exact``: it matches
-            the same word, ignoring case.
+        match: ``stem``: a word of a term matches any word with the same stem, also a related one:
+            a stemmer cuts off what derives words (``gouvernance``) as well as what inflects them.
+            ``exact``: it matches the same word, ignoring case.
     """
 
     entries: tuple[tuple[str, str], ...]

@@ -125,6 +125,7 @@ class GlossaryOptions(StepOptions):
     glossary_match: Literal["stem", "exact"] = Field(
         "stem",
         description="method glossary: a word of a term is any word of its stem, in languages that "
-        "have a stemmer, or the same word; case does not matter",
+        "have a stemmer, also a related one (gouvernance for gouvernement), or the same word; case "
+        "does not matter",
         json_schema_extra=UNSAID,
     )

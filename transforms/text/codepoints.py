@@ -28,6 +28,22 @@ _CLASSES = (
     (r"[\p{White_Space}--[\p{WB=Newline}\r\n]]", utf8.SPACE),
 )
 
+# Numbers that are no decimal digits, without those that mark items of a list, such as circled ones.
+# Those that are letters to UAX #29, as Roman numerals are, join digits already.
+_WHOLE_WORD_CLASSES = (
+    (r"\p{WB=Katakana}", utf8.KATAKANA),
+    (
+        r"[\p{No}\p{Nl}]--[\p{WB=Numeric}\p{WB=ALetter}\p{Block=Enclosed_Alphanumerics}"
+        r"\p{Block=Dingbats}\p{Block=Enclosed_CJK_Letters_And_Months}"
+        r"\p{Block=Enclosed_Alphanumeric_Supplement}]",
+        utf8.NUMERAL,
+    ),
+    (
+        r"\u00b2\u00b3\u00b9\u2070\u2074-\u2079\u2080-\u2089\u207a\u207b\u208a\u208b",
+        utf8.RAISED,
+    ),
+)
+
 _FLAGS = (
     (r"\p{Extended_Pictographic}", utf8.PICTOGRAPH),
     (r"\p{L}\p{N}", utf8.WORD),
@@ -49,12 +65,13 @@ _FLAGS = (
 
 
 @functools.cache
-def properties(*, katakana: bool = False) -> np.ndarray:
+def properties(*, whole_words: bool = False) -> np.ndarray:
     """Return the class and flags of every code point (`transforms.kernels.text.utf8`).
 
     Args:
-        katakana: Give Katakana its class, so that a run of it is one word, as UAX #29 has it;
-            without it each character is a token, as for aligners.
+        whole_words: Give Katakana its class, so that a run of it is one word, as UAX #29 has it,
+            and parts of numbers theirs; without it each of these characters is a token, as for
+            aligners.
 
     Returns:
         uint16 ``[1114112]``, read-only.
@@ -62,7 +79,7 @@ def properties(*, katakana: bool = False) -> np.ndarray:
     points = np.arange(utf8.CODE_POINTS, dtype=np.uint32)
     everything = points.tobytes().decode("utf-32-le", "surrogatepass")
     table = np.zeros(utf8.CODE_POINTS, dtype=np.uint16)
-    classes = ((r"\p{WB=Katakana}", utf8.KATAKANA), *_CLASSES) if katakana else _CLASSES
+    classes = (*_CLASSES, *_WHOLE_WORD_CLASSES) if whole_words else _CLASSES
     for members, number in classes:
         for start, end in _runs(members, everything):
             table[start:end] = number

@@ -118,12 +118,13 @@ def find_cuts(
     """Flag the token borders at which a tag is allowed.
 
     A place is free if no border there falls inside a word, a grapheme cluster, a number, a URL, an
-    e-mail address, a placeholder, a tag or a run of one punctuation mark. A run of Katakana is one
-    word (UAX #29, WB13), and so is what hyphens join, with a hyphen at its end (``Vor- und
-    Nachteile``). An elided article or pronoun (l', qu', dell') is a word, an English clitic is
-    not. Words of scripts without spaces are found only with a segmenter. Place ``i`` is both the
-    start of token ``i`` and the end of token ``i - 1``, and is free only if both borders are:
-    between two tokens that touch they are one.
+    e-mail address, a placeholder, a tag or a run of one punctuation mark. Fractions and raised
+    digits belong to the number or the word that they touch (``2½``, ``10⁻⁶``, ``m²``, ``H₂O``). A
+    run of Katakana is one word (UAX #29, WB13), and so is what hyphens join, with a hyphen at its
+    end (``Vor- und Nachteile``). An elided article or pronoun (l', qu', dell') is a word, an
+    English clitic is not. Words of scripts without spaces are found only with a segmenter. Place
+    ``i`` is both the start of token ``i`` and the end of token ``i - 1``, and is free only if both
+    borders are: between two tokens that touch they are one.
 
     Args:
         texts: Strings without nulls ``[text]``.
@@ -179,8 +180,9 @@ def _unbroken(texts: Texts, language: Language, segmenter: str, *, compounds: bo
 def _find_unbroken(texts: Texts, language: Language, segmenter: str, *, compounds: bool) -> Spans:
     rules = clitic_rules(texts, language)
     data, offsets = texts_of(texts)
-    properties = codepoints.properties(katakana=True)
+    properties = codepoints.properties(whole_words=True)
     spans = word_breaks.find_tokens(data, offsets, rules, 1, properties)
+    spans = cuts.join_numbers(data, offsets, *spans, properties)
     if compounds:
         spans = cuts.join_at_hyphens(data, offsets, *spans, properties)
     if segmenter == NONE:

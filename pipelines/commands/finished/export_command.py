@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.commands.finished.export_golden import export_golden
 from pairweave.pipelines.options.command_options import ExportOptions
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run import finished_run
@@ -12,6 +13,8 @@ from pairweave.transforms.export.export import Exported, export
 from pairweave.transforms.export.export_markup import export_markup
 from pairweave.transforms.export.export_rows import Selection
 from pairweave.transforms.formats import registry
+
+_GOLDEN_FORMATS = ("wets", "mt5")
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -27,6 +30,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
             "describes it; give another directory: --output DIR"
         )
     selection = selection_of(options, str(found["job"]))
+    _check_series(options)
     if options.format in registry.markup_export_names():
         done = export_markup(
             options.directory,
@@ -52,8 +56,15 @@ def main(name: str, arguments: Sequence[str]) -> int:
         selection,
         alignment=options.alignment,
         header=options.header,
+        sizes=options.sizes,
     )
-    return _say(done, options.sample)
+    _say(done, options.sample)
+    if options.golden:
+        how = registry.row_export(options.format)
+        unfit, sizes = options.unfit, options.golden_sizes
+        wanted = Selection(shuffle=options.shuffle, seed=options.seed)
+        _say(export_golden(options.golden, how, options.output, unfit, wanted, sizes), None)
+    return 0
 
 
 def selection_of(options: ExportOptions, job: str) -> Selection:
@@ -68,8 +79,11 @@ def selection_of(options: ExportOptions, job: str) -> Selection:
         raise ConfigError(f"--header: {options.format} has none; leave it out")
     if "alignment" in given and in_markup:
         raise ConfigError(f"--alignment: {options.format} has no links; leave it out")
-    if "seed" in given and options.sample is None and not options.shuffle:
-        raise ConfigError("--seed: nothing is drawn; give --sample or --shuffle, or leave it out")
+    drawn = options.sample is not None or options.sizes or options.golden_sizes
+    if "seed" in given and not drawn and not options.shuffle:
+        raise ConfigError(
+            "--seed: nothing is drawn; give --sample, --sizes or --shuffle, or leave it out"
+        )
     kinds = options.kinds
     if options.rows is not None:
         if kinds:
@@ -79,6 +93,29 @@ def selection_of(options: ExportOptions, job: str) -> Selection:
         if options.rows != "all" and job == "augment":
             kinds = (options.rows,)
     return Selection(options.methods, kinds, options.sample, options.shuffle, options.seed)
+
+
+def _check_series(options: ExportOptions) -> None:
+    """Refuse options of series and golden sets that do not go together.
+
+    Raises:
+        ConfigError: There are such options; the message names them.
+    """
+    if options.sizes and options.sample is not None:
+        raise ConfigError("--sample and --sizes exclude each other; leave one out")
+    for name in ("sizes", "golden_sizes"):
+        sizes = getattr(options, name)
+        if len(set(sizes)) < len(sizes):
+            raise ConfigError(f"--{name}: a size is given twice; leave one out")
+    if options.sizes and options.format in registry.markup_export_names():
+        raise ConfigError(f"--sizes: {options.format} has one file for all pairs; give --sample")
+    if options.golden and options.format not in _GOLDEN_FORMATS:
+        raise ConfigError(
+            f"--golden: {options.format} is no format of a golden set; give "
+            f"{' or '.join(_GOLDEN_FORMATS)}, or leave it out"
+        )
+    if options.golden_sizes and not options.golden:
+        raise ConfigError("--golden_sizes: there is no golden set; give --golden, or leave it out")
 
 
 def _say(done: Exported, wanted: int | None) -> int:

@@ -95,6 +95,25 @@ class TagsDecodeOptions(CodingOptions):
     )
 
 
+class TagsAgreeOptions(Options):
+    """Options of ``tags agree``."""
+
+    input: tuple[str, ...] = Field(
+        min_length=1,
+        description="tagged text, a file per language, the same sentences line by line [.gz .zst]",
+    )
+    output: str = Field(
+        min_length=1, description="directory of the kept lines, in files of the same names"
+    )
+    syntax: SyntaxName = Field("xliff", description="syntax of tags in the text")
+    differing: Literal["skip", "trim"] = Field(
+        "skip",
+        description="lines whose tags differ: skip leaves them out, trim keeps them with the tags "
+        "that all languages have",
+    )
+    tagged_only: bool = Field(default=False, description="leave out lines without tags")
+
+
 class TagsVocabularyOptions(SymbolOptions):
     """Options of ``tags vocabulary``."""
 

@@ -23,6 +23,10 @@ SUBCOMMANDS = {
         "pairweave.pipelines.commands.tags.tags_profile",
         "learn the shapes of tags from tagged text",
     ),
+    "agree": Command(
+        "pairweave.pipelines.commands.tags.tags_agree",
+        "keep the lines whose tags agree in several languages",
+    ),
     "project": Command(
         "pairweave.pipelines.commands.tags.tags_project", "put a source's tags onto its translation"
     ),

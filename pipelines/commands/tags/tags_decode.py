@@ -32,6 +32,7 @@ def main(_name: str, arguments: Sequence[str]) -> int:
         table=options.table,
         source=options.source,
         coding=options.coding(),
+        warn=terminal.warn,
     )
     terminal.say(f"{orjson.dumps(count).decode()}")
     return 0

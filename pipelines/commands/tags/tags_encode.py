@@ -30,7 +30,7 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     )
     indexed = options.template or options.representation in (None, "indexed")
     symbols = options.max_tags or (INDICES if indexed else MAX_TAGS)
-    count = encode_files(paths, options.coding(), symbols)
+    count = encode_files(paths, options.coding(), symbols, terminal.warn)
     if count["lines_beyond_symbols"]:
         lines, most = count["lines_beyond_symbols"], count["most_elements"]
         terminal.warn(

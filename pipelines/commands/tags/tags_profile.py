@@ -9,6 +9,7 @@ from pairweave.pipelines.options.command_options import TagsProfileOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.markup.markup import find_syntax
+from pairweave.transforms.markup.other_syntax import check_lines
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files, text_lines
 from pairweave.transforms.tags.tag_profile import learn_profile
@@ -28,6 +29,9 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     if options.target_input is not None:
         targets = _in_order(sources, options.input, options.target_input)
     texts = list(sources.values())
+    warning = check_lines(options.input, texts, find_syntax(options.syntax))
+    if warning is not None:
+        terminal.warn(warning)
     profile = learn_profile(texts, find_syntax(options.syntax), targets, options.source_lang)
     files.write_bytes(options.output, to_json(profile))
     facts = {name: profile[name] for name in ("texts", "tagged_texts", "tags")}

@@ -32,6 +32,7 @@ from pairweave.transforms.arrow.flat_columns import list_column
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.links.soft_links import SoftLinks, harden, soften
 from pairweave.transforms.markup.markup import find_syntax, parse_markup, strip_markup
+from pairweave.transforms.markup.other_syntax import SyntaxCheck
 from pairweave.transforms.projection.project import Tokens, cut_tokens, project_tags
 from pairweave.transforms.storage.text_lines import read_in_step
 from pairweave.transforms.storage.whole_files import open_whole, require_apart
@@ -64,8 +65,11 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     tokens, link_block = _linker(options)
     counts = {"lines": 0, "tagged_lines": 0, "tags": 0}
     with open_whole(options.output) as out:
-        for line in _project(options, _blocks(options, tokens), link_block, counts):
+        check = _syntax_check(options)
+        for line in _project(options, _blocks(options, tokens, check), link_block, counts):
             out.write(line)
+        if (warning := check.warning()) is not None:
+            terminal.warn(warning)
     facts = {**counts, "rules": options.rules, "output": options.output}
     terminal.say(f"{orjson.dumps(facts).decode()}")
     return 0
@@ -157,7 +161,13 @@ def _project(
         counts["tagged_lines"] += len(block.tagged)
 
 
-def _blocks(options: TagsProjectOptions, tokens: TokenConfig) -> Iterator[Block]:
+def _syntax_check(options: TagsProjectOptions) -> SyntaxCheck:
+    return SyntaxCheck(options.source_input, find_syntax(options.syntax))
+
+
+def _blocks(
+    options: TagsProjectOptions, tokens: TokenConfig, check: SyntaxCheck
+) -> Iterator[Block]:
     """Yield the lines with their tokens; split tokens at tags, unless links are given."""
     syntax = find_syntax(options.syntax)
     lines = read_in_step(options.source_input, options.target_input)
@@ -165,6 +175,8 @@ def _blocks(options: TagsProjectOptions, tokens: TokenConfig) -> Iterator[Block]
     while chunk := list(itertools.islice(lines, BLOCK_LINES)):
         sources = [parse_markup(source.text, syntax) for source, _ in chunk]
         targets = [target for _, target in chunk]
+        for (line, _), source in zip(chunk, sources, strict=True):
+            check.add(line.text, source)
         tagged = [number for number, source in enumerate(sources) if source.tags]
         texts = (
             [sources[number].text for number in tagged],
@@ -230,12 +242,18 @@ def _training(
 
 
 def _fit_pairs(options: TagsProjectOptions) -> list[tuple[str, str]]:
-    """Return the plain pairs that the aligner is fitted on, evenly spaced over the input."""
+    """Return the plain pairs that the aligner is fitted on, evenly spaced over the input.
+
+    Raises:
+        InputError: The source has tags in another syntax alone.
+    """
     syntax = find_syntax(options.syntax)
-    pairs = [
-        (strip_markup(source.text, syntax), target.text)
-        for source, target in read_in_step(options.source_input, options.target_input)
-    ]
+    check, pairs = _syntax_check(options), []
+    for source, target in read_in_step(options.source_input, options.target_input):
+        marked = parse_markup(source.text, syntax)
+        check.add(source.text, marked)
+        pairs.append((marked.text, target.text))
+    check.warning()  # refuses before minutes of fitting; the command warns later
     for paths in zip(options.fit_source_input, options.fit_target_input, strict=True):
         pairs += [(source.text, target.text) for source, target in read_in_step(*paths)]
     pairs = [pair for pair in pairs if pair[0].strip() and pair[1].strip()]

@@ -88,11 +88,13 @@ def test_more_tags_than_a_model_knows_are_warned_of_with_their_number(capsys, fo
 def test_the_table_or_the_source_says_what_was_there(capsys, folder, asked):
     for syntax in ("xml", "html", "xliff", "indexed"):
         how = (*asked, "--syntax", syntax)
+        text = f'{SOURCE}\n<g id="1">x</g>' if syntax == "xliff" else SOURCE
+        (folder / "src").write_bytes(text.encode())
         assert encode(capsys, folder, *how)[0] == 0
         assert decode(capsys, folder, "--table", folder / "table")[0] == 0
-        assert (folder / "back").read_bytes() == SOURCE.encode()
+        assert (folder / "back").read_bytes() == text.encode()
         assert decode(capsys, folder, "--source", folder / "src", *how)[0] == 0
-        assert (folder / "back").read_bytes() == SOURCE.encode()
+        assert (folder / "back").read_bytes() == text.encode()
 
 
 def test_both_sides_of_pairs_are_encoded_together(capsys, folder):
@@ -253,3 +255,59 @@ def test_options_that_contradict_each_other_are_refused(capsys, folder):
     ):
         assert message in refused(capsys, *arguments)
     assert not (folder / "out").exists()
+
+
+def test_a_source_in_another_syntax_is_refused_and_nothing_is_written(capsys, folder):
+    (folder / "src").write_text("plain\n<b>one</b> two\n")
+    status, errors = encode(capsys, folder, "--syntax", "xliff")
+    assert status == 2
+    assert (
+        f"{folder / 'src'}:2: expected tags of xliff, but 1 tags in 1 of 2 lines are xml" in errors
+    )
+    assert not (folder / "out").exists()
+    assert not (folder / "table").exists()
+
+
+def test_the_translation_s_syntax_is_checked_by_itself(capsys, folder):
+    (folder / "src").write_text('<g id="1">one</g>\n')
+    (folder / "tgt").write_text("<b>eins</b>\n")
+    sides = ("--target_input", folder / "tgt", "--target_output", folder / "out2")
+    status, errors = encode(
+        capsys, folder, "--syntax", "xliff", *sides, "--target_table", folder / "table2"
+    )
+    assert status == 2
+    assert f"{folder / 'tgt'}:1: expected tags of xliff" in errors
+
+
+def test_some_tags_in_another_syntax_are_warned_of(capsys, folder):
+    (folder / "src").write_text('<g id="1">one</g>\n<b>two</b>\n')
+    arguments = ("--input", folder / "src", "--output", folder / "out", "--table", folder / "table")
+    assert cli.main(["tags", "encode", *map(str, arguments), "--syntax", "xliff"]) == 0
+    errors = capsys.readouterr().err
+    assert f"{folder / 'src'}:2: 1 tags in 1 of 2 lines are xml, not xliff" in errors
+
+
+def test_decoding_by_a_source_in_another_syntax_is_refused(capsys, folder):
+    (folder / "src").write_text("<b>one</b>\n")
+    (folder / "out").write_text("<a_0>eins</a_0>\n")
+    status, errors = decode(capsys, folder, "--source", folder / "src", "--syntax", "xliff")
+    assert status == 2
+    assert f"{folder / 'src'}:1: expected tags of xliff" in errors
+    assert not (folder / "back").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("tags", "profile", "--input", "src", "--output", "profile.json"),
+        ("evaluate", "tags", "src", "src"),
+        ("evaluate", "judgements", "--source", "src", "--translation", "src", "--output", "sheet"),
+    ],
+)
+def test_other_commands_refuse_files_in_another_syntax(capsys, folder, monkeypatch, command):
+    monkeypatch.chdir(folder)
+    (folder / "src").write_text("plain\n<b>one</b>\n")
+    assert cli.main([*command, "--syntax", "xliff"]) == 2
+    assert "src:2: expected tags of xliff, but 1 tags in 1 of 2 lines are xml" in (
+        capsys.readouterr().err
+    )

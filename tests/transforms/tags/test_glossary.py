@@ -1,3 +1,4 @@
+import itertools
 import json
 from collections import Counter
 
@@ -45,11 +46,40 @@ def test_an_exact_match_takes_the_same_word_but_for_case():
     assert terms_of(WITCH, ONE_TO_ONE, entries, match="exact")[0] == [("witch", "Hexe")]
 
 
+def test_a_related_word_of_the_same_stem_is_a_term_as_documented_and_not_with_exact():
+    pair = ("the government of the bank", "la gouvernance de la banque")
+    links = [(word, word) for word in range(5)]
+    entries = [("government", "gouvernement")]
+    tagged = [("government", "gouvernance")]
+    french = {"languages": ("en", "fr")}
+    assert terms_of(pair, links, entries, **french)[0] == tagged
+    assert terms_of(pair, links, entries, match="exact", **french)[0] == []
+    assert (
+        terms_of(pair, links, [("government", "Gouvernance")], match="exact", **french)[0] == tagged
+    )
+
+
 def test_a_language_without_a_stemmer_is_matched_exactly():
     entries = [("witch", "Hexe")]
     for languages in (("und", "de"), ("en", "und")):
         texts, _ = terms_of(WITCH, ONE_TO_ONE, entries, languages=languages)
         assert texts == [("witch", "Hexe")]
+
+
+def test_each_pair_is_searched_by_the_stemmers_of_its_own_languages():
+    rows = [("the houses", "die Häuser"), ("the houses", "die Hause"), ("the house", "das Haus")]
+    one_to_one = [(0, 0), (1, 1)]
+    tables = [
+        table_of([pair], [one_to_one], languages=languages).drop(["phrases"])
+        for pair, languages in zip(rows, [("und", "und"), ("en", "de"), ("und", "de")], strict=True)
+    ]
+    for order in itertools.permutations(range(3)):
+        table = pa.concat_tables([tables[row] for row in order])
+        found = find_terms(table, Glossary((("house", "Haus"),)), TermConfig()).table
+        tagged = {
+            row: bool(boxes) for row, boxes in zip(order, found["phrases"].to_pylist(), strict=True)
+        }
+        assert tagged == {0: False, 1: True, 2: True}, order
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,15 @@ def test_what_is_held_goes_at_the_second_asking_and_when_others_come():
         ("en", "a#URL1#b", WORDS, [1, 1, 1, 1, 1, 1]),
         ("de", "a %s,b", WHITESPACE, [1, 1, 1]),
         ("de", " ", WORDS, [1]),
+        ("en", "2½ ¾", WORDS, [1, 0, 1, 1]),
+        ("en", "10² m²", WORDS, [1, 0, 1, 0, 1]),
+        ("en", "10⁻⁶ H₂O Na⁺", WORDS, [1, 0, 0, 1, 0, 0, 1, 0, 1]),
+        ("en", "¹\u2044₂ 1\u20442 ⅟4", WORDS, [1, 0, 0, 1, 1, 0, 1]),
+        ("en", "½-inch 1½-fold", WORDS, [1, 0, 0, 1, 0, 0, 0, 1]),
+        ("zh", "5m²的", WORDS, [1, 0, 1, 1]),
+        ("am", "፲፱", WORDS, [1, 0, 1]),
+        ("en", "1① ①② ❶3 %² ½%", WORDS, [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]),
+        ("en", "cafe\u0301² 2\u00a0½", WORDS, [1, 0, 1, 1, 1]),
     ],
 )
 def test_cuts_by_hand(language, text, config, expected):

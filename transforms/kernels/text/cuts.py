@@ -227,6 +227,102 @@ def join_at_hyphens(
 
 
 @numba.njit(nogil=True, cache=True)
+def _may_have_numeral(data: np.ndarray, begin: Integer, end: Integer) -> bool:
+    """Tell whether a text may contain a code point that `_is_one_number` looks for."""
+    for at in range(begin, end):
+        byte = data[at]
+        if byte < 0xC2 or at + 1 >= end:
+            continue
+        following = data[at + 1]
+        if byte == 0xC2:  # U+00B2 to U+00BE; most others are quotation marks and spaces
+            if 0xB2 <= following <= 0xBE:
+                return True
+        elif byte == 0xE2:  # U+2044 to U+2189; most others are punctuation
+            if 0x81 <= following <= 0x86:
+                return True
+        elif byte >= 0xE0:
+            return True
+    return False
+
+
+@numba.njit(nogil=True, cache=True)
+def _in_number(point: Integer, kind: Integer) -> bool:
+    """Tell whether a code point is a number of any kind or the fraction slash."""
+    number = kind == utf8.NUMERIC or kind == utf8.NUMERAL or kind == utf8.RAISED
+    return bool(number or point == 0x2044)
+
+
+@numba.njit(nogil=True, cache=True)
+def _is_one_number(left: Integer, right: Integer, properties: np.ndarray) -> bool:
+    """Tell whether two adjacent code points are parts of one number, unit or formula."""
+    before = properties[left] & utf8.CLASS
+    after = properties[right] & utf8.CLASS
+    if after == utf8.RAISED and (before == utf8.RAISED or _joinable(left, properties)):
+        return True
+    if before == utf8.RAISED and (
+        after == utf8.LETTER or after == utf8.HEBREW or after == utf8.NUMERIC
+    ):
+        return True
+    return _in_number(left, before) and _in_number(right, after)
+
+
+@numba.njit(nogil=True, cache=True)
+def join_numbers(
+    data: np.ndarray,
+    offsets: np.ndarray,
+    span_offsets: np.ndarray,
+    span_starts: np.ndarray,
+    span_ends: np.ndarray,
+    properties: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Join touching spans that are parts of one number, unit or formula.
+
+    UAX #29 breaks ``2½``, ``10²``, ``⅟4`` and ``H₂O``, as only decimal digits join letters and
+    each other. Here a number that is no decimal digit joins digits, and a raised digit or sign any
+    letter or digit before it, and after it what UAX #29 joins digits with: ``m²的`` is two words.
+
+    Args:
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Start of each text, int64 ``[text + 1]``.
+        span_offsets: Spans of each text, int32 ``[text + 1]``, from 0.
+        span_starts: In code points, ascending and disjoint within a text, int32 ``[span]``.
+        span_ends: Likewise.
+        properties: Of every code point, uint16, with the classes of whole words
+            (`transforms.text.codepoints.properties`).
+
+    Returns:
+        The resulting spans: offsets, starts and ends.
+    """
+    joined_offsets = np.zeros_like(span_offsets)
+    starts = np.empty_like(span_starts)
+    ends = np.empty_like(span_ends)
+    count = 0
+    for text in range(len(offsets) - 1):
+        at, end = offsets[text], offsets[text + 1]
+        first = count
+        position = 0
+        before: Integer = np.int64(0)  # the code point before ``at``
+        look = _may_have_numeral(data, at, end)
+        for span in range(span_offsets[text], span_offsets[text + 1]):
+            start, stop = span_starts[span], span_ends[span]
+            joins = False
+            if look and count > first and ends[count - 1] == start:
+                while position < start:
+                    before, width = utf8.decode(data, at, end)
+                    at += width
+                    position += 1
+                point, _ = utf8.decode(data, at, end)
+                joins = _is_one_number(before, point, properties)
+            if joins:
+                ends[count - 1] = stop
+            else:
+                starts[count], ends[count] = start, stop
+                count += 1
+        joined_offsets[text + 1] = count
+    return joined_offsets, starts[:count].copy(), ends[:count].copy()
+
+
+@numba.njit(nogil=True, cache=True)
 def merge_spans(
     one_offsets: np.ndarray,
     one_starts: np.ndarray,

@@ -34,6 +34,11 @@ MID_LETTER = 14
 MID_NUM = 15
 COLON = 16
 KATAKANA = 17
+# To UAX #29, the following are OTHER; only spans that no tag may split tell them apart.
+NUMERAL = 18
+"""A number that is no decimal digit, such as a fraction."""
+RAISED = 19
+"""A superscript or subscript digit or sign."""
 
 # The other bits: flags.
 PICTOGRAPH = 1 << 5

@@ -1,8 +1,6 @@
 """Sheets of tags for human judges, and their agreement (Hanneman and Dinu 2020, 3.2)."""
 
-import csv
 import dataclasses
-import io
 import itertools
 import json
 from collections import Counter
@@ -11,11 +9,10 @@ from typing import Any
 
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.markup.markup import INDEXED, strip_markup
+from pairweave.transforms.metrics.tags.sheet_files import JUDGEMENT, read_judged, write_rows
 from pairweave.transforms.metrics.tags.tag_metrics import version
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.report import run_samples
-from pairweave.transforms.storage import files
-from pairweave.transforms.storage.text_lines import read_lines
 
 JUDGEMENTS = ("correct", "incorrect", "impossible", "unclear")
 """Placed correctly; placed wrongly though a correct place exists; no correct place exists;
@@ -59,8 +56,8 @@ class Sheet:
     """
 
     name: str
-    judgements: Mapping[tuple[str, str, str], str]
-    lines: Mapping[tuple[str, str, str], int]
+    judgements: Mapping[tuple[str, ...], str]
+    lines: Mapping[tuple[str, ...], int]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -170,12 +167,7 @@ def write_sheet(path: str, rows: Sequence[SheetRow]) -> None:
     Raises:
         ConfigError: The file exists: it may contain judgements.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, "excel-tab", lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(dataclasses.astuple(row) for row in rows)
-    if not files.create(path, text.getvalue().encode()):
-        raise ConfigError(f"{path}: already exists and may contain judgements; give another file")
+    write_rows(path, COLUMNS, (dataclasses.astuple(row) for row in rows))
 
 
 def read_sheets(paths: Sequence[str]) -> list[Sheet]:
@@ -201,44 +193,11 @@ def read_sheets(paths: Sequence[str]) -> list[Sheet]:
 
 
 def _read_sheet(path: str) -> Sheet:
-    # Line breaks are not translated: a quoted field may contain some.
-    text = "".join(f"{line.text}{line.after.decode()}" for line in read_lines(path))
-    reader = csv.DictReader(io.StringIO(text, newline=""), dialect="excel-tab")
-    lacking = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-    if lacking:
-        raise InputError(
-            "bad_sheet",
-            path,
-            f"lacks the columns {', '.join(lacking)}; the sheet must be tab-separated and keep its "
-            "header",
-            1,
-        )
-    judgements: dict[tuple[str, str, str], str] = {}
-    lines: dict[tuple[str, str, str], int] = {}
-    last = reader.line_num
-    for row in reader:
-        line, last = last + 1, reader.line_num
-        said = (row["judgement"] or "").strip().lower()
-        key = (row["id"], row["variant"], row["tag"])
-        if said not in JUDGEMENTS:
-            came = f"the judgement {said!r}" if said else "no judgement"
-            raise InputError(
-                "bad_judgement",
-                path,
-                f"expected one of {', '.join(JUDGEMENTS)} for pair {key[0]}, tag {key[2]}, found "
-                f"{came}",
-                line,
-            )
-        if key in lines:
-            raise InputError(
-                "tag_twice",
-                path,
-                f"judges tag {key[2]} of pair {key[0]} again, after line {lines[key]}",
-                line,
-            )
-        judgements[key], lines[key] = said, line
-    if not judgements:
-        raise InputError("empty_sheet", path, "holds no tag")
+    judgements: dict[tuple[str, ...], str] = {}
+    lines: dict[tuple[str, ...], int] = {}
+    key = {"id": "pair", "variant": "", "tag": "tag"}
+    for line, place, row in read_judged(path, COLUMNS, key, JUDGEMENTS):
+        judgements[place], lines[place] = row[JUDGEMENT], line
     return Sheet(path, judgements, lines)
 
 

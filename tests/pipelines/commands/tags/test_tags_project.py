@@ -224,3 +224,21 @@ def test_a_line_on_which_the_encoder_fails_has_no_links_and_stops_nothing(folder
     assert made[0] == "word1 <b>word2</b>"
     assert made[1].count("<") == 2
     assert made[2] == "word2 <b>word1</b>"
+
+
+@pytest.mark.parametrize("links", [("--links", "l"), ()])
+def test_a_source_in_another_syntax_is_refused_before_anything_is_fitted_or_written(folder, links):
+    (folder / "s").write_text("<b>the red</b> house\n\nno tags\nold car\n")
+    links = [folder / value if value == "l" else value for value in links]
+    status, _, errors = run_here(*command(folder, *links))
+    assert status == 2
+    assert f"{folder / 's'}:1: expected tags of xliff, but 1 tags in 1 of 4 lines are xml" in errors
+    assert not (folder / "out").exists()
+
+
+def test_some_tags_in_another_syntax_are_warned_of(folder):
+    (folder / "s").write_text(SOURCE.replace("no tags", "no <b>tags</b>"), newline="")
+    status, _, errors = run_here(*command(folder, "--links", folder / "l", "--rules", "paper"))
+    assert status == 0
+    assert f"{folder / 's'}:3: 1 tags in 1 of 4 lines are xml, not xliff" in errors
+    assert (folder / "out").read_bytes().decode() == MADE

@@ -30,7 +30,7 @@ def spans(lines, language=None, *, words_only=False):
         offsets,
         languages,
         int(words_only),
-        codepoints.properties(katakana=words_only),
+        codepoints.properties(whole_words=words_only),
     )
     pairs = list(zip(starts.tolist(), ends.tolist(), strict=True))
     return [pairs[found[i] : found[i + 1]] for i in range(len(lines))]

@@ -1,0 +1,111 @@
+"""Golden suggestions in the format of WeTS, as rows for export in the form of a run's."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import pyarrow as pa
+import xxhash
+
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.export.export import Exported, RowFiles, Unfit, fitting
+from pairweave.transforms.export.export_formats import RowExport
+from pairweave.transforms.export.export_rows import Selection
+from pairweave.transforms.formats.wets import NOTHING
+from pairweave.transforms.storage import files
+from pairweave.transforms.storage.text_lines import read_in_step
+from pairweave.transforms.suggestions.span_lengths import MASK, golden_sides
+
+STEM = "golden"
+BATCH_ROWS = 8_192
+
+_SCHEMA = pa.schema(
+    [("id", pa.string()), ("variant", pa.int32())]
+    + [(name, pa.string()) for name in ("source", "masked", "suggestion")]
+)
+
+
+def read_rows(sides: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
+    """Yield the examples of a golden set, in the order of its lines.
+
+    Args:
+        sides: The files by side (`golden_sides`), plain, ``.gz`` or ``.zst``.
+
+    Yields:
+        Batches with ``id``, a hash of the texts; ``variant``, the number of equal examples before;
+        ``source``, ``masked`` and ``suggestion``.
+
+    Raises:
+        InputError: A file cannot be read, the numbers of lines differ, or a masked translation does
+            not have one mask.
+    """
+    seen: Counter[str] = Counter()
+    rows: list[tuple[str, int, str, str, str]] = []
+    paths = (sides["src"], sides["mask"], sides["tgt"])
+    for number, lines in enumerate(read_in_step(*paths), 1):
+        source, masked, suggestion = (line.text for line in lines)
+        masks = masked.count(MASK)
+        if masks != 1:
+            raise InputError(
+                "bad_mask", sides["mask"], f"expected one {MASK}, found {masks}", number
+            )
+        text = "\x1f".join((source, masked, suggestion))
+        key = xxhash.xxh3_128_hexdigest(text.encode())
+        rows.append((key, seen[key], source, masked, "" if suggestion == NOTHING else suggestion))
+        seen[key] += 1
+        if len(rows) == BATCH_ROWS:
+            yield _batch(rows)
+            rows = []
+    if rows:
+        yield _batch(rows)
+
+
+def _batch(rows: Sequence[tuple[str, int, str, str, str]]) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, _SCHEMA, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
+
+
+def export_golden(
+    paths: Sequence[str],
+    how: RowExport,
+    output: str,
+    unfit: Unfit,
+    selection: Selection,
+    sizes: Sequence[int] = (),
+) -> Exported:
+    """Write a golden set in the format in which a run's suggestions are exported.
+
+    Zhu et al. fine-tune on it, in the second stage, what was trained on the run's rows in the
+    first; both stages have the same form (their equation 1).
+
+    Args:
+        paths: The files of the golden set: ``.src``, ``.mask`` and ``.tgt``, in any order.
+        how: The format.
+        output: Directory of the files, whose names begin with ``golden``.
+        unfit: How to treat examples that the format cannot represent (`transforms.export.export`).
+        selection: The sample and the order.
+        sizes: Instead, samples of these sizes; a larger one contains a smaller one.
+
+    Raises:
+        ConfigError: A file of the golden set is missing, a file of the output exists, or there are
+            fewer examples than the largest size.
+        InputError: See `read_rows`.
+    """
+    sides = golden_sides(paths, "golden", "src mask tgt")
+    every = sum(batch.num_rows for batch in read_rows(sides))
+    fit = 0
+
+    def read() -> Iterator[pa.RecordBatch]:
+        nonlocal fit
+        fit = 0
+        for batch in read_rows(sides):
+            try:
+                kept = fitting(batch, how, unfit)
+            except ConfigError as error:
+                raise ConfigError(f"golden set {sides['mask']}: {error}") from error
+            fit += kept.num_rows
+            yield kept
+
+    size = sum(files.size(path) for path in sides.values())
+    done = RowFiles(how, files.join(output, STEM), size).write(read, selection, sizes)
+    return Exported(done.paths, done.rows, every - fit)

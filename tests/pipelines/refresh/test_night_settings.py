@@ -1,0 +1,31 @@
+"""A night notices that the content of a file changed on which its rows depend."""
+
+import pytest
+
+from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.options.filter_options import FilterJobOptions
+from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.refresh.night_config import settings_of
+
+
+@pytest.mark.parametrize(
+    ("job", "kind", "name"),
+    [
+        *(("augment", AugmentOptions, name) for name in ("tag_profile", "glossary", "model")),
+        ("augment", AugmentOptions, "filter.score_model"),
+        *(("filter", FilterJobOptions, name) for name in ("model", "score_weights", "idf")),
+    ],
+)
+def test_another_content_is_another_setting_and_another_name_is_not(tmp_path, job, kind, name):
+    def settings(file, content):
+        (tmp_path / file).write_text(content)
+        outer, _, inner = name.partition(".")
+        path = str(tmp_path / file)
+        values = {"input": ["a.tsv"], "output": ".", outer: path}
+        if inner:
+            values[outer] = {inner: path, "min_score": 0.5}
+        return settings_of(job, flags.validate(kind, values, f"pairweave {job}"))
+
+    one = settings("one", "a\n")
+    assert settings("one", "b\n") != one
+    assert settings("other", "a\n") == one

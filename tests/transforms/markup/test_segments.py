@@ -1,0 +1,34 @@
+"""Segments of TMX and XLIFF: which inline elements belong together."""
+
+from pairweave.transforms.markup.markup import Form, find_elements
+from pairweave.transforms.markup.segments import Segment
+
+
+def segment(*parts):
+    """Return the content of text and elements that are (name, attributes)."""
+    made = Segment(1000)
+    for part in parts:
+        if isinstance(part, str):
+            made.text(part)
+        else:
+            name, attributes = part
+            made.start(name, name, attributes)
+            made.end(name, name)
+    return made.finish()
+
+
+def forms(marked):
+    return [element.form for element in find_elements(marked.tags)]
+
+
+def test_isolated_tags_whose_partners_are_in_other_segments_are_no_pair():
+    begin, end = ("it", {"pos": "begin", "i": "1"}), ("it", {"pos": "end", "i": "1"})
+    assert forms(segment("a ", begin, "b", end)) == [Form.OPEN, Form.CLOSE]
+    assert forms(segment("a ", end, "b", begin)) == [Form.CLOSE, Form.OPEN]
+    begin, end = ("it", {"pos": "open", "id": "1"}), ("it", {"pos": "close", "id": "1"})
+    assert forms(segment(begin, "b", end)) == [Form.OPEN, Form.CLOSE]
+
+
+def test_begin_and_end_with_one_number_are_a_pair():
+    assert forms(segment(("bpt", {"i": "1"}), "b", ("ept", {"i": "1"}))) == [Form.PAIR]
+    assert forms(segment(("bpt", {"i": "1"}), "b", ("ept", {"i": "2"}))) == [Form.OPEN, Form.CLOSE]

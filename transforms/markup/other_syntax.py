@@ -1,0 +1,139 @@
+"""Tags in another syntax than the one that a text is read with, where they would stay text."""
+
+import dataclasses
+from collections.abc import Iterable
+
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.markup.markup import (
+    HTML,
+    INDEXED,
+    XLIFF,
+    XML,
+    Form,
+    Marked,
+    Syntax,
+    Tag,
+    find_elements,
+    parse_markup,
+)
+
+MANY = 100
+"""A file without a tag of its syntax is refused if one line in so many has tags of another."""
+
+_COMMENT = "!--"
+_BARE = frozenset({"br", "hr", "wbr"})
+"""Void elements of HTML that are tags also without attributes; ``<source>`` may be a placeholder in
+the usage of a command."""
+
+
+@dataclasses.dataclass(slots=True)
+class SyntaxCheck:
+    """What the lines of a file have of their own syntax, and of others.
+
+    A whole pair of tags counts, and so does an empty tag; a lone ``<file>`` or ``a < b`` is text.
+
+    Attributes:
+        path: The file.
+        syntax: The syntax that it is read with.
+        option: The option that sets the syntax.
+        lines: Number of lines seen.
+        own: Number of tags of the syntax.
+        others: Number of elements of other syntaxes.
+        other_lines: Number of lines that have some.
+        first: The first line with one, from 1, and the element's first tag.
+        fits: Names of the syntaxes that read all of these elements, the narrowest first; HTML
+            reads any.
+    """
+
+    path: str
+    syntax: Syntax
+    option: str = "--syntax"
+    lines: int = 0
+    own: int = 0
+    others: int = 0
+    other_lines: int = 0
+    first: tuple[int, str] | None = None
+    fits: list[str] = dataclasses.field(default_factory=lambda: ["indexed", "xliff", "xml", "html"])
+
+    def add(self, string: str, marked: Marked | None = None) -> None:
+        """Count the tags of the next line.
+
+        Args:
+            string: The line with its tags.
+            marked: The line as parsed with the syntax, if the caller has it.
+        """
+        self.lines += 1
+        if "<" not in string:
+            return
+        marked = marked or parse_markup(string, self.syntax)
+        self.own += len(marked.tags)
+        if not self.syntax.names and self.syntax is not INDEXED:
+            return  # reads every tag
+        tags = _other_tags(string, marked)
+        if not tags:
+            return
+        if self.first is None:
+            self.first = self.lines, tags[0][0].raw
+        self.other_lines += 1
+        self.others += len(tags)
+        for element in tags:
+            self.fits = [name for name in self.fits if _reads(name, element)]
+
+    def warning(self) -> str | None:
+        """Return what to tell about elements of other syntaxes; None if there are none.
+
+        Raises:
+            InputError: The file has many of these and no tag of its own syntax.
+        """
+        if self.first is None:
+            return None
+        line, raw = self.first
+        named = self.fits[0]
+        found = (
+            f"{self.others} tags in {self.other_lines} of {self.lines} lines are {named}, not "
+            f"{self.syntax.name}, the first is {raw[:80]}"
+        )
+        if not self.own and self.other_lines * MANY >= self.lines:
+            raise InputError(
+                "other_syntax",
+                self.path,
+                f"expected tags of {self.syntax.name}, but {found}, and no tag is "
+                f"{self.syntax.name}; give {self.option} {named}, or write < as &lt; where it "
+                "begins no tag",
+                line,
+            )
+        return f"{self.path}:{line}: {found}; they are taken for text"
+
+
+def check_lines(path: str, lines: Iterable[str], syntax: Syntax) -> str | None:
+    """Check all lines of a file; see `SyntaxCheck.warning`, which this returns and raises."""
+    check = SyntaxCheck(path, syntax)
+    for line in lines:
+        check.add(line)
+    return check.warning()
+
+
+def _other_tags(string: str, marked: Marked) -> list[tuple[Tag, ...]]:
+    """Return the tags of each element that the syntax does not read."""
+    own = {tag.raw for tag in marked.tags}
+    tags = [tag for tag in parse_markup(string, HTML).tags if tag.raw not in own]
+    elements: list[tuple[Tag, ...]] = []
+    for element in find_elements(tags):
+        first = tags[element.first]
+        if element.form is Form.PAIR and element.closing is not None:
+            elements.append((first, tags[element.closing]))
+        elif element.form is Form.SELF_CLOSING and first.name != _COMMENT:
+            plain = first.raw.lower() == f"<{first.name}>"
+            if not plain or first.name in _BARE:
+                elements.append((first,))
+    return elements
+
+
+def _reads(name: str, element: tuple[Tag, ...]) -> bool:
+    """Tell whether a syntax has a whole element."""
+    syntax = {"indexed": INDEXED, "xliff": XLIFF, "xml": XML, "html": HTML}[name]
+    tags = parse_markup("".join(tag.raw for tag in element), syntax).tags
+    return len(tags) == len(element) and all(
+        element.form in (Form.PAIR, Form.SELF_CLOSING) or syntax is XLIFF
+        for element in find_elements(tags)
+    )
