@@ -254,4 +254,4 @@ def finish(shard: Shard, *, annotate: bool, reasons: tuple[Reject, ...]) -> Shar
     data = filtered.data_of(rows, annotate=annotate)
     if not annotate:
         shard = shard.reject_each(filtered.reasons_of(rows))
-    return ShardOutput(shard, data, counts)
+    return ShardOutput(shard, data, counts, histograms=filtered.column_bars(rows))

@@ -265,6 +265,7 @@ def _commit(
         **{key: run.document[key] for key in ("job", "version", "signature", "configuration")},
         **{key: run.document[key] for key in ("corpora", "inputs")},
         "notices": [*map(str, run.plan.notices), *notices],
+        "format": run_files.FORMAT,
         "plan_sha256": run.digest,
         "rows": rows,
         "rejected": dict(reasons),

@@ -249,6 +249,7 @@ def _document(
     """Return the content of ``_plan.json`` for a job."""
     version = importlib.metadata.version("pairweave")
     return {
+        "format": run_files.FORMAT,
         "job": job,
         "version": version,
         "signature": signature({"job": job, **flat_configuration(settings)}, version),

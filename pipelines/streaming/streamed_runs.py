@@ -200,5 +200,5 @@ def _shards(directory: str, manifest: Json) -> tuple[tuple[int, ...], tuple[str,
             pairs.append(int(entry["rows"]))
             continue
         receipt = files.join(directory, shard_receipt_name(shard, manifest["shards"]))
-        pairs.append(int(read_json(receipt)["counts"]["plain rows"]))
+        pairs.append(int(read_json(receipt)["counts"]["plain_rows"]))
     return tuple(pairs), tuple(hashes)

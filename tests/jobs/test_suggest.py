@@ -74,20 +74,18 @@ def test_a_run_counts_and_lists_what_it_made(output):
     assert (output / "symbols.txt").read_text() == "<MASK_REP>\n"
     counts = manifest["counts"]
     assert counts["triples"] == sum(
-        counts.get(f"triples {what}", 0)
-        for what in (
-            "kept by quality judgement",
-            "without differences",
-            "over the placeholder limit",
+        counts.get(name, 0)
+        for name in (
+            "kept_triples",
+            "triples_without_differences",
+            "triples_over_placeholder_limit",
         )
     )
-    lengths = {name: n for name, n in counts.items() if name.startswith("alignment suggestions")}
-    assert (
-        sum(lengths.values()) == counts["alignment examples"] - counts["alignment examples, delete"]
-    )
+    lengths = manifest["histograms"]["suggestion_words"]["counts"]["alignment"]
+    assert sum(lengths) == counts["alignment_examples"] - counts["alignment_delete_examples"]
     report = (output / "report.html").read_text()
     assert "&lt;MASK_REP&gt;" in report
-    assert "Random suggestions by number of words" in report
+    assert "Words of a suggestion for a masked span: random" in report
 
 
 def test_rows_can_be_looked_at(output):

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
+from pairweave.transforms.counts.histograms import are_bars
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.output.run_files import data_name, rejects_name
-from pairweave.transforms.output.shard_histograms import is_histograms
 from pairweave.transforms.output.unit_counts import unpack_reasons, unpack_units
 
 
@@ -31,9 +31,9 @@ def check_shard(
     if not isinstance(receipt.get("model", ""), str):
         raise WorkerError(f"expected the digest of a model, found {receipt['model']!r}")
     numbers = _all_numbers([receipt.get("rows"), receipt.get("kept")])
-    for name in ("kept_by_corpus", "counts"):
-        numbers = numbers and _counts(receipt.get(name))
-    numbers = numbers and is_histograms(receipt.get("histograms", {}))
+    for name in ("kept_by_corpus", "counts", "tag_shapes"):
+        numbers = numbers and _counts(receipt.get(name, {} if name == "tag_shapes" else None))
+    numbers = numbers and are_bars(receipt.get("histograms"))
     if not (numbers and _rejected(receipt.get("rejected"))):
         raise WorkerError("some of its counts are missing or invalid")
     try:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 
+from pairweave.transforms.counts.histograms import Bars
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output import attempt_marks
 from pairweave.transforms.output.band_edges import BandEdge
@@ -23,7 +24,6 @@ from pairweave.transforms.output.run_files import (
     to_json,
     unit_receipt_name,
 )
-from pairweave.transforms.output.shard_histograms import Counts
 from pairweave.transforms.output.unit_counts import pack_reasons, pack_units
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
@@ -81,7 +81,8 @@ def write_shard_receipt(
     shard: Shard,
     counts: Mapping[str, int],
     written: list[dict[str, object]],
-    histograms: Counts,
+    histograms: Bars,
+    tag_shapes: Mapping[str, int] | None = None,
 ) -> str:
     """Record that a shard was written, with counts of its rows and its files.
 
@@ -90,7 +91,8 @@ def write_shard_receipt(
         shard: The shard, including all rejected rows.
         counts: Counts of the job.
         written: Its files (`run_files.file_entry`).
-        histograms: See `shard_histograms.count_histograms`.
+        histograms: Bars of its histograms.
+        tag_shapes: Shapes of the drawn tags, where they are drawn from a profile.
 
     Returns:
         The receipt's name.
@@ -109,6 +111,8 @@ def write_shard_receipt(
         "histograms": histograms,
         "files": written,
     }
+    if tag_shapes:
+        receipt["tag_shapes"] = dict(tag_shapes)
     if shard.notes.model is not None:
         receipt["model"] = shard.notes.model
     if config.translator is not None:

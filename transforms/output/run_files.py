@@ -23,6 +23,10 @@ MODELS = "models"
 FIT = "fit"
 """The job that writes a model and rejects, but no rows."""
 
+FORMAT = 2
+"""Version of plans, receipts and manifests. Counts had sentences as names in the first, which plans
+and manifests do not name."""
+
 Json = dict[str, Any]
 
 OLD_SHARD = re.compile(r"part-[0-9]{5,}-of-[0-9]{5,}\.parquet")

@@ -26,8 +26,6 @@ from pairweave.transforms.tags.named_tags import FORMS, NO_NAMES, TagNames
 from pairweave.transforms.tags.tag_measures import FEATURES, Elements, Ruler, cells_of, measure
 
 VERSION = 1
-PREFIX = "tag shape "
-"""Prefix of the counts of drawn shapes in a receipt."""
 
 _FORM_NUMBERS = {Form.PAIR: 0, Form.SELF_CLOSING: 2, Form.OPEN: 3, Form.CLOSE: 4}
 
@@ -274,18 +272,14 @@ def _classes(feature: str, counts: Mapping[str, int]) -> np.ndarray:
     return np.array(list(merged.values()), np.float64)
 
 
-def manifest_entry(profile: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any]:
+def manifest_entry(profile: Mapping[str, Any], shapes: Mapping[str, int]) -> dict[str, Any]:
     """Return a profile's entry in the manifest: its counts, the drawn ones and their distance.
 
     Args:
         profile: The profile, as `TagProfile.to_json` writes it.
-        counts: The summed counts of all receipts; those of shapes begin with `PREFIX`.
+        shapes: Shapes of the drawn tags by class, summed over all receipts.
     """
-    drawn = {
-        name.removeprefix(PREFIX): number
-        for name, number in sorted(counts.items())
-        if name.startswith(PREFIX)
-    }
+    drawn = dict(sorted(shapes.items()))
     return {**profile, "drawn": drawn, "distance": compare(TagProfile.from_json(profile), drawn)}
 
 

@@ -51,7 +51,7 @@ def written(tmp_path):
     data = kept.select(["id", "source"])
     config = run_files.WriteConfig(output, 1, digest, "s")
     shard = Shard(0, kept, rejected, data)
-    write.write_shard(write.ShardOutput(shard, data, {"plain rows": 2}), config)
+    write.write_shard(write.ShardOutput(shard, data, {"plain_rows": 2}), config)
     receipts.write_unit_receipt(output, digest, 0, 3)
     return output
 
@@ -84,7 +84,7 @@ def test_the_manifest_counts_and_names_every_file(written):
     made = commit_run(written, {"symbols.txt": b"<a_0>\n"})
     assert made["rows"] == {"read": 3, "kept": 2, "rejected": 1}
     assert made["rejected"] == {"duplicate": 1}
-    assert made["counts"] == {"plain rows": 2}
+    assert made["counts"] == {"plain_rows": 2}
     names = [entry["name"] for entry in made["files"]]
     part = "part-00000-of-00001.parquet"
     assert names == ["README.md", f"data/{part}", f"rejects/{part}", "report.html", "symbols.txt"]

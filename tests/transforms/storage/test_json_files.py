@@ -73,7 +73,7 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, text: str, messag
 
 
 def test_a_long_value_is_shortened(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match='found "x{50,60}…; restore it'):
+    with pytest.raises(ConfigError, match=r'found "x{50,60}…; restore it'):
         _read(tmp_path, GOOD.replace("1}]", '"' + "x" * 5_000 + '"}]'))
 
 

@@ -296,7 +296,7 @@ def test_the_command_learns_and_the_job_draws_and_reports(tmp_path):
     runs.run_well_here(*job, cwd=tmp_path)
     manifest = json.loads((tmp_path / "out" / "_manifest.json").read_text())
     assert manifest["tag_profile"]["distance"]["form"] < 0.2
-    assert manifest["tag_profile"]["drawn"]["tags 1"] == manifest["counts"]["tagged rows"]
+    assert manifest["tag_profile"]["drawn"]["tags 1"] == manifest["counts"]["tagged_rows"]
     assert not any(name.startswith(PREFIX) for name in manifest["counts"])
     assert f"tag_profile:{manifest['configuration']['tag_profile'][:12]}" in manifest["signature"]
     assert "Tag profile" in (tmp_path / "out" / "report.html").read_text()
