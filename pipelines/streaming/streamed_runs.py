@@ -6,14 +6,18 @@ from typing import Any
 from pairweave.pipelines.options.representation import representation_of
 from pairweave.pipelines.options.stream_options import DrawnTagOptions, StreamedTagOptions
 from pairweave.pipelines.run import finished_run
+from pairweave.pipelines.run.finished_run import ANOTHER_FORMAT
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.export.export import shard_batches
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN
 from pairweave.transforms.links.phrase_extraction import PhraseConfig
 from pairweave.transforms.output import run_files
-from pairweave.transforms.output.run_files import Json, data_name, read_json, shard_receipt_name
+from pairweave.transforms.output.documents.plan_model import check_format, read_plan
+from pairweave.transforms.output.documents.receipt_models import ShardReceipt
+from pairweave.transforms.output.run_files import Json, data_name, shard_receipt_name
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.json_files import read_model
 from pairweave.transforms.streaming.drawable_pairs import Drawing
 from pairweave.transforms.streaming.pair_passes import StreamedRun
 from pairweave.transforms.streaming.tag_stream import StreamConfig, TagStream
@@ -64,7 +68,9 @@ def _open(
             f"{directory}: a run of {job} has no word links, from which tags are drawn; give a run "
             "of align, or of augment with --keep_links"
         )
-    plan = read_json(files.join(directory, run_files.PLAN))
+    if job == "augment":
+        check_format(manifest, files.join(directory, run_files.MANIFEST), ANOTHER_FORMAT)
+    plan = read_plan(files.join(directory, run_files.PLAN))
     if any(unit.get("inline_tags") == "index" for unit in plan["units"]):
         raise ConfigError(
             f"{directory}: it keeps the tags of its input, which are not drawn; give a run of "
@@ -199,6 +205,12 @@ def _shards(directory: str, manifest: Json) -> tuple[tuple[int, ...], tuple[str,
         if manifest["job"] == "align":
             pairs.append(int(entry["rows"]))
             continue
-        receipt = files.join(directory, shard_receipt_name(shard, manifest["shards"]))
-        pairs.append(int(read_json(receipt)["counts"]["plain_rows"]))
+        path = files.join(directory, shard_receipt_name(shard, manifest["shards"]))
+        receipt = read_model(path, ShardReceipt)
+        if receipt.plan != manifest["plan_sha256"] or "plain_rows" not in receipt.counts:
+            raise ConfigError(
+                f"{path}: counts.plain_rows: is missing, or the receipt is of another plan; repeat "
+                "the command of the run to write it again"
+            )
+        pairs.append(receipt.counts["plain_rows"])
     return tuple(pairs), tuple(hashes)

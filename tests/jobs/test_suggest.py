@@ -147,8 +147,8 @@ def test_pairs_without_a_translation_are_masked_or_rejected(corpus):
     arguments = ("suggest", *sides, *LANGS, *SMALL)
     runs.run_well_here(*arguments, "--output", "untranslated", cwd=directory)
     manifest = json.loads((directory / "untranslated" / "_manifest.json").read_text())
-    assert manifest["counts"]["alignment examples"] == 0
-    assert manifest["counts"]["parallel examples"] == manifest["rows"]["kept"]
+    assert manifest["counts"]["alignment_examples"] == 0
+    assert manifest["counts"]["parallel_examples"] == manifest["rows"]["kept"]
     status, _, errors = runs.run_here(
         *arguments, "--methods", "alignment", "--output", "nothing", cwd=directory
     )

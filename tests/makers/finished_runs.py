@@ -11,6 +11,7 @@ from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.export.export_markup import export_markup
 from pairweave.transforms.formats import registry
 from pairweave.transforms.output import receipts, run_files, write
+from pairweave.transforms.output.documents.parts import FORMAT
 from pairweave.transforms.shards.merge import merge_rows
 from pairweave.transforms.shards.shard import Shard
 from tests.makers.rows import batch, row
@@ -42,7 +43,7 @@ PAIRS = [
 def plan(**changes):
     """Return a run's plan."""
     base = {
-        "format": run_files.FORMAT,
+        "format": FORMAT,
         "job": "augment",
         "version": "1.2.3",
         "signature": "job:augment|seed:1|v:1.2.3",

@@ -3,9 +3,10 @@
 from pairweave.transforms.counts.histograms import HISTOGRAMS
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.output import aligned_by
+from pairweave.transforms.output.documents.parts import FORMAT
 from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.output.receipts import is_as_planned
-from pairweave.transforms.output.run_files import FORMAT, Json, plan_digest
+from pairweave.transforms.output.run_files import Json, plan_digest
 from pairweave.transforms.report.rejected_files import rejection_notices
 from pairweave.transforms.report.rejected_languages import language_notices
 from pairweave.transforms.suggestions import span_lengths

@@ -11,6 +11,7 @@ from pairweave.transforms.counts.histograms import Bars
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output import attempt_marks
 from pairweave.transforms.output.band_edges import BandEdge
+from pairweave.transforms.output.documents.plan_model import read_plan
 from pairweave.transforms.output.exchanged_sides import ExchangedSides
 from pairweave.transforms.output.receipt_checks import check_shard, check_unit
 from pairweave.transforms.output.run_files import (
@@ -191,7 +192,7 @@ def is_as_planned(unit: Json, rows: int) -> bool:
 
 
 def _planned_units(output: str) -> dict[int, Json]:
-    units = read_json(files.join(output, PLAN))["units"]
+    units = read_plan(files.join(output, PLAN))["units"]
     return {int(unit["index"]): unit for unit in units}
 
 
@@ -235,7 +236,8 @@ def _shard_receipt(
         receipt = read_json(files.join(output, name))
         check_shard(receipt, plan, shard, shards, rejects_only=rejects_only)
     except (OSError, ConfigError, WorkerError) as error:
-        raise WorkerError(f"{name}: no usable receipt: {error}") from error
+        said = str(error).removeprefix(f"{name}: ")
+        raise WorkerError(f"{name}: no usable receipt: {said}") from error
     return receipt
 
 
@@ -259,7 +261,8 @@ def read_unit_receipt(output: str, plan: str, unit: int) -> Json:
         receipt = read_json(files.join(output, name))
         check_unit(receipt, plan, unit)
     except (OSError, ConfigError, WorkerError) as error:
-        raise WorkerError(f"{name}: no usable receipt: {error}") from error
+        said = str(error).removeprefix(f"{name}: ")
+        raise WorkerError(f"{name}: no usable receipt: {said}") from error
     return receipt
 
 

@@ -1,6 +1,6 @@
 """Our own JSON files: one model for each, read in one place, refused in one line."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 import orjson
@@ -40,6 +40,26 @@ def read_model(path: str, model: type[Model]) -> Model:
         OSError: It cannot be read.
     """
     return parse_model(files.read_bytes(path), path, model)
+
+
+def read_checked(
+    path: str, model: "type[JsonFile] | Callable[[dict[str, Any]], type[JsonFile]]"
+) -> dict[str, Any]:
+    """Read a JSON file and check it like `read_model`, but return the plain object.
+
+    For code that hashes, shows or copies the whole file.
+
+    Args:
+        path: The file.
+        model: Its model; or a function that chooses one by the object.
+
+    Raises:
+        ConfigError: See `read_model`.
+        OSError: It cannot be read.
+    """
+    value = parse_object(files.read_bytes(path), path)
+    check(value, path, model if isinstance(model, type) else model(value))
+    return value
 
 
 def parse_model(data: bytes, path: str, model: type[Model]) -> Model:
