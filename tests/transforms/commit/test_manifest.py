@@ -226,7 +226,7 @@ def test_a_receipt_whose_rows_of_a_file_are_wrong_is_not_believed(written, numbe
         ("units", [[0, 2]], "units: counts of units are not lists"),
         ("units", [[0, 2, 1, 0]], "units: counts of units are not lists"),
         ("units", [[0, 2, -1]], "units: a count of a unit is negative"),
-        ("units", [(0, 2, "1")], "units: counts of units are not all whole"),
+        ("units", [[0, 2, "1"]], "units: counts of units are not all whole"),
         ("units", {"0": [2, 1]}, "units: packed counts of units are damaged"),
         ("rejected", [{"rows": 1, "corpus": "c", "stage": "x"}], r"rejected\[0\].reason: is miss"),
         ("kept_by_corpus", {"c": "2"}, 'kept_by_corpus.c: expected a whole number, found "2"'),
@@ -258,11 +258,11 @@ def test_a_receipt_of_a_unit_says_how_many_rows_were_read(rows):
     receipt_checks.check_unit(good, "p", 0)
     with pytest.raises(WorkerError, match="rows: expected "):
         receipt_checks.check_unit({**good, "rows": rows}, "p", 0)
-    with pytest.raises(WorkerError, match="characters.en: expected a whole number"):
+    with pytest.raises(WorkerError, match=r"characters\.en: expected a whole number"):
         receipt_checks.check_unit({**good, "characters": {"en": None}}, "p", 0)
     for edge in ([1, 2], [1, 2, "3"], 4):
-        with pytest.raises(WorkerError, match="^band_edge"):
+        with pytest.raises(WorkerError, match=r"^band_edge"):
             receipt_checks.check_unit({**good, "band_edge": edge}, "p", 0)
     for sides in ([1], [1, "2"], 4):
-        with pytest.raises(WorkerError, match="^exchanged_sides"):
+        with pytest.raises(WorkerError, match=r"^exchanged_sides"):
             receipt_checks.check_unit({**good, "exchanged_sides": sides}, "p", 0)

@@ -1,6 +1,8 @@
 """The content of ``_run.json``: what differs between runs with the same output."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
+
+import pydantic
 
 from pairweave.transforms.output.documents.parts import Number
 from pairweave.transforms.storage.json_files import JsonFile, read_checked
@@ -12,6 +14,12 @@ class StepTime(JsonFile):
     seconds: float
     rows: Number | None = None
     rows_per_second: float | None = None
+
+    @pydantic.model_validator(mode="after")
+    def _check_speed(self) -> Self:
+        if (self.rows is None) != (self.rows_per_second is None):
+            raise ValueError("expected rows and rows_per_second together, or neither")
+        return self
 
 
 class SentTo(JsonFile):
@@ -38,7 +46,7 @@ class RunNote(JsonFile):
     seconds: float | None
     pairs_per_second: float | None
     engine: str
-    workers: int | None
+    workers: Number | None
     attempts: Number
     shards_reused: Number
     machine: Machine
