@@ -11,10 +11,10 @@ from pairweave.pipelines.commands.finished import report_command
 from pairweave.pipelines.options.stream_options import StreamCommandOptions
 from pairweave.pipelines.run import finished_run, run_state, run_summary
 from pairweave.pipelines.streaming.streamed_runs import open_stream
-from pairweave.transforms.commit import leftovers
+from pairweave.transforms.commit import claim, leftovers
 from pairweave.transforms.commit.checking import read_sums
 from pairweave.transforms.commit.commit import commit_run
-from pairweave.transforms.errors import ConfigError, PairweaveError
+from pairweave.transforms.errors import ClaimedError, ConfigError, PairweaveError
 from pairweave.transforms.export.export import export
 from pairweave.transforms.formats import registry
 from pairweave.transforms.output import receipts, run_files
@@ -249,3 +249,115 @@ def test_commands_refuse_what_is_damaged_in_one_line(whole, tmp_path, name, job,
         found.append(problem_with(lambda: command(str(run)), what))
     path.write_bytes(whole_file)
     assert [problem for problem in found if problem] == []
+
+
+def change(run, **fields):
+    path = run / "_manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_bytes()), **fields}))
+    return str(path)
+
+
+INCONSISTENT = {
+    "shards": {"shards": 0},
+    "rows.kept": {"rows": {"read": 10, "kept": -4, "rejected": 14}},
+    "rows": {"rows": {"read": 11, "kept": 4, "rejected": 6}},
+    "corpora.*.kept": {"rows": {"read": 11, "kept": 5, "rejected": 6}},
+    "rejected": {"rejected": {"length_ratio": 6, "identical": 1}},
+    "counts.plain_rows": {"counts": {"plain_rows": -1}},
+    "files": {"files": []},
+}
+
+
+@pytest.mark.parametrize("field", INCONSISTENT)
+@pytest.mark.parametrize("command", [report_command.render, preview, export_rows, stream])
+def test_a_manifest_that_contradicts_itself_is_no_empty_run(whole, tmp_path, field, command):
+    run = shutil.copytree(whole / "augment", tmp_path / "run")
+    path = change(run, **INCONSISTENT[field])
+    with pytest.raises(ConfigError) as refused:
+        command(str(run))
+    assert str(refused.value).startswith(f"{path}: ")
+    assert field.split(".")[0] in str(refused.value) or "part-00000" in str(refused.value)
+
+
+def test_a_manifest_lists_each_file_once(whole, tmp_path):
+    run = shutil.copytree(whole / "align", tmp_path / "run")
+    entries = json.loads((run / "_manifest.json").read_bytes())["files"]
+    path = change(run, files=[*entries, entries[0]])
+    with pytest.raises(ConfigError, match=f"^{re.escape(path)}: files: lists {entries[0]['name']}"):
+        preview(str(run))
+
+
+def test_files_of_rejects_have_as_many_rows_as_were_rejected(whole, tmp_path):
+    run = shutil.copytree(whole / "align", tmp_path / "run")
+    entries = json.loads((run / "_manifest.json").read_bytes())["files"]
+    for entry in entries:
+        entry["rows"] = 0 if entry["name"].startswith("rejects/") else entry.get("rows")
+    change(run, files=entries)
+    with pytest.raises(ConfigError, match="files: expected 6 rows in all in rejects/, found 0"):
+        preview(str(run))
+
+
+def test_corpora_add_up_to_the_rejected_rows(whole, tmp_path):
+    run = shutil.copytree(whole / "align", tmp_path / "run")
+    corpora = json.loads((run / "_manifest.json").read_bytes())["corpora"]
+    corpora["web"]["rejected"] = {}
+    change(run, corpora=corpora)
+    with pytest.raises(ConfigError, match=r"corpora\.\*\.rejected: expected 6 in all"):
+        preview(str(run))
+
+
+def test_a_histogram_has_one_bar_more_than_edges_which_ascend(whole, tmp_path):
+    run = shutil.copytree(whole / "augment", tmp_path / "run")
+    histograms = json.loads((run / "_manifest.json").read_bytes())["histograms"]
+    for edges, message in ([1, 2], "one bar more than edges"), ([*range(15, -1, -1)], "ascend"):
+        change(run, histograms={**histograms, "tags": {**histograms["tags"], "edges": edges}})
+        with pytest.raises(ConfigError, match=f"histograms.tags: expected .*{message}"):
+            preview(str(run))
+
+
+def older(run):
+    """Make a run's files those of the first format, in which counters had sentences as names."""
+    for name in ("_manifest.json", "_plan.json"):
+        found = json.loads((run / name).read_bytes())
+        found.pop("format")
+        found.pop("histograms", None)
+        if "counts" in found:
+            found["counts"] = {"plain rows": 4, "tagged rows with 1 tags": 4}
+        (run / name).write_text(json.dumps(found))
+
+
+@pytest.mark.parametrize("command", [report_command.render, compare, stream])
+def test_counters_of_an_earlier_format_are_not_read(whole, tmp_path, command):
+    run = shutil.copytree(whole / "augment", tmp_path / "run")
+    older(run)
+    with pytest.raises(ConfigError) as refused:
+        command(str(run))
+    assert str(refused.value).startswith(f"{run}/_manifest.json: format: expected 2, found 1: pair")
+    assert "run the job again with another --output, or use that version" in str(refused.value)
+
+
+@pytest.mark.parametrize("job", ["align", "augment"])
+def test_rows_of_an_earlier_format_are_still_read(whole, tmp_path, job):
+    run = shutil.copytree(whole / job, tmp_path / "run")
+    older(run)
+    preview(str(run))
+    if job == "augment":
+        export_rows(str(run))
+    else:
+        read_on(str(run))
+        stream(str(run))
+    collect(str(run))
+    status(str(run))
+
+
+def test_a_directory_that_an_earlier_version_began_is_refused(whole, tmp_path):
+    run = shutil.copytree(whole / "augment", tmp_path / "run")
+    plan = json.loads((run / "_plan.json").read_bytes())
+    claim.check_claim(str(run), plan)
+    older(run)
+    with pytest.raises(ClaimedError) as refused:
+        claim.check_claim(str(run), plan)
+    assert "pairweave 1.2.3 began this run, and writes its files in another form" in str(
+        refused.value
+    )
+    assert "give another --output, or finish it with that version" in str(refused.value)

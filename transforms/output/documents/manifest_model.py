@@ -110,6 +110,11 @@ class Manifest(JsonFile):
         ):
             if found != total:
                 raise ValueError(f"{field}: expected {total} in all, as rows says, found {found}")
+        rejects = [entry.rows or 0 for entry in self.files if entry.name.startswith("rejects/")]
+        if sum(rejects) != rows.rejected:
+            raise ValueError(
+                f"files: expected {rows.rejected} rows in all in rejects/, found {sum(rejects)}"
+            )
         names = [entry.name for entry in self.files]
         twice = {name for name in names if names.count(name) > 1} if _repeats(names) else set()
         if twice:
