@@ -4,11 +4,12 @@ import dataclasses
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import orjson
 import pyarrow as pa
+from pydantic import Field
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.tags.elements import Phrases
@@ -22,6 +23,7 @@ from pairweave.transforms.markup.markup import (
     parse_markup,
 )
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.json_files import JsonFile, check
 from pairweave.transforms.tags.named_tags import FORMS, NO_NAMES, TagNames
 from pairweave.transforms.tags.tag_measures import FEATURES, Elements, Ruler, cells_of, measure
 
@@ -105,6 +107,20 @@ class TagProfile:
         return cls(counts, split, TagNames(names, str(value.get("syntax", "xml"))))
 
 
+class _ProfileFile(JsonFile):
+    """The content of a profile's file."""
+
+    ADVICE: ClassVar[str] = (
+        "make a profile with: pairweave tags profile --input TAGGED --output FILE"
+    )
+
+    tag_profile: int
+    counts: dict[str, Annotated[int, Field(ge=0)]]
+    split: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)]
+    names: dict[str, dict[str, Annotated[int, Field(ge=0)]]] = Field(default_factory=dict)
+    syntax: Literal["xml", "html", "xliff", "indexed"] = "xml"
+
+
 def read_profile(path: str) -> TagProfile:
     """Read the file of a profile.
 
@@ -120,6 +136,7 @@ def read_profile(path: str) -> TagProfile:
             f"{path}: not a tag profile of version {VERSION}; make one with: "
             "pairweave tags profile --input TAGGED --output FILE"
         )
+    check(value, path, _ProfileFile)
     try:
         return TagProfile.from_json(value)
     except ConfigError as error:

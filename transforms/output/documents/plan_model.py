@@ -77,5 +77,5 @@ def check_format(found: dict[str, Any], path: str, advice: str) -> None:
     if form != FORMAT:
         raise ConfigError(
             f"{path}: format: expected {FORMAT}, found {form}: pairweave {found['version']} wrote "
-            f"this run, whose counters and histograms have another form; {advice}"
+            f"this run, and its counters have another form; {advice}"
         )
