@@ -72,6 +72,24 @@ def plan(**changes):
     return {**base, **changes}
 
 
+def manifest(names, **changes):
+    """Return the manifest of a run without rows that lists files of these names."""
+    document = plan(rows=0, **changes)
+    taken = ("format", "job", "version", "signature", "configuration", "inputs", "notices")
+    return {
+        **{name: document[name] for name in (*taken, "shards")},
+        "plan_sha256": run_files.plan_digest(document),
+        "corpora": {
+            corpus["name"]: {**corpus, "kept": 0, "rejected": {}} for corpus in document["corpora"]
+        },
+        "rows": {"read": 0, "kept": 0, "rejected": 0},
+        "rejected": {},
+        "counts": {},
+        "histograms": {},
+        "files": [{"name": name, "bytes": 0, "sha256": "0" * 64} for name in names],
+    }
+
+
 def rejects():
     """Return rows that were turned away, for four reasons."""
     return [

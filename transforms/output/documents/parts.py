@@ -20,7 +20,7 @@ Settings = dict[str, Any]
 class FileEntry(JsonFile):
     """A file of the run."""
 
-    name: Name
+    name: str
     bytes: Number
     sha256: Digest
     rows: Number | None = None

@@ -44,7 +44,7 @@ class PlanDocument(JsonFile):
     notices: list[str]
     rows: Number
     shards: Annotated[int, Field(ge=1)]
-    models: list[Name]
+    models: list[str]
 
     @pydantic.model_validator(mode="after")
     def _check_units(self) -> Self:
