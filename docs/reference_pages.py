@@ -1,5 +1,6 @@
-"""Write the pages of the reference from the code: options, columns, reasons, formats, API."""
+"""Write the pages of the reference from the code: options, columns, counters, formats, API."""
 
+import dataclasses
 import importlib
 import inspect
 import re
@@ -19,6 +20,7 @@ from pairweave.pipelines.commands.refresh import refresh_command
 from pairweave.pipelines.commands.tags import tags_command
 from pairweave.pipelines.options import base
 from pairweave.transforms import rejects, schemas, screen
+from pairweave.transforms.counts import counters, histograms
 from pairweave.transforms.filtering import rules
 from pairweave.transforms.formats import registry
 from pairweave.transforms.output import column_meanings
@@ -44,6 +46,7 @@ def write(folder: Path) -> None:
         "columns": columns_page(),
         "formats": formats_page(),
         "rejects": rejects_page(),
+        "counters": counters_page(),
         "api": api_page(),
     }
     for name, text in pages.items():
@@ -224,6 +227,57 @@ def rejects_page() -> str:
     ]
     about = "The column `reason` of rejects; the column `detail` has the value that decided."
     return _page("Reject reasons", about, _table(("reason", "limit"), rows))
+
+
+def counters_page() -> str:
+    """Return the page with the counters and histograms of manifests and receipts."""
+    declared = {**counters.COUNTERS}
+    rules_of_filter = {
+        f"{kind}_REASON": dataclasses.replace(each, about=each.about.format(reason="REASON"))
+        for kind, each in counters.RULE_COUNTERS.items()
+    }
+    rows = [
+        (f"`{name}`", each.jobs, each.about)
+        for name, each in {**declared, **rules_of_filter}.items()
+    ]
+    about = (
+        "`counts` in `_manifest.json` and in receipts: whole numbers by these names. A counter "
+        "that is not there is 0, or of another job. `REASON` is a reject reason of a rule of "
+        "`filter`."
+    )
+    bars = [
+        (
+            f"`{name}`",
+            each.by,
+            each.unit,
+            ", ".join(map(str, _edges(each))),
+            column_meanings.MEANINGS.get(name, each.title) if each.by == "all" else each.title,
+        )
+        for name, each in histograms.HISTOGRAMS.items()
+    ]
+    how = (
+        "`histograms` in `_manifest.json`: by these names, objects with `unit`, `by`, `edges` and "
+        "`counts`. `counts` has a list for each corpus, for each method, or one under `all`, as "
+        "`by` says. The first number of a list is that of the values below the first edge; each "
+        "other number is that of the values from an edge up to the next one, excluded, and the "
+        "last is that of the values from the last edge on. Edges are the same in every run, so "
+        "numbers of several runs can be added. Receipts have the lists alone, without the zeros at "
+        "their end."
+    )
+    return _page(
+        "Counters and histograms",
+        about,
+        _table(("counter", "jobs", "what it counts"), rows),
+        "## Histograms",
+        how,
+        _table(("histogram", "by", "unit", "edges", "of"), bars),
+    )
+
+
+def _edges(histogram: histograms.Histogram) -> list[object]:
+    """Return the edges of a histogram, those in the middle of many left out."""
+    edges: list[object] = list(histogram.as_json({})["edges"])
+    return edges if len(edges) <= 8 else [*edges[:3], "…", *edges[-3:]]
 
 
 def api_page() -> str:

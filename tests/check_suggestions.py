@@ -83,7 +83,7 @@ def check(output, files):
     assert set().union(*by_id.values()) == set(kept) if by_id else not kept
     assert manifest["rejected"] == dict(reasons)
     for method in methods:
-        assert manifest["counts"][f"{method} examples"] == counts[method]
+        assert manifest["counts"][f"{method}_examples"] == counts[method]
     return {**counts, "kept": rows["kept"], "rejected": dict(reasons), "read": rows["read"]}
 
 

@@ -276,8 +276,8 @@ def check(output, files):
     assert rows["read"] == pairs.total() == len(kept) + rejected.total()
     assert (rows["kept"], rows["rejected"]) == (len(kept), rejected.total())
     assert manifest["rejected"] == dict(reasons)
-    assert manifest["counts"]["plain rows"] == counts["plain"]
-    assert manifest["counts"]["tagged rows"] == counts["tagged"]
+    assert manifest["counts"]["plain_rows"] == counts["plain"]
+    assert manifest["counts"]["tagged_rows"] == counts["tagged"]
     assert manifest["counts"]["tags"] == counts["tags"]
     return {**counts, "kept": len(kept), "rejected": dict(reasons), "read": pairs.total()}
 

@@ -185,7 +185,8 @@ def write_run(directory: Path, document: dict[str, Any], rows: int) -> None:
             "rejected": [],
             "units": pack_units(found if len(found) > PACKED else found.tolist()),
             "unit_reasons": [],
-            "counts": {"plain rows": kept},
+            "counts": {"plain_rows": kept},
+            "histograms": {},
             "files": [run_files.file_entry(name, data, 0) for name in names],
         }
         receipt["files"][0]["rows"] = 0
@@ -294,7 +295,7 @@ def read(unit: Unit | None, rows: int, output: str, plan: str) -> Iterator[pa.Re
 
 def finish(shard: Shard) -> ShardOutput:
     """Leave out what would align and tag the rows."""
-    return ShardOutput(shard, schemas.TAGGED.empty_table(), {"plain rows": shard.kept.num_rows})
+    return ShardOutput(shard, schemas.TAGGED.empty_table(), {"plain_rows": shard.kept.num_rows})
 
 
 def run_graph(output: str, document: dict[str, Any], units: tuple[Unit, ...], rows: int) -> None:

@@ -4,7 +4,7 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.hmm.emissions import Lexicon
 from pairweave.transforms.kernels.hmm.hmm import JUMPS
 from pairweave.transforms.kernels.hmm.sides import Words
+from pairweave.transforms.storage.json_files import JsonFile, check
 
 VERSION = 1
 """Increased when the meaning of a file changes."""
@@ -164,6 +165,33 @@ def _write(schema: pa.Schema, columns: list[Any]) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
+class _HashedFile(JsonFile):
+    sha256: str
+
+
+class _Config(JsonFile):
+    model1_iterations: int
+    hmm_iterations: int
+    decode: str
+    threshold: float
+    null_probability: float
+    word_prior: float
+    max_vocabulary: int
+    max_translations: int
+
+
+class _Header(JsonFile):
+    """The content of `HEADER`."""
+
+    ADVICE: ClassVar[str] = "fit the model again"
+
+    aligner: str
+    version: int
+    config: _Config
+    files: dict[str, _HashedFile]
+    fit: dict[str, Any]
+
+
 def _read_header(files: Mapping[str, bytes]) -> dict[str, Any]:
     """Return the header, checked for its kind and version."""
     if HEADER not in files:
@@ -179,9 +207,7 @@ def _read_header(files: Mapping[str, bytes]) -> dict[str, Any]:
             f"{HEADER}: expected version {VERSION}, found {header.get('version')!r}; "
             "fit the model again"
         )
-    for name in ("config", "files", "fit"):
-        if not isinstance(header.get(name), dict):
-            raise ConfigError(f"{HEADER} is damaged: {name} is missing; fit the model again")
+    check(header, HEADER, _Header)
     return header
 
 

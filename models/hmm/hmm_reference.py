@@ -4,7 +4,9 @@ import dataclasses
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from pairweave.models.aligner import LoadableReference, LoadedAligner
 from pairweave.models.hmm import phrase_table, word_order
@@ -15,6 +17,7 @@ from pairweave.models.model_directory import require_regular
 from pairweave.models.model_store import ModelStore
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files, hashed_files
+from pairweave.transforms.storage.json_files import check
 from pairweave.transforms.text.tokens import TokenConfig
 
 ABOUT = hashed_files.ABOUT
@@ -55,6 +58,28 @@ class HmmReference(LoadableReference):
     def load(self) -> LoadedAligner:
         """Return the fitted aligner, loaded once in a process; see `load`."""
         return load(self).model
+
+
+class HmmAbout(hashed_files.About):
+    """The content of a fitted aligner's ``about.json``.
+
+    Attributes:
+        format: `FORMAT`.
+        aligner: `ALIGNER`.
+        tokens: How its text was cut, a kind of `TokenConfig`.
+        pairs: Number of the pairs that it was fitted on.
+        source_lang: Language tags of their sources; None if they are not known.
+        target_lang: Likewise of their targets.
+    """
+
+    ADVICE: ClassVar[str] = "fit it again"
+
+    format: int
+    aligner: str
+    tokens: str
+    pairs: Annotated[int, Field(ge=0)] = 0
+    source_lang: list[str] | None = None
+    target_lang: list[str] | None = None
 
 
 def pack(
@@ -115,7 +140,11 @@ def find_whole(directory: str) -> HmmReference | None:
     except WorkerError:
         return None
     about = hashed_files.parse_about(packed[ABOUT])
-    if about.get("format") != FORMAT or about.get("aligner") != ALIGNER or "tokens" not in about:
+    if about.get("format") != FORMAT or about.get("aligner") != ALIGNER:
+        return None
+    try:
+        hashed_files.parse_about(packed[ABOUT], HmmAbout)
+    except ValueError:
         return None
     return HmmReference(files.absolute(directory), _digest(packed[ABOUT]))
 
@@ -165,8 +194,7 @@ def _open(reference: HmmReference) -> tuple[FittedAligner, str]:
             f"{directory}/{ABOUT}: expected an {ALIGNER} aligner of format {FORMAT}, "
             f"found {about.get('aligner')} of format {about.get('format')}; fit it again"
         )
-    if "tokens" not in about:
-        raise ConfigError(f"{directory}/{ABOUT}: does not say how text is tokenized; fit it again")
+    check(about, f"{directory}/{ABOUT}", HmmAbout)
     contents: dict[str, bytes] = {}
     for name, digest in about["files"].items():
         contents[name] = _read(directory, name)

@@ -4,9 +4,10 @@ import dataclasses
 import hashlib
 import io
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from pairweave.models.encoder.pieces import Pieces
 from pairweave.models.model_store import ModelReference, ModelStore
@@ -115,6 +116,15 @@ def _document_counts(pieces: Pieces, vocabulary: int) -> np.ndarray:
     return np.bincount(different % vocabulary, minlength=vocabulary).astype(np.int64)
 
 
+class IdfAbout(hashed_files.About):
+    """The content of the ``about.json`` of counts."""
+
+    pairs: Annotated[int, Field(ge=0)]
+    pieces: str
+    source_lang: list[str] | None = None
+    target_lang: list[str] | None = None
+
+
 def pack(idf: Idf, facts: Mapping[str, object]) -> dict[str, bytes]:
     """Return all files of the counts' directory, ``about.json`` last."""
     packed = {}
@@ -163,11 +173,11 @@ def _open(reference: IdfReference) -> tuple[Idf, str]:
     try:
         packed = hashed_files.read(reference.directory)
         STORE.check(reference, _digest(packed))
-        about = hashed_files.parse_about(packed[hashed_files.ABOUT])
+        about = hashed_files.parse_about(packed[hashed_files.ABOUT], IdfAbout)
         source, target = (
             np.load(io.BytesIO(packed[f"{side}.npy"]), allow_pickle=False) for side in _SIDES
         )
-        found = Idf(int(about["pairs"]), source, target, str(about["pieces"]), about)
+        found = Idf(about["pairs"], source, target, about["pieces"], about)
         return found, reference.digest
     except (WorkerError, ValueError, KeyError) as error:
         raise ConfigError(

@@ -9,6 +9,7 @@ import dataclasses
 import hashlib
 import io
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 
@@ -136,6 +137,14 @@ def _scaled(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
+class ProjectionAbout(hashed_files.About):
+    """The content of the ``about.json`` of a map."""
+
+    method: Literal["orthogonal", "least_squares"]
+    encoder: str
+    layer: int
+
+
 def pack(projection: Projection, facts: Mapping[str, object]) -> dict[str, bytes]:
     """Return all files of a map's directory, ``about.json`` last."""
     buffer = io.BytesIO()
@@ -177,14 +186,15 @@ def _open(reference: ProjectionReference) -> tuple[Projection, str]:
         about = hashed_files.parse_about(packed[hashed_files.ABOUT])
         if about.get("format") != FORMAT or about.get("kind") != KIND:
             raise ValueError(f"kind {about.get('kind')}, format {about.get('format')}")
+        hashed_files.parse_about(packed[hashed_files.ABOUT], ProjectionAbout)
         matrix = np.load(io.BytesIO(packed[_FILE]), allow_pickle=False)
         if matrix.ndim != 2 or len(matrix) != matrix.shape[1] or not np.isfinite(matrix).all():
             raise ValueError(f"{_FILE} is not a square matrix of finite numbers")
         projection = Projection(
             matrix.astype(np.float32),
-            str(about["method"]),
-            str(about["encoder"]),
-            int(about["layer"]),
+            about["method"],
+            about["encoder"],
+            about["layer"],
             about,
         )
         return projection, reference.digest

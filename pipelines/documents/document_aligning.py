@@ -223,7 +223,7 @@ def _judges(halves: Sequence[hmm_reference.HmmReference]) -> list[HmmModel | Non
     """Return the aligners of both halves; None for one that cannot judge."""
     loaded = [None if half == NO_MODEL else hmm_reference.load(half) for half in halves]
     return [
-        one.model if one is not None and one.about["pairs"] >= LEAST_PAIRS else None
+        one.model if one is not None and one.about.get("pairs", 0) >= LEAST_PAIRS else None
         for one in loaded
     ]
 

@@ -46,7 +46,7 @@ from pairweave.transforms.tags.glossary import Glossary, TermConfig, find_terms
 from pairweave.transforms.tags.injection_options import GlossaryOptions
 from pairweave.transforms.tags.kept_tags import keep_or_inject_tags, own_symbols
 from pairweave.transforms.tags.tag_config import TagConfig
-from pairweave.transforms.tags.tag_counts import count_tags
+from pairweave.transforms.tags.tag_counts import count_shapes, count_tags
 from pairweave.transforms.tags.tag_profile import TagProfile
 from pairweave.transforms.tags.tags import inject_tags, symbols
 
@@ -217,8 +217,12 @@ def finish(
     else:
         tagged, without = inject_tags(phrases, tags)
     shard = shard.reject(without, Stage.TAG, Reject.NO_PHRASE_PAIR)
-    counts = count_tags(tagged, phrases, tags)
-    return ShardOutput(shard, with_links(tagged, phrases) if links else tagged, counts)
+    return ShardOutput(
+        shard,
+        with_links(tagged, phrases) if links else tagged,
+        count_tags(tagged),
+        tag_shapes=count_shapes(tagged, phrases, tags),
+    )
 
 
 def finish_terms(

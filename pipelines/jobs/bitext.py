@@ -326,8 +326,8 @@ def finish(shard: Shard, schema: pa.Schema) -> ShardOutput:
     single = pc.equal(table.column("bead"), "1-1")
     counts = {
         "pairs": table.num_rows,
-        "pairs 1-1": pc.sum(single, min_count=0).as_py(),
-        "source sentences": pc.sum(pc.list_value_length(sides[0]), min_count=0).as_py(),
-        "target sentences": pc.sum(pc.list_value_length(sides[1]), min_count=0).as_py(),
+        "one_to_one_pairs": pc.sum(single, min_count=0).as_py(),
+        "source_sentences": pc.sum(pc.list_value_length(sides[0]), min_count=0).as_py(),
+        "target_sentences": pc.sum(pc.list_value_length(sides[1]), min_count=0).as_py(),
     }
     return ShardOutput(shard, table, counts)

@@ -291,4 +291,4 @@ def finish(shard: Shard, *, annotate: bool, reasons: tuple[Reject, ...]) -> Shar
         shard, data = annotated.with_every_pair(shard, data)
     else:
         shard = shard.reject_each(filtered.reasons_of(rows))
-    return ShardOutput(shard, data, counts)
+    return ShardOutput(shard, data, counts, histograms=filtered.column_bars(rows))

@@ -32,6 +32,8 @@ from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.output import attempt_marks, run_files
+from pairweave.transforms.output.documents.manifest_model import read_manifest
+from pairweave.transforms.output.documents.parts import FORMAT
 from pairweave.transforms.output.run_files import REJECTS, rejects_name, to_json
 from pairweave.transforms.output.write import encode_parquet, rejects_of
 from pairweave.transforms.reading.damaged_characters import character_notices, count_characters
@@ -209,7 +211,7 @@ def _is_finished(output: str, plan: str) -> bool:
     path = files.join(output, run_files.MANIFEST)
     if not files.exists(path):
         return False
-    found = run_files.read_json(path)
+    found = read_manifest(path)
     if found.get("plan_sha256") != plan:
         return False
     run_files.check_names(found, path)
@@ -265,6 +267,7 @@ def _commit(
         **{key: run.document[key] for key in ("job", "version", "signature", "configuration")},
         **{key: run.document[key] for key in ("corpora", "inputs")},
         "notices": [*map(str, run.plan.notices), *notices],
+        "format": FORMAT,
         "plan_sha256": run.digest,
         "rows": rows,
         "rejected": dict(reasons),

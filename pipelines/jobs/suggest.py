@@ -165,4 +165,4 @@ def finish(shard: Shard, suggestions: SuggestionConfig, scorer: Scorer | None) -
         said = details[marks].tolist()
         shard = shard.reject(marks, Stage.SUGGEST, Reject(reason), said)
         reasons, details = reasons[~marks], details[~marks]
-    return ShardOutput(shard, made.rows, made.counts, made.words)
+    return ShardOutput(shard, made.rows, made.counts, made.words, made.histograms)

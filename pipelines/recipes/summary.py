@@ -5,6 +5,7 @@ from typing import Any
 
 from pairweave.pipelines.recipes.step import Step
 from pairweave.transforms.output import run_files
+from pairweave.transforms.output.documents.manifest_model import read_manifest
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files
 
@@ -50,4 +51,4 @@ def lines(output: str, steps: Sequence[Step]) -> list[str]:
 
 def _finished(steps: Sequence[Step]) -> Iterator[tuple[Step, dict[str, Any]]]:
     for step in steps:
-        yield step, run_files.read_json(files.join(step.options.output, run_files.MANIFEST))
+        yield step, read_manifest(files.join(step.options.output, run_files.MANIFEST))

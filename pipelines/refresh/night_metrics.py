@@ -62,8 +62,8 @@ def measure(
     new["languages"] = {
         name: round(languages[name] / read, 6) if read else 0.0 for name in sorted(languages)
     }
-    if totals["tagged rows"]:
-        new["tags"] = round(totals["tags"] / totals["tagged rows"], 6)
+    if totals["tagged_rows"]:
+        new["tags"] = round(totals["tags"] / totals["tagged_rows"], 6)
     for name, of in (("probability", "links"), ("score", "scored")):
         if quality[of]:
             new[name] = round(quality[name] / quality[of], 6)

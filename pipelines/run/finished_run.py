@@ -5,6 +5,8 @@ from typing import Any
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
+from pairweave.transforms.output.documents.manifest_model import read_manifest
+from pairweave.transforms.output.documents.plan_model import check_format
 from pairweave.transforms.output.run_files import data_name
 from pairweave.transforms.storage import files
 
@@ -12,12 +14,24 @@ JOBS = ("augment", "align", "suggest", "filter", "bitext")
 """The jobs whose runs contain pairs to show."""
 
 
-def open_manifest(directory: str) -> dict[str, Any]:
+ANOTHER_FORMAT = (
+    "run the job again with another --output, or use that version (its rows can still be "
+    "previewed and exported)"
+)
+
+
+def open_manifest(directory: str, *, counts: bool = False) -> dict[str, Any]:
     """Return the manifest of a finished run.
+
+    Args:
+        directory: The run's directory.
+        counts: Whether its counters and histograms are read, in receipts too: then only a run in
+            the format of this version will do. Rows of earlier versions can still be read.
 
     Raises:
         ConfigError: The directory contains no finished run, one without pairs, one whose manifest
-            lists files outside it, or one of an earlier version with shards beside the manifest.
+            is damaged or lists files outside it, one of an earlier version with shards beside the
+            manifest, or, with ``counts``, one of another format.
     """
     path = files.join(directory, run_files.MANIFEST)
     if not files.exists(path):
@@ -29,10 +43,10 @@ def open_manifest(directory: str) -> dict[str, Any]:
         raise ConfigError(
             f"{directory}: no {run_files.MANIFEST}; give the --output of a finished run"
         )
-    found = run_files.read_json(path)
-    if found.get("job") not in JOBS:
+    found = read_manifest(path)
+    if found["job"] not in JOBS:
         raise ConfigError(
-            f"{directory}: a run of {found.get('job')} contains no pairs to show; give the "
+            f"{directory}: a run of {found['job']} contains no pairs to show; give the "
             f"--output of {', '.join(JOBS[:-1])} or {JOBS[-1]}"
         )
     run_files.check_names(found, path)
@@ -44,6 +58,8 @@ def open_manifest(directory: str) -> dict[str, Any]:
                 "the job again with another --output, or use the version that wrote this run"
             )
     _check_shards(found, path)
+    if counts:
+        check_format(found, path, ANOTHER_FORMAT)
     return found
 
 

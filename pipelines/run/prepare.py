@@ -33,6 +33,7 @@ from pairweave.pipelines.run.run import GraphT, Planned, PlannedT, Run
 from pairweave.transforms.config import pick
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.output import run_files
+from pairweave.transforms.output.documents.parts import FORMAT
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.screen import ScreenConfig, load_exclude
@@ -250,6 +251,7 @@ def _document(
     """Return the content of ``_plan.json`` for a job."""
     version = importlib.metadata.version("pairweave")
     return {
+        "format": FORMAT,
         "job": job,
         "version": version,
         "signature": signature({"job": job, **flat_configuration(settings)}, version),

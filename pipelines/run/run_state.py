@@ -7,6 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from pairweave.transforms.commit.checking import BATCH
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output.documents.plan_model import read_plan
+from pairweave.transforms.output.documents.receipt_models import ShardReceipt
+from pairweave.transforms.output.documents.run_note_model import read_run_note
 from pairweave.transforms.output.receipts import REQUESTS
 from pairweave.transforms.output.run_files import (
     MANIFEST,
@@ -18,6 +21,7 @@ from pairweave.transforms.output.run_files import (
     read_json,
 )
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.json_files import check
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +80,7 @@ def read_state(output: str) -> RunState:
     """
     if not files.exists(files.join(output, PLAN)):
         raise ConfigError(f"{output}: there is no run here: {PLAN} is missing")
-    plan = read_json(files.join(output, PLAN))
+    plan = read_plan(files.join(output, PLAN))
     digest = plan_digest(plan)
     names = files.list_names(files.join(output, RECEIPTS))
     rejected: Counter[str] = Counter()
@@ -102,7 +106,7 @@ def read_state(output: str) -> RunState:
 
 def _sent(output: str) -> Json | None:
     path = files.join(output, RUN)
-    note = read_json(path) if files.exists(path) else {}
+    note = read_run_note(path) if files.exists(path) else {}
     found: Json | None = note.get("dataflow_job")
     return found
 
@@ -112,6 +116,7 @@ def _receipts(output: str, names: list[str], digest: str) -> Iterator[Json]:
     with ThreadPoolExecutor(max_workers=REQUESTS) as pool:
         for start in range(0, len(names), BATCH):
             paths = [files.join(output, RECEIPTS, name) for name in names[start : start + BATCH]]
-            for receipt in pool.map(read_json, paths):
+            for path, receipt in zip(paths, pool.map(read_json, paths), strict=True):
                 if receipt.get("plan") == digest:
+                    check(receipt, path, ShardReceipt)
                     yield receipt

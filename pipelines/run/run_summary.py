@@ -5,6 +5,7 @@ from typing import Any
 
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.output import run_files
+from pairweave.transforms.output.documents.manifest_model import read_manifest
 from pairweave.transforms.output.run_files import DATA, REJECTS
 from pairweave.transforms.report.rejected_languages import RATIO_ADVICE
 from pairweave.transforms.screen import ScreenReject
@@ -21,7 +22,7 @@ Json = Mapping[str, Any]
 
 def say_where(output: str) -> None:
     """Print the results of a run and where they are."""
-    found = run_files.read_json(files.join(output, run_files.MANIFEST))
+    found = read_manifest(files.join(output, run_files.MANIFEST))
     lines = [*_table(found), *_hints(found)]
     lines += [f"notice: {notice}" for notice in found["notices"]]
     terminal.report("\n".join([*lines, *_places(output, found)]))

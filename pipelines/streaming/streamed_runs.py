@@ -1,19 +1,27 @@
 """Opening finished runs as sources of pairs, and choosing how their tags are drawn."""
 
 import itertools
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal
+
+import pydantic
+from pydantic import Field
 
 from pairweave.pipelines.options.representation import representation_of
 from pairweave.pipelines.options.stream_options import DrawnTagOptions, StreamedTagOptions
 from pairweave.pipelines.run import finished_run
+from pairweave.pipelines.run.finished_run import ANOTHER_FORMAT
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.export.export import shard_batches
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN
 from pairweave.transforms.links.phrase_extraction import PhraseConfig
 from pairweave.transforms.output import run_files
-from pairweave.transforms.output.run_files import Json, data_name, read_json, shard_receipt_name
+from pairweave.transforms.output.documents.manifest_model import Manifest
+from pairweave.transforms.output.documents.plan_model import PlanDocument, check_format, read_plan
+from pairweave.transforms.output.documents.receipt_models import ShardReceipt
+from pairweave.transforms.output.run_files import Json, data_name, shard_receipt_name
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.json_files import JsonFile, check, first_problem, read_model
 from pairweave.transforms.streaming.drawable_pairs import Drawing
 from pairweave.transforms.streaming.pair_passes import StreamedRun
 from pairweave.transforms.streaming.tag_stream import StreamConfig, TagStream
@@ -42,7 +50,7 @@ def open_stream(options: StreamedTagOptions, *, links: bool = False) -> TagStrea
     Raises:
         ConfigError: Tags cannot be drawn from a run again; says what to do instead.
     """
-    manifests = [finished_run.open_manifest(directory) for directory in options.runs]
+    manifests = [_manifest(directory) for directory in options.runs]
     seed = options.seed
     if "seed" not in options.model_fields_set:
         seed = int(manifests[0]["configuration"]["seed"])
@@ -51,6 +59,49 @@ def open_stream(options: StreamedTagOptions, *, links: bool = False) -> TagStrea
         for directory, manifest in zip(options.runs, manifests, strict=True)
     ]
     return TagStream(runs, pick(StreamConfig, options, seed=seed))
+
+
+class _Settings(JsonFile):
+    """What is read of the configuration of any run."""
+
+    seed: Annotated[int, Field(ge=0, le=(1 << 63) - 1)]
+    segmenter: str | None = None
+    tokens: str | None = None
+
+
+class _Aligned(JsonFile):
+    """A run of ``align``."""
+
+    ADVICE: ClassVar[str] = Manifest.ADVICE
+
+    configuration: _Settings
+
+
+class _TagSettings(_Settings):
+    """What is read of the configuration of a run of ``augment``, beside the options of tags."""
+
+    mix: Annotated[float, Field(ge=0)] | Literal["inf"]
+    variants: Annotated[int, Field(ge=1)]
+    keep_links: bool = False
+    method: str = "alignment"
+    draw: str = "uniform"
+    min_confidence: float | None = None
+
+
+class _Augmented(_Aligned):
+    """A run of ``augment``."""
+
+    configuration: _TagSettings
+
+
+def _manifest(directory: str) -> Json:
+    """Return the manifest of a run whose settings can be read."""
+    found = finished_run.open_manifest(directory)
+    path = files.join(directory, run_files.MANIFEST)
+    if found["job"] == "augment":
+        check_format(found, path, ANOTHER_FORMAT)
+    check(found, path, _Augmented if found["job"] == "augment" else _Aligned)
+    return found
 
 
 def _open(
@@ -64,19 +115,19 @@ def _open(
             f"{directory}: a run of {job} has no word links, from which tags are drawn; give a run "
             "of align, or of augment with --keep_links"
         )
-    plan = read_json(files.join(directory, run_files.PLAN))
+    plan = read_plan(files.join(directory, run_files.PLAN))
     if any(unit.get("inline_tags") == "index" for unit in plan["units"]):
         raise ConfigError(
             f"{directory}: it keeps the tags of its input, which are not drawn; give a run of "
             "align, with --inline_tags strip, on the same input"
         )
-    drawn = _drawn_tags(options, settings if job == "augment" else {})
+    drawn = _drawn_tags(directory, options, settings if job == "augment" else {})
     if job == "augment" and drawn.unaligned_words == "allow":
         raise ConfigError(
             f"{directory}: --unaligned_words allow needs all words, but a run of augment keeps the "
             "linked ones; give a run of align, or --unaligned_words forbid"
         )
-    profile = _profile(drawn, plan)
+    profile = _profile(directory, drawn, plan)
     segmenter = _segmenter(directory, manifest, options)
     tags = pick(
         TagConfig,
@@ -120,7 +171,7 @@ def _check_augment(directory: str, settings: Json) -> None:
         )
 
 
-def _drawn_tags(options: StreamedTagOptions, settings: Json) -> DrawnTagOptions:
+def _drawn_tags(directory: str, options: StreamedTagOptions, settings: Json) -> DrawnTagOptions:
     """Return options of tags: as given, else as in the run, else the defaults."""
     names = DrawnTagOptions.model_fields.keys()
     own = {name: settings[name] for name in names & settings.keys() if name != "tag_profile"}
@@ -129,7 +180,13 @@ def _drawn_tags(options: StreamedTagOptions, settings: Json) -> DrawnTagOptions:
         own.pop("template", None)
     if {"tag_profile", "self_closing_share", "damage_share", "empty_share"} & given.keys():
         settings = {}
-    made = DrawnTagOptions.model_validate({**own, **given})
+    try:
+        made = DrawnTagOptions.model_validate({**own, **given})
+    except pydantic.ValidationError as error:
+        path = files.join(directory, run_files.MANIFEST)
+        raise ConfigError(
+            f"{path}: configuration.{first_problem(error)}; {Manifest.ADVICE}"
+        ) from error
     if "tag_profile" in settings and made.tag_profile is None:
         made = made.model_copy(update={"tag_profile": _OF_RUN})
     return made
@@ -138,11 +195,15 @@ def _drawn_tags(options: StreamedTagOptions, settings: Json) -> DrawnTagOptions:
 _OF_RUN = "profile of the run"
 
 
-def _profile(drawn: DrawnTagOptions, plan: Json) -> TagProfile | None:
+def _profile(directory: str, drawn: DrawnTagOptions, plan: Json) -> TagProfile | None:
     if drawn.tag_profile is None:
         return None
     if drawn.tag_profile == _OF_RUN:
-        return TagProfile.from_json(plan["tag_profile"])
+        try:
+            return TagProfile.from_json(plan.get("tag_profile", {}))
+        except ConfigError as error:
+            path = files.join(directory, run_files.PLAN)
+            raise ConfigError(f"{path}: tag_profile: {error}; {PlanDocument.ADVICE}") from error
     return read_profile(drawn.tag_profile)
 
 
@@ -199,6 +260,12 @@ def _shards(directory: str, manifest: Json) -> tuple[tuple[int, ...], tuple[str,
         if manifest["job"] == "align":
             pairs.append(int(entry["rows"]))
             continue
-        receipt = files.join(directory, shard_receipt_name(shard, manifest["shards"]))
-        pairs.append(int(read_json(receipt)["counts"]["plain rows"]))
+        path = files.join(directory, shard_receipt_name(shard, manifest["shards"]))
+        receipt = read_model(path, ShardReceipt)
+        if receipt.plan != manifest["plan_sha256"] or "plain_rows" not in receipt.counts:
+            raise ConfigError(
+                f"{path}: counts.plain_rows: is missing, or the receipt is of another plan; repeat "
+                "the command of the run to write it again"
+            )
+        pairs.append(receipt.counts["plain_rows"])
     return tuple(pairs), tuple(hashes)

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from pairweave.pipelines import cli
+from pairweave.transforms.counts import counters, histograms
 from pairweave.transforms.output import column_meanings
 from tests.docs import pages
 
@@ -49,6 +50,16 @@ def test_columns_have_their_meanings(reference):
     for schema in reference.SCHEMAS.values():
         for field in schema:
             assert column_meanings.MEANINGS[field.name].split("|")[0] in page
+
+
+def test_every_counter_and_histogram_is_described(reference):
+    page = reference.counters_page()
+    for name, counter in counters.COUNTERS.items():
+        assert f"| `{name}` | {counter.jobs} |" in page
+    for kind in counters.RULE_COUNTERS:
+        assert f"| `{kind}_REASON` | filter |" in page
+    for name, histogram in histograms.HISTOGRAMS.items():
+        assert f"| `{name}` | {histogram.by} | {histogram.unit} |" in page
 
 
 def test_the_api_has_every_public_name(reference):

@@ -53,7 +53,7 @@ def test_an_independent_reading_of_the_output_agrees_with_the_input(corpus, outp
             check_tagged.check_row(row, check_tagged.Counter(), crossing=False)
             kept += row["kind"] == "plain"
     assert kept == manifest["rows"]["kept"]
-    assert manifest["counts"]["tagged rows"] > 0.9 * kept
+    assert manifest["counts"]["tagged_rows"] > 0.9 * kept
 
 
 def test_a_run_lists_its_files_and_symbols(output):
@@ -213,7 +213,7 @@ def test_a_run_can_train_its_own_pieces(corpus):
     assert (corpus[0] / "pieces" / "models" / "hmm" / "sentencepiece.model").exists()
     assert runs.tree_digest(corpus[0] / "pieces") == runs.tree_digest(corpus[0] / "pieces2")
     counts = json.loads((corpus[0] / "pieces" / "_manifest.json").read_text())["counts"]
-    assert counts["tagged rows"] > 0.8 * counts["plain rows"]
+    assert counts["tagged_rows"] > 0.8 * counts["plain_rows"]
 
 
 def test_a_model_of_words_aligns_text_that_is_given_as_words(corpus, model):

@@ -77,7 +77,7 @@ def test_each_rejected_pair_has_the_rule_and_its_value(directory, plain):
         assert plain["rejected"][reason] == 1
         assert (found[reason]["stage"], found[reason]["source"]) == ("filter", source)
     assert found["number_mismatch"]["detail"] == "number_mismatch 1 > 0.5"
-    assert plain["counts"]["pairs that only copied would reject"] == 1
+    assert plain["counts"]["would_reject_only_copied"] == 1
     assert plain["rows"]["kept"] == len(rows(directory, "plain"))
 
 

@@ -77,10 +77,10 @@ def test_fragments_come_in_all_forms_and_read_as_they_are_described(output):
 
 def test_the_manifest_says_how_often_the_translator_was_called(output):
     counts = counts_of(output)
-    assert counts["pairs wanted"] == counts["pairs tried"] == counts["plain rows"]
-    assert counts["translator calls"] < 0.1 * counts["pairs tried"]
-    assert counts["fragments tried"] < counts["fragments in pairs tried"]
-    assert counts["tagged rows"] > 0.9 * counts["plain rows"]
+    assert counts["wanted_pairs"] == counts["tried_pairs"] == counts["plain_rows"]
+    assert counts["translator_calls"] < 0.1 * counts["tried_pairs"]
+    assert counts["tried_fragments"] < counts["fragments_in_tried_pairs"]
+    assert counts["tagged_rows"] > 0.9 * counts["plain_rows"]
 
 
 def test_small_shares_are_exact_and_lie_inside_larger_ones(augment):
@@ -88,9 +88,9 @@ def test_small_shares_are_exact_and_lie_inside_larger_ones(augment):
     for share in ("0.01", "0.05", "0.15"):
         found = augment(f"mix{share}", "--method", "fragment", "--mix", share)
         counts = counts_of(found)
-        assert counts["tagged rows"] == counts["pairs wanted"]
-        assert counts["pairs wanted"] >= float(share) * counts["plain rows"] > 0
-        assert counts["pairs wanted"] - 3 <= float(share) * counts["plain rows"]
+        assert counts["tagged_rows"] == counts["wanted_pairs"]
+        assert counts["wanted_pairs"] >= float(share) * counts["plain_rows"] > 0
+        assert counts["wanted_pairs"] - 3 <= float(share) * counts["plain_rows"]
         rows = [row for row in rows_of(found) if row["kind"] == "tagged"]
         sets.append({(row["id"], row["source"], row["target"]) for row in rows})
     assert sets[0] < sets[1] < sets[2]

@@ -139,7 +139,7 @@ def test_half_a_manifest_is_refused_in_a_line(directory, tmp_path):
     words = ("align", "--from_run", tmp_path / "half", *SMALL, "--output", tmp_path / "no")
     status, _, errors = runs.run_here(*words)
     assert status == 2
-    assert "_manifest.json: does not describe a whole run" in errors
+    assert "_manifest.json: version: is missing; was it edited? Repeat the command" in errors
 
 
 def test_one_corpus_with_two_licences_is_refused(directory, tmp_path):

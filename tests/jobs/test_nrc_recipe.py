@@ -84,7 +84,7 @@ def test_every_round_has_its_own_runs_and_fits_on_what_the_round_before_selected
         }
         best = found[f"best-{number}"]
         assert best["rows"]["read"] == found[f"sentences-{number}"]["rows"]["kept"]
-        assert WORDS - 12 < best["counts"]["target words kept"] <= WORDS
+        assert WORDS - 12 < best["counts"]["kept_target_words"] <= WORDS
         settings = [found[f"{step}-{number}"]["configuration"] for step in ("sentences", "best")]
         if "encoder" in settings[1]:
             assert settings[1]["lm_weight"] == 0.1

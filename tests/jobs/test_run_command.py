@@ -114,7 +114,7 @@ def test_a_changed_step_is_refused_until_what_depends_on_it_is_gone(directory, t
     for step in ("filter", "augment"):
         shutil.rmtree(tmp_path / "out" / step)
     runs.run_well_here(*RUN, "out", cwd=tmp_path)
-    assert manifest(tmp_path, "out/filter")["counts"]["target words kept"] <= 400
+    assert manifest(tmp_path, "out/filter")["counts"]["kept_target_words"] <= 400
     for step in ("fit", "sentences"):
         assert runs.tree_digest(tmp_path / "out" / step) == runs.tree_digest(
             directory / "out" / step

@@ -75,20 +75,18 @@ def test_a_run_counts_and_lists_what_it_made(output):
     assert (output / "symbols.txt").read_text() == "<MASK_REP>\n"
     counts = manifest["counts"]
     assert counts["triples"] == sum(
-        counts.get(f"triples {what}", 0)
-        for what in (
-            "kept by quality judgement",
-            "without differences",
-            "over the placeholder limit",
+        counts.get(name, 0)
+        for name in (
+            "kept_triples",
+            "triples_without_differences",
+            "triples_over_placeholder_limit",
         )
     )
-    lengths = {name: n for name, n in counts.items() if name.startswith("alignment suggestions")}
-    assert (
-        sum(lengths.values()) == counts["alignment examples"] - counts["alignment examples, delete"]
-    )
+    lengths = manifest["histograms"]["suggestion_words"]["counts"]["alignment"]
+    assert sum(lengths) == counts["alignment_examples"] - counts["alignment_delete_examples"]
     report = (output / "report.html").read_text()
     assert "&lt;MASK_REP&gt;" in report
-    assert "Random suggestions by number of words" in report
+    assert "Words of a suggestion for a masked span: random" in report
 
 
 def test_rows_can_be_looked_at(output):
@@ -150,8 +148,8 @@ def test_pairs_without_a_translation_are_masked_or_rejected(corpus):
     arguments = ("suggest", *sides, *LANGS, *SMALL)
     runs.run_well_here(*arguments, "--output", "untranslated", cwd=directory)
     manifest = json.loads((directory / "untranslated" / "_manifest.json").read_text())
-    assert manifest["counts"]["alignment examples"] == 0
-    assert manifest["counts"]["parallel examples"] == manifest["rows"]["kept"]
+    assert manifest["counts"]["alignment_examples"] == 0
+    assert manifest["counts"]["parallel_examples"] == manifest["rows"]["kept"]
     status, _, errors = runs.run_here(
         *arguments, "--methods", "alignment", "--output", "nothing", cwd=directory
     )
@@ -300,4 +298,4 @@ def test_a_mix_that_is_not_reached_is_told_and_the_advised_one_reaches_it(corpus
     more = ("--mix", advised, "--output", "enough")
     runs.run_well_here(*arguments, *more, cwd=directory)
     counts = json.loads((directory / "enough" / "_manifest.json").read_text())["counts"]
-    assert counts["parallel examples"] / counts["random examples"] == pytest.approx(1, rel=0.15)
+    assert counts["parallel_examples"] / counts["random_examples"] == pytest.approx(1, rel=0.15)

@@ -11,6 +11,7 @@ from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.export.export_markup import export_markup
 from pairweave.transforms.formats import registry
 from pairweave.transforms.output import receipts, run_files, write
+from pairweave.transforms.output.documents.parts import FORMAT
 from pairweave.transforms.shards.merge import merge_rows
 from pairweave.transforms.shards.shard import Shard
 from tests.makers.rows import batch, row
@@ -18,8 +19,7 @@ from tests.makers.rows import batch, row
 SCRIPT = "<script>alert(\"1\")</script> & 'more'"
 ARABIC = "ذهبت إلى البيت 3 مرات"
 
-COUNTS = {"plain rows": 4, "tagged rows": 4, "tags": 7}
-COUNTS |= {"tagged rows with 1 tags": 2, "tagged rows with 2 tags": 1, "tagged rows with 3 tags": 1}
+COUNTS = {"plain_rows": 4, "tagged_rows": 4, "tags": 7}
 
 # Source, target and the same with tags.
 PAIRS = [
@@ -43,6 +43,7 @@ PAIRS = [
 def plan(**changes):
     """Return a run's plan."""
     base = {
+        "format": FORMAT,
         "job": "augment",
         "version": "1.2.3",
         "signature": "job:augment|seed:1|v:1.2.3",
@@ -69,6 +70,24 @@ def plan(**changes):
         "models": [],
     }
     return {**base, **changes}
+
+
+def manifest(names, **changes):
+    """Return the manifest of a run without rows that lists files of these names."""
+    document = plan(rows=0, **changes)
+    taken = ("format", "job", "version", "signature", "configuration", "inputs", "notices")
+    return {
+        **{name: document[name] for name in (*taken, "shards")},
+        "plan_sha256": run_files.plan_digest(document),
+        "corpora": {
+            corpus["name"]: {**corpus, "kept": 0, "rejected": {}} for corpus in document["corpora"]
+        },
+        "rows": {"read": 0, "kept": 0, "rejected": 0},
+        "rejected": {},
+        "counts": {},
+        "histograms": {},
+        "files": [{"name": name, "bytes": 0, "sha256": "0" * 64} for name in names],
+    }
 
 
 def rejects():
@@ -139,7 +158,7 @@ def write_run(output, data=tagged_data, counts=COUNTS, turned_away=None, **chang
     for number, rows in enumerate(shards):
         kept, rejected = merge_rows([pa.Table.from_batches([batch(*rows)])])
         shard = Shard(number, kept, rejected, data(kept))
-        found = counts if number == 0 else {}
+        found = counts if number == 0 else dict.fromkeys(counts, 0)
         write.write_shard(write.ShardOutput(shard, shard.table, found), config)
     receipts.write_unit_receipt(output, digest, 0, read)
     return commit_run(output, {"symbols.txt": b"<a_0>\n"})

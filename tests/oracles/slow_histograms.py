@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 
-from pairweave.transforms.output.shard_histograms import FACETS
+from pairweave.transforms.counts.histograms import HISTOGRAMS
 
 
 def histograms(kept, table, data):
@@ -17,7 +17,7 @@ def histograms(kept, table, data):
 
     def add(facet, corpus, value):
         bar = 0
-        while bar < len(FACETS[facet].edges) and value >= FACETS[facet].edges[bar]:
+        while bar < len(HISTOGRAMS[facet].edges) and value >= HISTOGRAMS[facet].edges[bar]:
             bar += 1
         found[facet][corpus][bar] += 1
 

@@ -7,6 +7,7 @@ all parts are what the commit needs.
 from concurrent.futures import ThreadPoolExecutor
 
 from pairweave.transforms.output import aligned_by
+from pairweave.transforms.output.documents.plan_model import read_plan
 from pairweave.transforms.output.receipt_sums import ReceiptSums, add_sums, sum_receipts
 from pairweave.transforms.output.receipts import CHECKS, read_receipts, read_unit_receipts
 from pairweave.transforms.output.run_files import (
@@ -15,7 +16,6 @@ from pairweave.transforms.output.run_files import (
     Json,
     check_file,
     plan_digest,
-    read_json,
 )
 from pairweave.transforms.storage import files
 
@@ -44,7 +44,7 @@ def check_part(output: str, part: int = 0, parts: int = 1) -> ReceiptSums:
     Raises:
         WorkerError: A receipt or file is missing or differs.
     """
-    plan = read_json(files.join(output, PLAN))
+    plan = read_plan(files.join(output, PLAN))
     digest, shards, units = plan_digest(plan), int(plan["shards"]), len(plan["units"])
     own = _share(shards, part, parts)
     batches = [own[start : start + BATCH] for start in range(0, len(own), BATCH)]

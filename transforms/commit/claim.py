@@ -149,6 +149,12 @@ def check_claim(output: str, plan: Mapping[str, object]) -> None:
     if not _is_json(files.join(output, PLAN)):
         return
     found = read_json(files.join(output, PLAN))
+    if found.get("format", 1) != plan.get("format", 1):
+        raise ClaimedError(
+            f"{output}: pairweave {found.get('version')} began this run, and writes its files in "
+            f"another form (format {found.get('format', 1)}, this version writes "
+            f"{plan.get('format', 1)}); give another --output, or finish it with that version"
+        )
     if to_json(found) != to_json(plan):
         raise ClaimedError(
             f"{output} already belongs to another run: {_difference(found, dict(plan))}. "

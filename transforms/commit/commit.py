@@ -8,6 +8,7 @@ from pairweave.transforms.commit.manifest import check_conservation, make_manife
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import attempt_marks
 from pairweave.transforms.output.band_edges import BandEdge, edge_notices
+from pairweave.transforms.output.documents.plan_model import read_plan
 from pairweave.transforms.output.exchanged_sides import ExchangedSides, exchanged_notices
 from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.output.run_files import (
@@ -19,7 +20,6 @@ from pairweave.transforms.output.run_files import (
     REJECTS,
     Json,
     file_entry,
-    read_json,
     to_json,
 )
 from pairweave.transforms.reading.damaged_characters import character_notices
@@ -59,7 +59,7 @@ def commit_run(
         )
     # Where no pair passed the screen, or the rules of `filter`, there was nothing to fit on.
     fitted = kept and not manifest["configuration"].get("annotate_only")
-    for model in read_json(files.join(output, PLAN)).get("models", []):
+    for model in read_plan(files.join(output, PLAN)).get("models", []):
         if fitted or files.exists(files.join(output, model, hashed_files.ABOUT)):
             manifest["files"].extend(_model_files(output, model))
     samples = run_samples.gather(output, manifest, sums)
@@ -87,7 +87,7 @@ def summarize(output: str, sums: ReceiptSums | None = None) -> tuple[Json, Recei
     Raises:
         WorkerError: A receipt or file is missing or differs, or pairs do not add up.
     """
-    plan = read_json(files.join(output, PLAN))
+    plan = read_plan(files.join(output, PLAN))
     sums = check_part(output) if sums is None else sums
     check_conservation(plan, sums)
     manifest = make_manifest(plan, sums)

@@ -9,7 +9,7 @@ import yaml
 
 from pairweave.transforms.output.column_meanings import meaning_of
 from pairweave.transforms.output.run_files import DATA, REJECTS
-from pairweave.transforms.report.shown_counts import short_counts
+from pairweave.transforms.report.shown_counts import described, split_rules
 from pairweave.transforms.report.shown_settings import used_settings
 from pairweave.transforms.report.templating import render_markdown
 from pairweave.transforms.text.control_characters import visible_line
@@ -132,7 +132,7 @@ def _body(manifest: Json, sample: Json | None) -> str:
         more_inputs=max(0, len(manifest["inputs"]) - MAX_INPUTS),
         columns=_columns(sample),
         settings=used_settings(manifest["configuration"]),
-        counts=list(short_counts(manifest["counts"]).items()),
+        counts=list(described(split_rules(manifest["counts"])[0]).items()),
         reasons=sorted(manifest["rejected"].items(), key=lambda item: (-item[1], item[0])),
         advice=advice,
     )

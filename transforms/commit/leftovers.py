@@ -16,6 +16,8 @@ from pairweave.transforms.commit.claim import OTHER_FILES, first_link
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering import scored_shards
 from pairweave.transforms.output import attempt_marks
+from pairweave.transforms.output.documents.manifest_model import read_manifest
+from pairweave.transforms.output.documents.plan_model import read_plan
 from pairweave.transforms.output.run_files import (
     CARD,
     DATA,
@@ -28,7 +30,6 @@ from pairweave.transforms.output.run_files import (
     Json,
     check_names,
     is_inside,
-    read_json,
     shard_name,
     shard_receipt_name,
     unit_receipt_name,
@@ -91,7 +92,7 @@ def find_leftovers(output: str, now: float, grace: float, *, unfinished: bool) -
         raise ConfigError(f"{output}: there is no run here: {PLAN} is missing")
     plan = _read_plan(output, plan_path)
     path = files.join(output, MANIFEST)
-    manifest = read_json(path) if files.exists(path) else None
+    manifest = read_manifest(path) if files.exists(path) else None
     if manifest is not None:
         check_names(manifest, path)
     old = _old(_dated(output, dict(_candidates(output, plan, manifest)), now), grace)
@@ -133,9 +134,8 @@ def _read_plan(output: str, path: str) -> Json:
     Raises:
         ConfigError: They are not.
     """
-    plan = read_json(path)
-    models = plan.get("models")
-    for name in models if isinstance(models, list) else [models]:
+    plan = read_plan(path)
+    for name in plan["models"]:
         if not is_inside(name) or str(name).split("/")[:-1] != [MODELS]:
             raise ConfigError(
                 f"{path}: lists {name!r}, which is not the directory of a model of this run "

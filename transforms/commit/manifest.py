@@ -1,9 +1,9 @@
 """The content of a run's manifest, from its plan and its receipts."""
 
-from collections import Counter
-
+from pairweave.transforms.counts.histograms import HISTOGRAMS
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.output import aligned_by
+from pairweave.transforms.output.documents.parts import FORMAT
 from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.output.receipts import is_as_planned
 from pairweave.transforms.output.run_files import Json, plan_digest
@@ -44,7 +44,7 @@ def check_conservation(plan: Json, sums: ReceiptSums) -> None:
 
 def make_manifest(plan: Json, sums: ReceiptSums) -> Json:
     """Return the part of the manifest that follows from the plan and the receipts."""
-    counts = sums.counts
+    bars = sums.bars
     corpora: dict[str, Json] = {}
     for name, rows in sums.kept_by_corpus.items():
         corpora.setdefault(name, {"kept": 0, "rejected": {}})["kept"] += rows
@@ -55,21 +55,21 @@ def make_manifest(plan: Json, sums: ReceiptSums) -> Json:
     models = aligned_by.shards_by_model(sums.shards)
     golden = {}
     if "golden" in plan:
-        distances = span_lengths.compare(plan["golden"], counts)
+        distances = span_lengths.compare(plan["golden"], bars)
         golden = {"golden": {"histograms": plan["golden"], "distances": distances}}
     profile = {}
     if "tag_profile" in plan:
-        profile["tag_profile"] = tag_profile.manifest_entry(plan["tag_profile"], counts)
-        counts = Counter({n: k for n, k in counts.items() if not n.startswith(tag_profile.PREFIX)})
+        profile["tag_profile"] = tag_profile.manifest_entry(plan["tag_profile"], sums.tag_shapes)
     named = {corpus["name"]: corpus for corpus in plan["corpora"]}
     notices = [*rejection_notices(plan, sums), *language_notices(named, plan["inputs"], sums)]
     if plan["job"] == "suggest":
         settings = plan["configuration"]
         methods, mix = settings.get("methods") or (), float(settings.get("mix") or 0)
-        notice = mix_notice(counts, methods, mix, sums.kept)
+        notice = mix_notice(sums.counts, methods, mix, sums.kept)
         notices += [notice] if notice is not None else []
     return {
         **golden,
+        "format": FORMAT,
         "job": plan["job"],
         "version": plan["version"],
         "signature": plan["signature"],
@@ -83,7 +83,8 @@ def make_manifest(plan: Json, sums: ReceiptSums) -> Json:
         "notices": [*plan["notices"], *notices],
         "rows": {"read": sums.rows, "kept": sums.kept, "rejected": reasons.total()},
         "rejected": dict(reasons),
-        "counts": dict(counts),
+        "counts": dict(sums.counts),
+        "histograms": {name: HISTOGRAMS[name].as_json(groups) for name, groups in bars.items()},
         **profile,
         "shards": plan["shards"],
         "files": list(sums.files),

@@ -8,9 +8,16 @@ import pyarrow.compute as pc
 
 from pairweave.transforms import schemas
 from pairweave.transforms.config import Config
+from pairweave.transforms.counts.counters import rule_counter
+from pairweave.transforms.counts.histograms import ALL, HISTOGRAMS, Bars, count_bars
 from pairweave.transforms.filtering import score
 from pairweave.transforms.filtering.deduplication import duplicates
-from pairweave.transforms.filtering.evidence import HMM_COLUMNS, Values, evidence_names
+from pairweave.transforms.filtering.evidence import (
+    EVIDENCE_COLUMNS,
+    HMM_COLUMNS,
+    Values,
+    evidence_names,
+)
 from pairweave.transforms.filtering.rule_options import DuplicateOptions
 from pairweave.transforms.filtering.rules import COLUMNS, Judged
 from pairweave.transforms.rejects import Reject, Stage
@@ -49,15 +56,6 @@ SCORED = scored_schema(HMM_COLUMNS)
 
 _ORDER = ("id", "source", "target", "score", "keep", "reason")
 _PLACE = ("source_lang", "target_lang", "corpus", "file", "line")
-
-_COUNTS = ("mojibake", "entities", "char_ratio", "word_chars")
-_LIKELIHOODS = ("forward_likelihood", "reverse_likelihood")
-
-_STEP = 5
-"""Width of a histogram bar, in percent."""
-
-_MOST_SHARE = 10.0
-"""Where the bars end; given scores may be larger."""
 
 
 class DuplicateConfig(DuplicateOptions, Config):
@@ -292,7 +290,7 @@ def reasons_of(rows: pa.Table) -> list[tuple[Stage, Reject, np.ndarray, list[str
 
 
 def counts_of(rows: pa.Table, reasons: tuple[Reject, ...]) -> dict[str, int]:
-    """Count the rejections by each rule, and the values of every column.
+    """Count the kept pairs, and the rejections by each rule.
 
     Args:
         rows: SCORED rows.
@@ -302,40 +300,34 @@ def counts_of(rows: pa.Table, reasons: tuple[Reject, ...]) -> dict[str, int]:
     first = hits & -hits
     kept = rows.column("reason").is_null().to_numpy()
     counts = {
-        "pairs kept": int(kept.sum()),
-        "target words kept": int(rows.column("target_words").to_numpy()[kept].sum()),
+        "kept_pairs": int(kept.sum()),
+        "kept_target_words": int(rows.column("target_words").to_numpy()[kept].sum()),
     }
     for bit, reason in enumerate(reasons):
         alone = int((hits >> bit & 1).sum())
         if alone:
-            counts[f"pairs that {reason} would reject"] = alone
-            counts[f"pairs that only {reason} would reject"] = int((hits == 1 << bit).sum())
-            counts[f"pairs that {reason} would reject first"] = int((first == 1 << bit).sum())
-    evidence = evidence_names(rows.column_names)
-    said = pc.is_valid(rows.column("score")).to_numpy()
-    for name in ("score", *COLUMNS, *evidence):
-        asked = name == "score" or name in evidence
-        values = rows.column(name).to_numpy()
-        counts |= _histogram(name, values[said] if asked else values)
+            only, at_first = (int((some == 1 << bit).sum()) for some in (hits, first))
+            counts[rule_counter("would_reject", reason)] = alone
+            counts[rule_counter("would_reject_only", reason)] = only
+            counts[rule_counter("would_reject_first", reason)] = at_first
     return counts
 
 
-def _histogram(name: str, values: np.ndarray) -> dict[str, int]:
-    """Count the values of a column for the histograms of the report.
+def column_bars(rows: pa.Table) -> Bars:
+    """Return the histograms of the columns of SCORED rows.
 
-    Shares are binned by 5 percent, logarithms of likelihoods by 0.5 below 0.
+    Args:
+        rows: SCORED rows; pairs that the aligner or the encoder did not score do not count where
+            its columns are measured.
     """
-    if name in _LIKELIHOODS:
-        unit = f"half nats below 0 of {name}"
-        floors = np.floor(-2 * np.minimum(values.astype(np.float64), 0.0)).astype(np.int64)
-    elif name in _COUNTS:
-        unit, floors = f"times {name}", np.floor(np.minimum(values, 100)).astype(np.int64)
-    else:
-        unit = f"% of {name}"
-        shares = np.clip(values.astype(np.float64), 0.0, _MOST_SHARE)
-        floors = np.floor(shares * (100 / _STEP) + 1e-6).astype(np.int64) * _STEP
-    found, times = np.unique(floors, return_counts=True)
-    return {
-        f"pairs with {value} {unit}": count
-        for value, count in zip(found.tolist(), times.tolist(), strict=True)
-    }
+    # Those of single layers have no histograms.
+    evidence = [name for name in EVIDENCE_COLUMNS if name in rows.column_names]
+    said = pc.is_valid(rows.column("score")).to_numpy()
+    found: Bars = {}
+    for name in ("score", *COLUMNS, *evidence):
+        values = rows.column(name).to_numpy()
+        values = values[said] if name == "score" or name in evidence else values
+        bars = count_bars(HISTOGRAMS[name], HISTOGRAMS[name].bars_of_units(values))
+        if bars:
+            found[name] = {ALL: bars}
+    return found

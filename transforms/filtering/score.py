@@ -9,14 +9,18 @@ import dataclasses
 import functools
 import hashlib
 from importlib import resources
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 import orjson
+import pydantic
+from pydantic import Field
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.evidence import EVIDENCE, Values, evidence_of
 from pairweave.transforms.kernels.filtering.logistic import probabilities
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.json_files import JsonFile, parse_model
 
 FORMAT = 1
 _SHIPPED = "weights.json"
@@ -109,17 +113,29 @@ def read_weights(path: str | None = None) -> Weights:
 
 def _parse(name: str, data: bytes) -> Weights:
     try:
-        document = orjson.loads(data)
-        if document["format"] != FORMAT:
-            raise ValueError(f"format {document['format']}, expected {FORMAT}")
-        named = document["weights"]
-        if set(named) != set(EVIDENCE):
-            raise ValueError(f"weights of {', '.join(named)}, expected {', '.join(EVIDENCE)}")
-        numbers = [float(document["bias"]), *(float(named[column]) for column in EVIDENCE)]
-        if not np.isfinite(numbers).all():
-            raise ValueError("a weight is not finite")
-    except (KeyError, TypeError, ValueError) as error:
+        found = parse_model(data, name, _WeightsFile)
+    except ConfigError as error:
+        said = str(error).removeprefix(f"{name}: ").removesuffix(f"; {_WeightsFile.ADVICE}")
         raise ConfigError(
-            f"{name}: is not a file of weights ({error}); make one with filter_fit"
+            f"{name}: is not a file of weights ({said}); {_WeightsFile.ADVICE}"
         ) from error
-    return Weights(tuple(numbers[1:]), numbers[0])
+    return Weights(tuple(found.weights[column] for column in EVIDENCE), found.bias)
+
+
+class _WeightsFile(JsonFile):
+    """The content of a file of weights."""
+
+    ADVICE: ClassVar[str] = "make one with filter_fit"
+
+    format: int
+    bias: Annotated[float, Field(allow_inf_nan=False)]
+    weights: dict[str, Annotated[float, Field(allow_inf_nan=False)]]
+
+    @pydantic.model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.format != FORMAT:
+            raise ValueError(f"format {self.format}, expected {FORMAT}")
+        if set(self.weights) != set(EVIDENCE):
+            listed = ", ".join(self.weights)
+            raise ValueError(f"weights of {listed}, expected {', '.join(EVIDENCE)}")
+        return self

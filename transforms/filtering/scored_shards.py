@@ -11,13 +11,15 @@ import dataclasses
 import hashlib
 import io
 import struct
+from typing import Annotated
 
 import numpy as np
 import orjson
 import pyarrow as pa
+from pydantic import Field
 
 from pairweave.transforms.arrow.exchange import from_stream
-from pairweave.transforms.errors import WorkerError, unreadable
+from pairweave.transforms.errors import ConfigError, WorkerError, unreadable
 from pairweave.transforms.filtering.deduplication.near_duplicates import signatures
 from pairweave.transforms.filtering.evidence import evidence_names
 from pairweave.transforms.filtering.filtered import (
@@ -27,6 +29,7 @@ from pairweave.transforms.filtering.filtered import (
 from pairweave.transforms.filtering.selection import ROUNDS, Border, ranks
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.json_files import JsonFile, read_model
 
 DIRECTORY = "_scored"
 BORDER = "border.json"
@@ -83,6 +86,22 @@ def write(shard: Shard, place: Place, near: float | None = None) -> int:
     return shard.number
 
 
+class _Receipt(JsonFile):
+    """The receipt of a scored shard: its files with their hashes."""
+
+    plan: str
+    files: dict[str, str]
+
+
+class _BorderFile(JsonFile):
+    """The border of the selection."""
+
+    plan: str
+    digits: list[Annotated[int, Field(ge=0)]]
+    left: int | None
+    whole: bool
+
+
 def finished(place: Place, shards: int) -> frozenset[int]:
     """Return the shards whose files are complete, so they need not be scored again."""
     present = set(files.list_names(files.join(place.output, DIRECTORY)))
@@ -93,12 +112,12 @@ def finished(place: Place, shards: int) -> frozenset[int]:
 
 def _is_whole(place: Place, shard: int) -> bool:
     try:
-        receipt = orjson.loads(files.read_bytes(place.path(_receipt(shard))))
-        return bool(receipt["plan"] == place.plan) and all(
+        receipt = read_model(place.path(_receipt(shard)), _Receipt)
+        return receipt.plan == place.plan and all(
             hashlib.sha256(files.read_bytes(place.path(name))).hexdigest() == digest
-            for name, digest in receipt["files"].items()
+            for name, digest in receipt.files.items()
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ConfigError):
         return False
 
 
@@ -188,12 +207,12 @@ def read_border(place: Place) -> Border | None:
     if not files.exists(path):
         return None
     try:
-        found = orjson.loads(files.read_bytes(path))
-        border = Border(tuple(found["digits"]), found["left"], found["whole"])
-    except (OSError, ValueError, KeyError, TypeError):
+        found = read_model(path, _BorderFile)
+    except (OSError, ConfigError):
         return None
-    complete = border.whole or len(border.digits) == ROUNDS
-    return border if found.get("plan") == place.plan and complete else None
+    complete = found.whole or len(found.digits) == ROUNDS
+    border = Border(tuple(found.digits), found.left, found.whole)
+    return border if found.plan == place.plan and complete else None
 
 
 def delete(output: str) -> None:

@@ -9,9 +9,9 @@ aligners of different kinds agree, both are more often right.
 import dataclasses
 from collections.abc import Mapping
 
-FIRST = "links of the first aligner"
-SECOND = "links of the second aligner"
-BOTH = "links of both aligners"
+FIRST = "links_of_first_aligner"
+SECOND = "links_of_second_aligner"
+BOTH = "links_of_both_aligners"
 NAMES = (FIRST, SECOND, BOTH)
 
 

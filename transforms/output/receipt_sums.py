@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pairweave.transforms.counts.histograms import Bars
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.output.unit_counts import unpack_reasons, unpack_units
 
@@ -48,7 +49,8 @@ class ReceiptSums:
         files: Entries of the shards' files.
         shards: What is noted of each shard.
         read: What the receipt of each unit says, by its number.
-        histograms: How many values are in each bar, by (facet, corpus, bar).
+        histograms: How many values are in each bar, by (histogram, group, bar).
+        tag_shapes: Shapes of the drawn tags, by class.
     """
 
     kept: int
@@ -61,11 +63,22 @@ class ReceiptSums:
     shards: list[ShardFacts]
     read: dict[int, Json]
     histograms: Counter[tuple[str, str, int]]
+    tag_shapes: Counter[str] = dataclasses.field(default_factory=Counter)
 
     @property
     def rows(self) -> int:
         """Return the rows in all shards."""
         return sum(shard.rows for shard in self.shards)
+
+    @property
+    def bars(self) -> Bars:
+        """Return the bars of all histograms by name and group, sorted."""
+        found: Bars = {}
+        for name, group, bar in sorted(self.histograms):
+            bars = found.setdefault(name, {}).setdefault(group, [])
+            bars += [0] * (bar + 1 - len(bars))
+            bars[bar] = self.histograms[name, group, bar]
+        return found
 
     @property
     def reasons(self) -> Counter[str]:
@@ -112,9 +125,10 @@ def sum_receipts(
         sums.counts.update(receipt["counts"])
         for item in receipt["rejected"]:
             sums.rejected[item["corpus"], item["stage"], item["reason"]] += item["rows"]
-        for facet, corpora in receipt.get("histograms", {}).items():
-            for corpus, bars in corpora.items():
-                found = {(facet, corpus, bar): rows for bar, rows in enumerate(bars) if rows}
+        sums.tag_shapes.update(receipt.get("tag_shapes", {}))
+        for name, groups in receipt.get("histograms", {}).items():
+            for group, bars in groups.items():
+                found = {(name, group, bar): rows for bar, rows in enumerate(bars) if rows}
                 sums.histograms.update(found)
         sums.files.extend(receipt["files"])
         sums.shards.append(_facts(receipt))
@@ -153,6 +167,7 @@ def add_sums(several: Iterable[ReceiptSums]) -> ReceiptSums:
         total.rejected.update(part.rejected)
         total.counts.update(part.counts)
         total.histograms.update(part.histograms)
+        total.tag_shapes.update(part.tag_shapes)
         total.units[:] += part.units
         for reason, column in part.unit_reasons.items():
             reasons[reason] = reasons[reason] + column if reason in reasons else column

@@ -7,9 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 
+from pairweave.transforms.counts.histograms import Bars
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output import attempt_marks
 from pairweave.transforms.output.band_edges import BandEdge
+from pairweave.transforms.output.documents.plan_model import read_plan
 from pairweave.transforms.output.exchanged_sides import ExchangedSides
 from pairweave.transforms.output.receipt_checks import check_shard, check_unit
 from pairweave.transforms.output.run_files import (
@@ -23,7 +25,6 @@ from pairweave.transforms.output.run_files import (
     to_json,
     unit_receipt_name,
 )
-from pairweave.transforms.output.shard_histograms import Counts
 from pairweave.transforms.output.unit_counts import pack_reasons, pack_units
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
@@ -81,7 +82,8 @@ def write_shard_receipt(
     shard: Shard,
     counts: Mapping[str, int],
     written: list[dict[str, object]],
-    histograms: Counts,
+    histograms: Bars,
+    tag_shapes: Mapping[str, int] | None = None,
 ) -> str:
     """Record that a shard was written, with counts of its rows and its files.
 
@@ -90,7 +92,8 @@ def write_shard_receipt(
         shard: The shard, including all rejected rows.
         counts: Counts of the job.
         written: Its files (`run_files.file_entry`).
-        histograms: See `shard_histograms.count_histograms`.
+        histograms: Bars of its histograms.
+        tag_shapes: Shapes of the drawn tags, where they are drawn from a profile.
 
     Returns:
         The receipt's name.
@@ -109,6 +112,8 @@ def write_shard_receipt(
         "histograms": histograms,
         "files": written,
     }
+    if tag_shapes:
+        receipt["tag_shapes"] = dict(tag_shapes)
     if shard.notes.model is not None:
         receipt["model"] = shard.notes.model
     if config.translator is not None:
@@ -187,7 +192,7 @@ def is_as_planned(unit: Json, rows: int) -> bool:
 
 
 def _planned_units(output: str) -> dict[int, Json]:
-    units = read_json(files.join(output, PLAN))["units"]
+    units = read_plan(files.join(output, PLAN))["units"]
     return {int(unit["index"]): unit for unit in units}
 
 
@@ -231,7 +236,8 @@ def _shard_receipt(
         receipt = read_json(files.join(output, name))
         check_shard(receipt, plan, shard, shards, rejects_only=rejects_only)
     except (OSError, ConfigError, WorkerError) as error:
-        raise WorkerError(f"{name}: no usable receipt: {error}") from error
+        said = str(error).removeprefix(f"{name}: ")
+        raise WorkerError(f"{name}: no usable receipt: {said}") from error
     return receipt
 
 
@@ -255,7 +261,8 @@ def read_unit_receipt(output: str, plan: str, unit: int) -> Json:
         receipt = read_json(files.join(output, name))
         check_unit(receipt, plan, unit)
     except (OSError, ConfigError, WorkerError) as error:
-        raise WorkerError(f"{name}: no usable receipt: {error}") from error
+        said = str(error).removeprefix(f"{name}: ")
+        raise WorkerError(f"{name}: no usable receipt: {said}") from error
     return receipt
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.storage import files
+from pairweave.transforms.storage import files, json_files
 
 PLAN = "_plan.json"
 MANIFEST = "_manifest.json"
@@ -40,13 +40,7 @@ def read_json(path: str) -> Json:
     Raises:
         ConfigError: It is not a JSON object.
     """
-    try:
-        value = orjson.loads(files.read_bytes(path))
-    except orjson.JSONDecodeError as error:
-        raise ConfigError(f"{path}: not JSON ({error}); was it edited?") from error
-    if not isinstance(value, dict):
-        raise ConfigError(f"{path}: expected a JSON object")
-    return value
+    return json_files.parse_object(files.read_bytes(path), path)
 
 
 def shard_name(shard: int, shards: int) -> str:

@@ -1,11 +1,6 @@
-"""Histograms of a shard by corpus, for its receipt: lengths, links, tags and masks.
+"""Histograms of a shard by corpus, for its receipt: lengths, links, tags and masks."""
 
-All values are binned as whole numbers, so no rounding of sums can move a pair into another bar. The
-bars of a facet are the same in every run, so shards can be added and runs compared.
-"""
-
-import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -13,81 +8,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms.arrow.flat_columns import chunk_of, fields_of, offsets_of
-
-Counts = dict[str, dict[str, list[int]]]
-"""By facet and corpus: how many values are in each bar, without the empty ones at the end."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Facet:
-    """What a histogram is of.
-
-    Attributes:
-        title: What is measured.
-        unit: Its unit, as the head of a column. For ``times``, values and edges are hundredths.
-        edges: Least value of every bar but the first, ascending.
-    """
-
-    title: str
-    unit: str
-    edges: tuple[int, ...]
-
-    @property
-    def bars(self) -> int:
-        """Return the number of bars."""
-        return len(self.edges) + 1
-
-    def label(self, bar: int) -> str:
-        """Name the values of a bar.
-
-        >>> [FACETS["tags"].label(bar) for bar in (0, 1, 16)]
-        ['0', '1', '16 and more']
-        """
-        last = len(self.edges)
-        if bar == last:
-            return "100" if self.unit == "%" else f"{self._said(self.edges[-1])} and more"
-        if bar == 0:
-            return "0" if self.edges[0] == 1 else f"under {self._said(self.edges[0])}"
-        low, high = self.edges[bar - 1], self.edges[bar]
-        if self.unit == "times":
-            return f"{self._said(low)} to {self._said(high)}"
-        return str(low) if high == low + 1 else f"{low} to {high - 1}"
-
-    def _said(self, edge: int) -> str:
-        return f"{edge / 100:g}" if self.unit == "times" else f"{edge:,}"
-
-
-_LENGTHS = (*range(20, 100, 20), *range(100, 200, 25), *range(200, 500, 50), 500, 600, 800, 1000)
-_PERCENT = tuple(range(5, 101, 5))
-_RATIOS = (25, 33, 50, 67, 80, 90, 100, 110, 125, 150, 200, 300, 400)
-_WORDS = (*range(1, 13), 15, 20, 30, 50)
-
-FACETS = {
-    "source_length": Facet("Characters of the source", "characters", _LENGTHS),
-    "target_length": Facet("Characters of the target", "characters", _LENGTHS),
-    "ratio": Facet("Characters of the target for each of the source", "times", _RATIOS),
-    "confidence": Facet("Mean probability of the links of a pair, in %", "%", _PERCENT),
-    "coverage": Facet("Tokens of a pair that have a link, in %", "%", _PERCENT),
-    "tags": Facet("Tags in a tagged row", "tags", tuple(range(1, 17))),
-    "span": Facet("Source tokens in a tag", "tokens", _WORDS),
-    "depth": Facet("Most tags around one place of a tagged row", "tags", tuple(range(1, 9))),
-    "mask": Facet("Words of a suggestion for a masked span", "words", _WORDS),
-}
-"""The facets, in the order in which they are shown."""
+from pairweave.transforms.counts.histograms import HISTOGRAMS, Bars, trimmed
 
 
 class _Values(NamedTuple):
-    """Values of a facet, int64 ``[value]``, and the row that each belongs to."""
+    """Values of a histogram, int64 ``[value]``, and the row that each belongs to."""
 
-    facet: str
+    name: str
     values: np.ndarray
     rows: np.ndarray
 
 
 def count_histograms(
     kept: pa.Table, table: pa.Table, data: pa.Table | None, masks: np.ndarray | None = None
-) -> Counts:
-    """Count the values of every facet that the columns of a shard allow.
+) -> Bars:
+    """Count the values of every histogram by corpus that the columns of a shard allow.
 
     Args:
         kept: The kept rows of a shard (`schemas.ROWS`).
@@ -96,7 +31,7 @@ def count_histograms(
         data: The rows that the job writes.
         masks: Words of the suggestion in each of them, -1 for a whole sentence, int64 ``[row]``.
     """
-    found: Counts = {}
+    found: Bars = {}
     _add(found, kept, _lengths(kept))
     if "corpus" in table.column_names and "source_tokens" in table.column_names:
         table = _only(table, kept)
@@ -117,19 +52,17 @@ def _only(table: pa.Table, kept: pa.Table) -> pa.Table:
     return table.filter(pc.is_in(table.column("id"), chunk_of(kept.column("id"))))
 
 
-def _add(found: Counts, table: pa.Table, every: Iterator[_Values] | list[_Values]) -> None:
+def _add(found: Bars, table: pa.Table, every: Iterator[_Values] | list[_Values]) -> None:
     names = chunk_of(table.column("corpus")).cast(pa.string()).dictionary_encode()
     corpora = names.dictionary.to_pylist()
     places = names.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    for facet, values, rows in every:
-        bars = FACETS[facet].bars
-        bar = np.searchsorted(FACETS[facet].edges, values, side="right")
+    for name, values, rows in every:
+        bars = HISTOGRAMS[name].bars
+        bar = HISTOGRAMS[name].bars_of(values)
         counted = np.bincount(places[rows] * bars + bar, minlength=len(corpora) * bars)
         for corpus, counts in zip(corpora, counted.reshape(-1, bars).tolist(), strict=True):
-            while counts and not counts[-1]:
-                counts.pop()
-            if counts:
-                found.setdefault(facet, {})[corpus] = counts
+            if any(counts):
+                found.setdefault(name, {})[corpus] = trimmed(counts)
 
 
 def _lengths(kept: pa.Table) -> Iterator[_Values]:
@@ -225,19 +158,3 @@ def _tokens_within(
     places = pc.index_in(chunk_of(data.column("id")), chunk_of(table.column("id")))
     of = places.to_numpy(zero_copy_only=False).astype(np.int64)[row] << 32
     return np.searchsorted(begin, of | end) - np.searchsorted(begin, of | start)
-
-
-def is_histograms(value: object) -> bool:
-    """Tell whether a value read from a receipt has the form of `Counts`."""
-    return isinstance(value, Mapping) and all(
-        isinstance(corpora, Mapping)
-        and all(_is_bars(counts, FACETS[name].bars) for counts in corpora.values())
-        if name in FACETS
-        else False
-        for name, corpora in value.items()
-    )
-
-
-def _is_bars(counts: object, bars: int) -> bool:
-    is_number: Callable[[object], bool] = lambda each: type(each) is int and each >= 0  # noqa: E731
-    return isinstance(counts, list) and len(counts) <= bars and all(map(is_number, counts))

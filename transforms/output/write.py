@@ -8,6 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pairweave.transforms import schemas
+from pairweave.transforms.counts.counters import check_declared
+from pairweave.transforms.counts.histograms import Bars
 from pairweave.transforms.markup.pair_markup import PairMarkup
 from pairweave.transforms.output.column_meanings import described
 from pairweave.transforms.output.origin_columns import with_origin
@@ -86,12 +88,16 @@ class ShardOutput:
         data: The rows made from the kept ones; None if the job writes none.
         counts: Counts of the job, for the manifest.
         masks: Words of the suggestion in each row of the data, -1 for a whole sentence.
+        histograms: Bars of the job's own histograms, besides those by corpus.
+        tag_shapes: Shapes of the drawn tags by class, where they are drawn from a profile.
     """
 
     shard: Shard
     data: pa.Table | None
     counts: Mapping[str, int]
     masks: np.ndarray | None = None
+    histograms: Bars = dataclasses.field(default_factory=dict)
+    tag_shapes: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 
 def write_shard(output: ShardOutput, config: WriteConfig) -> str:
@@ -106,11 +112,13 @@ def write_shard(output: ShardOutput, config: WriteConfig) -> str:
 
     Raises:
         OSError: A file could not be written.
+        ValueError: A counter is not declared.
     """
     shard, counts = output.shard, dict(output.counts)
     number = shard.number
     if shard.notes.agreement is not None:
         counts |= shard.notes.agreement.counts()
+    check_declared(counts)
     written = []
     tables = {rejects_name(number, config.shards): rejects_of(shard.rejected)}
     data = output.data
@@ -122,4 +130,5 @@ def write_shard(output: ShardOutput, config: WriteConfig) -> str:
         files.write_bytes(files.join(config.output, path), encoded)
         written.append(file_entry(path, encoded, table.num_rows))
     histograms = count_histograms(shard.kept, shard.table, output.data, output.masks)
-    return write_shard_receipt(config, shard, counts, written, histograms)
+    histograms |= output.histograms
+    return write_shard_receipt(config, shard, counts, written, histograms, output.tag_shapes)

@@ -6,6 +6,7 @@ from typing import Any
 
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.output import run_files
+from pairweave.transforms.output.documents.manifest_model import read_manifest
 from pairweave.transforms.output.run_files import DATA
 from pairweave.transforms.planning.locate import LocatedFile
 from pairweave.transforms.storage import files
@@ -62,17 +63,12 @@ def _manifest(directory: str) -> dict[str, Any]:
             f"{directory}: no {run_files.MANIFEST}, so there is no finished run to read pairs "
             "from; finish it, or give the --output of one"
         )
-    found = run_files.read_json(path)
-    job = found.get("job")
+    found = read_manifest(path)
+    job = found["job"]
     if job not in JOBS:
         raise ConfigError(
             f"{directory}: a run of {job} has no pairs to read on from; {', '.join(JOBS[:-1])} "
             f"and {JOBS[-1]} have"
-        )
-    if not {"configuration", "corpora", "files"} <= found.keys():
-        raise ConfigError(
-            f"{path}: does not describe a whole run; was it edited? Repeat that run's command to "
-            "write it again"
         )
     run_files.check_names(found, path)
     if found["configuration"].get("annotate_only"):

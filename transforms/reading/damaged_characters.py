@@ -240,7 +240,7 @@ def count_characters(batch: pa.RecordBatch) -> Counter[str]:
         batch: Rows as read (`transforms.schemas.ROWS`).
 
     Returns:
-        Counts above 0, by ``kind side``.
+        Counts above 0, by ``kind_side``.
     """
     counts: Counter[str] = Counter()
     is_open = batch.column("reason").is_null().to_numpy(zero_copy_only=False)
@@ -248,7 +248,7 @@ def count_characters(batch: pa.RecordBatch) -> Counter[str]:
         for kind, find in _KINDS.items():
             found = int(np.count_nonzero(find(batch.column(side)) & is_open))
             if found:
-                counts[f"{kind} {side}"] = found
+                counts[f"{kind}_{side}"] = found
     return counts
 
 
@@ -268,7 +268,7 @@ def character_notices(
     for unit in units:
         rows[unit["file"]] += unit["rows"]
         for name, number in counts.get(unit["index"], {}).items():
-            kind, _, side = name.partition(" ")
+            kind, _, side = name.rpartition("_")
             found[unit["file"], side, kind] += number
     for (file, side, kind), number in sorted(found.items()):
         if kind == CONTROLS or number >= MANY * rows[file]:

@@ -4,7 +4,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from pairweave.transforms.output.shard_histograms import FACETS, Facet
+import numpy as np
+
+from pairweave.transforms.counts.histograms import HISTOGRAMS, Histogram
 from pairweave.transforms.report.templating import number, percent
 
 MAX_CORPORA = 12
@@ -13,7 +15,7 @@ MAX_CORPORA = 12
 ALL = "all corpora"
 
 Found = Mapping[tuple[str, str, int], int]
-"""How many values are in each bar, by (facet, corpus, bar)."""
+"""How many values are in each bar, by (histogram, group, bar)."""
 
 Shown = dict[str, Any]
 
@@ -21,14 +23,15 @@ Shown = dict[str, Any]
 def charts(
     found: Found, golden: Mapping[str, int] | None = None, *, together: bool = True
 ) -> list[Shown]:
-    """Return the charts of a run by facet, in the order of `FACETS`.
+    """Return the charts of a run's histograms by corpus, in the order of `HISTOGRAMS`.
 
     Args:
-        found: The histograms of all corpora.
+        found: All of its histograms.
         golden: Masks of a golden set by words of their suggestion, to show beside those of the run.
         together: Whether the corpora, if they are several, stand by their number of values after
             a chart of all; otherwise they stand by name.
     """
+    found = {key: values for key, values in found.items() if HISTOGRAMS[key[0]].by == "corpus"}
     by_facet: dict[str, dict[str, Counter[int]]] = {}
     for (name, corpus, bar), values in found.items():
         by_facet.setdefault(name, {}).setdefault(corpus, Counter())[bar] += values
@@ -44,13 +47,13 @@ def charts(
             golden if name == "mask" else None,
             together=together,
         )
-        for name, facet in FACETS.items()
+        for name, facet in HISTOGRAMS.items()
         if name in by_facet
     ]
 
 
 def _facet(
-    facet: Facet,
+    facet: Histogram,
     corpora: Mapping[str, Counter[int]],
     order: Sequence[str],
     golden: Mapping[str, int] | None,
@@ -91,10 +94,10 @@ def _free(name: str, taken: Collection[str]) -> str:
     return name
 
 
-def _in_bars(facet: Facet, golden: Mapping[str, int]) -> Counter[int]:
+def _in_bars(facet: Histogram, golden: Mapping[str, int]) -> Counter[int]:
     bars: Counter[int] = Counter()
     for words, masks in golden.items():
-        bars[sum(edge <= int(words) for edge in facet.edges)] += masks
+        bars[int(facet.bars_of(np.array([int(words)]))[0])] += masks
     return bars
 
 

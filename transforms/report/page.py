@@ -21,7 +21,7 @@ from pairweave.transforms.report.report_samples import (
     sample_groups,
 )
 from pairweave.transforms.report.run_samples import Samples
-from pairweave.transforms.report.shown_counts import split_counts, split_rules
+from pairweave.transforms.report.shown_counts import described, distributions, split_rules
 from pairweave.transforms.report.shown_settings import flat_settings, used_settings
 from pairweave.transforms.report.templating import number, percent, render_html, script_hash
 
@@ -31,9 +31,6 @@ STEPS = "steps"
 
 MAX_ROWS = 1_000
 """Files listed in one table before the rest is only counted."""
-
-MAX_BARS = 20
-"""Bars of one distribution before values share a bar."""
 
 Json = Mapping[str, Any]
 Rows = list[dict[str, Any]]
@@ -53,7 +50,6 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
         The page, the same for the same arguments; HTML and well-formed XML.
     """
     others, rules = split_rules(manifest["counts"])
-    counts, distributions = _counts(others)
     rows = manifest["rows"]
     golden = manifest.get("golden", {})
     shown = {name: manifest[name] for name in ("job", "version", "notices", "shards", "rows")}
@@ -69,8 +65,8 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
         reasons_by_corpus=_reasons_by_corpus(manifest),
         rules=_rules(rules),
         agreement=aligner_agreement.of_counts(manifest["counts"]),
-        counts=counts,
-        distributions=distributions,
+        counts=_counts(others),
+        distributions=_distributions(sums),
         histograms=charts(sums.histograms, golden.get("histograms", {}).get("words")),
         golden=_golden(golden),
         profile=_profile(manifest["tag_profile"]) if "tag_profile" in manifest else None,
@@ -211,14 +207,29 @@ def _rules(rules: Mapping[str, Mapping[str, int]]) -> Rows:
     ]
 
 
-def _counts(counts: Mapping[str, int]) -> tuple[Rows, Rows]:
-    """Return the job's counts; apart, those of the form ``X with N Y`` as distributions of Y."""
-    plain, by_number = split_counts(counts)
-    distributions = [
-        {"what": what, "unit": unit, "rows": _distribution(found, what, unit)}
-        for (what, unit), found in sorted(by_number.items())
-    ]
-    return [{"what": name, "number": found} for name, found in plain.items()], distributions
+def _counts(counts: Mapping[str, int]) -> Rows:
+    """Return the job's counters by what they count, without those of agreeing aligners."""
+    links = set(aligner_agreement.NAMES)
+    shown = {name: found for name, found in counts.items() if name not in links}
+    return [{"what": what, "number": found} for what, found in described(shown).items()]
+
+
+def _distributions(sums: ReceiptSums) -> list[dict[str, Any]]:
+    """Return the histograms that are not by corpus, with a row for each bar."""
+    shown = []
+    for title, about, unit, labels, (bars,) in distributions(sums.histograms):
+        most, total = max(bars), sum(bars)
+        rows = [
+            {
+                unit: label,
+                "number": number_of,
+                "share": _share(number_of, total),
+                "": _bar(_share(number_of, most), f"{label}: {number(number_of)}"),
+            }
+            for label, number_of in zip(labels, bars, strict=True)
+        ]
+        shown.append({"title": title, "about": about, "unit": unit, "rows": rows})
+    return shown
 
 
 def _golden(golden: Json) -> Rows:
@@ -257,24 +268,6 @@ def _profile(profile: Json) -> Rows:
         ]
         features.append({"name": feature, "distance": distance, "rows": rows})
     return features
-
-
-def _distribution(found: Mapping[int, int], what: str, unit: str) -> Rows:
-    low, high = min(found), max(found)
-    width = -(-(high - low + 1) // MAX_BARS)
-    bins: dict[int, int] = dict.fromkeys(range(low, high + 1, width), 0)
-    for value, times in found.items():
-        bins[low + (value - low) // width * width] += times
-    most, total = max(bins.values()), sum(bins.values())
-    return [
-        {
-            unit: str(start) if width == 1 else f"{start} to {start + width - 1}",
-            what: times,
-            "share": _share(times, total),
-            "": _bar(_share(times, most), f"{number(times)} {what}"),
-        }
-        for start, times in bins.items()
-    ]
 
 
 def _inputs(inputs: Sequence[Json]) -> Json:

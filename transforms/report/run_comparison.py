@@ -5,10 +5,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pairweave.transforms.counts.histograms import HISTOGRAMS
 from pairweave.transforms.report.histogram_charts import charts
 from pairweave.transforms.report.report_samples import TAG_COLOURS, kept_samples
 from pairweave.transforms.report.run_samples import Row, first_pairs
-from pairweave.transforms.report.shown_counts import split_counts, split_rules
+from pairweave.transforms.report.shown_counts import (
+    Distribution,
+    described,
+    distributions,
+    split_rules,
+)
 from pairweave.transforms.report.shown_settings import flat_settings
 from pairweave.transforms.report.templating import number, percent, render_html
 
@@ -21,9 +27,6 @@ PLACES = frozenset({"corpus", "file", "line"})
 
 SHOWN = 12
 """Pairs with other rows that are shown."""
-
-MAX_BINS = 20
-"""Bars of a distribution before values share a bar."""
 
 Json = Mapping[str, Any]
 Rows = list[dict[str, Any]]
@@ -99,8 +102,7 @@ def render(
     Returns:
         The page, the same for the same arguments; HTML and well-formed XML.
     """
-    counts = [split_rules(manifest["counts"])[0] for manifest in manifests]
-    single, distributions = zip(*map(split_counts, counts), strict=True)
+    counts = [described(split_rules(manifest["counts"])[0]) for manifest in manifests]
     return render_html(
         "comparison.html.j2",
         job=manifests[0]["job"],
@@ -109,15 +111,8 @@ def render(
         options=_options(manifests),
         same_input=_inputs(manifests[0]) == _inputs(manifests[1]),
         rejected=_side_by_side([manifest["rejected"] for manifest in manifests], "reason"),
-        counts=_side_by_side(single, "what"),
-        distributions=[
-            {
-                "what": what,
-                "unit": unit,
-                "rows": _bins([found.get((what, unit), {}) for found in distributions], unit),
-            }
-            for what, unit in sorted({*distributions[0], *distributions[1]})
-        ],
+        counts=_side_by_side(counts, "what"),
+        distributions=[_shares(found) for found in distributions(*histograms)],
         histograms=_both_histograms(histograms),
         pairs=pairs,
         changed=[tuple(map(kept_samples, _different(*rows))) for rows in pairs.changed[:SHOWN]],
@@ -131,8 +126,9 @@ def _both_histograms(
     """Return charts of both runs, each of all its corpora."""
     found: Counter[tuple[str, str, int]] = Counter()
     for name, each in zip(("first", "second"), histograms, strict=False):
-        for (facet, _, bar), values in each.items():
-            found[facet, name, bar] += values
+        for (histogram, _, bar), values in each.items():
+            if HISTOGRAMS[histogram].by == "corpus":
+                found[histogram, name, bar] += values
     return charts(found, together=False)
 
 
@@ -179,26 +175,17 @@ def _side_by_side(counts: Sequence[Mapping[str, int]], column: str) -> Rows:
     return [{**row, "change": f"{row['change']:+,}" if row["change"] else "0"} for row in rows]
 
 
-def _bins(found: Sequence[Mapping[int, int]], unit: str) -> Rows:
-    """Return the share of each value, or range of values, in both runs."""
-    values = {*found[0], *found[1]}
-    low, high = min(values), max(values)
-    width = -(-(high - low + 1) // MAX_BINS)
+def _shares(found: Distribution) -> dict[str, Any]:
+    """Return a distribution with the share of each of its bars in both runs."""
     rows: Rows = []
-    for start in range(low, high + 1, width):
-        shares = [
-            sum(times for value, times in each.items() if start <= value < start + width)
-            / max(1, sum(each.values()))
-            for each in found
-        ]
-        row: dict[str, Any] = {
-            unit: str(start) if width == 1 else f"{start} to {start + width - 1}"
-        }
-        for place, share in zip(("first", "second"), shares, strict=True):
-            row[place] = share
-            row[f"{place} bar"] = {"share": share, "label": percent(share), "kind": ""}
+    for place, label in enumerate(found.labels):
+        row: dict[str, Any] = {found.unit: label}
+        for which, bars in zip(("first", "second"), found.bars, strict=True):
+            share = bars[place] / max(1, sum(bars))
+            row[which] = share
+            row[f"{which} bar"] = {"share": share, "label": percent(share), "kind": ""}
         rows.append(row)
-    return rows
+    return {"title": found.title, "about": found.about, "unit": found.unit, "rows": rows}
 
 
 def _different(first: list[Row], second: list[Row]) -> tuple[list[Row], list[Row]]:

@@ -1,76 +1,109 @@
-"""Counts as they are shown to people: single numbers, and distributions."""
+"""Counters and histograms as they are shown to people."""
 
-import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
+from typing import NamedTuple
 
-MAX_VALUES = 12
-"""Values of a distribution that are listed in full outside the report."""
+from pairweave.transforms.counts import counters
+from pairweave.transforms.counts.histograms import HISTOGRAMS, Histogram
+from pairweave.transforms.output.column_meanings import MEANINGS
 
-OF_COLUMN = ("% of ", "times ", "half nats ")
-"""How the unit begins where the values of a column are counted."""
+MAX_BARS = 20
+"""Bars of one distribution before values share a bar."""
 
-_OF_RULE = re.compile(r"pairs that (?P<only>only )?(?P<rule>\w+) would reject(?P<first> first)?")
-_BY_NUMBER = re.compile(r"(?P<what>.+) with (?P<number>[0-9]+) (?P<unit>.+)")
+Found = Mapping[tuple[str, str, int], int]
+"""How many values are in each bar, by (histogram, group, bar)."""
 
 
-def split_counts(
-    counts: Mapping[str, int],
-) -> tuple[dict[str, int], dict[tuple[str, str], dict[int, int]]]:
-    """Separate single numbers from distributions, which have the form ``X with N Y``.
+class Distribution(NamedTuple):
+    """A histogram that is not by corpus, with the bars that it shows.
 
-    Returns:
-        The single numbers by name; and by ``X`` and ``Y`` the number for each ``N``.
-
-    >>> split_counts({"rows": 3, "rows with 1 tags": 2})
-    ({'rows': 3}, {('rows', 'tags'): {1: 2}})
+    Attributes:
+        title: What is measured, in which group.
+        about: What more there is to say of it.
+        unit: The unit of its labels.
+        labels: What each bar holds.
+        bars: How many values are in each, for each run.
     """
-    single = {}
-    by_number: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
-    for name, number in sorted(counts.items()):
-        match = _BY_NUMBER.fullmatch(name)
-        if match:
-            by_number[match["what"], match["unit"]][int(match["number"])] = number
-        else:
-            single[name] = number
-    return single, dict(by_number)
+
+    title: str
+    about: str
+    unit: str
+    labels: list[str]
+    bars: list[list[int]]
 
 
 def split_rules(
     counts: Mapping[str, int],
 ) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
-    """Separate other counts from those of each rule of `filter`.
+    """Separate other counters from those of each rule of `filter`.
 
     Returns:
         The others by name; and by rule the pairs that it would reject: in ``all``, as the
         ``first`` rule, and as the ``only`` one.
 
-    >>> split_rules({"pairs": 3, "pairs that script would reject": 2})
+    >>> split_rules({"pairs": 3, "would_reject_script": 2})
     ({'pairs': 3}, {'script': {'all': 2}})
     """
     others = {}
     rules: dict[str, dict[str, int]] = defaultdict(dict)
     for name, number in counts.items():
-        match = _OF_RULE.fullmatch(name)
-        if match:
-            rules[match["rule"]][
-                "only" if match["only"] else "first" if match["first"] else "all"
-            ] = number
-        else:
+        found = counters.of_rule(name)
+        if found is None:
             others[name] = number
+        else:
+            kind, reason = found
+            rules[reason][kind.removeprefix("would_reject").lstrip("_") or "all"] = number
     return others, dict(rules)
 
 
-def short_counts(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return counts by name, without distributions that only the report shows.
+def described(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return counters by what they count, in the order in which they are declared.
 
-    Those are of more than `MAX_VALUES` values, or of a column's values (`OF_COLUMN`).
-
-    >>> short_counts({"rows with 1 tags": 2, "pairs with 5 % of score": 3})
-    {'rows with 1 tags': 2}
+    >>> described({"links": 9, "pairs": 3})
+    {'pairs written': 3, 'links between tokens': 9}
     """
-    single, by_number = split_counts(counts)
-    for (what, unit), found in by_number.items():
-        if len(found) <= MAX_VALUES and not unit.startswith(OF_COLUMN):
-            single |= {f"{what} with {value} {unit}": found[value] for value in found}
-    return dict(sorted(single.items()))
+    order = {name: place for place, name in enumerate(counters.COUNTERS)}
+    names = sorted(counts, key=lambda name: (order.get(name, len(order)), name))
+    return {counters.about(name): counts[name] for name in names}
+
+
+def distributions(*runs: Found) -> list[Distribution]:
+    """Return the histograms that are not by corpus, those of several runs side by side.
+
+    Args:
+        runs: The histograms of each run (`ReceiptSums.histograms`).
+    """
+    by_group: dict[tuple[str, str], list[Counter[int]]] = {}
+    for place, found in enumerate(runs):
+        for (name, group, bar), values in found.items():
+            if name in HISTOGRAMS and HISTOGRAMS[name].by != "corpus":
+                several = by_group.setdefault((name, group), [Counter() for _ in runs])
+                several[place][bar] += values
+    order = {name: place for place, name in enumerate(HISTOGRAMS)}
+    return [
+        _distribution(name, group, by_group[name, group])
+        for name, group in sorted(by_group, key=lambda key: (order[key[0]], key[1]))
+    ]
+
+
+def _distribution(name: str, group: str, found: list[Counter[int]]) -> Distribution:
+    histogram: Histogram = HISTOGRAMS[name]
+    used = {bar for bars in found for bar in bars}
+    low, high = min(used), max(used)
+    width = -(-(high - low + 1) // MAX_BARS)
+    starts = range(low, high + 1, width)
+    ends = [min(start + width - 1, high) for start in starts]
+    return Distribution(
+        histogram.title if histogram.by == "all" else f"{histogram.title}: {group}",
+        MEANINGS.get(name, "") if histogram.by == "all" else "",
+        histogram.unit,
+        [histogram.range_label(*span) for span in zip(starts, ends, strict=True)],
+        [
+            [
+                sum(bars[bar] for bar in range(start, end + 1))
+                for start, end in zip(starts, ends, strict=True)
+            ]
+            for bars in found
+        ],
+    )

@@ -2,12 +2,15 @@
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
+import pydantic
+from pydantic import Field
 
 from pairweave.transforms.errors import WorkerError, unreadable
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.json_files import JsonFile, first_problem
 
 ABOUT = "about.json"
 
@@ -32,20 +35,38 @@ def write(directory: str, packed: Mapping[str, bytes]) -> None:
     files.write_bytes(files.join(directory, ABOUT), packed[ABOUT])
 
 
-def parse_about(data: bytes) -> dict[str, Any]:
+class About(JsonFile):
+    """The content of ``about.json``: the other files of its directory, with their hashes."""
+
+    files: Annotated[dict[str, str], Field(min_length=1)]
+
+    @pydantic.field_validator("files")
+    @classmethod
+    def _check_names(cls, value: dict[str, str]) -> dict[str, str]:
+        for name in value:
+            if "/" in name or name.startswith(".") or name in ("", ABOUT):
+                raise ValueError(f"names a file outside the model: {name!r}")
+        return value
+
+
+def parse_about(data: bytes, model: type[About] = About) -> dict[str, Any]:
     """Parse ``about.json``, and check that it lists only files of its own directory.
 
+    Args:
+        data: Its content.
+        model: The fields of a kind of model.
+
     Raises:
-        ValueError: It is malformed or lists other files.
+        ValueError: It is malformed or lists other files; names the field.
     """
     about = orjson.loads(data)
-    named = about.get("files") if isinstance(about, dict) else None
-    if not isinstance(named, dict) or not named:
+    if not isinstance(about, dict):
         raise ValueError("expected a JSON object with the hashes of files under 'files'")
-    for name in named:
-        if "/" in name or name.startswith(".") or name in ("", ABOUT):
-            raise ValueError(f"names a file outside the model: {name!r}")
-    return dict(about)
+    try:
+        model.model_validate(about)
+    except pydantic.ValidationError as error:
+        raise ValueError(first_problem(error)) from error
+    return about
 
 
 def read(directory: str) -> dict[str, bytes]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
+from pairweave.transforms.counts.histograms import HISTOGRAMS, Bars
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.masks.masks import POSITIONS
 from pairweave.transforms.storage.text_lines import read_text_lines
@@ -22,6 +23,11 @@ SPAN_METHODS = ("random", "alignment")
 
 FACETS = ("words", "position", "masks")
 """The distributions compared with a golden set: see `Histograms`."""
+
+HISTOGRAM_NAMES = dict(
+    zip(FACETS, ("suggestion_words", "mask_position", "sentence_masks"), strict=True)
+)
+"""The histogram of a run for each of them."""
 
 Histogram = Mapping[int, int]
 
@@ -190,36 +196,17 @@ def jensen_shannon(one: Histogram, other: Histogram) -> float | None:
     return round(math.sqrt(max(0.0, math.fsum(terms))), 6)
 
 
-def count_names(method: str) -> dict[str, str]:
-    """Return the name pattern of each facet's counts in a receipt, with ``{}`` for the number."""
-    return {
-        "words": f"{method} suggestions with {{}} words",
-        "position": f"{method} masks with {{}} percent of the other words before them",
-        "masks": f"sentences with {{}} {method} masks",
-    }
-
-
-def histograms_of(counts: Mapping[str, int], method: str) -> Histograms:
-    """Return the histograms of one method's examples from the counts of a run."""
-    found: dict[str, dict[int, int]] = {name: {} for name in FACETS}
-    for facet, pattern in count_names(method).items():
-        head, tail = pattern.split("{}")
-        for name, number in counts.items():
-            middle = name[len(head) : len(name) - len(tail)]
-            if name.startswith(head) and name.endswith(tail) and middle.isdigit():
-                key = int(middle)
-                found[facet][key * POSITIONS // 100 if facet == "position" else key] = number
-    return Histograms(**found)
-
-
 def compare(
-    golden: Mapping[str, Mapping[str, int]], counts: Mapping[str, int]
+    golden: Mapping[str, Mapping[str, int]], bars: Bars
 ) -> dict[str, dict[str, float | None]]:
     """Return the Jensen-Shannon distances between a run's examples and a golden set.
 
+    Both are sorted into the bars of the run's histograms: each length up to 64 words is a bar of
+    its own, so is each place and each number of masks up to 64.
+
     Args:
         golden: The golden set's histograms, as JSON.
-        counts: The run's counts.
+        bars: The run's histograms.
 
     Returns:
         The distance of each facet, for each of `SPAN_METHODS` with examples.
@@ -227,10 +214,22 @@ def compare(
     wanted = from_json(golden)
     distances = {}
     for method in SPAN_METHODS:
-        made = histograms_of(counts, method)
-        if made.words:
+        if any(bars.get(HISTOGRAM_NAMES["words"], {}).get(method, [])):
             distances[method] = {
-                facet: jensen_shannon(getattr(made, facet), getattr(wanted, facet))
-                for facet in FACETS
+                facet: jensen_shannon(
+                    dict(enumerate(bars.get(name, {}).get(method, []))),
+                    golden_bars(facet, getattr(wanted, facet)),
+                )
+                for facet, name in HISTOGRAM_NAMES.items()
             }
     return distances
+
+
+def golden_bars(facet: str, histogram: Histogram) -> dict[int, int]:
+    """Return how many values of a golden set are in each bar of the run's histogram."""
+    of_run = HISTOGRAMS[HISTOGRAM_NAMES[facet]]
+    step = 100 // POSITIONS if facet == "position" else 1
+    bars: Counter[int] = Counter()
+    for value, number in histogram.items():
+        bars[int(of_run.bars_of(np.array([value * step]))[0])] += number
+    return dict(bars)

@@ -1,22 +1,22 @@
 """Counts of a shard's examples for its receipt."""
 
 import math
-from collections import Counter
 from collections.abc import Collection, Mapping
 
 import numpy as np
 
+from pairweave.transforms.counts.histograms import HISTOGRAMS, Bars, count_bars
 from pairweave.transforms.kernels.masks.mask_borders import OPERATIONS
 from pairweave.transforms.kernels.masks.masks import JUDGED_BAD, JUDGED_GOOD, JUDGED_SAME, POSITIONS
 from pairweave.transforms.suggestions.aligned_masks import NOT_JUDGED, Judged
 from pairweave.transforms.suggestions.masks import METHODS, Masks
-from pairweave.transforms.suggestions.span_lengths import count_names, position_bin
+from pairweave.transforms.suggestions.span_lengths import position_bin
 from pairweave.transforms.suggestions.suggestion_filters import ALIGNMENT, PARALLEL, RULE_NAMES
 
 _VERDICTS = {
-    JUDGED_GOOD: "triples kept by quality judgement",
-    JUDGED_SAME: "triples without differences",
-    JUDGED_BAD: "triples over the placeholder limit",
+    JUDGED_GOOD: "kept_triples",
+    JUDGED_SAME: "triples_without_differences",
+    JUDGED_BAD: "triples_over_placeholder_limit",
 }
 
 FAR_OFF = 0.05
@@ -42,8 +42,8 @@ def mix_notice(
     """
     if "parallel" not in methods or len(methods) < 2 or not 0 < mix < math.inf:
         return None
-    whole = counts.get("parallel examples", 0)
-    others = sum(counts.get(f"{method} examples", 0) for method in METHODS) - whole
+    whole = counts.get("parallel_examples", 0)
+    others = sum(counts.get(f"{method}_examples", 0) for method in METHODS) - whole
     wanted = mix * others
     if abs(whole - wanted) <= max(FAR_OFF * wanted, 3 * math.sqrt(wanted)):
         return None
@@ -62,7 +62,7 @@ def mix_notice(
 def count_examples(
     kept: Masks, found: Masks, dropped: np.ndarray, judged: Judged | None
 ) -> dict[str, int]:
-    """Count the examples by method, operation, length, place and number in a sentence.
+    """Count the examples by method and operation, and the masks that were dropped by reason.
 
     Args:
         kept: The masks of all examples.
@@ -71,43 +71,52 @@ def count_examples(
         judged: The quality judgements of the translations, if any.
 
     Returns:
-        Counts by name. Zeros are left out, except for the number of examples of each method; names
-        of the form ``X with N Y`` are distributions.
+        Counts by name (`transforms.counts.counters`). Zeros are left out, except for the number of
+        examples of each method.
     """
     counts: dict[str, int] = {}
     for place, method in enumerate(METHODS):
         here = kept.take(kept.method == place)
-        counts[f"{method} examples"] = len(here)
+        counts[f"{method}_examples"] = len(here)
         if place == ALIGNMENT:
             for number, operation in enumerate(OPERATIONS):
-                name = f"{method} examples, {operation}"
+                name = f"{method}_{operation}_examples"
                 counts[name] = int(np.count_nonzero(here.operation == number))
-        if place != PARALLEL:
-            counts |= _distributions(method, here)
         for number, rule in enumerate(RULE_NAMES):
             turned_away = (dropped == number) & (found.method == place)
-            counts[f"{method} masks dropped, {rule}"] = int(np.count_nonzero(turned_away))
+            name = f"{method}_masks_dropped_{rule.replace(' ', '_')}"
+            counts[name] = int(np.count_nonzero(turned_away))
     if judged is not None:
         counts |= _judgements(judged)
         joined = int(np.count_nonzero(found.method == ALIGNMENT))
-        counts["placeholders after concatenation"] = joined
-    heads = {f"{method} examples" for method in METHODS}
+        counts["joined_placeholders"] = joined
+    heads = {f"{method}_examples" for method in METHODS}
     return {name: number for name, number in counts.items() if number or name in heads}
 
 
-def _distributions(method: str, masks: Masks) -> dict[str, int]:
-    numbers = {
-        "words": masks.suggestion_words,
-        "position": position_bin(masks.before, masks.behind) * (100 // POSITIONS),
-        "masks": np.bincount(masks.pair)[np.unique(masks.pair)] if len(masks) else masks.pair,
-    }
-    patterns = count_names(method)
-    return {
-        patterns[facet].format(value): number
-        for facet, values in numbers.items()
-        for value, number in sorted(Counter(values.tolist()).items())
-        if value or facet == "position"
-    }
+def mask_bars(masks: Masks) -> Bars:
+    """Return the histograms of the masks of a span: their length, place and number, by method.
+
+    Args:
+        masks: The masks of all examples.
+    """
+    found: Bars = {}
+    for place, method in enumerate(METHODS):
+        here = masks.take(masks.method == place)
+        if place == PARALLEL or not len(here):
+            continue
+        some = here.suggestion_words[here.suggestion_words > 0]
+        numbers = np.bincount(here.pair)
+        values = {
+            "suggestion_words": some,
+            "mask_position": position_bin(here.before, here.behind) * (100 // POSITIONS),
+            "sentence_masks": numbers[numbers > 0],
+        }
+        for name, each in values.items():
+            bars = count_bars(HISTOGRAMS[name], HISTOGRAMS[name].bars_of(each))
+            if bars:
+                found.setdefault(name, {})[method] = bars
+    return found
 
 
 def _judgements(judged: Judged) -> dict[str, int]:

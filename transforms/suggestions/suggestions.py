@@ -13,6 +13,7 @@ import pydantic
 from pairweave.transforms import ids, schemas
 from pairweave.transforms.arrow.flat_columns import chunk_of, text_column
 from pairweave.transforms.config import Seeded
+from pairweave.transforms.counts.histograms import Bars
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.masks.mask_borders import OPERATIONS
@@ -29,7 +30,7 @@ from pairweave.transforms.suggestions.hints import HintConfig, make_hints
 from pairweave.transforms.suggestions.masks import METHODS, Masks, join
 from pairweave.transforms.suggestions.random_masks import RandomConfig, draw_random, whole_texts
 from pairweave.transforms.suggestions.span_lengths import MASK
-from pairweave.transforms.suggestions.suggestion_counts import count_examples
+from pairweave.transforms.suggestions.suggestion_counts import count_examples, mask_bars
 from pairweave.transforms.suggestions.suggestion_filters import (
     ALIGNMENT,
     RULE_NAMES,
@@ -87,6 +88,7 @@ class Made:
         details: Details of each reason, likewise.
         counts: Counts for the receipt.
         words: Words of the suggestion in each row, -1 for a whole sentence, int64 ``[row]``.
+        histograms: Bars of the histograms by method, for the receipt.
     """
 
     rows: pa.Table
@@ -94,6 +96,7 @@ class Made:
     details: np.ndarray
     counts: dict[str, int]
     words: np.ndarray
+    histograms: Bars
 
 
 def make_suggestions(
@@ -167,7 +170,9 @@ def make_suggestions(
     stay = masks.take(dropped < 0)
     reasons, details = _reasons(table, masks, dropped, judged)
     words = np.where(stay.method == _WHOLE, -1, stay.suggestion_words).astype(np.int64)
-    return Made(rows, reasons, details, count_examples(stay, masks, dropped, judged), words)
+    return Made(
+        rows, reasons, details, count_examples(stay, masks, dropped, judged), words, mask_bars(stay)
+    )
 
 
 def draw_span_pairs(config: SuggestionConfig, table: pa.Table) -> np.ndarray:

@@ -160,10 +160,10 @@ def find_fragments(
         found += len(fine)
         looked += len(chunk)
     counts = {
-        "pairs tried": looked,
-        "pairs wanted": wanted,
-        "fragments tried": int(search.tried.sum()),
-        "fragments in pairs tried": search.listed,
+        "tried_pairs": looked,
+        "wanted_pairs": wanted,
+        "tried_fragments": int(search.tried.sum()),
+        "fragments_in_tried_pairs": search.listed,
         **search.work,
     }
     return FoundFragments(
@@ -187,7 +187,7 @@ class _Search:
         self._keys = keys
         self._languages = _languages(table)
         self._caches: dict[tuple[str, str], _Cache] = {}
-        self.work = Counter({"translator calls": 0, "fragments translated": 0})
+        self.work = Counter({"translator_calls": 0, "translated_fragments": 0})
         self.taken = np.zeros((len(keys), config.max_tags, 4), np.int16)
         self.counts = np.zeros(len(keys), np.int64)
         self.tried = np.zeros(len(keys), np.int64)
@@ -299,8 +299,8 @@ class _Cache:
         numbers = [known.setdefault(fragment, len(known)) for fragment in fragments]
         fresh = list(known)[before:]
         if fresh:
-            self._counts["translator calls"] += 1
-            self._counts["fragments translated"] += len(fresh)
+            self._counts["translator_calls"] += 1
+            self._counts["translated_fragments"] += len(fresh)
             old, new = self._found, self._translator.translate(fresh, *self._languages)
             self._found = Translations(
                 np.concatenate([old.offsets, new.offsets[1:] + old.offsets[-1]]),

@@ -148,13 +148,13 @@ def find_terms(table: pa.Table, glossary: Glossary, config: TermConfig) -> Found
     picked = sampling.picked(
         np.uint64(config.seed), keys, sampling.STEP_MIX, np.float64(config.share)
     )
-    counts = Counter({"terms on both sides": 0, "terms without links that agree": 0})
+    counts = Counter({"terms_on_both_sides": 0, "terms_without_links": 0})
     boxes: list[list[Box]] = []
     for row, pair in enumerate(_pairs(table, glossary, config)):
         boxes.append(_choose_terms(pair, counts, config.max_tags) if picked[row] else [])
     table, taken = _with_terms(table, boxes)
-    counts["terms tagged"] = int(taken.sum())
-    counts["pairs with terms tagged"] = int((taken > 0).sum())
+    counts["tagged_terms"] = int(taken.sum())
+    counts["pairs_with_tagged_terms"] = int((taken > 0).sum())
     return FoundTerms(table, dict(counts))
 
 
@@ -275,8 +275,8 @@ def _choose_terms(pair: _Pair, counts: Counter[str], max_terms: int) -> list[Box
         if len(boxes) < max_terms and all(_apart(box, other) for other in boxes):
             boxes.append(box)
     terms = {(a, b) for a, b, *_ in found}
-    counts["terms on both sides"] += len(terms)
-    counts["terms without links that agree"] += len(terms - linked)
+    counts["terms_on_both_sides"] += len(terms)
+    counts["terms_without_links"] += len(terms - linked)
     return boxes
 
 

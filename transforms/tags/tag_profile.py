@@ -4,11 +4,12 @@ import dataclasses
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import orjson
 import pyarrow as pa
+from pydantic import Field
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.tags.elements import Phrases
@@ -22,12 +23,11 @@ from pairweave.transforms.markup.markup import (
     parse_markup,
 )
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.json_files import JsonFile, check
 from pairweave.transforms.tags.named_tags import FORMS, NO_NAMES, TagNames
 from pairweave.transforms.tags.tag_measures import FEATURES, Elements, Ruler, cells_of, measure
 
 VERSION = 1
-PREFIX = "tag shape "
-"""Prefix of the counts of drawn shapes in a receipt."""
 
 _FORM_NUMBERS = {Form.PAIR: 0, Form.SELF_CLOSING: 2, Form.OPEN: 3, Form.CLOSE: 4}
 
@@ -107,6 +107,20 @@ class TagProfile:
         return cls(counts, split, TagNames(names, str(value.get("syntax", "xml"))))
 
 
+class _ProfileFile(JsonFile):
+    """The content of a profile's file."""
+
+    ADVICE: ClassVar[str] = (
+        "make a profile with: pairweave tags profile --input TAGGED --output FILE"
+    )
+
+    tag_profile: int
+    counts: dict[str, Annotated[int, Field(ge=0)]]
+    split: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)]
+    names: dict[str, dict[str, Annotated[int, Field(ge=0)]]] = Field(default_factory=dict)
+    syntax: Literal["xml", "html", "xliff", "indexed"] = "xml"
+
+
 def read_profile(path: str) -> TagProfile:
     """Read the file of a profile.
 
@@ -122,6 +136,7 @@ def read_profile(path: str) -> TagProfile:
             f"{path}: not a tag profile of version {VERSION}; make one with: "
             "pairweave tags profile --input TAGGED --output FILE"
         )
+    check(value, path, _ProfileFile)
     try:
         return TagProfile.from_json(value)
     except ConfigError as error:
@@ -274,18 +289,14 @@ def _classes(feature: str, counts: Mapping[str, int]) -> np.ndarray:
     return np.array(list(merged.values()), np.float64)
 
 
-def manifest_entry(profile: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any]:
+def manifest_entry(profile: Mapping[str, Any], shapes: Mapping[str, int]) -> dict[str, Any]:
     """Return a profile's entry in the manifest: its counts, the drawn ones and their distance.
 
     Args:
         profile: The profile, as `TagProfile.to_json` writes it.
-        counts: The summed counts of all receipts; those of shapes begin with `PREFIX`.
+        shapes: Shapes of the drawn tags by class, summed over all receipts.
     """
-    drawn = {
-        name.removeprefix(PREFIX): number
-        for name, number in sorted(counts.items())
-        if name.startswith(PREFIX)
-    }
+    drawn = dict(sorted(shapes.items()))
     return {**profile, "drawn": drawn, "distance": compare(TagProfile.from_json(profile), drawn)}
 
 

@@ -19,7 +19,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
         CompareOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
     )
     names = (options.first, options.second)
-    manifests = [finished_run.open_manifest(directory) for directory in names]
+    manifests = [finished_run.open_manifest(directory, counts=True) for directory in names]
     jobs = [manifest["job"] for manifest in manifests]
     if jobs[0] != jobs[1]:
         raise ConfigError(

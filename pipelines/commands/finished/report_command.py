@@ -10,6 +10,7 @@ from pairweave.pipelines.run import finished_run
 from pairweave.transforms.commit.checking import read_sums
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
+from pairweave.transforms.output.documents.run_note_model import read_run_note
 from pairweave.transforms.report import page as report_page
 from pairweave.transforms.report import run_samples
 from pairweave.transforms.storage import files
@@ -36,11 +37,11 @@ def render(directory: str) -> str:
         ConfigError: There is no finished run.
         WorkerError: One of its files is missing or broken.
     """
-    found = finished_run.open_manifest(directory)
+    found = finished_run.open_manifest(directory, counts=True)
     sums = read_sums(directory, found)
     samples = run_samples.gather(directory, found, sums)
     path = files.join(directory, run_files.RUN)
-    run = run_files.read_json(path) if files.exists(path) else None
+    run = read_run_note(path) if files.exists(path) else None
     return report_page.render(found, sums, samples, run)
 
 

@@ -250,7 +250,7 @@ def test_damaged_files_are_refused_by_name(model):
         (b"[]", "not the header"),
         (b'{"aligner": "other"}', "not the header"),
         (b'{"aligner": "hmm", "version": 99}', "expected version 1, found 99"),
-        (b'{"aligner": "hmm", "version": 1}', "config is missing"),
+        (b'{"aligner": "hmm", "version": 1}', "config: is missing"),
     ],
 )
 def test_a_bad_header_is_refused(model, header, message):

@@ -14,10 +14,10 @@ from pairweave.pipelines.cli import main
 from pairweave.transforms.commit import leftovers
 from pairweave.transforms.output import attempt_marks, run_files
 from pairweave.transforms.storage import disk_files, hashed_files
-from tests.makers import stores
+from tests.makers import finished_runs, stores
 
 DAY = 86_400.0
-PLAN = {"job": "augment", "units": [{"index": 0}], "shards": 2, "models": ["models/hmm"]}
+PLAN = finished_runs.plan(models=["models/hmm"])
 SHARDS = [
     f"{place}/{run_files.shard_name(shard, 2)}" for place in ("data", "rejects") for shard in (0, 1)
 ]
@@ -72,7 +72,7 @@ def commit(output):
     named = [*SHARDS, "models/hmm/about.json", "README.md"]
     put(
         output / "_manifest.json",
-        json.dumps({"files": [{"name": each} for each in named]}).encode(),
+        json.dumps(finished_runs.manifest(named)).encode(),
     )
 
 
@@ -182,13 +182,15 @@ def test_a_plan_cannot_make_it_delete_files_that_no_run_writes(output, name, cap
     private = output.parent / "private"
     put(private / "thesis.txt", b"x")
     put(output / "_plan.json", json.dumps(PLAN | {"models": [name]}).encode())
-    put(output / "_manifest.json", b'{"files": []}')
+    put(output / "_manifest.json", json.dumps(finished_runs.manifest([])).encode())
     age(output, 3 * DAY)
     age(private, 3 * DAY)
     before = tree(output.parent)
     assert main(["gc", str(output), "--grace_hours", "0"]) == 2
     assert tree(output.parent) == before
-    assert f"lists {name!r}, which is not the directory of a model" in capsys.readouterr().err
+    said = f"lists {name!r}, which is not the directory of a model"
+    said = said if isinstance(name, str) else "_plan.json: models[0]: expected text, found 7"
+    assert said in capsys.readouterr().err
 
 
 def test_a_link_to_a_directory_is_not_followed(output, tmp_path_factory, capsys):

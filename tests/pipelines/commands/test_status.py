@@ -6,10 +6,12 @@ import pytest
 
 from pairweave.pipelines.cli import main
 from pairweave.transforms.output import run_files
-from tests.makers import dataflow
+from tests.makers import dataflow, finished_runs
 
 JOB = "2026-01-01_00_00_00-0"
-PLAN = {"job": "align", "units": [{"index": 0}, {"index": 1}], "shards": 4}
+UNIT = {"file": "a.tsv", "line": 1, "rows": 10}
+UNITS = [{"index": number, **UNIT} for number in range(2)]
+PLAN = finished_runs.plan(job="align", units=UNITS, shards=4)
 
 
 def write(path, value):
@@ -22,7 +24,21 @@ def receipt(number, plan, reasons):
         {"corpus": "c", "stage": "screen", "reason": reason, "rows": rows}
         for reason, rows in reasons.items()
     ]
-    return {"plan": plan, "shard": number, "kept": 1_000 + number, "rejected": rejected}
+    kept = 1_000 + number
+    name = run_files.rejects_name(number, 4)
+    rows = kept + sum(reasons.values())
+    return {
+        "plan": plan,
+        "shard": number,
+        "rows": rows,
+        "kept": kept,
+        "rejected": rejected,
+        "kept_by_corpus": {"c": kept},
+        "units": [],
+        "counts": {},
+        "histograms": {},
+        "files": [{"name": name, "bytes": 0, "sha256": "0" * 64, "rows": 0}],
+    }
 
 
 @pytest.fixture
@@ -57,7 +73,10 @@ def test_a_run_with_a_manifest_is_committed(output, capsys):
 
 def test_the_job_that_a_command_left_behind_is_named(output, capsys):
     sent = {"id": JOB, "project": "a-project", "region": "europe-west4"}
-    write(output / "_run.json", {"dataflow_job": sent})
+    times = {"started": "2026-01-01T00:00:00Z", "seconds": None, "pairs_per_second": None}
+    place = {"engine": "dataflow", "workers": None, "attempts": 1, "shards_reused": 0}
+    place |= {"machine": {"cores": 2, "platform": "Linux"}, "python": "3.11", "packages": {}}
+    write(output / "_run.json", {**times, **place, "dataflow_job": sent})
     assert main(["status", str(output)]) == 0
     assert capsys.readouterr().out.endswith(
         f"  sent as job {JOB}: pairweave status {JOB} --project a-project --region europe-west4\n"

@@ -14,7 +14,7 @@ def manifest(name="c", licence=None, configuration=None):
         "shards": 1,
         "rows": {"read": 3, "kept": 2, "rejected": 1},
         "rejected": {"duplicate": 1},
-        "counts": {"plain rows": 2},
+        "counts": {"plain_rows": 2},
         "configuration": configuration or {},
         "corpora": {
             name: {

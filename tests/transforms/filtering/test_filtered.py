@@ -1,17 +1,16 @@
 """What is counted of scored pairs: histograms of every column, against plain Python."""
 
 import math
-from collections import Counter
 
 import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import schemas
+from pairweave.transforms.counts.histograms import ALL, HISTOGRAMS
 from pairweave.transforms.filtering import filtered, rules
 from pairweave.transforms.filtering.evidence import HMM_COLUMNS
 from pairweave.transforms.filtering.rules import COLUMNS, RuleConfig
 from pairweave.transforms.filtering.score import read_weights
-from pairweave.transforms.report.shown_counts import short_counts, split_counts
 from tests.makers.rows import pair
 
 TEXTS = (
@@ -36,24 +35,25 @@ def scored():
 
 def test_every_column_has_a_histogram_of_its_values():
     rows = scored()
-    counts = filtered.counts_of(rows, rules.reasons(RuleConfig()))
-    _, distributions = split_counts(counts)
-    found = {
-        unit.rpartition(" ")[2]: (unit, numbers) for (_, unit), numbers in distributions.items()
-    }
+    found = filtered.column_bars(rows)
     assert found.keys() == {"score", *COLUMNS, *HMM_COLUMNS}
-    for name, (unit, numbers) in found.items():
-        values = rows.column(name).to_pylist()
-        if unit.startswith("times "):
-            expected = Counter(math.floor(min(value, 100)) for value in values)
-        elif unit.startswith("half nats "):
-            expected = Counter(math.floor(-2 * value) for value in values)
-        else:
-            assert unit == f"% of {name}"
-            expected = Counter(5 * math.floor(value * 20 + 1e-6) for value in values)
-        assert numbers == expected
-    assert found["forward_likelihood"][1] == {0: 2, 1: 1, 7: 1, 36: 1}
-    assert not any(" of " in name for name in short_counts(counts))
+    for name, groups in found.items():
+        made = HISTOGRAMS[name].as_json(groups)
+        edges, counts = made["edges"], made["counts"][ALL]
+        scale = 100 if made["unit"] == "%" else 1
+        values = [value * scale for value in rows.column(name).to_pylist()]
+        for bar, number in enumerate(counts):
+            low = edges[bar - 1] - 1e-4 if bar else -math.inf
+            high = edges[bar] - 1e-4 if bar < len(edges) else math.inf
+            assert number == sum(low <= value < high for value in values), (name, bar)
+    made = HISTOGRAMS["forward_likelihood"].as_json(found["forward_likelihood"])
+    bars = dict(zip([None, *made["edges"]], made["counts"][ALL], strict=True))
+    assert {edge: number for edge, number in bars.items() if number} == {
+        -18: 1,
+        -4: 1,
+        -0.5: 2,
+        0: 1,
+    }
 
 
 def test_a_pair_that_the_encoder_gives_up_is_rejected_for_what_it_says():
@@ -81,9 +81,9 @@ def test_rules_are_counted_alone_as_the_first_and_as_the_only_one():
     for bit, reason in enumerate(reasons):
         alone = sum(value >> bit & 1 for value in hits)
         only = sum(value == 1 << bit for value in hits)
-        assert counts.get(f"pairs that {reason} would reject", 0) == alone
+        assert counts.get(f"would_reject_{reason}", 0) == alone
         first = sum(value & -value == 1 << bit for value in hits)
-        assert counts.get(f"pairs that only {reason} would reject", 0) == only
-        assert counts.get(f"pairs that {reason} would reject first", 0) == first
+        assert counts.get(f"would_reject_only_{reason}", 0) == only
+        assert counts.get(f"would_reject_first_{reason}", 0) == first
     kept = [value == 0 for value in hits]
-    assert counts["pairs kept"] == sum(kept)
+    assert counts["kept_pairs"] == sum(kept)

@@ -80,7 +80,7 @@ def test_a_file_of_weights_reads_as_it_was_written(tmp_path):
     [
         (lambda found: found | {"format": 9}, "format 9, expected 1"),
         (lambda found: found | {"weights": {"gap": 1}}, "weights of gap, expected likelihood"),
-        (lambda found: found | {"bias": "x"}, "could not convert"),
+        (lambda found: found | {"bias": "x"}, "bias: expected a number, found"),
         (lambda found: [found], "is not a file of weights"),
     ],
 )

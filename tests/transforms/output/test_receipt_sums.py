@@ -17,6 +17,10 @@ counts = st.dictionaries(
     st.integers(0, UNITS - 1), st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=UNITS
 )
 names = st.dictionaries(st.sampled_from(["a", "b"]), st.integers(0, 5))
+bars = st.dictionaries(
+    st.sampled_from(["tags", "score"]),
+    st.dictionaries(st.sampled_from(["a", "b"]), st.lists(st.integers(0, 5), max_size=4)),
+)
 
 
 @st.composite
@@ -35,6 +39,8 @@ def receipts(draw):
         "units": units,
         "unit_reasons": reasons,
         "counts": draw(names),
+        "histograms": draw(bars),
+        "tag_shapes": draw(names),
     }
 
 
@@ -49,6 +55,20 @@ def plain(sums):
     """Return sums as objects that can be compared."""
     arrays = {name: column.tolist() for name, column in sums.unit_reasons.items()}
     return ReceiptSums(**{**vars(sums), "units": sums.units.tolist(), "unit_reasons": arrays})
+
+
+@given(st.lists(receipts(), min_size=1, max_size=6))
+def test_histograms_and_shapes_are_added_bar_by_bar(several):
+    sums = sum_receipts(numbered(several), UNITS)
+    for name, groups in sums.bars.items():
+        for group, numbers in groups.items():
+            every = [receipt["histograms"].get(name, {}).get(group, []) for receipt in several]
+            added = [sum(column) for column in itertools.zip_longest(*every, fillvalue=0)]
+            assert numbers == added[: len(numbers)]
+            assert numbers[-1]
+            assert not any(added[len(numbers) :])
+    shapes = [receipt["tag_shapes"] for receipt in several]
+    assert sums.tag_shapes.total() == sum(sum(each.values()) for each in shapes)
 
 
 @given(st.lists(receipts(), min_size=1, max_size=6), st.randoms(use_true_random=False))

@@ -2,16 +2,12 @@
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms import schemas
-from pairweave.transforms.output.shard_histograms import (
-    FACETS,
-    count_histograms,
-    is_histograms,
-)
+from pairweave.transforms.counts.histograms import are_bars
+from pairweave.transforms.output.shard_histograms import count_histograms
 from tests.makers.rows import pair
 from tests.oracles import slow_histograms
 
@@ -91,7 +87,7 @@ def test_histograms_are_those_of_pair_by_pair(found):
         pa.Table.from_pylist(data, schema=schemas.TAGGED),
     )
     counted = count_histograms(*tables)
-    assert is_histograms(counted)
+    assert are_bars(counted)
     assert plain(counted) == slow_histograms.histograms(kept, table, data)
 
 
@@ -100,29 +96,3 @@ def test_suggestions_are_counted_by_words_without_whole_sentences():
     data = pa.table({"id": ["0"] * 4, "corpus": ["c"] * 4})
     found = count_histograms(kept, kept, data, np.array([2, -1, 0, 2]))
     assert found["mask"] == {"c": [1, 0, 2]}
-
-
-@pytest.mark.parametrize(
-    ("facet", "labels"),
-    [
-        ("tags", ["0", "1", "2"]),
-        ("source_length", ["under 20", "20 to 39", "40 to 59"]),
-        ("ratio", ["under 0.25", "0.25 to 0.33", "0.33 to 0.5"]),
-        ("confidence", ["under 5", "5 to 9", "10 to 14"]),
-    ],
-)
-def test_bars_name_their_values(facet, labels):
-    assert [FACETS[facet].label(bar) for bar in range(3)] == labels
-    last = FACETS[facet].label(FACETS[facet].bars - 1)
-    assert last == "100" if facet == "confidence" else last.endswith("and more")
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        *([], {"heat": {}}, {"tags": []}, {"tags": {"c": 1}}, {"tags": {"c": [-1]}}),
-        *({"tags": {"c": [1.5]}}, {"tags": {"c": [0] * 99}}, {"tags": {"c": [True]}}),
-    ],
-)
-def test_what_is_no_histogram_is_refused(value):
-    assert not is_histograms(value)

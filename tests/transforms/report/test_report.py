@@ -5,6 +5,7 @@ import hashlib
 import html.parser
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 
 import jinja2
 import pytest
@@ -16,7 +17,7 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.receipt_sums import ShardFacts, no_sums
 from pairweave.transforms.report import page as report_page
-from pairweave.transforms.report import run_samples, shown_settings, templating
+from pairweave.transforms.report import run_samples, shown_counts, shown_settings, templating
 from pairweave.transforms.report.report_samples import TAG_COLOURS
 from pairweave.transforms.report.shown_text import linked_words, pieces
 from pairweave.transforms.report.templating import percent
@@ -197,23 +198,44 @@ def test_only_tagged_rows_are_shown_where_there_are_any(run):
     assert run_samples.first_kept(run[0], run[1], 3) == kept[:3]
 
 
-def test_counts_by_number_become_a_distribution(run):
-    page = run[2]
-    assert "Tagged rows by number of tags" in page
+def test_counters_are_shown_by_what_they_count(run):
+    shown = texts(run[2])
+    assert "rows without injected tags 4" in shown
+    assert "tags in the tagged rows; a tag in two parts counts once 7" in shown
+    assert "plain_rows" not in shown
+
+
+def histogram_of(bars, name="forward_likelihood", group="all"):
+    found = Counter({(name, group, bar): number for bar, number in bars.items()})
+    return dataclasses.replace(no_sums(0), histograms=found)
+
+
+def test_a_histogram_that_is_not_by_corpus_is_a_table_of_its_bars(run):
+    sums = histogram_of({60: 2, 61: 6}, "forward_likelihood")
+    page = report_page.render(run[1], sums, run_samples.Samples([], {}))
+    assert "Pairs by forward_likelihood" in page
+    assert "log-likelihood of the target given the source, per word" in page
     rows = [
         [cell.text for cell in row][:3]
         for row in ET.fromstring(page).iter("tr")
         if row[-1].find("svg") is not None and len(row) == 4
     ]
-    assert rows == [["1", "2", "50 %"], ["2", "1", "25 %"], ["3", "1", "25 %"]]
+    assert rows == [["-0.5 to 0", "2", "25 %"], ["0 and more", "6", "75 %"]]
 
 
 def test_many_values_share_bars_and_none_is_lost():
-    found = {3: 5, 50: 7, 103: 11}
-    rows = report_page._distribution(found, "rows", "words")
-    assert len(rows) <= report_page.MAX_BARS
-    assert (rows[0]["words"], rows[0]["rows"]) == ("3 to 8", 5)
-    assert sum(row["rows"] for row in rows) == 23
+    sums = histogram_of({3: 5, 30: 7, 59: 11})
+    (found,) = shown_counts.distributions(sums.histograms)
+    assert len(found.labels) == len(found.bars[0]) <= shown_counts.MAX_BARS
+    assert (found.labels[0], found.labels[-1]) == ("-29 to -27.5", "-2 to -0.5")
+    assert (found.bars[0][0], sum(found.bars[0])) == (5, 23)
+
+
+def test_a_histogram_of_two_runs_has_the_same_bars_in_both():
+    both = [histogram_of(bars).histograms for bars in ({3: 5}, {4: 1, 5: 1})]
+    (found,) = shown_counts.distributions(*both)
+    assert found.labels == ["-29 to -28.5", "-28.5 to -28", "-28 to -27.5"]
+    assert found.bars == [[5, 0, 0], [0, 1, 1]]
 
 
 def test_a_run_of_align_shows_its_linked_words(tmp_path):
@@ -341,7 +363,7 @@ def test_every_text_of_the_page_is_escaped(run):
         "notices": [mark],
         "corpora": {mark: {**made["corpora"]["news"], "licence": mark, "source_lang": mark}},
         "rejected": {mark: 1},
-        "counts": {mark: 1, f"{mark} with 3 {mark}s": 2},
+        "counts": {mark: 1},
         "golden": {"distances": {mark: {mark: 0.5}}},
         "tag_profile": {
             "distance": {mark: 0.5},
@@ -359,7 +381,7 @@ def test_every_text_of_the_page_is_escaped(run):
     assert "\x07" not in page
     shown = mark.replace("\x07", "\u2407")
     body = page[page.index("<body>") :]
-    assert body.count("&lt;b&gt;") == body.count("&lt;b&gt;&quot;&#x27;&amp;\u2407") > 30
+    assert body.count("&lt;b&gt;") == body.count("&lt;b&gt;&quot;&#x27;&amp;\u2407") > 25
     page = page.replace("</pre>", "")
     body_texts = ET.fromstring(page).find("body").itertext()
     assert sum(text.count(shown) for text in body_texts) == body.count("&lt;b&gt;")
@@ -471,13 +493,13 @@ def test_tags_can_be_read_on_their_colours(run, scheme):
 
 def test_rules_are_in_one_table_and_not_among_the_counts(run):
     counts = {
-        "pairs kept": 9,
-        "pairs that script would reject": 3,
-        "pairs that script would reject first": 2,
-        "pairs that only script would reject": 1,
-        "pairs that copied would reject": 5,
-        "pairs that copied would reject first": 4,
-        "pairs that only copied would reject": 0,
+        "kept_pairs": 9,
+        "would_reject_script": 3,
+        "would_reject_first_script": 2,
+        "would_reject_only_script": 1,
+        "would_reject_copied": 5,
+        "would_reject_first_copied": 4,
+        "would_reject_only_copied": 0,
     }
     page = report_page.render({**run[1], "counts": counts}, no_sums(0), run_samples.Samples([], {}))
     rows = [
@@ -488,4 +510,4 @@ def test_rules_are_in_one_table_and_not_among_the_counts(run):
     assert rows[start + 1 : start + 3] == ["copied 5 4 0", "script 3 2 1"]
     shown = texts(page)
     assert "would reject first" not in shown
-    assert "pairs kept 9" in shown
+    assert "pairs that no rule rejects 9" in shown

@@ -10,8 +10,6 @@ from pairweave.transforms.report import run_comparison
 from pairweave.transforms.report.templating import number
 from tests.makers import corpora, finished_runs, runs
 
-TAGS = {"tagged rows with 1 tags": 9, "tagged rows with 40 tags": 1}
-
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
@@ -101,19 +99,9 @@ def test_a_run_is_the_same_as_itself(outputs, tmp_path):
     assert "All options are the same." in text
 
 
-def test_values_of_a_distribution_share_bars():
-    rows = run_comparison._bins([{1: 9, 40: 1}, {}], "tags")
-    assert len(rows) == run_comparison.MAX_BINS
-    assert [(row["tags"], row["first"], row["second"]) for row in (rows[0], rows[-1])] == [
-        ("1 to 2", 0.9, 0),
-        ("39 to 40", 0.1, 0),
-    ]
-    assert sum(row["first"] for row in rows) == 1
-
-
 def test_texts_of_both_runs_are_escaped(tmp_path):
     for name in ("one", "two"):
-        finished_runs.write_run(str(tmp_path / name), counts=TAGS)
+        finished_runs.write_run(str(tmp_path / name))
     runs.run_well_here("compare", tmp_path / "one", tmp_path / "two", "--output", tmp_path / "page")
     page = (tmp_path / "page").read_text(encoding="utf-8")
     assert "<script>" not in page

@@ -10,9 +10,8 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.suggestions.span_lengths import (
     Histograms,
     compare,
-    count_names,
     from_json,
-    histograms_of,
+    golden_bars,
     jensen_shannon,
     length_weights,
     read_golden,
@@ -41,16 +40,25 @@ def test_lengths_are_geometric_or_uniform():
     assert length_weights("uniform", 3.0, 3).tolist() == [1.0, 2.0, 3.0]
 
 
-def test_counts_of_receipts_are_read_as_they_were_written():
+def test_a_run_is_compared_bar_by_bar_with_a_golden_set():
     made = Histograms(Counter({1: 3, 12: 1}), Counter({0: 2, 19: 2}), Counter({4: 1}))
-    counts = {"random examples": 4, "alignment suggestions with 3 words": 9}
-    for facet, pattern in count_names("random").items():
-        step = 5 if facet == "position" else 1
-        for value, number in getattr(made, facet).items():
-            counts[pattern.format(value * step)] = number
-    assert histograms_of(counts, "random") == made
     assert from_json(made.as_json()) == made
-    assert compare(made.as_json(), counts)["random"] == {"words": 0, "position": 0, "masks": 0}
+    bars = {
+        "suggestion_words": {"random": [0, 3, *[0] * 10, 1], "alignment": [0, 0, 0, 9]},
+        "mask_position": {"random": [2, *[0] * 18, 2]},
+        "sentence_masks": {"random": [0, 0, 0, 0, 1]},
+    }
+    assert compare(made.as_json(), bars) == {
+        "random": {"words": 0, "position": 0, "masks": 0},
+        "alignment": {"words": 1, "position": None, "masks": None},
+    }
+
+
+def test_lengths_of_one_bar_are_alike():
+    golden = Histograms({100: 1, 65: 1}, {0: 1}, {1: 1})
+    bars = {"suggestion_words": {"random": [*[0] * 64, 1, *[0] * 1, 1]}}
+    assert golden_bars("words", golden.words) == {64: 1, 66: 1}
+    assert compare(golden.as_json(), bars)["random"]["words"] == 0
 
 
 def write(directory, **sides):

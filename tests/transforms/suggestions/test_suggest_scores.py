@@ -64,5 +64,5 @@ def test_scores_are_those_of_both_models_and_a_limit_drops_the_worst(directory):
         row["masked"] for row in rows if row["score"] <= limit
     ]
     manifest = json.loads((directory / "best" / "_manifest.json").read_text())
-    dropped = [n for name, n in manifest["counts"].items() if name.endswith("dropped, score")]
+    dropped = [n for name, n in manifest["counts"].items() if name.endswith("_dropped_score")]
     assert sum(dropped) == len(rows) - len(best) > 5

@@ -10,8 +10,8 @@ ALL = ("random", "alignment", "parallel")
 
 
 def notice(whole, spans, mix, pairs=1000, methods=ALL):
-    counts = {"parallel examples": whole, "random examples": spans - spans // 2}
-    return mix_notice({**counts, "alignment examples": spans // 2}, methods, mix, pairs)
+    counts = {"parallel_examples": whole, "random_examples": spans - spans // 2}
+    return mix_notice({**counts, "alignment_examples": spans // 2}, methods, mix, pairs)
 
 
 def test_too_few_parallel_examples_are_told_of_with_the_reason_and_a_mix_that_gives_enough():

@@ -23,7 +23,7 @@ def test_each_filter_drops_what_is_over_its_limit_and_keeps_what_is_not(name):
         config = SuggestionConfig(("alignment",), aligned=WIDE, filters=filters)
         made = make_suggestions(table, config)
         assert made.rows.num_rows == kept
-        assert made.counts.get(f"alignment masks dropped, {name}", 0) == 1 - kept
+        assert made.counts.get(f"alignment_masks_dropped_{name.replace(' ', '_')}", 0) == 1 - kept
 
 
 def test_a_suggestion_that_says_what_is_masked_is_dropped():
@@ -96,7 +96,7 @@ def test_examples_are_scored_with_the_suggestion_in_the_masks_place():
     assert made.rows["score"].to_pylist() == [9.0]
     assert made.reasons.tolist() == [None, Reject.FILTERED, Reject.FILTERED]
     assert made.details.tolist() == [None, "alignment: score 1", "alignment: score 1"]
-    assert made.counts["alignment masks dropped, score"] == 2
+    assert made.counts["alignment_masks_dropped_score"] == 2
     assert make_suggestions(table, config).rows["score"].null_count == 3
 
 

@@ -172,7 +172,7 @@ def test_a_mask_that_would_part_a_tag_without_its_other_half_is_dropped():
         compared(row), SuggestionConfig(("alignment",), aligned=WIDE, filters=LOOSE)
     )
     assert made.rows.num_rows == 0
-    assert made.counts["alignment masks dropped, splits a tag"] == 1
+    assert made.counts["alignment_masks_dropped_splits_a_tag"] == 1
     assert made.reasons.tolist() == [Reject.FILTERED]
     assert made.details.tolist() == ["alignment: splits a tag 1"]
 
@@ -217,10 +217,10 @@ def test_judgements_of_translations_are_counted():
     )
     counts = make_suggestions(table, SuggestionConfig(("alignment",))).counts
     assert counts["triples"] == 4
-    assert counts["triples without differences"] == 1
-    assert counts["triples over the placeholder limit"] == 1
-    assert counts["triples kept by quality judgement"] == 2
-    assert counts["placeholders"] == counts["placeholders after concatenation"] == 3
+    assert counts["triples_without_differences"] == 1
+    assert counts["triples_over_placeholder_limit"] == 1
+    assert counts["kept_triples"] == 2
+    assert counts["placeholders"] == counts["joined_placeholders"] == 3
 
 
 def test_a_sentence_in_which_no_token_begins_a_span_has_no_random_mask():
@@ -262,7 +262,7 @@ def many(count):
 def test_whole_sentences_come_in_the_ratio_asked_for(mix):
     config = SuggestionConfig(("alignment", "parallel"), mix=mix, filters=LOOSE)
     made = make_suggestions(many(600), config)
-    whole, others = (made.counts[f"{method} examples"] for method in ("parallel", "alignment"))
+    whole, others = (made.counts[f"{method}_examples"] for method in ("parallel", "alignment"))
     if mix in (0, math.inf):
         assert (whole if mix == 0 else others) == 0
     else:

@@ -220,7 +220,7 @@ def test_a_share_is_reached_exactly_and_holds_every_smaller_one():
 def test_a_share_that_cannot_be_reached_takes_all_there_are():
     found = find_fragments(table_of(some_pairs(300)), CAT, FragmentConfig(share=1.0))
     assert found.tagged.sum() == 200
-    assert found.counts["pairs wanted"] == found.counts["pairs tried"] == 300
+    assert found.counts["wanted_pairs"] == found.counts["tried_pairs"] == 300
 
 
 def test_what_is_found_of_a_pair_does_not_depend_on_the_others():
@@ -236,9 +236,9 @@ def test_fragments_are_translated_in_batches_and_each_once():
     translator = Dictionary(CAT.entries)
     found = find_fragments(table_of(some_pairs(300)), translator, FragmentConfig())
     asked = [fragment for call, *_ in translator.calls for fragment in call]
-    assert len(asked) == len(set(asked)) == found.counts["fragments translated"]
-    assert len(translator.calls) == found.counts["translator calls"] <= 3
-    assert found.counts["fragments tried"] <= found.counts["fragments in pairs tried"] == 300 * 6
+    assert len(asked) == len(set(asked)) == found.counts["translated_fragments"]
+    assert len(translator.calls) == found.counts["translator_calls"] <= 3
+    assert found.counts["tried_fragments"] <= found.counts["fragments_in_tried_pairs"] == 300 * 6
 
 
 def test_every_pair_of_languages_is_asked_for_by_itself():

@@ -37,8 +37,8 @@ def test_the_longest_term_is_taken_and_an_inflected_one_is_found():
     entries = [("witch", "Hexe"), ("green witch", "grüne Hexe"), ("Mary", "Josef")]
     texts, counts = terms_of(WITCH, ONE_TO_ONE, entries)
     assert texts == [("green witches", "grüne Hexen"), ("witch", "Hexe")]
-    assert counts["terms tagged"] == 2
-    assert counts["pairs with terms tagged"] == 1
+    assert counts["tagged_terms"] == 2
+    assert counts["pairs_with_tagged_terms"] == 1
 
 
 def test_an_exact_match_takes_the_same_word_but_for_case():
@@ -97,8 +97,8 @@ def test_each_pair_is_searched_by_the_stemmers_of_its_own_languages():
 def test_links_must_agree(links, tagged):
     texts, counts = terms_of(WITCH, links, [("green witch", "grüne Hexe")])
     assert bool(texts) is tagged
-    assert counts["terms on both sides"] == 1
-    assert counts["terms without links that agree"] == (not tagged)
+    assert counts["terms_on_both_sides"] == 1
+    assert counts["terms_without_links"] == (not tagged)
 
 
 def test_links_say_which_of_two_occurrences_is_meant():
@@ -225,8 +225,8 @@ def test_a_run_tags_terms_alone_and_counts_them(corpus):
     assert set(tagged) == {("witch", "Hexe"), ("lamp", "Lampe")}
     assert counts["kept"] == len(plain) == 60
     manifest = json.loads((corpus / "out" / "_manifest.json").read_text())
-    assert manifest["counts"]["terms tagged"] == tagged.total() > 36
-    assert manifest["counts"]["terms on both sides"] == 48
+    assert manifest["counts"]["tagged_terms"] == tagged.total() > 36
+    assert manifest["counts"]["terms_on_both_sides"] == 48
     settings = manifest["configuration"]
     assert len(settings["glossary"]) == 64
     assert settings["stemmer"].startswith("snowballstemmer-")
@@ -265,7 +265,7 @@ def test_exact_terms_are_not_inflected_in_a_run(corpus):
     arguments = ("--method", "glossary", "--glossary", "terms.tsv", "--glossary_match", "exact")
     assert augment(corpus, "exact", *arguments)[0] == 0
     manifest = json.loads((corpus / "exact" / "_manifest.json").read_text())
-    assert manifest["counts"]["terms on both sides"] == 24
+    assert manifest["counts"]["terms_on_both_sides"] == 24
     assert "stemmer" not in manifest["configuration"]
 
 
@@ -311,7 +311,7 @@ def test_terms_are_found_in_pieces(corpus):
     arguments = ("--method", "glossary", "--glossary", "terms.tsv", "--tokens", "sentencepiece")
     assert augment(corpus, "pieces", *arguments, "--vocabulary", "300")[0] == 0
     manifest = json.loads((corpus / "pieces" / "_manifest.json").read_text())
-    assert manifest["counts"]["terms tagged"] > 24
+    assert manifest["counts"]["tagged_terms"] > 24
 
 
 def test_an_empty_table_has_no_terms():

@@ -11,9 +11,8 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import INDEXED, XLIFF, XML, find_elements, parse_markup
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.tags.tag_config import TagConfig
-from pairweave.transforms.tags.tag_counts import count_tags
+from pairweave.transforms.tags.tag_counts import count_shapes
 from pairweave.transforms.tags.tag_profile import (
-    PREFIX,
     TagProfile,
     compare,
     jensen_shannon,
@@ -143,8 +142,7 @@ def profile_of(**shares):
 
 def drawn_counts(table, profile, **settings):
     config = TagConfig(mix=INFINITE, profile=profile, **settings)
-    counts = count_tags(inject_tags(table, config)[0], table, config)
-    return {name.removeprefix(PREFIX): n for name, n in counts.items() if name.startswith(PREFIX)}
+    return count_shapes(inject_tags(table, config)[0], table, config)
 
 
 def test_tags_are_drawn_to_the_profile():
@@ -166,8 +164,7 @@ def test_tags_are_drawn_to_the_profile():
     assert all(distance < 0.2 for distance in distances.values()), distances
     assert max(distances[name] for name in ("tags", "form")) < 0.05
     uniform = TagConfig(mix=INFINITE, tag_share=0.3)
-    counts = count_tags(inject_tags(table, uniform)[0], table, TagConfig(profile=profile))
-    other = {n.removeprefix(PREFIX): k for n, k in counts.items() if n.startswith(PREFIX)}
+    other = count_shapes(inject_tags(table, uniform)[0], table, TagConfig(profile=profile))
     for name, distance in compare(profile, other).items():
         assert distance > 2 * distances[name], name
 
@@ -249,8 +246,7 @@ def test_names_are_drawn_to_the_profile_and_read_as_they_nest(shared_data):
                     f"name {tag['form']} {name_of[str(tag['index'])]}" for tag in row["tags"]
                 )
     config = TagConfig(representation="raw", **settings)
-    counts = count_tags(rows, table, config)
-    drawn = {n.removeprefix(PREFIX): k for n, k in counts.items() if n.startswith(PREFIX)}
+    drawn = count_shapes(rows, table, config)
     own = {name: number for name, number in drawn.items() if name.startswith("name ")}
     assert {name: own[name] for name in told if "empty" not in name} == told
     distances = compare(profile, drawn)
@@ -296,8 +292,8 @@ def test_the_command_learns_and_the_job_draws_and_reports(tmp_path):
     runs.run_well_here(*job, cwd=tmp_path)
     manifest = json.loads((tmp_path / "out" / "_manifest.json").read_text())
     assert manifest["tag_profile"]["distance"]["form"] < 0.2
-    assert manifest["tag_profile"]["drawn"]["tags 1"] == manifest["counts"]["tagged rows"]
-    assert not any(name.startswith(PREFIX) for name in manifest["counts"])
+    assert manifest["tag_profile"]["drawn"]["tags 1"] == manifest["counts"]["tagged_rows"]
+    assert "tags 1" not in manifest["counts"]
     assert f"tag_profile:{manifest['configuration']['tag_profile'][:12]}" in manifest["signature"]
     assert "Tag profile" in (tmp_path / "out" / "report.html").read_text()
     assert '<g id="1">' in (tmp_path / "out" / "symbols.txt").read_text().split("\n")
@@ -319,10 +315,10 @@ def test_the_command_learns_and_the_job_draws_and_reports(tmp_path):
     [
         ("{", "found no JSON"),
         ("{}", "not a tag profile of version 1"),
-        ('{"tag_profile": 1}', "this is not a tag profile"),
+        ('{"tag_profile": 1}', "p.json: counts: is missing; make a profile with"),
         (
             '{"tag_profile": 1, "counts": {"tags 1": -1}, "split": [0, 0]}',
-            "not counts of tag shapes",
+            "p.json: counts.tags 1: expected 0 or more, found -1",
         ),
         ('{"tag_profile": 1, "counts": {"tag 1": 1}, "split": [0, 0]}', "not counts of tag shapes"),
         ('{"tag_profile": 1, "counts": {"tags 1": 1}, "split": [0, 0]}', "at least one tag"),

@@ -1,0 +1,56 @@
+"""Parts that several JSON files of a run have in common."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from pairweave.transforms.storage.json_files import JsonFile
+
+FORMAT = 2
+"""Version of plans, receipts and manifests. In the first, which they do not name, counters had
+sentences as names."""
+
+Number = Annotated[int, Field(ge=0)]
+Name = Annotated[str, Field(min_length=1)]
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Counts = dict[str, Number]
+Settings = dict[str, Any]
+
+
+class FileEntry(JsonFile):
+    """A file of the run."""
+
+    name: str
+    bytes: Number
+    sha256: Digest
+    rows: Number | None = None
+
+
+class InputFacts(JsonFile):
+    """A file that the run read."""
+
+    name: str
+    corpus: str
+    role: str
+    format: str
+    rows: Number
+    bytes: Number
+    sha256: str
+
+
+class CorpusFacts(JsonFile):
+    """A corpus that the run read."""
+
+    name: str
+    source_lang: str
+    target_lang: str
+    licence: str | None
+
+
+class RejectedRows(JsonFile):
+    """How many rows of a corpus a step rejected for a reason."""
+
+    corpus: str
+    stage: str
+    reason: str
+    rows: Number
