@@ -35,10 +35,13 @@ Model = TypeVar("Model", bound=Options)
 METAVARS = {
     **dict.fromkeys(("input", "source_input", "target_input", "translation_input"), "GLOB"),
     **dict.fromkeys(("links", "forward_links", "reverse_links", "attention"), "GLOB"),
+    **dict.fromkeys(("parallel_source_input", "parallel_target_input"), "GLOB"),
     **dict.fromkeys(("train_source_input", "train_target_input", "exclude", "gold"), "FILE"),
-    **dict.fromkeys(("tag_profile", "sheets", "pairs", "score_weights"), "FILE"),
+    **dict.fromkeys(("tag_profile", "sheets", "pairs", "fit_lengths", "program_path"), "FILE"),
     **dict.fromkeys(("source_lang", "target_lang"), "TAG"),
     **dict.fromkeys(("model", "encoder"), "DIR"),
+    **dict.fromkeys(("translator", "scorer", "reverse_scorer"), "KIND:MODEL"),
+    **dict.fromkeys(("tokens", "second_aligner"), "KIND[:MODEL]"),
     "template": "TAG",
 }
 """What the text of an option is, for the help, by the name of the option."""

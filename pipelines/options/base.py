@@ -13,7 +13,7 @@ from pydantic import Field
 
 from pairweave.models.translators.translation_options import TranslationOptions
 from pairweave.pipelines.process.memory import SIZE
-from pairweave.transforms.config import UNPLANNED, SeedOptions, StepOptions
+from pairweave.transforms.config import FROM_HUB, UNPLANNED, SeedOptions, StepOptions
 from pairweave.transforms.filtering.rule_options import DETECTORS
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions, Notice
@@ -197,6 +197,7 @@ class TranslatorNameOptions(StepOptions):
         pattern=r"^(ctranslate2|transformers):.+$",
         description="translator of sources without a translation: ctranslate2:DIR, "
         "transformers:DIR or transformers:OWNER/NAME (MarianMT, M2M-100, NLLB)",
+        json_schema_extra=FROM_HUB,
     )
 
 

@@ -147,7 +147,13 @@ def test_help_says_what_a_value_is(capsys):
     for text in (
         "--input GLOB [GLOB ...]",
         "--po_take {fuzzy,obsolete} [{fuzzy,obsolete} ...]",
-        *("--model DIR", "--output DIR", "--tokens TEXT", "--mix X", "--allow_empty true|false"),
+        *(
+            "--model DIR",
+            "--output DIR",
+            "--tokens KIND[:MODEL]",
+            "--mix X",
+            "--allow_empty true|false",
+        ),
     ):
         assert f"  {text}" in printed, text
 

@@ -229,7 +229,7 @@ def test_an_error_of_the_file_names_it_once(read):
 def test_the_recipes_that_ship_can_run(name, tmp_path, monkeypatch):
     shipped = runs.ROOT / f"deploy/recipes/{name}.yaml"
     monkeypatch.chdir(tmp_path)
-    for folder in ("clean", "documents"):
+    for folder in ("clean", "documents", "projection"):
         (tmp_path / folder).mkdir()
     for side in ("km", "en"):
         for file in ("crawl", "clean/all", "documents/one"):
