@@ -11,7 +11,7 @@ import sys
 import textwrap
 import types
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar, cast
 
 import pydantic
@@ -380,11 +380,27 @@ def validate(model: type[Model], values: dict[str, Any], prog: str) -> Model:
     Raises:
         ConfigError: A value is missing, out of range or of the wrong type.
     """
+    for place, text in _texts(values):
+        if "\0" in text:
+            raise ConfigError(
+                f"{place}: has the character NUL, which neither names nor texts may have, "
+                f"got {text!r}"
+            )
     try:
         return model.model_validate(values)
     except pydantic.ValidationError as error:
         problems = "; ".join(_described(problem, model) for problem in error.errors())
         raise ConfigError(f"{problems}; see {prog} --help") from error
+
+
+def _texts(value: object, place: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the texts of options, each with its place as in ``corpora.0.input``."""
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, dict | list | tuple):
+        entries = value.items() if isinstance(value, dict) else enumerate(value)
+        for name, inner in entries:
+            yield from _texts(inner, f"{place}.{name}" if place else str(name))
 
 
 def _described(problem: Mapping[str, Any], model: type[Options]) -> str:

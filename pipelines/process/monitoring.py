@@ -139,12 +139,12 @@ def _of_status(error: urllib.error.HTTPError) -> str:
 class _NoRedirection(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self,
-        req: urllib.request.Request,  # noqa: ARG002 - the library's signature
-        fp: "IO[bytes]",  # noqa: ARG002
-        code: int,  # noqa: ARG002
-        msg: str,  # noqa: ARG002
-        headers: "Message",  # noqa: ARG002
-        newurl: str,  # noqa: ARG002
+        req: urllib.request.Request,
+        fp: "IO[bytes]",
+        code: int,
+        msg: str,
+        headers: "Message",
+        newurl: str,
     ) -> None:
         """Make no further request, so that the redirection becomes an error."""
 

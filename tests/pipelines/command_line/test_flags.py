@@ -310,3 +310,40 @@ def test_the_example_of_a_job_can_be_run(name):
 
 def test_every_job_with_many_options_has_a_first_help():
     assert short_help._ALL.keys() == JOBS - {"run", "demo", "refresh"}
+
+
+@pytest.mark.parametrize(
+    ("values", "place"),
+    [
+        ({"output": "a\0b"}, "output"),
+        ({"output": "o", "exclude": ["a", "a\0b"]}, "exclude.1"),
+        ({"output": "o", "corpora": [{"corpus": "a\0b"}]}, "corpora.0.corpus"),
+        ({"output": "o", "filter": {"score_model": "a\0b"}}, "filter.score_model"),
+    ],
+)
+def test_a_text_with_nul_is_refused_with_its_place(values, place):
+    with pytest.raises(ConfigError) as refused:
+        flags.validate(AugmentOptions, values, "pairweave augment")
+    assert str(refused.value).startswith(f"{place}: has the character NUL")
+    assert "\0" not in str(refused.value)
+
+
+def test_nul_in_rules_that_a_flag_gives_is_refused():
+    with pytest.raises(ConfigError, match="filter: has the character NUL"):
+        parse("--output", "o", "--filter", '{detector: "fasttext:a\\0b"}')
+
+
+@pytest.mark.parametrize("mark", ["\n", "\r", "\t", "\x1b", "\x7f", "\x85", "\u2028"])
+@pytest.mark.parametrize("name", ["corpus", "licence", "source_lang", "target_lang"])
+def test_names_of_a_corpus_have_one_line_and_no_control_characters(name, mark):
+    value = f"en{mark}" if name.endswith("_lang") else f"a{mark}b"
+    for values in ({name: value}, {"corpora": [{name: value}]}):
+        with pytest.raises(ConfigError) as refused:
+            flags.validate(AugmentOptions, {"output": "o", **values}, "pairweave augment")
+        assert f"{name}: must " in str(refused.value)
+        assert mark not in str(refused.value)
+
+
+def test_names_of_a_corpus_may_have_any_letters_and_spaces():
+    values = {"output": "o", "corpus": "Ελλάδα → 日本 e\u0301 \u200d", "licence": "CC BY-SA 4.0"}
+    assert flags.validate(AugmentOptions, values, "x").corpus == values["corpus"]
