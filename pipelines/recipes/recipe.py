@@ -29,8 +29,8 @@ from pairweave.transforms.storage import files
 MOST_ROUNDS = 10
 
 MOST_NAME = 200
-"""Characters of a step's name at most, so that file systems, whose names end at 255 bytes, have room
-for the number of a round and what temporary names add."""
+"""Characters of a step's name at most, so that file systems, whose names end at 255 bytes, have
+room for the number of a round and what temporary names add."""
 
 _JOBS_FOLDER = "pairweave.pipelines.jobs."
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
