@@ -13,6 +13,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+if __name__ == "__main__":  # before the imports that take long
+    from pairweave.pipelines.start import answer_signals
+
+    answer_signals()
+
 from pairweave.pipelines.engines import private_network
 from pairweave.pipelines.engines.local import forks, worker
 from pairweave.pipelines.process import interrupt, memory, supervisor, terminal, verbosity
