@@ -115,8 +115,9 @@ def parse(
     config = given.pop("config", None)
     if config is not None:
         values = _read_yaml(config, model)
+    files = dict.fromkeys(values.keys() - given.keys(), config or "")
     values.update(given)
-    return validate(model, values, prog), rest
+    return validate(model, values, prog, files), rest
 
 
 def _asks_for_help(arguments: Sequence[str]) -> bool:
@@ -374,23 +375,41 @@ def check_keys(given: Iterable[object], names: Sequence[str]) -> None:
             raise ConfigError(f"unknown key {key}{hint}")
 
 
-def validate(model: type[Model], values: dict[str, Any], prog: str) -> Model:
+def validate(
+    model: type[Model], values: dict[str, Any], prog: str, files: Mapping[str, str] | None = None
+) -> Model:
     """Make options of values by name.
+
+    Args:
+        model: The options.
+        values: Their values.
+        prog: The command as typed, for messages.
+        files: The file that a value is from, for messages; none for those of flags.
 
     Raises:
         ConfigError: A value is missing, out of range or of the wrong type.
     """
+    files = files or {}
     for place, text in _texts(values):
         if "\0" in text:
             raise ConfigError(
-                f"{place}: has the character NUL, which neither names nor texts may have, "
-                f"got {text!r}"
+                f"{_of_file(files, place.partition('.')[0])}{place}: has the character NUL, which "
+                f"neither names nor texts may have, got {text!r}"
             )
     try:
         return model.model_validate(values)
     except pydantic.ValidationError as error:
-        problems = "; ".join(_described(problem, model) for problem in error.errors())
+        problems = "; ".join(
+            _of_file(files, problem["loc"][0] if problem["loc"] else "")
+            + _described(problem, model)
+            for problem in error.errors()
+        )
         raise ConfigError(f"{problems}; see {prog} --help") from error
+
+
+def _of_file(files: Mapping[str, str], name: object) -> str:
+    """Return what a message about an option begins with: its file, if it is from one."""
+    return f"{files[str(name)]}: " if str(name) in files else ""
 
 
 def _texts(value: object, place: str = "") -> Iterator[tuple[str, str]]:

@@ -347,3 +347,34 @@ def test_names_of_a_corpus_have_one_line_and_no_control_characters(name, mark):
 def test_names_of_a_corpus_may_have_any_letters_and_spaces():
     values = {"output": "o", "corpus": "Ελλάδα → 日本 e\u0301 \u200d", "licence": "CC BY-SA 4.0"}
     assert flags.validate(AugmentOptions, values, "x").corpus == values["corpus"]
+
+
+WRONG = [None, True, -1, 1.5, "x", [1], [None], {}, {"a": 1}, {1: 2}, [{}], [[]], [{"a": [1]}]]
+"""Values of types that most options do not have."""
+
+
+@pytest.mark.parametrize("job", [AugmentOptions, SuggestOptions, FitOptions, FinetuneOptions])
+def test_a_wrong_type_in_a_yaml_file_is_one_line_with_file_and_key(job):
+    base = {"output": "o", **({"model": "m"} if job is FinetuneOptions else {})}
+    refused = 0
+    for name in job.model_fields:
+        for value in WRONG:
+            try:
+                flags.validate(job, {**base, name: value}, "job", {name: "job.yaml"})
+            except ConfigError as error:
+                message = str(error)
+                # A rule of several options, such as that of a block of rules, names none.
+                assert message.startswith((f"job.yaml: {name}", "job.yaml: filter"))
+                assert "\n" not in message
+                refused += 1
+    assert refused > 8 * len(job.model_fields)
+
+
+def test_a_wrong_value_names_its_file_unless_a_flag_gives_it(tmp_path):
+    (tmp_path / "job.yaml").write_text("output: o\nseed: x\n")
+    with pytest.raises(ConfigError) as refused:
+        parse("--config", str(tmp_path / "job.yaml"))
+    assert str(refused.value).startswith(f"{tmp_path}/job.yaml: seed: input should be a valid")
+    with pytest.raises(ConfigError) as refused:
+        parse("--config", str(tmp_path / "job.yaml"), "--seed", "y", "--output", "o")
+    assert str(refused.value).startswith("seed: input should be a valid integer")
