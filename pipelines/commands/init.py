@@ -41,7 +41,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     given = _input(options.files)
     plan, of_format = _planned(given)
     text = _yaml({**given, **of_format}, plan, _texts(plan))
-    files.write_bytes(options.output, text.encode())
+    files.write_alone(options.output, text.encode())
     terminal.say(text)
     terminal.say(f"pairweave augment --config {options.output} --output first/")
     return 0

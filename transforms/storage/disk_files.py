@@ -60,6 +60,15 @@ def is_dead(path: Path) -> bool:
     return False
 
 
+def delete_dead(final: Path) -> None:
+    """Delete what killed writers of a file have left beside it; this lists its directory."""
+    for path in final.parent.glob(f"{PREFIX}*"):
+        # A temporary name is the prefix, the writer, 32 digits and the final name.
+        name = path.name.removeprefix(PREFIX).split("-", 2)[2:]
+        if name == [final.name] and is_dead(path):
+            path.unlink(missing_ok=True)
+
+
 def _started(pid: int) -> str:
     """Return when a process started, in ticks since the machine did; nothing if it has ended."""
     try:
@@ -158,6 +167,7 @@ def opened_temporary(path: str) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    delete_dead(final)
     sync_directory(final.parent)
 
 

@@ -161,6 +161,19 @@ def write_bytes(path: str, data: bytes | memoryview) -> None:
     disk_files.sync_directory(Path(path).parent)
 
 
+def write_alone(path: str, data: bytes | memoryview) -> None:
+    """Write a file like `write_bytes`, and delete what killed writers of it have left beside it.
+
+    For a file that a command writes by itself: this lists its directory, which may be large.
+
+    Raises:
+        OSError: The file cannot be written; no part of it remains.
+    """
+    write_bytes(path, data)
+    if not is_uri(path):
+        disk_files.delete_dead(Path(path))
+
+
 @contextlib.contextmanager
 def open_write(path: str) -> Iterator[BinaryIO]:
     """Open a file that appears under its name, complete, when the block ends without an error.
