@@ -6,17 +6,25 @@ import importlib
 import logging
 import os
 import sys
+import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+if __name__ == "__main__":  # before the imports that take long
+    from pairweave.pipelines.start import answer_signals
+
+    answer_signals()
+
 from pairweave.pipelines.engines import private_network
 from pairweave.pipelines.engines.local import forks, worker
 from pairweave.pipelines.process import interrupt, memory, supervisor, terminal, verbosity
 from pairweave.transforms.errors import (
+    FULL,
     ConfigError,
+    FullError,
     IrregularFileError,
     PairweaveError,
     SetAsideError,
@@ -171,8 +179,8 @@ JOBS = frozenset(name for name, command in COMMANDS.items() if command.options)
 CONTINUED = JOBS - {"try"}
 """The commands that, given again after they were interrupted, make what is missing."""
 
-PLACE_ERRORS = frozenset({errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.EDQUOT})
-"""Numbers of further errors that only another place for a file mends."""
+PLACE_ERRORS = frozenset({errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP}) | FULL
+"""Numbers of further errors that only another place for a file mends, or room in this one."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -227,7 +235,7 @@ def _report(work: Callable[[], int]) -> int:
     """Do some work; tell what stops it in one line, and return the exit status."""
     try:
         return work()
-    except ConfigError as error:
+    except (ConfigError, FullError) as error:
         _tell(f"{error}")
         return MEND
     except SetAsideError as error:
@@ -245,8 +253,10 @@ def _report(work: Callable[[], int]) -> int:
         _tell(f"{place}{error.strerror}")
         return MEND
     except OSError as error:
-        place = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        _tell(f"{place}")
+        unnamed = str(error)
+        if error.errno in FULL:  # named files are written by functions that say which
+            unnamed = f"standard output, or {tempfile.gettempdir()}: {error.strerror}"
+        _tell(f"{error.filename}: {error.strerror}" if error.filename else unnamed)
         return MEND if error.errno in PLACE_ERRORS else FAILED
     except MemoryError:
         _tell(f"there is not enough memory; {memory.REMEDY}")

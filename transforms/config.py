@@ -39,6 +39,9 @@ UNPLANNED: dict[str, JsonValue] = {"unplanned": True}
 """Marks an option for where a job runs or where its files are, which may not change an output byte,
 or that a plan lists otherwise: the plan leaves it out."""
 
+FROM_HUB: dict[str, JsonValue] = {"from_hub": True}
+"""Marks an option whose value may be the name of a model on a hub, which a run downloads."""
+
 Share = Annotated[float, Field(ge=0, le=1)]
 PositiveShare = Annotated[float, Field(gt=0, le=1)]
 Variants = Annotated[int, Field(ge=1, le=100)]
@@ -109,6 +112,11 @@ def pick(config: type[Made], options: StepOptions, **derived: object) -> Made:
         for name in kind.model_fields
     }
     return config(**{**{name: getattr(options, name) for name in shared}, **derived})
+
+
+def may_be_from_hub(field: FieldInfo) -> bool:
+    """Tell whether an option is marked as `FROM_HUB`."""
+    return isinstance(field.json_schema_extra, dict) and "from_hub" in field.json_schema_extra
 
 
 def _refusal(config: type[Config], problem: Mapping[str, Any]) -> str:

@@ -1,5 +1,7 @@
 """Errors, sorted by who acts on them."""
 
+import errno
+
 
 class PairweaveError(Exception):
     """Anything this package raises on purpose."""
@@ -47,6 +49,14 @@ class WorkerError(PairweaveError):
 
 class MachineError(WorkerError):
     """A fault of the machine, such as a full disk: any shard would fail (exit 1)."""
+
+
+class FullError(MachineError):
+    """A disk, a quota or a limit of sizes that has no room: the user must make some (exit 2)."""
+
+
+FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT})
+"""Numbers of errors that mean that a file has no room: disk full, file too large, quota used up."""
 
 
 class SetAsideError(PairweaveError):

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from pairweave.models.encoder.encoder_config import ACCELERATOR, LongPairs, Precision
-from pairweave.transforms.config import UNPLANNED, Share, StepOptions
+from pairweave.transforms.config import FROM_HUB, UNPLANNED, Share, StepOptions
 
 ScorerName = Literal["hmm", "yisi2", "margin"]
 ProjectionKind = Literal["orthogonal", "least_squares"]
@@ -20,7 +20,7 @@ class SimilarityEncoderOptions(StepOptions):
         None,
         min_length=1,
         description="directory or hub name of the encoder, such as XLM-R",
-        json_schema_extra={"metavar": "DIR", **UNPLANNED},
+        json_schema_extra={"metavar": "DIR", **UNPLANNED, **FROM_HUB},
     )
     revision: str | None = Field(
         None,

@@ -11,7 +11,7 @@ import sys
 import textwrap
 import types
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar, cast
 
 import pydantic
@@ -36,10 +36,13 @@ METAVARS = {
     **dict.fromkeys(("input", "source_input", "target_input", "translation_input"), "GLOB"),
     "score_input": "GLOB",
     **dict.fromkeys(("links", "forward_links", "reverse_links", "attention"), "GLOB"),
+    **dict.fromkeys(("parallel_source_input", "parallel_target_input"), "GLOB"),
     **dict.fromkeys(("train_source_input", "train_target_input", "exclude", "gold"), "FILE"),
-    **dict.fromkeys(("tag_profile", "sheets", "pairs", "score_weights"), "FILE"),
+    **dict.fromkeys(("tag_profile", "sheets", "pairs", "fit_lengths", "program_path"), "FILE"),
     **dict.fromkeys(("source_lang", "target_lang"), "TAG"),
     **dict.fromkeys(("model", "encoder"), "DIR"),
+    **dict.fromkeys(("translator", "scorer", "reverse_scorer"), "KIND:MODEL"),
+    **dict.fromkeys(("tokens", "second_aligner"), "KIND[:MODEL]"),
     "template": "TAG",
 }
 """What the text of an option is, for the help, by the name of the option."""
@@ -113,8 +116,9 @@ def parse(
     config = given.pop("config", None)
     if config is not None:
         values = _read_yaml(config, model)
+    files = dict.fromkeys(values.keys() - given.keys(), config or "")
     values.update(given)
-    return validate(model, values, prog), rest
+    return validate(model, values, prog, files), rest
 
 
 def _asks_for_help(arguments: Sequence[str]) -> bool:
@@ -372,17 +376,51 @@ def check_keys(given: Iterable[object], names: Sequence[str]) -> None:
             raise ConfigError(f"unknown key {key}{hint}")
 
 
-def validate(model: type[Model], values: dict[str, Any], prog: str) -> Model:
+def validate(
+    model: type[Model], values: dict[str, Any], prog: str, files: Mapping[str, str] | None = None
+) -> Model:
     """Make options of values by name.
+
+    Args:
+        model: The options.
+        values: Their values.
+        prog: The command as typed, for messages.
+        files: The file that a value is from, for messages; none for those of flags.
 
     Raises:
         ConfigError: A value is missing, out of range or of the wrong type.
     """
+    files = files or {}
+    for place, text in _texts(values):
+        if "\0" in text:
+            raise ConfigError(
+                f"{_of_file(files, place.partition('.')[0])}{place}: has the character NUL, which "
+                f"neither names nor texts may have, got {text!r}"
+            )
     try:
         return model.model_validate(values)
     except pydantic.ValidationError as error:
-        problems = "; ".join(_described(problem, model) for problem in error.errors())
+        problems = "; ".join(
+            _of_file(files, problem["loc"][0] if problem["loc"] else "")
+            + _described(problem, model)
+            for problem in error.errors()
+        )
         raise ConfigError(f"{problems}; see {prog} --help") from error
+
+
+def _of_file(files: Mapping[str, str], name: object) -> str:
+    """Return what a message about an option begins with: its file, if it is from one."""
+    return f"{files[str(name)]}: " if str(name) in files else ""
+
+
+def _texts(value: object, place: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the texts of options, each with its place as in ``corpora.0.input``."""
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, dict | list | tuple):
+        entries = value.items() if isinstance(value, dict) else enumerate(value)
+        for name, inner in entries:
+            yield from _texts(inner, f"{place}.{name}" if place else str(name))
 
 
 def _described(problem: Mapping[str, Any], model: type[Options]) -> str:

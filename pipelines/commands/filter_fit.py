@@ -52,7 +52,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     good = labels[lines - 1]
     values = {column: rows.column(column).to_numpy() for column in COLUMNS}
     weights = fit_weights(values, good)
-    files.write_bytes(options.output, weights.to_json())
+    files.write_alone(options.output, weights.to_json())
     area = area_under_curve(score(values, weights), good)
     sys.stdout.write(
         f"{len(good)} of {len(labels)} labelled pairs, {int(good.sum())} of them good; area under "

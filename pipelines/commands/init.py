@@ -41,7 +41,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     given = _input(options.files)
     plan, of_format = _planned(given)
     text = _yaml({**given, **of_format}, plan, _texts(plan))
-    files.write_bytes(options.output, text.encode())
+    files.write_alone(options.output, text.encode())
     terminal.say(text)
     terminal.say(f"pairweave augment --config {options.output} --output first/")
     return 0
@@ -82,11 +82,19 @@ def _suffixes(path: str) -> set[str]:
 
 
 def _texts(plan: Plan) -> pa.Table:
-    """Return source and target of the first rows that could be read."""
+    """Return source and target of the first rows that could be read.
+
+    Raises:
+        ConfigError: There are none.
+    """
     batches = itertools.chain.from_iterable(
-        registry.read_unit(unit, ReadLimits(), _LOOK_ROWS) for unit in plan.units[:1]
+        registry.read_unit(unit, ReadLimits(), _LOOK_ROWS) for unit in plan.units
     )
-    rows = pa.Table.from_batches(itertools.islice(batches, 1)).select(["source", "target"])
+    first = list(itertools.islice(batches, 1))
+    if not first:
+        names = " ".join(file.name for file in plan.files)
+        raise ConfigError(f"{names}: has no pair to look at; give files with at least one")
+    rows = pa.Table.from_batches(first).select(["source", "target"])
     return rows.filter(pc.and_(rows["source"].is_valid(), rows["target"].is_valid()))
 
 

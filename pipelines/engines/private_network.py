@@ -10,12 +10,13 @@ other user of this one.
 import ctypes
 import errno
 import fcntl
+import importlib
 import os
-import re
 import socket
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 ENGINES = ("prism", "flink")
 """Engines with servers of their own."""
@@ -26,8 +27,10 @@ ELSEWHERE = (
 )
 """Options by which a part of the run, or its files, may be on another machine."""
 
-MODELS = ("model", "second_aligner", "translator", "scorer", "reverse_scorer")
-"""Options that name a model, which may have to be downloaded."""
+NO_PLACES = ("corpus", "licence")
+"""Options that may have an address as their text, which nobody opens."""
+
+Values = dict[str, Any]
 
 _CLONE_NEWUSER = 0x10000000  # linux/sched.h
 _CLONE_NEWNET = 0x40000000
@@ -47,32 +50,22 @@ def entered() -> bool:
 def is_wanted(words: Sequence[str]) -> bool:
     """Tell whether a command line selects an engine with servers and nothing remote.
 
+    Mistakes in options are reported later, by those who read them; until then nothing is wanted.
+
     >>> is_wanted(["augment", "--engine", "prism", "--input", "a.tsv"])
     True
     >>> is_wanted(["augment", "--engine", "prism", "--input", "s3://bucket/a.tsv"])
     False
     """
-    settings = list(_settings(words))
-    given = dict(settings)
-    if given.get("engine") not in ENGINES:
+    given = dict(_flags(words))
+    jobs = list(_jobs(words[0], given)) if words else []
+    if not any(values.get("engine") in ENGINES for _, values in jobs):
         return False
-    # The steps of a recipe may each have a model.
-    models = settings if words[:1] == ["run"] else given.items()
-    texts = [*words, *given.values()]
-    if any("://" in text for text in texts) or any(name in given for name in ELSEWHERE):
+    if any(name in given for name in ELSEWHERE) or any("://" in word for word in _bare(words)):
         return False
     if given.get("environment_type", "PROCESS") not in ("PROCESS", "LOOPBACK"):
         return False
-    return all(_is_here(model) for name, model in models if name in MODELS)
-
-
-def _settings(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the settings of a YAML file as text, by name, then those of the flags."""
-    flags = list(_flags(words))
-    for name, value in flags:
-        if name == "config":
-            yield from _yaml_settings(Path(value), nested=words[0] == "run")
-    yield from flags
+    return not any(_is_remote(job, values) for job, values in jobs)
 
 
 def _flags(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -82,22 +75,92 @@ def _flags(words: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield name.replace("-", "_"), value if equals else following
 
 
-def _yaml_settings(path: Path, *, nested: bool) -> Iterator[tuple[str, str]]:
-    """Yield the keys of a YAML file, those at its top or all; errors are reported later."""
+def _bare(words: Sequence[str]) -> Iterator[str]:
+    """Yield all words but the values of `NO_PLACES`; an option may have several values."""
+    skipped = False
+    for word in words:
+        if word.startswith("--"):
+            skipped = word[2:].partition("=")[0].replace("-", "_") in NO_PLACES
+        if not skipped:
+            yield word
+
+
+def _jobs(command: str, given: Mapping[str, str]) -> Iterator[tuple[str, Values]]:
+    """Yield each job that a command runs, with its options from YAML and from flags."""
+    document = _document(given["config"]) if "config" in given else {}
+    if command == "run":
+        steps = document.pop("steps", None)
+        for step in _steps(steps):
+            yield str(step.get("job")), {**document, **step, **given}
+    elif command == "refresh":
+        yield str(document.get("job")), {**document, **given}
+    else:
+        yield command, {**document, **given}
+
+
+def _document(path: str) -> Values:
+    from pairweave.pipelines.command_line.yaml_files import read_yaml
+    from pairweave.transforms.errors import ConfigError
+
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return
-    yield "", text
-    indent = "[ \\t-]*" if nested else ""
-    for name, value in re.findall(rf"^{indent}(\w+):[ \t]*([^\n#]*)", text, re.MULTILINE):
-        if not re.match(r"\{\s*from:", value):  # a model that an earlier step makes
-            yield name, value.strip().strip("'\"")
+        value = read_yaml(path) if Path(path).is_file() else {}
+    except ConfigError:
+        return {}
+    return dict(value) if isinstance(value, dict) else {}
 
 
-def _is_here(model: str) -> bool:
-    """Tell whether a model is a local directory, ignoring a kind before it and options after it."""
-    return any(Path(part).exists() for part in model.split(":"))
+def _steps(entries: object) -> Iterator[Values]:
+    """Yield the steps of a recipe, including those of repeated blocks."""
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict):
+            yield from _steps(entry["steps"]) if "steps" in entry else (entry,)
+
+
+def _is_remote(job: str, values: Values) -> bool:
+    """Tell whether options of a job name a place elsewhere, or a model that is not here."""
+    from pairweave.pipelines.cli import COMMANDS
+    from pairweave.transforms.config import may_be_from_hub
+
+    module, _, name = COMMANDS[job].options.partition(":") if job in COMMANDS else ("", "", "")
+    if not module:
+        return True  # no job, so nothing runs on an engine
+    fields = getattr(importlib.import_module(module), name).model_fields
+    if any("://" in text for text in _texts(values)):
+        return True
+    return not all(
+        _is_here(name, value)
+        for name, value in values.items()
+        if name in fields and may_be_from_hub(fields[name]) and isinstance(value, str)
+    )
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield the texts of an option that may be places."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            if name not in NO_PLACES:
+                yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _is_here(option: str, value: str) -> bool:
+    """Tell whether a model is a local directory, or a program that needs none."""
+    from pairweave.pipelines.aligners.aligner_registry import read_name
+    from pairweave.transforms.errors import ConfigError
+
+    if option == "second_aligner":
+        try:
+            model = read_name(value, "--second_aligner").model
+        except ConfigError:
+            return False
+        return model is None or Path(model).expanduser().exists()
+    kind, colon, path = value.partition(":")
+    is_kind = colon and kind in ("ctranslate2", "transformers")
+    return Path(path if is_kind else value).expanduser().exists()
 
 
 def enter() -> None:

@@ -78,7 +78,7 @@ def start(name: str, options: BitextOptions, extra: Sequence[str]) -> int:
         return 0
     if options.beads is not None:
         units = [unit.index for unit in run.plan.units]
-        files.write_bytes(options.beads, bead_files.collect(files.absolute(options.output), units))
+        files.write_alone(options.beads, bead_files.collect(files.absolute(options.output), units))
     run_summary.say_where(options.output)
     return 0
 

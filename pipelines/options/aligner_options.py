@@ -7,7 +7,7 @@ from pydantic import Field
 
 from pairweave.pipelines.aligners.aligner_registry import ALIGNERS
 from pairweave.pipelines.options.base import ANY_TOKENS, FitSettings, TrainedTokenOptions
-from pairweave.transforms.config import UNPLANNED
+from pairweave.transforms.config import FROM_HUB, UNPLANNED
 
 _OF_PAIRS = {each.name: each.pairs for each in ALIGNERS if each.pairs}
 _OF_TRANSLATIONS = {each.name: each.translations for each in ALIGNERS if each.translations}
@@ -48,7 +48,7 @@ class AnyAligner(TrainedTokenOptions):
         description="hmm: directory of a fitted model (default: fit on the input first); "
         "encoder: directory or hub name; external: directory of its encoder, or what it learned in "
         "an earlier run",
-        json_schema_extra={"metavar": "DIR"},
+        json_schema_extra={"metavar": "DIR", **FROM_HUB},
     )
 
     @property
@@ -86,7 +86,7 @@ class AlignerOptions(_Options):
         None,
         description="another aligner, whose links are combined with the first one's: hmm:DIRECTORY,"
         " encoder:MODEL:layer=8:head=softmax, or a program likewise",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra={**UNPLANNED, **FROM_HUB},
     )
     combine: Literal["intersection", "union"] = Field(
         "intersection",

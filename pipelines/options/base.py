@@ -5,6 +5,7 @@ configurations of its steps from it; no step reads flags or the environment.
 """
 
 import os
+import unicodedata
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 
@@ -13,7 +14,7 @@ from pydantic import Field
 
 from pairweave.models.translators.translation_options import TranslationOptions
 from pairweave.pipelines.process.memory import SIZE
-from pairweave.transforms.config import UNPLANNED, SeedOptions, StepOptions
+from pairweave.transforms.config import FROM_HUB, UNPLANNED, SeedOptions, StepOptions
 from pairweave.transforms.filtering.rule_options import DETECTORS
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions, Notice
@@ -70,11 +71,23 @@ def left_out_options(options: Options) -> set[str]:
     return names
 
 
+def _one_line(text: str) -> str:
+    """Refuse control characters and separators of lines in a name that lists and cards show."""
+    bad = next((mark for mark in text if unicodedata.category(mark) in ("Cc", "Zl", "Zp")), None)
+    if bad is not None:
+        raise ValueError(f"must not have control characters or line ends such as U+{ord(bad):04X}")
+    return text
+
+
+Label = Annotated[str, pydantic.AfterValidator(_one_line)]
+"""A name in one line."""
+
+
 class Corpus(Options):
     """Location of a corpus: the class that each job's corpora inherit (`corpus_options`)."""
 
-    corpus: str | None = Field(None, description="name of the corpus (default: the file's name)")
-    licence: str | None = Field(None, description="licence of the corpus, for the dataset card")
+    corpus: Label | None = Field(None, description="name of the corpus (default: the file's name)")
+    licence: Label | None = Field(None, description="licence of the corpus, for the dataset card")
 
 
 class InputOptions(FileLimitOptions, Corpus):
@@ -197,6 +210,7 @@ class TranslatorNameOptions(StepOptions):
         pattern=r"^(ctranslate2|transformers):.+$",
         description="translator of sources without a translation: ctranslate2:DIR, "
         "transformers:DIR or transformers:OWNER/NAME (MarianMT, M2M-100, NLLB)",
+        json_schema_extra=FROM_HUB,
     )
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from pairweave.pipelines.options.base import PairInputOptions, Patterns, RowJobOptions
 from pairweave.pipelines.options.corpus_options import DocumentCorpus
-from pairweave.transforms.config import UNPLANNED, UNSAID, StepOptions
+from pairweave.transforms.config import FROM_HUB, UNPLANNED, UNSAID, StepOptions
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
 from pairweave.transforms.units import Notice
 
@@ -51,7 +51,7 @@ class SentenceOptions(StepOptions):
         None,
         min_length=1,
         description="scorer encoder or both: directory or hub name of the encoder",
-        json_schema_extra={"metavar": "DIR", **UNSAID},
+        json_schema_extra={"metavar": "DIR", **UNSAID, **FROM_HUB},
     )
     revision: str | None = Field(
         None,

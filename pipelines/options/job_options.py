@@ -23,7 +23,7 @@ from pairweave.pipelines.options.base import (
     WordAlignerOptions,
 )
 from pairweave.pipelines.options.corpus_options import LinkedCorpus, PairCorpus, TaggedCorpus
-from pairweave.transforms.config import UNPLANNED, UNSAID, StepOptions
+from pairweave.transforms.config import FROM_HUB, UNPLANNED, UNSAID, StepOptions
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN
 from pairweave.transforms.known_options import KnownPairOptions
@@ -61,7 +61,11 @@ class FitOptions(RuleBlockOptions, TrainedTokenOptions, PairInputOptions, JobOpt
 class TrainedOptions(StepOptions):
     """The encoder to train, and the objectives."""
 
-    model: str = Field(min_length=1, description="encoder to start from: directory or hub name")
+    model: str = Field(
+        min_length=1,
+        description="encoder to start from: directory or hub name",
+        json_schema_extra=FROM_HUB,
+    )
     revision: str | None = Field(
         None, description="branch, tag or commit of a hub model", json_schema_extra=UNPLANNED
     )

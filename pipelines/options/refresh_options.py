@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from pairweave.pipelines.options.base import Options, OutputOptions, Patterns
+from pairweave.pipelines.options.base import Label, Options, OutputOptions, Patterns
 from pairweave.pipelines.recipes.recipe_options import EngineOptions
 
 
@@ -62,7 +62,7 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
         description="fit the table's own models anew to all that it holds now, and make all rows "
         "anew with them, in one version; the key refit_growth of the file does so by itself",
     )
-    accept: str | None = Field(
+    accept: Label | None = Field(
         None,
         min_length=1,
         description="commit although quality gates fail, for this reason, which the table's "

@@ -17,7 +17,7 @@ from pairweave.pipelines.options.base import (
     TranslatorOptions,
 )
 from pairweave.pipelines.options.corpus_options import TranslatedCorpus
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import FROM_HUB, StepOptions
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.known_options import KnownPairOptions
 from pairweave.transforms.links.link_options import SymmetrizeOptions
@@ -52,11 +52,13 @@ class ScorerOptions(StepOptions):
         pattern=r"^(ctranslate2|transformers):.+$",
         description="model from source to target, given as in --translator; with --reverse_scorer "
         "it fills the column score: the dual conditional cross-entropy, lower is better",
+        json_schema_extra=FROM_HUB,
     )
     reverse_scorer: str | None = Field(
         None,
         pattern=r"^(ctranslate2|transformers):.+$",
         description="model from target to source, likewise",
+        json_schema_extra=FROM_HUB,
     )
 
 

@@ -63,12 +63,13 @@ def run(work: Callable[[], int]) -> int:
     """
     # An ignored signal, as under nohup, stays ignored. A blocked one waits to be taken up.
     asking = {number for number in interrupt.ASKING if signal.getsignal(number) != signal.SIG_IGN}
+    awaited = {*map(int, asking), int(signal.SIGCHLD), _KILL_NOW, _LAUNCHER_ENDED}
+    # From here on a stop is taken up by the launcher below, which removes the directory.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
     scratch.sweep()
     directory = scratch.make()
     sys.stdout.flush()
     sys.stderr.flush()
-    awaited = {*map(int, asking), int(signal.SIGCHLD), _KILL_NOW, _LAUNCHER_ENDED}
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
     descendants.adopt_orphans()
     launcher = os.getpid()
     overseer = os.fork()

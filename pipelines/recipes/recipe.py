@@ -30,6 +30,10 @@ from pairweave.transforms.storage import files
 
 MOST_ROUNDS = 10
 
+MOST_NAME = 200
+"""Characters of a step's name at most, so that file systems, whose names end at 255 bytes, have
+room for the number of a round and what temporary names add."""
+
 _JOBS_FOLDER = "pairweave.pipelines.jobs."
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _SET_BY_RECIPE = ("output", "plan_only", "config")
@@ -330,6 +334,11 @@ def _draft(label: str, entry: object) -> _Draft:
         raise ConfigError(
             f"{label}: name must consist of letters, digits, dots, dashes and underscores, as it "
             f"names a directory; got {name!r}"
+        )
+    if len(name) > MOST_NAME:
+        raise ConfigError(
+            f"{label}: name has {len(name)} characters; give one with at most {MOST_NAME}, as it "
+            "names a directory"
         )
     values = {key: value for key, value in entry.items() if key not in ("name", "job")}
     for key in _SET_BY_RECIPE:

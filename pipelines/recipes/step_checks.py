@@ -1,11 +1,15 @@
 """What is checked of a step before the first one runs, as far as files that are there can tell."""
 
+import re
+import shutil
 from collections.abc import Collection, Iterator
+from pathlib import Path
 
-from pairweave.pipelines.aligners.aligner_registry import aligner_of
+from pairweave.pipelines.aligners.aligner_registry import aligner_of, read_name
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.options.corpora import check_run_options, corpora_of
+from pairweave.transforms.config import may_be_from_hub
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.output import run_files
@@ -16,8 +20,23 @@ _FILES = (
     *("input", "source_input", "target_input", "translation_input", "links", "forward_links"),
     "score_input",
     *("reverse_links", "attention", "exclude", "parallel_source_input", "parallel_target_input"),
+    "fit_lengths",
 )
 """Options whose files must exist before the first step runs."""
+
+_PLACES = frozenset(
+    {
+        *("glossary", "tag_profile", "score_weights", "score_model", "idf", "projection"),
+        *("known_pairs", "taken_down", "model", "encoder"),
+    }
+)
+"""Options that name one file or directory, or a model on a hub."""
+
+_KINDS = frozenset({"tokens", "translator", "scorer", "reverse_scorer"})
+"""Options that name such a place behind a kind and a colon."""
+
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+"""What the name of a model on a hub looks like: ``NAME`` or ``OWNER/NAME``."""
 
 _LINE_FILES = ("pharaoh", "scores")
 """Options that name a file with a line for each line of the input."""
@@ -51,6 +70,7 @@ def check_step(options: PlannedOptions, made: Collection[str]) -> None:
         corpora_of(options)
     _check_earlier(options, made)
     _check_model(options, made)
+    _check_places(options, made)
     _check_detector(options)
 
 
@@ -91,6 +111,36 @@ def _check_earlier(options: PlannedOptions, made: Collection[str]) -> None:
         manifest = files.join(given, run_files.MANIFEST)
         if given not in made and not files.exists(manifest) and not files.match(given):
             raise ConfigError(f"earlier: {given}: no file or finished run has this name")
+
+
+def _check_places(options: PlannedOptions, made: Collection[str]) -> None:
+    """Check that single files and directories on a disk are there, unless a step makes them."""
+    for name, path, on_hub in _places(options):
+        is_made = any(f"{path}/".startswith(f"{one}/") for one in made)
+        if files.is_uri(path) or is_made or (on_hub and _HUB_NAME.fullmatch(path)):
+            continue
+        if not Path(path).expanduser().exists():
+            raise ConfigError(f"{name}: {path}: no file or directory has this name")
+    program = getattr(options, "program_path", None)
+    if program is not None and shutil.which(program) is None:
+        raise ConfigError(f"program_path: {program}: no such executable program")
+
+
+def _places(options: PlannedOptions) -> Iterator[tuple[str, str, bool]]:
+    """Yield the name and the path of each such option, and whether it may be on a hub."""
+    rules = options.filter if isinstance(options, RuleBlockOptions) else None
+    for part in (options, *([rules] if rules else ())):
+        for name, field in type(part).model_fields.items():
+            value, on_hub = getattr(part, name), may_be_from_hub(field)
+            if not isinstance(value, str):
+                continue
+            if name in _PLACES:
+                yield name, value, on_hub
+            elif name in _KINDS and ":" in value:
+                yield name, value.partition(":")[2], value.startswith("transformers:")
+            elif name == "second_aligner":
+                model = read_name(value, "second_aligner").model
+                yield from [] if model is None else [(name, model, on_hub)]
 
 
 def _check_no_line_file(options: PlannedOptions) -> None:

@@ -28,7 +28,7 @@ def write(output: str, steps: Sequence[Step]) -> None:
         }
         for step, manifest in _finished(steps)
     ]
-    files.write_bytes(files.join(output, SUMMARY), to_json({"steps": entries}))
+    files.write_alone(files.join(output, SUMMARY), to_json({"steps": entries}))
 
 
 def lines(output: str, steps: Sequence[Step]) -> list[str]:

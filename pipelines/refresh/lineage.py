@@ -2,7 +2,6 @@
 
 import importlib.metadata
 import time
-import urllib.request
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from pairweave.pipelines.process import terminal
+from pairweave.pipelines.process import monitoring, terminal
 from pairweave.pipelines.refresh.records import Record
 from pairweave.transforms.storage import files
 
@@ -19,8 +18,7 @@ _VERSION_FACET = (
     "https://openlineage.io/spec/facets/1-0-1/DatasetVersionDatasetFacet.json"
     "#/$defs/DatasetVersionDatasetFacet"
 )
-SECONDS = 10.0
-"""How long a server may take to accept an event."""
+OPTION = "--lineage"
 
 Json = dict[str, Any]
 
@@ -29,7 +27,13 @@ class Lineage:
     """Writes the events of one run to a file or a server."""
 
     def __init__(self, place: str | None, table: str) -> None:
-        """Set a file, a URL or None for no events, and the directory of the tables."""
+        """Set a file, a URL or None for no events, and the directory of the tables.
+
+        Raises:
+            ConfigError: The place is a URL that no event can be sent to.
+        """
+        if place is not None:
+            monitoring.check(OPTION, place)
         self._place, self._table = place, table
         name = f"{files.absolute(table)} {time.time_ns()}"
         self._run = str(uuid.uuid5(uuid.NAMESPACE_URL, name))
@@ -37,7 +41,7 @@ class Lineage:
     def emit(
         self, kind: str, inputs: Sequence[str] = (), record: Record | None = None, error: str = ""
     ) -> None:
-        """Write an event; a server that cannot be reached is a warning.
+        """Write an event; a server or a file that does not take it is a warning.
 
         Args:
             kind: ``START``, ``COMPLETE`` or ``FAIL``.
@@ -48,11 +52,15 @@ class Lineage:
         if self._place is None:
             return
         event = orjson.dumps(self._event(kind, inputs, record, error))
-        if "://" in self._place:
-            _post(self._place, event)
-        else:
+        if monitoring.is_url(self._place):
+            headers = {"Content-Type": "application/json"}
+            monitoring.send(OPTION, self._place, event, headers, "POST")
+            return
+        try:
             with Path(self._place).open("ab") as file:
                 file.write(event + b"\n")
+        except OSError as error:
+            terminal.warn(f"{OPTION} {self._place}: the event was not written: {error.strerror}")
 
     def _event(self, kind: str, inputs: Sequence[str], record: Record | None, error: str) -> Json:
         producer = f"urn:pairweave:{importlib.metadata.version('pairweave')}"
@@ -89,14 +97,3 @@ def _outputs(table: str, record: Record | None, producer: str) -> list[Json]:
         }
         for name in sorted(record.tables)
     ]
-
-
-def _post(url: str, event: bytes) -> None:
-    request = urllib.request.Request(
-        url, data=event, headers={"Content-Type": "application/json"}, method="POST"
-    )
-    try:
-        with urllib.request.urlopen(request, timeout=SECONDS):
-            pass
-    except (OSError, ValueError) as error:
-        terminal.warn(f"--lineage {url}: the event was not accepted: {error}")

@@ -6,7 +6,7 @@ import importlib.metadata
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.yaml_files import read_yaml
@@ -122,7 +122,7 @@ def _config(path: str, document: object, given: Mapping[str, Any]) -> NightConfi
     if not isinstance(document, dict) or "job" not in document:
         raise ConfigError(f"expected the options of a job and the key job: {_jobs()}")
     job = document["job"]
-    if job not in tables.MAIN:
+    if not isinstance(job, str) or job not in tables.MAIN:
         raise ConfigError(f"job must be {_jobs()}, got {job!r}")
     kind = _options_of(job)
     gates = read_gates(document.get("gates"))
@@ -156,12 +156,16 @@ def _options_of(job: str) -> type[GraphOptions]:
 
 def _check_keys(values: Values, kind: type[GraphOptions]) -> None:
     flags.check_keys(values, list(kind.model_fields))
-    corpora = values.get("corpora") or []
-    entries = [entry for entry in corpora if isinstance(entry, dict)]
+    corpora = values.get("corpora")
+    entries = [entry for entry in corpora if isinstance(entry, dict)] if _is_list(corpora) else []
     for part in (values, *entries):
         for key, why in _REFUSED.items():
             if key in part:
                 raise ConfigError(f"{key}: {why}; leave it out")
+
+
+def _is_list(value: object) -> TypeGuard[list[object]]:
+    return isinstance(value, list)
 
 
 def _check_pairwise(options: GraphOptions) -> None:

@@ -1,19 +1,21 @@
 """The metrics of a night: for its record, the gates, and monitoring."""
 
-import urllib.request
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pairweave.pipelines.process import terminal
+from pairweave.pipelines.process import monitoring, terminal
 from pairweave.pipelines.refresh.file_ledger import Found
+from pairweave.transforms.errors import PairweaveError
 from pairweave.transforms.storage import files
 
 if TYPE_CHECKING:
     from pairweave.pipelines.refresh.assembly import Assembled
 
-SECONDS = 10.0
-"""How long a gateway may take to accept metrics."""
+OPTION = "--metrics"
+
+STORES = ("gs", "s3", "hdfs", "azfs")
+"""Schemes of stores in which the file of metrics may be."""
 
 Json = dict[str, Any]
 
@@ -129,20 +131,29 @@ def openmetrics(metrics: Json, night: int, *, committed: bool, when: float) -> s
     return "\n".join([*lines, "# EOF", ""])
 
 
+def check(place: str | None) -> None:
+    """Check a place for metrics.
+
+    Raises:
+        ConfigError: It is a URL that no metrics can be sent to.
+    """
+    if place is not None:
+        monitoring.check(OPTION, place, STORES)
+
+
 def write(place: str, text: str) -> None:
-    """Write metrics to a file in one step, or push them; a gateway without an answer is a warning.
+    """Write metrics to a file in one step, or push them; what goes wrong is a warning.
 
     Args:
         place: The file, or the http(s) URL of a Pushgateway's group.
         text: OpenMetrics text, whose last line is a comment to those who read the older format.
     """
-    if not place.startswith(("http://", "https://")):
-        files.write_bytes(place, text.encode())
+    if place.lower().startswith(("http://", "https://")):
+        headers = {"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
+        monitoring.send(OPTION, place, text.encode(), headers, "PUT")
         return
-    headers = {"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
-    request = urllib.request.Request(place, data=text.encode(), headers=headers, method="PUT")
     try:
-        with urllib.request.urlopen(request, timeout=SECONDS):
-            pass
-    except (OSError, ValueError) as error:
-        terminal.warn(f"--metrics {place}: the metrics were not accepted: {error}")
+        files.write_bytes(place, text.encode())
+    except (OSError, PairweaveError) as error:
+        cause = error.strerror if isinstance(error, OSError) and error.strerror else error
+        terminal.warn(f"{OPTION} {place}: the metrics were not written: {cause}")

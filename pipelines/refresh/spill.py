@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from pairweave.transforms.storage import disk_files
+
 
 class Spill:
     """Rows by bucket."""
@@ -33,7 +35,11 @@ class Spill:
         order = np.argsort(buckets, kind="stable")
         bounds = np.searchsorted(buckets[order], np.arange(self._buckets + 1))
         path = self._directory / f"{len(self._parts)}.arrow"
-        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
+        with (
+            disk_files.naming(str(path)),
+            pa.OSFile(str(path), "wb") as file,
+            pa.ipc.new_file(file, rows.schema) as writer,
+        ):
             writer.write_table(rows.take(pa.array(order)).combine_chunks())
         mapped = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
         self._parts.append((mapped, bounds))

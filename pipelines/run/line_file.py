@@ -40,6 +40,6 @@ class LineFile:
     def write(self, lines_of: LinesOf | None = None) -> None:
         """Write the file of the finished run; see `collect_lines`."""
         output = files.absolute(self._run.options.output)
-        files.write_bytes(
+        files.write_alone(
             self._path, collect_lines(output, self._run.shards, self._order, lines_of)
         )

@@ -125,34 +125,3 @@ def test_a_network_of_ones_own_is_out_of_reach_and_keeps_the_user(user):
         assert [listener.reachable for listener in ports] == [False]
         assert [int(listener.address.rpartition(":")[2], 16) for listener in ports] == [port]
         process.communicate("\n")
-
-
-@pytest.mark.parametrize(
-    ("words", "wanted"),
-    [
-        ("augment --engine local", False),
-        ("augment --engine=flink --input a.tsv", True),
-        ("augment --engine flink --input gs://bucket/a.tsv", False),
-        ("augment --engine flink --flink_master localhost:8081", False),
-        ("augment --engine flink --flink-master=localhost:8081", False),
-        ("augment --engine prism --aligner encoder --model owner/name", False),
-        ("augment --engine prism --model {here}", True),
-        ("augment --engine prism --translator ctranslate2:{here}", True),
-        ("augment --config {here}/prism.yaml", True),
-        ("augment --config {here}/prism.yaml --engine local", False),
-        ("augment --config {here}/remote.yaml", False),
-        ("augment --config {here}/none.yaml --engine prism", True),
-        ("run --config {here}/recipe.yaml", True),
-        ("run --config {here}/hub.yaml", False),
-    ],
-)
-def test_the_machines_network_is_left_where_nothing_remote_is_named(tmp_path, words, wanted):
-    (tmp_path / "prism.yaml").write_text("source_lang: en\nengine: prism # in Go\n")
-    (tmp_path / "remote.yaml").write_text("engine: prism\ncorpora:\n  - input: [s3://a/b.tsv]\n")
-    recipe = (
-        "engine: prism\nsteps:\n- job: fit\n- {job: bitext}\n- job: align\n  model: {from: fit}\n"
-    )
-    (tmp_path / "recipe.yaml").write_text(recipe)
-    (tmp_path / "hub.yaml").write_text(f"{recipe}- job: augment\n  model: owner/name\n")
-    given = words.format(here=tmp_path).split()
-    assert private_network.is_wanted(given) == wanted

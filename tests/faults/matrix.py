@@ -130,7 +130,7 @@ QUICK = [
     cell("function raises for one shard", ONE, ALWAYS, (3, 0), f"{ASIDE}; the others"),
     cell("function raises for every shard", ONE, EVERYWHERE, (1, 0), "4 of 6 shards fail alone"),
     cell("write error, once", ONE, WRITE_ERROR, says="[Errno 5]", attempts=2),
-    cell("write error, disk full", ONE, FULL, (1, 0), "No space left on device"),
+    cell("write error, disk full", ONE, FULL, (2, 0), "No space left on device"),
     cell("rename refused", ONE, RENAME, (1, 0), "Permission denied"),
     cell("input gone when it is read", ONE, GONE, (1, 0), "No such file or directory"),
 ]
@@ -143,7 +143,7 @@ SLOW = [
     cell("function raises for one shard", TWO, ALWAYS, (3, 0), ASIDE),
     cell("shard kills its worker always", ONE, POISON, (3, 0), ASIDE),
     cell("shard kills its worker always", TWO, POISON, (3, 0), ASIDE),
-    cell("write error, disk full", TWO, FULL, (1, 0), "No space left on device"),
+    cell("write error, disk full", TWO, FULL, (2, 0), "No space left on device"),
     cell("clock jumps by ten years", TWO, CLOCK, attempts=1),
     cell("worker stands still", TWO, HELD, says="no shard was written", attempts=2, more=STILL),
 ]
@@ -155,7 +155,7 @@ ON_PRISM = [
     cell("function raises once", PRISM, RAISES, says=RAISED, attempts=2),
     cell("function raises for one shard", PRISM, ALWAYS, (3, 0), ASIDE, more=ONCE),
     cell("shard kills its worker always", PRISM, POISON, (3, 0), ASIDE, more=ONCE),
-    cell("write error, disk full", PRISM, FULL, (1, 0), "No space left on device", more=ONCE),
+    cell("write error, disk full", PRISM, FULL, (2, 0), "No space left on device", more=ONCE),
     cell("write error, once", PRISM, WRITE_ERROR, says="[Errno 5]", attempts=2),
     cell("rename refused", PRISM, RENAME, (1, 0), "Permission denied", more=ONCE),
     cell("clock jumps by ten years", PRISM, CLOCK, attempts=1),

@@ -22,7 +22,7 @@ SAME_ON_PRISM = dataclasses.replace(SAME, engine=PRISM, flags=FLAGS[PRISM])
 OTHER = dataclasses.replace(
     SAME, fault="two launchers, different commands", statuses=(0, 2), says="already belongs to"
 )
-FULL = Cell("disk full (64 KiB)", TWO, FLAGS[TWO], statuses=(1, 0), says="No space left on device")
+FULL = Cell("disk full (64 KiB)", TWO, FLAGS[TWO], statuses=(2, 0), says="No space left on device")
 CELLS = [*KILLS, KILL_ON_PRISM, SAME, SAME_ON_PRISM, OTHER, FULL]
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
 from pairweave.pipelines.refresh import records
-from tests.makers import corpora, nightly, runs
+from tests.makers import corpora, nightly, odd_servers, runs
 
 
 @pytest.fixture(scope="module")
@@ -731,7 +731,10 @@ def test_metrics_are_pushed_to_a_gateway_which_may_be_away(directory):
     assert "pairweave_refresh_pairs 140" in body
     status, _, errors = nightly.night(directory, "--metrics", "http://127.0.0.1:9/metrics/job/x")
     assert status == 0
-    assert "--metrics http://127.0.0.1:9/metrics/job/x: the metrics were not accepted" in errors
+    assert (
+        "--metrics http://127.0.0.1:9/metrics/job/x: the server did not accept the message"
+        in errors
+    )
 
 
 def test_messages_of_a_night_are_json_if_asked_for(directory):
@@ -740,10 +743,39 @@ def test_messages_of_a_night_are_json_if_asked_for(directory):
     status, _, errors = nightly.night(directory, *words)
     assert status == 0
     found = [json.loads(line) for line in errors.splitlines()]
-    assert any("the event was not accepted" in str(line) for line in found)
+    assert any("the server did not accept the message" in str(line) for line in found)
 
 
-def test_a_lineage_server_that_does_not_answer_is_a_warning(directory):
-    status, _, errors = nightly.night(directory, "--lineage", "http://127.0.0.1:9/lineage")
-    assert status == 0
-    assert "--lineage http://127.0.0.1:9/lineage: the event was not accepted" in errors
+def test_a_server_that_does_not_accept_messages_stops_no_night(directory):
+    nightly.write_help(directory, "two", range(150, 152))
+    with odd_servers.answering("another protocol") as (port, requests):
+        address = f"http://me:PASSW0RD@127.0.0.1:{port}/x"
+        status, out, errors = nightly.night(
+            directory, "--lineage", address, "--metrics", f"{address}?token=PASSW0RD"
+        )
+    assert (status, len(requests)) == (0, 3)
+    assert "committed night 2" in out
+    assert "PASSW0RD" not in errors
+    warnings = [line for line in errors.splitlines() if "did not accept the message" in line]
+    assert len(warnings) == 3
+    assert warnings[0].startswith(f"--lineage http://***@127.0.0.1:{port}/x: ")
+    assert warnings[1].startswith(f"--metrics http://***@127.0.0.1:{port}/x?***: ")
+
+
+def test_a_file_that_takes_no_messages_stops_no_night(directory):
+    nightly.write_help(directory, "two", range(150, 152))
+    words = ("--lineage", "no/such/events.jsonl", "--metrics", "news")
+    status, out, errors = nightly.night(directory, *words)
+    assert (status, "committed night 2" in out) == (0, True)
+    assert "--lineage no/such/events.jsonl: the event was not written: No such file" in errors
+    assert "--metrics news: the metrics were not written: " in errors
+
+
+@pytest.mark.parametrize("option", ["--lineage", "--metrics"])
+def test_an_address_of_no_server_is_refused_before_a_night(option, directory):
+    before = runs.tree_digests(directory / "table")
+    status, _, errors = nightly.night(directory, option, "http://h/a PASSW0RD")
+    assert (status, errors.count("\n")) == (2, 1)
+    assert errors.startswith(f"pairweave: {option}: ")
+    assert "PASSW0RD" not in errors
+    assert runs.tree_digests(directory / "table") == before

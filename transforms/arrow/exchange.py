@@ -16,7 +16,7 @@ from typing import IO
 
 import pyarrow as pa
 
-from pairweave.transforms.errors import MachineError
+from pairweave.transforms.errors import FULL, FullError, MachineError
 
 MARK = b"in file\0"
 """First bytes of a place; an Arrow stream begins with four bytes of ones."""
@@ -88,7 +88,8 @@ class Exchange:
 
 def unwritable(error: OSError, size: int) -> MachineError:
     """Return the error for temporary files that have no space for more bytes of a shuffle."""
-    return MachineError(
+    kind = FullError if error.errno in FULL else MachineError
+    return kind(
         f"{tempfile.gettempdir()}: cannot hold {size:,} more bytes of the shuffle: "
         f"{error.strerror}; free some space there, or set TMPDIR to another directory"
     )

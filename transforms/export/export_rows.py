@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.ids import pair_keys
 from pairweave.transforms.kernels import sampling
+from pairweave.transforms.storage import disk_files
 
 Rows: TypeAlias = pa.RecordBatch
 
@@ -150,7 +151,8 @@ def _shuffled(batches: Iterable[Rows], seed: int, stored_bytes: int) -> Iterator
     with contextlib.ExitStack() as stack:
         # These files have no names, so nothing remains of them however the process ends.
         opened = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(piles)]
-        schema = _deal(batches, seed, opened)
+        with disk_files.naming(tempfile.gettempdir()):
+            schema = _deal(batches, seed, opened)
         for file in opened:
             if schema is None:
                 return

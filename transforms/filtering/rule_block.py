@@ -73,6 +73,9 @@ def _block(value: object) -> object:
             raise ValueError(f"not YAML: {' '.join(str(error).split())}") from error
         except RecursionError as error:
             raise ValueError("its lists and maps are nested too deeply") from error
+        texts = value.values() if isinstance(value, dict) else ()
+        if any(isinstance(text, str) and "\0" in text for text in texts):
+            raise ValueError("has the character NUL, which no text may have")
     if not isinstance(value, dict | RuleBlock):
         raise ValueError("must be a map of rules and limits, or {} for those of the job filter")
     return value

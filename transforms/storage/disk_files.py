@@ -7,15 +7,21 @@ which process of which machine writes it, and so whether its writer is still ali
 
 import contextlib
 import functools
+import io
 import os
 import platform
 import time
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 import xxhash
 
 from pairweave.transforms.errors import ConfigError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 PREFIX = ".tmp-"
 
@@ -52,6 +58,15 @@ def is_dead(path: Path) -> bool:
     with contextlib.suppress(FileNotFoundError):
         return time.time() - path.stat().st_mtime > STALE_SECONDS
     return False
+
+
+def delete_dead(final: Path) -> None:
+    """Delete what killed writers of a file have left beside it; this lists its directory."""
+    for path in final.parent.glob(f"{PREFIX}*"):
+        # A temporary name is the prefix, the writer, 32 digits and the final name.
+        name = path.name.removeprefix(PREFIX).split("-", 2)[2:]
+        if name == [final.name] and is_dead(path):
+            path.unlink(missing_ok=True)
 
 
 def _started(pid: int) -> str:
@@ -110,16 +125,64 @@ def write_temporary(path: str, data: bytes | memoryview) -> Path:
     make_directories(final.parent)
     temporary = final.with_name(name_for(final.name))
     try:
-        with temporary.open("xb") as file:
+        with naming(path), temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-    except OSError as error:
+    except OSError:
         temporary.unlink(missing_ok=True)
-        if error.filename is None:  # as for a full disk
-            error.filename = path
         raise
     return temporary
+
+
+@contextlib.contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Give an error of writing a file its name, which the system leaves out for a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = path
+        raise
+
+
+@contextlib.contextmanager
+def opened_temporary(path: str) -> Iterator[BinaryIO]:
+    """Open a file that appears under its name, complete, when the block ends without an error.
+
+    Errors of writing it have its name, whatever other files are open in the block.
+
+    Raises:
+        OSError: It cannot be written; no part of it remains.
+    """
+    final = Path(path)
+    temporary = final.with_name(name_for(final.name))
+    try:
+        with io.BufferedWriter(_Named(temporary, path)) as file:
+            yield file
+            file.flush()
+            with naming(path):
+                os.fsync(file.fileno())
+        temporary.replace(final)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    delete_dead(final)
+    sync_directory(final.parent)
+
+
+class _Named(io.FileIO):
+    """A new file whose errors of writing have the name that it is to get."""
+
+    def __init__(self, temporary: Path, path: str) -> None:
+        """Create it."""
+        super().__init__(temporary, "xb")
+        self._path = path
+
+    def write(self, data: "Buffer") -> int:
+        """Write some bytes; return how many."""
+        with naming(self._path):
+            return super().write(data)
 
 
 def make_directories(directory: Path) -> None:

@@ -161,6 +161,19 @@ def write_bytes(path: str, data: bytes | memoryview) -> None:
     disk_files.sync_directory(Path(path).parent)
 
 
+def write_alone(path: str, data: bytes | memoryview) -> None:
+    """Write a file like `write_bytes`, and delete what killed writers of it have left beside it.
+
+    For a file that a command writes by itself: this lists its directory, which may be large.
+
+    Raises:
+        OSError: The file cannot be written; no part of it remains.
+    """
+    write_bytes(path, data)
+    if not is_uri(path):
+        disk_files.delete_dead(Path(path))
+
+
 @contextlib.contextmanager
 def open_write(path: str) -> Iterator[BinaryIO]:
     """Open a file that appears under its name, complete, when the block ends without an error.
@@ -169,24 +182,14 @@ def open_write(path: str) -> Iterator[BinaryIO]:
         OSError: The file cannot be written; no part of it remains.
     """
     if is_uri(path):
-        with tempfile.TemporaryFile() as spool:
+        with disk_files.naming(tempfile.gettempdir()), tempfile.TemporaryFile() as spool:
             yield cast("BinaryIO", spool)
             spool.seek(0)
             object_stores.store_of(path).put(path, cast("BinaryIO", spool))
         return
-    final = Path(path)
-    disk_files.make_directories(final.parent)
-    temporary = final.with_name(disk_files.name_for(final.name))
-    try:
-        with temporary.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(final)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    disk_files.sync_directory(final.parent)
+    disk_files.make_directories(Path(path).parent)
+    with disk_files.opened_temporary(path) as file:
+        yield file
 
 
 def create(path: str, data: bytes) -> bool:

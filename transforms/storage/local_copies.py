@@ -14,7 +14,7 @@ import tempfile
 import uuid
 from pathlib import Path
 
-from pairweave.transforms.storage import object_stores
+from pairweave.transforms.storage import disk_files, object_stores
 
 _DIRECTORY = "pairweave-copies"
 
@@ -85,7 +85,9 @@ def _download(path: str, version: object_stores.Version, target: Path) -> None:
     with target.open("xb") as file:
         for start in range(0, version.size, object_stores.READ_BYTES):
             stop = min(start + object_stores.READ_BYTES, version.size)
-            file.write(store.read(path, version, start, stop))
+            data = store.read(path, version, start, stop)
+            with disk_files.naming(str(target)):
+                file.write(data)
 
 
 def _rename(temporary: Path, copy: Path) -> None:

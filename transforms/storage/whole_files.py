@@ -38,16 +38,8 @@ def open_whole(path: str) -> Iterator[BinaryIO]:
     """
     final = Path(path)
     final.parent.mkdir(parents=True, exist_ok=True)
-    temporary = final.with_name(disk_files.name_for(final.name))
-    try:
-        with temporary.open("xb") as stored:
-            with _packed(stored, final.suffix) as out:
-                yield out
-            stored.flush()
-            os.fsync(stored.fileno())
-        temporary.replace(final)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with disk_files.opened_temporary(path) as stored, _packed(stored, final.suffix) as out:
+        yield out
 
 
 @contextlib.contextmanager

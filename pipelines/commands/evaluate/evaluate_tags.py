@@ -63,7 +63,7 @@ def main(arguments: Sequence[str]) -> int:
         )
         scores, shown = compared.scores, compared.render()
     if options.lines is not None:
-        files.write_bytes(options.lines, scores.render_lines().encode())
+        files.write_alone(options.lines, scores.render_lines().encode())
     terminal.say(shown)
     return 0
 

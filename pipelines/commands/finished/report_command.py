@@ -62,6 +62,6 @@ def write(path: str, page: str) -> None:
             f"{path}: exists and is no page of pairweave; give another file: --output FILE"
         )
     try:
-        files.write_bytes(path, page.encode())
+        files.write_alone(path, page.encode())
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error

@@ -49,10 +49,12 @@ def main(name: str, arguments: Sequence[str]) -> int:
         raise ConfigError(f"--config is required; see pairweave {name} --help")
     if options.launches is not None and options.prepared_only:
         raise ConfigError("--launches prepares jobs and --prepared_only takes them: give one")
+    night_metrics.check(options.metrics)
+    lineage = Lineage(options.lineage, options.output)
     tables.require_delta()
     tables.require_place(options.output)
     given = {key: getattr(options, key) for key in _OVERRIDES if getattr(options, key) is not None}
-    return run(read_config(path, given), options, extra)
+    return run(read_config(path, given), options, extra, lineage)
 
 
 def _config_of(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
@@ -66,13 +68,17 @@ def _config_of(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
     return found.config, rest
 
 
-def run(config: NightConfig, options: RefreshOptions, extra: Sequence[str]) -> int:
+def run(
+    config: NightConfig, options: RefreshOptions, extra: Sequence[str], lineage: Lineage
+) -> int:
     """Bring a table up to date; return the exit status."""
     with contextlib.nullcontext() if options.plan_only else held(options.output, alone=False):
-        return _run(config, options, extra)
+        return _run(config, options, extra, lineage)
 
 
-def _run(config: NightConfig, options: RefreshOptions, extra: Sequence[str]) -> int:
+def _run(
+    config: NightConfig, options: RefreshOptions, extra: Sequence[str], lineage: Lineage
+) -> int:
     started = time.time()
     base = records.latest(options.output)
     if base is not None and options.tombstones_of is not None:
@@ -96,7 +102,6 @@ def _run(config: NightConfig, options: RefreshOptions, extra: Sequence[str]) -> 
     if options.launches is not None:
         return _prepare(config, options, base, found)
     inputs = [name for key in found.new for name in found.entry(key).names]
-    lineage = Lineage(options.lineage, options.output)
     lineage.emit("START", inputs)
     anew = base is None or options.migrate
     try:

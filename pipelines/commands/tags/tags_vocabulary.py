@@ -42,12 +42,12 @@ def main(_name: str, arguments: Sequence[str]) -> int:
 
         facts["tokenizer"] = extend_tokenizer(options.tokenizer, listed, options.output_tokenizer)
     if options.output is not None:
-        files.write_bytes(options.output, "".join(f"{symbol}\n" for symbol in listed).encode())
+        files.write_alone(options.output, "".join(f"{symbol}\n" for symbol in listed).encode())
         terminal.warn(piece_advice(options.output, shifted=None))
     if options.self_translations is not None:
         rows = self_translations(representation, options.max_tags)
         data = "".join(f"{source}\t{target}\n" for source, target in rows)
-        files.write_bytes(options.self_translations, data.encode())
+        files.write_alone(options.self_translations, data.encode())
     terminal.say(f"{orjson.dumps(facts).decode()}")
     return 0
 
@@ -57,7 +57,7 @@ def _train(options: TagsVocabularyOptions, listed: Sequence[str], output: str) -
 
     texts = (line.text for path in options.train for line in read_lines(path))
     model = train_with_symbols(texts, listed, options.vocabulary, options.model_type)
-    files.write_bytes(output, model)
+    files.write_alone(output, model)
     pieces = sentencepiece.SentencePieceProcessor(model_proto=model).get_piece_size()
     return {"added": len(listed), "pieces": pieces}
 

@@ -15,7 +15,7 @@ PATHS = frozenset(
         *("parallel_source_input", "parallel_target_input", "earlier", "exclude"),
         *("links", "forward_links", "reverse_links", "attention"),
         *("known_pairs", "taken_down"),
-        *("output", "model", "encoder", "idf", "projection"),
+        *("output", "model", "encoder", "idf", "projection", "score_model"),
     }
 )
 """Options that are files, directories or patterns of files."""

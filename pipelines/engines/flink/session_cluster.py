@@ -19,10 +19,14 @@ import time
 import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Annotated, ClassVar
+
+import pydantic
 
 from pairweave.pipelines.process import descendants
 from pairweave.pipelines.process.directory_lock import alone_in
 from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.storage.json_files import JsonFile, read_model
 
 START_SECONDS = 120.0
 """Time in which all processes of a cluster must be ready."""
@@ -109,6 +113,32 @@ class ClusterState:
         )
 
 
+_Port = Annotated[int, pydantic.Field(ge=1, le=65_535)]
+_Count = Annotated[int, pydantic.Field(ge=1)]
+
+
+class _MemberEntry(JsonFile):
+    """A `Member` in a file."""
+
+    name: str
+    pid: _Count
+    started: int
+
+
+class _StateFile(JsonFile):
+    """The file of a `ClusterState`."""
+
+    ADVICE: ClassVar[str] = (
+        "was it edited? End the processes of the cluster, whose logs are beside it, and delete it"
+    )
+
+    rest: _Port
+    job_port: _Port
+    slots: _Count
+    task_managers: _Count
+    members: list[_MemberEntry]
+
+
 def default_directory() -> Path:
     """Return the directory of the user's one cluster that needs no name."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -139,13 +169,17 @@ def find_libraries(given: str | None = None) -> Path:
 
 
 def read_state(directory: Path) -> ClusterState | None:
-    """Return what the directory of a cluster records; None if there is none."""
+    """Return what the directory of a cluster records; None if there is none.
+
+    Raises:
+        ConfigError: Its file is damaged; names the field and what to do.
+    """
     try:
-        said = json.loads(Path(directory, STATE).read_text(encoding="utf-8"))
+        said = read_model(str(Path(directory, STATE)), _StateFile)
     except FileNotFoundError:
         return None
-    members = tuple(Member(**member) for member in said.pop("members"))
-    return ClusterState(**said, members=members)
+    members = tuple(Member(each.name, each.pid, each.started) for each in said.members)
+    return ClusterState(said.rest, said.job_port, said.slots, said.task_managers, members)
 
 
 def is_named(master: str | None) -> bool:

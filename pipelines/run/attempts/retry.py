@@ -13,7 +13,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.dataflow import service
 from pairweave.pipelines.engines.dataflow.service import SentJob
-from pairweave.pipelines.engines.failures import is_of_machine
+from pairweave.pipelines.engines.failures import is_full, is_of_machine
 from pairweave.pipelines.engines.flink import job_jar
 from pairweave.pipelines.engines.flink.job_jar import JobJar
 from pairweave.pipelines.process import interrupt
@@ -22,7 +22,7 @@ from pairweave.pipelines.run.attempts.standstill import Standstill, StandstillEr
 from pairweave.pipelines.run.progress import LOG, Progress
 from pairweave.pipelines.run.run import Graph, Run
 from pairweave.pipelines.steps.step_times import StepTimes, step_times
-from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.errors import ConfigError, FullError, WorkerError
 from pairweave.transforms.output import attempt_marks, receipts
 from pairweave.transforms.storage import files, hashed_files
 
@@ -72,6 +72,7 @@ def resume(run: Run, extra: Sequence[str], missing: Missing) -> Outcome:
     Raises:
         ConfigError: The user must fix something.
         SetAsideError: Some shards failed on every attempt; the others are finished.
+        FullError: A file had no room on the last attempt.
         WorkerError: The run failed on every attempt.
     """
     attempts = run.options.attempts
@@ -108,6 +109,11 @@ def _message(error: Exception) -> str:
     return message
 
 
+def _failure(message: str) -> WorkerError:
+    """Return the error of a run that failed on every attempt, by who has to act."""
+    return FullError(message) if is_full(message) else WorkerError(message)
+
+
 def _marking(run: Run) -> Run:
     """Return the run for an attempt that marks the shards it works on."""
     if not run.options.shards_are_independent or not run.options.max_set_aside:
@@ -126,15 +132,15 @@ def _finish_others(
         WorkerError: The failure is not that of a few shards.
     """
     if not run.attempt:
-        raise WorkerError(message) from error
+        raise _failure(message) from error
     output = files.absolute(run.options.output)
     try:
         if is_of_machine(error, message):
-            raise WorkerError(message) from error
+            raise _failure(message) from error
         rest = MissingShards(run, extra, missing)
         finish_others(rest, run.shards, run.options.max_set_aside, message)
         if missing(run, None) is not None:
-            raise WorkerError(message) from error
+            raise _failure(message) from error
     finally:
         with contextlib.suppress(OSError):  # they are of no further use, and `gc` takes them
             attempt_marks.forget(output, run.attempt)
@@ -170,7 +176,7 @@ class MissingShards:
         except Exception as error:
             message = _message(error)
             if is_of_machine(error, message):
-                raise WorkerError(message) from error
+                raise _failure(message) from error
             return message
         return None
 

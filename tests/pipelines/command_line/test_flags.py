@@ -147,7 +147,13 @@ def test_help_says_what_a_value_is(capsys):
     for text in (
         "--input GLOB [GLOB ...]",
         "--po_take {fuzzy,obsolete} [{fuzzy,obsolete} ...]",
-        *("--model DIR", "--output DIR", "--tokens TEXT", "--mix X", "--allow_empty true|false"),
+        *(
+            "--model DIR",
+            "--output DIR",
+            "--tokens KIND[:MODEL]",
+            "--mix X",
+            "--allow_empty true|false",
+        ),
     ):
         assert f"  {text}" in printed, text
 
@@ -304,3 +310,71 @@ def test_the_example_of_a_job_can_be_run(name):
 
 def test_every_job_with_many_options_has_a_first_help():
     assert short_help._ALL.keys() == JOBS - {"run", "demo", "refresh"}
+
+
+@pytest.mark.parametrize(
+    ("values", "place"),
+    [
+        ({"output": "a\0b"}, "output"),
+        ({"output": "o", "exclude": ["a", "a\0b"]}, "exclude.1"),
+        ({"output": "o", "corpora": [{"corpus": "a\0b"}]}, "corpora.0.corpus"),
+        ({"output": "o", "filter": {"score_model": "a\0b"}}, "filter.score_model"),
+    ],
+)
+def test_a_text_with_nul_is_refused_with_its_place(values, place):
+    with pytest.raises(ConfigError) as refused:
+        flags.validate(AugmentOptions, values, "pairweave augment")
+    assert str(refused.value).startswith(f"{place}: has the character NUL")
+    assert "\0" not in str(refused.value)
+
+
+def test_nul_in_rules_that_a_flag_gives_is_refused():
+    with pytest.raises(ConfigError, match="filter: has the character NUL"):
+        parse("--output", "o", "--filter", '{detector: "fasttext:a\\0b"}')
+
+
+@pytest.mark.parametrize("mark", ["\n", "\r", "\t", "\x1b", "\x7f", "\x85", "\u2028"])
+@pytest.mark.parametrize("name", ["corpus", "licence", "source_lang", "target_lang"])
+def test_names_of_a_corpus_have_one_line_and_no_control_characters(name, mark):
+    value = f"en{mark}" if name.endswith("_lang") else f"a{mark}b"
+    for values in ({name: value}, {"corpora": [{name: value}]}):
+        with pytest.raises(ConfigError) as refused:
+            flags.validate(AugmentOptions, {"output": "o", **values}, "pairweave augment")
+        assert f"{name}: must " in str(refused.value)
+        assert mark not in str(refused.value)
+
+
+def test_names_of_a_corpus_may_have_any_letters_and_spaces():
+    values = {"output": "o", "corpus": "Ελλάδα → 日本 e\u0301 \u200d", "licence": "CC BY-SA 4.0"}
+    assert flags.validate(AugmentOptions, values, "x").corpus == values["corpus"]
+
+
+WRONG = [None, True, -1, 1.5, "x", [1], [None], {}, {"a": 1}, {1: 2}, [{}], [[]], [{"a": [1]}]]
+"""Values of types that most options do not have."""
+
+
+@pytest.mark.parametrize("job", [AugmentOptions, SuggestOptions, FitOptions, FinetuneOptions])
+def test_a_wrong_type_in_a_yaml_file_is_one_line_with_file_and_key(job):
+    base = {"output": "o", **({"model": "m"} if job is FinetuneOptions else {})}
+    refused = 0
+    for name in job.model_fields:
+        for value in WRONG:
+            try:
+                flags.validate(job, {**base, name: value}, "job", {name: "job.yaml"})
+            except ConfigError as error:
+                message = str(error)
+                # A rule of several options, such as that of a block of rules, names none.
+                assert message.startswith((f"job.yaml: {name}", "job.yaml: filter"))
+                assert "\n" not in message
+                refused += 1
+    assert refused > 8 * len(job.model_fields)
+
+
+def test_a_wrong_value_names_its_file_unless_a_flag_gives_it(tmp_path):
+    (tmp_path / "job.yaml").write_text("output: o\nseed: x\n")
+    with pytest.raises(ConfigError) as refused:
+        parse("--config", str(tmp_path / "job.yaml"))
+    assert str(refused.value).startswith(f"{tmp_path}/job.yaml: seed: input should be a valid")
+    with pytest.raises(ConfigError) as refused:
+        parse("--config", str(tmp_path / "job.yaml"), "--seed", "y", "--output", "o")
+    assert str(refused.value).startswith("seed: input should be a valid integer")

@@ -89,3 +89,40 @@ def test_a_file_is_not_written_over(tmp_path, monkeypatch, capsys):
     assert cli.main(["init", "both.tsv"]) == 2
     assert "already exists" in capsys.readouterr().err
     assert (tmp_path / "pairweave.yaml").read_text() == "seed: 3\n"
+
+
+NOTHING = {"zero bytes": b"", "a byte order mark": b"\xef\xbb\xbf", "NUL": b"\0" * 50}
+NOTHING |= {"blanks": b"  \n\n \t\n", "a header": b"source,target\n"}
+
+
+@pytest.mark.parametrize("content", NOTHING)
+@pytest.mark.parametrize("ending", ["tsv", "csv", "po", "jsonl", "tmx", "xlf", "parquet", "en"])
+def test_files_without_pairs_are_one_message_or_options(tmp_path, ending, content):
+    names = ["a.en", "a.de"] if ending == "en" else [f"a.{ending}"]
+    for name in names:
+        (tmp_path / name).write_bytes(NOTHING[content])
+    status, _, errors = runs.run_here("init", *names, cwd=tmp_path)
+    assert status in (0, 2)
+    assert (tmp_path / "pairweave.yaml").exists() == (status == 0)
+    if status:
+        assert errors.startswith(f"pairweave: {names[0]}")
+        assert errors.count("\n") == 1
+
+
+@pytest.mark.parametrize("names", [["a.tsv"], ["a.csv"], ["a.po"], ["a.jsonl"], ["a.en", "a.de"]])
+def test_files_of_zero_bytes_have_no_pair_to_look_at(tmp_path, names):
+    for name in names:
+        (tmp_path / name).write_bytes(b"")
+    status, _, errors = runs.run_here("init", *names, cwd=tmp_path)
+    assert status == 2
+    assert errors == (
+        f"pairweave: {' '.join(names)}: has no pair to look at; give files with at least one\n"
+    )
+
+
+def test_an_empty_file_before_others_is_passed_over(tmp_path):
+    write(tmp_path)
+    (tmp_path / "a.tsv").write_bytes(b"")
+    (tmp_path / "b.tsv").write_bytes((tmp_path / "both.tsv").read_bytes())
+    out = runs.run_well_here("init", "a.tsv", "b.tsv", cwd=tmp_path)
+    assert "# a.tsv: tsv, 0 rows" in out

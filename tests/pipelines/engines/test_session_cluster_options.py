@@ -10,6 +10,7 @@ from pairweave.pipelines.engines.flink import session_cluster
 from pairweave.pipelines.engines.flink.session_cluster import ClusterState, Member
 from pairweave.pipelines.process import directory_lock
 from pairweave.transforms.errors import ConfigError
+from tests.makers import runs
 
 
 def this_process() -> Member:
@@ -86,3 +87,34 @@ def test_another_process_with_a_recorded_number_is_not_ended(tmp_path):
 
 def test_a_host_named_cluster_is_no_directory():
     assert session_cluster.find("cluster:8081") is None
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "not JSON"),
+        ('{"rest": 8081', "not JSON"),
+        ("[]", "expected a JSON object"),
+        ("{}", "rest: is missing"),
+        ('{"rest": "8081"}', "rest: expected a whole number"),
+        ('{"rest": 8081, "job_port": 70000}', "job_port: expected at most 65535"),
+        (
+            '{"rest": 1, "job_port": 1, "slots": 1, "task_managers": 1, "members": {}}',
+            "members: expected a list",
+        ),
+        (
+            '{"rest": 1, "job_port": 1, "slots": 1, "task_managers": 1, "members": [{"name": 1}]}',
+            "members[0].name: expected text",
+        ),
+    ],
+)
+@pytest.mark.parametrize("action", ["down", "status"])
+def test_a_damaged_record_of_a_cluster_is_named_with_its_field(tmp_path, content, message, action):
+    (tmp_path / session_cluster.STATE).write_text(content)
+    status, _, errors = runs.run_here("cluster", action, "--directory", tmp_path)
+    assert status == 2
+    first, *others = errors.splitlines()
+    assert first.startswith(f"pairweave: {tmp_path / session_cluster.STATE}: ")
+    assert message in first
+    assert "End the processes of the cluster" in first
+    assert others == []

@@ -229,7 +229,7 @@ def test_an_error_of_the_file_names_it_once(read):
 def test_the_recipes_that_ship_can_run(name, tmp_path, monkeypatch):
     shipped = runs.ROOT / f"deploy/recipes/{name}.yaml"
     monkeypatch.chdir(tmp_path)
-    for folder in ("clean", "documents"):
+    for folder in ("clean", "documents", "projection"):
         (tmp_path / folder).mkdir()
     for side in ("km", "en"):
         for file in ("crawl", "clean/all", "documents/one"):
@@ -239,3 +239,18 @@ def test_the_recipes_that_ship_can_run(name, tmp_path, monkeypatch):
     assert steps["best-2"].options.select_words == 5_000_000
     assert steps["baseline"].options.detector == "cld2"
     assert steps["sentences-1"].options.paragraphs == "first"
+
+
+@pytest.mark.parametrize("name", ["..", ".", "a/b", "/a", "-a", '"a\\0"', '"a\\n"', "é"])
+def test_a_step_has_a_name_that_can_be_a_directory(read, name):
+    with pytest.raises(ConfigError, match="steps, entry 1: name must consist of letters"):
+        read(f"{LANGS}steps:\n{FIT.replace('job: fit', f'job: fit, name: {name}')}")
+
+
+def test_a_step_whose_name_is_too_long_for_a_directory_is_refused_when_planned(read):
+    def named(count):
+        return f"{LANGS}steps:\n{FIT.replace('job: fit', 'job: fit, name: ' + 'x' * count)}"
+
+    assert read(named(200))[0].options.output == f"out/{'x' * 200}"
+    with pytest.raises(ConfigError, match="entry 1: name has 400 characters; give one with at mos"):
+        read(named(400))
