@@ -27,9 +27,10 @@ def align_in_order(words: DocumentWords, order: ParagraphOrder, search: Search) 
     Args:
         words: The document.
         order: ``weigh``: a paragraph's end has a cost inside a bead, or at its end on one side
-            only. ``first``: in addition, the second pass aligns beads of paragraphs, and sentences
-            only within them (`transforms.kernels.sentences.corners`). ``none``: paragraphs are
-            ignored, as they are with any value if the numbers of paragraphs differ too much.
+            only. ``first``: the second pass aligns beads of paragraphs, and sentences only within
+            them (`transforms.kernels.sentences.corners`), if the document's paragraphs correspond;
+            otherwise as ``weigh``. ``none``: paragraphs are ignored, as they are with any value if
+            the numbers of paragraphs differ too much.
         search: Finds the path of a document.
     """
     if order == "none":

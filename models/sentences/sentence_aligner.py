@@ -15,7 +15,6 @@ import numpy as np
 from pairweave.models.hmm.hmm import HmmModel
 from pairweave.models.sentences.bead_weights import (
     FIRST_KINDS,
-    INSIDE_COST,
     KINDS,
     MOST_SENTENCES,
     NOTHING,
@@ -192,7 +191,9 @@ def align_by_words(
             NOTHING,
         )
         if gains is None and words.by_paragraph and words.comparable_paragraphs:
-            return best_by_paragraph(band, document, scores)
+            path = best_by_paragraph(band, document, scores)
+            if path is not None:
+                return path
         if gains is None:
             back = lexical.best_beads(band, KINDS, document, weights, *scores)
         else:
@@ -207,12 +208,8 @@ def align_by_words(
 
 def best_by_paragraph(
     band: Band, document: Document, scores: tuple[np.ndarray, np.ndarray]
-) -> np.ndarray:
-    """Return the best path by words whose paragraphs correspond, as far as its sentences allow.
-
-    If a cost of `UNMET_COST` makes every paragraph's end meet one of the other side, the paragraphs
-    of the document correspond, and this is the best path that keeps to them. If some ends do not
-    meet even so, translators have moved or merged paragraphs, and the cost is `INSIDE_COST`.
+) -> np.ndarray | None:
+    """Return the best path by words that keeps to beads of paragraphs, if they correspond.
 
     Args:
         band: The positions.
@@ -220,16 +217,14 @@ def best_by_paragraph(
         scores: Scores of its words, from `lexical.score_words`.
 
     Returns:
-        The kinds of its beads (`KINDS`), uint8 ``[bead]``.
+        The kinds of its beads (`KINDS`), uint8 ``[bead]``; None if, even at a cost of `UNMET_COST`,
+        an end of a paragraph meets none of the other side, as where translators moved or merged
+        paragraphs.
     """
     breaks = document.source_breaks, document.target_breaks
-    path = np.zeros(0, np.uint8)
-    for cost in (UNMET_COST, INSIDE_COST):
-        back = corners.best_beads(band, KINDS, document, WEIGHTS, cost, *scores)
-        path = corners.trace(band, KINDS, back)
-        if not corners.unmet_ends(path, KINDS, *breaks):
-            break
-    return path
+    back = corners.best_beads(band, KINDS, document, WEIGHTS, UNMET_COST, *scores)
+    path = corners.trace(band, KINDS, back)
+    return path if len(path) and not corners.unmet_ends(path, KINDS, *breaks) else None
 
 
 def centre_of(path: Path) -> np.ndarray:
