@@ -24,6 +24,9 @@ pytestmark = pytest.mark.bench
 SHUFFLED = slice(16_573, 19_576)
 """Lines of ``newstest.en-fr`` that are no translations."""
 
+ONE_BEAD = 0.3
+"""Strict F1 of one gold bead of `bleualign-dev` or `travailleurs`, in per cent."""
+
 CUTS = {str(size): [size] for size in (1, 2, 5, 10, 25, 60, 120)} | {
     "uneven": [1, 60, 2, 25, 1, 120, 5, 1, 10]
 }
@@ -59,7 +62,9 @@ def scores(path, gold):
         (NOVELS, ("en", "fr"), ("newstest.en-fr", "multi30k")),
     ],
 )
-def test_paragraphs_first_lose_to_weights_at_no_size(shared_data, names, languages, stems, share):
+def test_paragraphs_first_lose_at_most_one_bead_to_weights(
+    shared_data, names, languages, stems, share
+):
     documents, golds = read_documents(shared_data / "sentences", names, languages)
     pairs = []
     for stem in stems:
@@ -86,6 +91,6 @@ def test_paragraphs_first_lose_to_weights_at_no_size(shared_data, names, languag
         }
         shown = {order: [round(value, 1) for value in row] for order, row in found.items()}
         print(f"\n{name}, one pair in {share}, paragraphs {size}: {shown}")
-        if found["first"][2] < found["weigh"][2]:
+        if found["first"][2] < found["weigh"][2] - ONE_BEAD:
             lost.append((name, size))
     assert not lost
