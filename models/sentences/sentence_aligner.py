@@ -18,11 +18,12 @@ from pairweave.models.sentences.bead_weights import (
     KINDS,
     MOST_SENTENCES,
     NOTHING,
+    UNMET_COST,
     WEIGHTS,
     WITHOUT_PARAGRAPHS,
 )
 from pairweave.transforms.errors import InputError
-from pairweave.transforms.kernels.sentences import beads, embedded, lengths, lexical
+from pairweave.transforms.kernels.sentences import beads, corners, embedded, lengths, lexical
 from pairweave.transforms.kernels.sentences.beads import Band, Document, Kinds
 from pairweave.transforms.sentences.sentence_words import SentenceWords
 
@@ -72,14 +73,12 @@ class Path:
             other better than chance does, and 0 if a side is empty. float64 ``[bead]``.
         at_edge: Rows in which the path touches the edge of the widest band allowed, so a better
             path may lead outside. int64, ascending.
-        probable: Whether the scores are probabilities, as in the first pass.
     """
 
     sources: np.ndarray
     targets: np.ndarray
     scores: np.ndarray
     at_edge: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))
-    probable: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,8 +91,8 @@ class DocumentWords:
         source_paragraphs: Paragraph of each sentence, rising, int64 ``[sentence]``.
         target_paragraphs: Likewise.
         name: Its name in messages.
-        whole: The document that this is a part of, whose statistics of lengths are used; None if
-            this is a whole document.
+        by_paragraph: Whether the second pass aligns beads of paragraphs
+            (`transforms.kernels.sentences.corners`).
     """
 
     source: SentenceWords
@@ -101,7 +100,7 @@ class DocumentWords:
     source_paragraphs: np.ndarray
     target_paragraphs: np.ndarray
     name: str = "document"
-    whole: "DocumentWords | None" = None
+    by_paragraph: bool = False
 
     @property
     def comparable_paragraphs(self) -> bool:
@@ -125,13 +124,12 @@ class DocumentWords:
 
     def as_kernels_take_it(self) -> Document:
         """Return lengths and ends of paragraphs."""
-        usual = self.whole or self
         return Document(
             self.source.offsets,
             self.target.offsets,
             _breaks(self.source_paragraphs),
             _breaks(self.target_paragraphs),
-            max(float(usual.target.offsets[-1]), 1.0) / max(float(usual.source.offsets[-1]), 1.0),
+            max(float(self.target.offsets[-1]), 1.0) / max(float(self.source.offsets[-1]), 1.0),
         )
 
 
@@ -139,7 +137,7 @@ def align_by_length(words: DocumentWords) -> Path:
     """Return the best path of the first pass, with the probability of each bead."""
     document = words.as_kernels_take_it()
     weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
-    model = (words.whole or words).length_model
+    model = words.length_model
 
     def search(band: Band) -> np.ndarray:
         back = lengths.best_beads(band, FIRST_KINDS, document, weights, model)
@@ -152,7 +150,7 @@ def align_by_length(words: DocumentWords) -> Path:
     found, _, _ = _widened(diagonal, columns, half, room, FIRST_KINDS, search)
     band = band_about(positions_of(found, FIRST_KINDS), columns, _POSTERIOR_HALF)
     chances = lengths.posteriors(found, band, FIRST_KINDS, document, weights, model)
-    return Path(FIRST_KINDS.sources[found], FIRST_KINDS.targets[found], chances, probable=True)
+    return Path(FIRST_KINDS.sources[found], FIRST_KINDS.targets[found], chances)
 
 
 def align_by_words(
@@ -192,6 +190,10 @@ def align_by_words(
             MOST_SENTENCES,
             NOTHING,
         )
+        if gains is None and words.by_paragraph and words.comparable_paragraphs:
+            path = best_by_paragraph(band, document, scores)
+            if path is not None:
+                return path
         if gains is None:
             back = lexical.best_beads(band, KINDS, document, weights, *scores)
         else:
@@ -202,6 +204,27 @@ def align_by_words(
     found, band, at_edge = search_band(words, centre_of(first), search)
     means = lexical.path_scores(found, band, KINDS, document, *scores)
     return Path(KINDS.sources[found], KINDS.targets[found], means, at_edge)
+
+
+def best_by_paragraph(
+    band: Band, document: Document, scores: tuple[np.ndarray, np.ndarray]
+) -> np.ndarray | None:
+    """Return the best path by words that keeps to beads of paragraphs, if they correspond.
+
+    Args:
+        band: The positions.
+        document: The document.
+        scores: Scores of its words, from `lexical.score_words`.
+
+    Returns:
+        The kinds of its beads (`KINDS`), uint8 ``[bead]``; None if, even at a cost of `UNMET_COST`,
+        an end of a paragraph meets none of the other side, as where translators moved or merged
+        paragraphs.
+    """
+    breaks = document.source_breaks, document.target_breaks
+    back = corners.best_beads(band, KINDS, document, WEIGHTS, UNMET_COST, *scores)
+    path = corners.trace(band, KINDS, back)
+    return path if len(path) and not corners.unmet_ends(path, KINDS, *breaks) else None
 
 
 def centre_of(path: Path) -> np.ndarray:

@@ -31,7 +31,7 @@ class SentenceOptions(StepOptions):
     paragraphs: Literal["weigh", "first", "none"] = Field(
         "weigh",
         description="paragraphs: weigh, their ends have a cost inside a pair; first, they are "
-        "aligned before the sentences within them; none, they are ignored",
+        "aligned with each other, and sentences only within them; none, they are ignored",
         json_schema_extra=UNSAID,
     )
     model: str | None = Field(

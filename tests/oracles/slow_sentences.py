@@ -35,6 +35,57 @@ def best_path(rows, columns, priors, score):
     return best(rows, columns)
 
 
+def best_by_paragraph(source_ends, target_ends, sizes, score, costs):
+    """Return the best sum of beads of paragraphs, each scored by its best beads of sentences.
+
+    Args:
+        source_ends: Sentences up to the end of each source paragraph, the document's end last.
+        target_ends: Likewise.
+        sizes: The kinds of beads of sentences.
+        score: Of a bead of sentences, given the sentences up to its end and its size.
+        costs: Of each end of a paragraph within a bead of paragraphs, and what each sentence of a
+            paragraph without a counterpart gains, except one.
+    """
+
+    @functools.cache
+    def within(start, row, column):
+        """Return the best beads of sentences from a corner to a position."""
+        if (row, column) == start:
+            return 0.0
+        return max(
+            (
+                within(start, row - size[0], column - size[1]) + score(row, column, size)
+                for size in sizes
+                if row - size[0] >= start[0] and column - size[1] >= start[1]
+            ),
+            default=NO_PATH,
+        )
+
+    ours, theirs = ([0, *map(int, ends)] for ends in (source_ends, target_ends))
+
+    def more(before, paragraph, at, other):
+        further = max(paragraph - before - 1, 0) + max(other - at - 1, 0)
+        sentences = ours[paragraph] - ours[before], theirs[other] - theirs[at]
+        gained = sum(sentences) - 1 if not min(sentences) and not further else 0
+        return gained * costs[1] - further * costs[0]
+
+    @functools.cache
+    def best(paragraph, other):
+        if paragraph == other == 0:
+            return 0.0
+        here = ours[paragraph], theirs[other]
+        return max(
+            best(before, at)
+            + within((ours[before], theirs[at]), *here)
+            + more(before, paragraph, at, other)
+            for before in range(paragraph + 1)
+            for at in range(other + 1)
+            if (before, at) != (paragraph, other)
+        )
+
+    return best(len(ours) - 1, len(theirs) - 1)
+
+
 def path_sums(rows, columns, priors, score):
     """Return the probability of each bead ``(row, column, sources, targets)`` that ends there."""
 

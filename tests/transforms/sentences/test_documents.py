@@ -176,3 +176,15 @@ def test_lines_of_beads_are_read_as_they_were_written(tmp_path):
     path.write_text("\n".join(lines) + "\n\n" + lines[0] + "\n")
     first = Bead((0, 1), (2,))
     assert read_beads(str(path)) == [[first, Bead((), (3,))], [first]]
+
+
+def test_unaligned_sentences_do_not_count_in_the_score_of_a_document(planned):
+    unit, sides = read(planned(b"one\ntwo\nthree\nfour\n", b"eins\n"))
+    # One pair of -0.6; with three unaligned sentences of 0, the mean would be -0.15.
+    beads = [
+        PlacedBead(range(1), range(1), -0.6),
+        *(PlacedBead(range(at, at + 1), range(1, 1), 0.0) for at in range(1, 4)),
+    ]
+    rows = rows_of(unit, sides, beads, LeastScores(-9, -0.5)).to_pylist()
+    assert [row["reason"] for row in rows] == ["unrelated_document", *["unaligned"] * 3]
+    assert rows[0]["detail"].startswith("the document scores -0.600,")
