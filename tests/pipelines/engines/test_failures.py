@@ -116,6 +116,16 @@ def test_a_fault_of_the_machine_is_known_as_a_cause():
     assert is_of_machine(error, "full")
 
 
+@pytest.mark.parametrize("link", ["__cause__", "__context__"])
+def test_a_lost_server_is_known_behind_another_error(link):
+    error = RuntimeError("the shards could not be made")
+    setattr(
+        error, link, RuntimeError("<_InactiveRpcError of RPC that terminated with: UNAVAILABLE>")
+    )
+    assert is_of_machine(error, "RuntimeError: the shards could not be made")
+    assert not is_of_machine(RuntimeError("alone"), "RuntimeError: alone")
+
+
 @pytest.mark.parametrize(
     "text",
     [

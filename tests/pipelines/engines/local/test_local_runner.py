@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import types
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from apache_beam.coders import coders
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import worker_handlers
 from apache_beam.runners.portability.fn_api_runner.execution import GroupingBuffer
+from apache_beam.runners.worker import data_plane
 from apache_beam.testing.util import assert_that, equal_to
 from apache_beam.transforms.core import Windowing
 from apache_beam.transforms.userstate import ReadModifyWriteStateSpec
@@ -54,6 +56,34 @@ def decoded(groups: Iterable[bytes]) -> dict[int, list[bytes]]:
 
 def beams_buffer() -> GroupingBuffer:
     return GroupingBuffer(BEFORE, AFTER, Windowing(GlobalWindows()))
+
+
+def test_a_lost_worker_wakes_what_waits_for_its_answer_and_for_its_data():
+    """Without that a launcher would wait for ever for a worker that ran out of memory."""
+
+    class Killed:
+        pid = 17
+
+        def wait(self):
+            return -9
+
+    aborted = []
+    handler = local_runner.ProcessHandler.__new__(local_runner.ProcessHandler)
+    handler._stopping = False
+    handler.data_conn = data_plane._GrpcDataChannel()
+    handler.control_conn = types.SimpleNamespace(abort=aborted.append)
+    handler._watch(Killed())
+    with pytest.raises(WorkerError, match=r"worker process 17 was killed \(signal 9\)"):
+        next(handler.data_conn.input_elements("bundle-1", ["input"], lambda: False))
+    assert [str(error).partition(":")[0] for error in aborted] == [
+        "worker process 17 was killed (signal 9)"
+    ]
+
+
+def test_a_worker_that_was_told_to_end_is_not_lost():
+    handler = local_runner.ProcessHandler.__new__(local_runner.ProcessHandler)
+    handler._stopping = True
+    handler._watch(types.SimpleNamespace(pid=17, wait=lambda: 0))  # it has no connection to abort
 
 
 @given(appended=st.lists(elements, max_size=4))
