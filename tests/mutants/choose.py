@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.mutants.pure import PACKAGE, PIPELINES, PURE, modules_of
 
-_NEURAL = re.compile(r"^(?:import torch|from (?:torch|safetensors)|.*importorskip\(.torch)", re.M)
+_NEURAL = re.compile(r"^(?:import torch|from (?:torch|safetensors)|\S.*importorskip\(.torch)", re.M)
 _USES_PIPELINES = re.compile(r"pairweave\.pipelines|tests\S* import .*\b(?:runs|nightly)\b")
 _ELSEWHERE = {"benchmarks", "cluster", "docs", "mutants", "oracles"}
 
