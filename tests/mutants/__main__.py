@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants import choose, forks, measure, pure, sample, score, trying
+from tests.mutants import choose, forks, measure, modules, sample, score, trying
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "pairweave-mutants"
@@ -39,13 +39,16 @@ def main() -> int:
     parser.add_argument("--mutants", type=int, default=300, help="how many to draw")
     parser.add_argument("--seed", type=int, default=1, help="another seed draws others")
     parser.add_argument(
-        "--area", choices=pure.AREAS, action="append", help="leave out the other part of the code"
+        "--area",
+        choices=modules.AREAS,
+        action="append",
+        help="leave out the other area",
     )
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--state", type=Path, default=CACHE, help="directory to keep")
     parser.add_argument("--retry", action="store_true", help="try survivors again")
     options = parser.parse_args()
-    areas = tuple(dict.fromkeys(options.area or pure.AREAS))
+    areas = tuple(dict.fromkeys(options.area or modules.AREAS))
     os.environ["PAIRWEAVE_DATA"] = os.environ.get(
         "PAIRWEAVE_DATA", str(ROOT.parent / "shared" / "data")
     )
@@ -74,14 +77,25 @@ def _take(free: "multiprocessing.SimpleQueue[Path]") -> None:
 def _place(area: str) -> forks.Place:
     """Return where the tests of faults of an area run: faults of the pipelines are in no kernel."""
     scratch = Path(tempfile.gettempdir()) / f"mutants-{os.getpid()}"
-    return forks.Place(_tree, scratch, compiled=area == pure.PIPELINES)
+    return forks.Place(_tree, scratch, compiled=area == modules.PIPELINES)
 
 
 def _fingerprint() -> str:
+    """Return what names the state of the sources; results are of one such state."""
+    return _digest(modules.importable(ROOT))[:16]
+
+
+def _drawing() -> list[Path]:
+    """Return the modules that decide which faults are drawn."""
+    own = Path(__file__).parent
+    return [own / "modules.py", own / "sample.py", *sorted((own / "families").glob("[!t]*.py"))]
+
+
+def _digest(paths: list[Path]) -> str:
     digest = hashlib.sha256()
-    for path in pure.pure_modules(ROOT):
+    for path in paths:
         digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()
 
 
 def _copy_tree(copy: Path) -> None:
@@ -99,7 +113,7 @@ def _copy_tree(copy: Path) -> None:
         if (ROOT / name).is_file() or (ROOT / name).is_symlink():
             _copy(ROOT / name, copy / name)
     for tree in (ROOT, former):
-        for folder in pure.FOLDERS:
+        for folder in modules.FOLDERS:
             for pattern in KERNELS:
                 for path in (tree / folder).rglob(pattern):
                     _copy(path, copy / path.relative_to(tree))
@@ -112,8 +126,8 @@ def _copy(path: Path, to: Path) -> None:
 
 
 def _drawn(state: Path, number: int, seed: int, areas: tuple[str, ...]) -> list[sample.Fault]:
-    only = "" if areas == pure.AREAS else f".{'-'.join(areas)}"
-    known = state / f"seed{seed}{only}.{number}.json"
+    only = "" if areas == modules.AREAS else f".{'-'.join(areas)}"
+    known = state / f"seed{seed}{only}.{number}.{_digest(_drawing())[:8]}.json"
     if not known.exists():
         faults = sample.draw(state / "tree0", number, seed, areas)
         known.write_text(json.dumps([dataclasses.asdict(fault) for fault in faults]))

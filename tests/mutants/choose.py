@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.mutants.pure import PACKAGE, PIPELINES, PURE, modules_of
+from tests.mutants.modules import PACKAGE, PIPELINES, PURE, modules_of
 
 _NEURAL = re.compile(r"^(?:import torch|from (?:torch|safetensors)|\S.*importorskip\(.torch)", re.M)
 _USES_PIPELINES = re.compile(r"pairweave\.pipelines|tests\S* import .*\b(?:runs|nightly)\b")

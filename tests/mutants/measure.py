@@ -11,7 +11,7 @@ import coverage
 import pytest
 from hypothesis import Phase, settings
 
-from tests.mutants.pure import FOLDERS
+from tests.mutants.modules import FOLDERS
 
 # As `unit` of `tests/conftest.py`, but that no failure is made smaller: that takes long.
 _PHASES = (Phase.explicit, Phase.generate)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.mutants import pure
+from tests.mutants import modules
 from tests.mutants.families import operators
 from tests.mutants.families.edits import Change, Position, Source
 from tests.mutants.families.exchanged_arguments import exchanged_arguments, signatures_of
@@ -61,10 +61,10 @@ class Fault:
     @property
     def area(self) -> str:
         """The part of the code in which it is."""
-        return pure.area_of(self.path)
+        return modules.area_of(self.path)
 
 
-def draw(tree: Path, number: int, seed: int, areas: Sequence[str] = pure.AREAS) -> list[Fault]:
+def draw(tree: Path, number: int, seed: int, areas: Sequence[str] = modules.AREAS) -> list[Fault]:
     """Return faults of the tree, drawn by hash and seed.
 
     Areas take turns, and families as `SHARES` says. Places in the code are drawn, then one fault of
@@ -99,11 +99,11 @@ class Project:
         """Parse the sources."""
         self.tree = tree
         self.sources = {
-            str(path.relative_to(tree)): Source(path.read_text()) for path in pure.sources(tree)
+            str(path.relative_to(tree)): Source(path.read_text()) for path in modules.sources(tree)
         }
         self.defaults = defaults_of(self.sources.values())
         self.signatures = signatures_of(
-            {pure.dotted(tree, tree / path): source for path, source in self.sources.items()}
+            {modules.dotted(tree, tree / path): source for path, source in self.sources.items()}
         )
 
 
@@ -114,7 +114,7 @@ class Families:
         """Find the modules of the area."""
         self.project = project
         self.modules = [
-            str(path.relative_to(project.tree)) for path in pure.modules_of(project.tree, area)
+            str(path.relative_to(project.tree)) for path in modules.modules_of(project.tree, area)
         ]
 
     def sites(self, family: str) -> Sites:
@@ -136,7 +136,7 @@ class Families:
         if family == OMITTED_LINE:
             yield from omitted_lines(source)
         elif family == EXCHANGED_ARGUMENTS:
-            module = pure.dotted(project.tree, project.tree / path)
+            module = modules.dotted(project.tree, project.tree / path)
             yield from exchanged_arguments(source, module, project.signatures)
         elif family == IGNORED_OPTION:
             yield from ignored_options(source, project.defaults)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutants.measure import OPTIONS
-from tests.mutants.pure import importers
+from tests.mutants.modules import importers
 from tests.mutants.sample import Fault
 
 MAX_SECONDS = 20.0

@@ -27,11 +27,11 @@ def area_of(path: str) -> str:
 def modules_of(tree: Path, area: str) -> list[Path]:
     """Return the modules of an area that import no neural library."""
     folders = [tree / folder for folder in _FOLDERS_OF[area]]
-    return [path for path in pure_modules(tree) if {*folders} & {*path.parents}]
+    return [path for path in importable(tree) if {*folders} & {*path.parents}]
 
 
 @functools.cache
-def pure_modules(tree: Path) -> list[Path]:
+def importable(tree: Path) -> list[Path]:
     """Return the modules that import no neural library, neither themselves nor through others."""
     imports = imports_of(tree)
     neural = {name for name, needed in imports.items() if _roots(needed) & _NEURAL}
