@@ -1,6 +1,7 @@
 """Chooses the tests that are fast enough to be run against each fault."""
 
 import ast
+import dataclasses
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +10,9 @@ from pathlib import Path
 from tests.mutants.modules import PACKAGE, PIPELINES, PURE, modules_of
 
 _NEURAL = re.compile(r"^(?:import torch|from (?:torch|safetensors)|\S.*importorskip\(.torch)", re.M)
-_USES_PIPELINES = re.compile(r"pairweave\.pipelines|tests\S* import .*\b(?:runs|nightly)\b")
+_USES_PIPELINES = re.compile(
+    r"pairweave\.pipelines|tests\S*\.(?:runs|nightly)\b|tests\S* import .*\b(?:runs|nightly)\b"
+)
 _ELSEWHERE = {"benchmarks", "cluster", "docs", "mutants", "oracles"}
 
 
@@ -26,28 +29,32 @@ class Slow:
     imports: re.Pattern[str]
 
 
+_STARTS = r"(?:COMMAND|start|run|run_well|digest_of|kill_\w+|children)\b"
+"""What of `tests.makers.runs` starts the command."""
+
 _SLOW = {
     PURE: Slow(
         re.compile(r"torch|local_?runner|linear_time", re.I),
         re.compile(r"tests\S*\.runs\b|tests\S* import .*\bruns\b|subprocess"),
     ),
-    # What only `runs.run_here` and its like do is allowed; Python or the command as a process not.
+    # What `runs.run_here` and its like do is allowed.
     PIPELINES: Slow(
+        re.compile(rf"\bruns\.{_STARTS}|linear_time|\btorch\b"),
         re.compile(
-            r"\bruns\.(?:COMMAND|start|run|run_well|digest_of|kill_\w+|children)\b|linear_time"
-            r"|\btorch\b|subprocess\.\w+\(\s*\[?\s*\*?(?:sys\.executable|runs\.COMMAND)"
+            rf"tests\S*\.runs import {_STARTS}|tests\S* import .*\b(?:terminals|documented|trees)\b"
         ),
-        re.compile(r"tests\S* import .*\b(?:terminals|documented|trees)\b"),
     ),
 }
+_STARTS_PYTHON = re.compile(r"subprocess\.\w+\(\s*\[?\s*\*?sys\.executable")
+_PROCESSES = ("tests/pipelines/engines/", "tests/pipelines/process/", "tests/pipelines/run/")
+"""Where tests start Python, but with few imports, because processes are what they are about."""
 
 
 def quick_tests(tree: Path, area: str) -> dict[str, list[str]]:
     """Return the tests to measure for faults of an area.
 
     Those for the pure parts run no job and start no process. Those for the pipelines may run jobs
-    in their own process and start small programs, but neither the command nor Python. None needs a
-    neural library.
+    in their own process and start small programs, but not the command. None needs a neural library.
 
     Returns:
         By file, in order, what to give to pytest: the file's name where all of its tests are quick,
@@ -65,7 +72,11 @@ def quick_tests(tree: Path, area: str) -> dict[str, list[str]]:
         if area == PIPELINES and not _USES_PIPELINES.search(source):
             continue
         name = str(path.relative_to(tree))
-        quick, slow = _parted(source, _SLOW[area])
+        too_slow = _SLOW[area]
+        if area == PIPELINES and not name.startswith(_PROCESSES):
+            text = f"{too_slow.text.pattern}|{_STARTS_PYTHON.pattern}"
+            too_slow = dataclasses.replace(too_slow, text=re.compile(text))
+        quick, slow = _parted(source, too_slow)
         if quick:
             chosen[name] = [f"{name}::{test}" for test in quick] if slow else [name]
     return chosen

@@ -43,6 +43,28 @@ def test_jobs_run_for_faults_of_the_pipelines_but_the_command_never(tmp_path, ar
     assert choose.quick_tests(tmp_path, area) == {"tests/jobs/test_toy.py": tests}
 
 
+def test_tests_of_processes_may_start_python_but_not_the_command(tmp_path):
+    path = tmp_path / "tests" / "pipelines" / "engines" / "test_toy.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(TEST)
+    name = "tests/pipelines/engines/test_toy.py"
+    chosen = ("test_here", "test_small_program", "test_python", "test_plain")
+    found = choose.quick_tests(tmp_path, "pipelines")
+    assert found == {name: [f"{name}::{test}" for test in chosen]}
+
+
+def test_a_name_of_the_makers_is_known_by_itself(tmp_path):
+    (tmp_path / "tests").mkdir()
+    path = tmp_path / "tests" / "test_toy.py"
+    path.write_text(
+        "from tests.makers.runs import run, run_here\n"
+        "def test_here():\n    assert run_here('a')\n"
+        "def test_started():\n    assert run('a')\n"
+    )
+    chosen = choose.quick_tests(tmp_path, "pipelines")
+    assert chosen == {"tests/test_toy.py": ["tests/test_toy.py::test_here"]}
+
+
 def test_what_needs_no_pipeline_is_left_out_for_their_faults(tmp_path):
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_words.py").write_text("def test_words():\n    assert True\n")

@@ -15,6 +15,9 @@ from tests.mutants.sample import Fault
 MAX_SECONDS = 20.0
 """Tests of a fault are taken, the most telling first, until they need this much CPU time."""
 
+MAX_TESTS = 250
+"""At most so many, because each also takes time for what is around it."""
+
 START_SECONDS = 20
 """CPU time that the tests may take beside three times what they took without the fault: a busy
 machine does not make a fault look noticed, as a limit by the clock would."""
@@ -54,12 +57,14 @@ class Reached:
             for line, tests in self.lines[module].items():
                 for test in tests if line in inside else ():
                     run[test] += 1
-        if lines:
-            reached = set().union(*(self.lines[fault.path][line] for line in lines))
+        reached = set().union(*(self.lines[fault.path][line] for line in lines))
+        # If no test runs it in its own process, those that run more of its module may start one
+        # that does.
+        if reached:
             run = {test: count for test, count in run.items() if test in reached}
         chosen: dict[str, float] = {}
         for test in sorted(run, key=lambda test: self._rank(test, run[test], fault.path)):
-            if sum(chosen.values()) + self.seconds[test] < MAX_SECONDS:
+            if sum(chosen.values()) + self.seconds[test] < MAX_SECONDS and len(chosen) < MAX_TESTS:
                 chosen[test] = self.seconds[test]
         return chosen
 

@@ -2,12 +2,16 @@
 
 import contextlib
 import dataclasses
+import threading
+import types
 
 import pytest
 
 from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines.dataflow.service import SentJob
 from pairweave.pipelines.options.job_options import AlignOptions, FitOptions
 from pairweave.pipelines.run.attempts import retry
+from pairweave.pipelines.run.attempts.standstill import StandstillError
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError, SetAsideError, WorkerError
 from pairweave.transforms.output import attempt_marks
@@ -126,3 +130,79 @@ def test_a_run_that_recovers_says_how_many_attempts_it_took(planned, monkeypatch
 
 def test_a_finished_run_needs_no_attempt(planned):
     assert retry.resume(planned(), (), lambda *_: None) == retry.Outcome(0)
+
+
+class Result:
+    """What a runner returns, and what is asked of it."""
+
+    def __init__(self, error=None):
+        self.error, self.cancelled = error, threading.Event()
+
+    def wait_until_finish(self):
+        if self.error is not None:
+            raise self.error
+
+    def cancel(self):
+        self.cancelled.set()
+        raise RuntimeError("cannot be cancelled")
+
+
+def test_an_attempt_that_stands_still_is_cancelled_and_another_failure_is_not():
+    for error, cancelled in ((StandstillError("still"), True), (RuntimeError("failed"), False)):
+        result = Result(error)
+        with pytest.raises(type(error)):
+            retry._finish(types.SimpleNamespace(run=lambda result=result: result))
+        assert result.cancelled.is_set() is cancelled
+    result = Result()
+    assert retry._finish(types.SimpleNamespace(run=lambda: result)) is result
+
+
+def elsewhere(run, **options):
+    """Return a run as it would be planned with other options, for which a cloud would be asked."""
+    return dataclasses.replace(run, options=run.options.model_copy(update=options))
+
+
+@pytest.mark.parametrize(
+    ("engine", "extra", "given", "seconds"),
+    [
+        ("local", (), None, 3600.0),
+        ("local", (), 2.5, 150.0),
+        ("local", (), 0, None),
+        ("flink", ("--flink_master=host:8081",), None, None),
+        ("flink", ("--flink_master=host:8081",), 1.0, 60.0),
+        ("dataflow", (), None, None),
+    ],
+)
+def test_the_limit_of_a_standstill_is_an_hour_where_the_workers_can_be_watched(
+    planned, engine, extra, given, seconds
+):
+    run = elsewhere(planned(), engine=engine, standstill_minutes=given)
+    assert retry._standstill(run, extra)._seconds == seconds
+
+
+@pytest.mark.parametrize("wait", [False, True])
+def test_a_job_on_dataflow_is_waited_for_only_if_that_is_wanted(planned, monkeypatch, wait):
+    result = Result()
+    sent = SentJob("a-job", "a-project", "europe-west4")
+    monkeypatch.setattr(retry.service, "let_beam_know_errors", lambda: None)
+    monkeypatch.setattr(retry.service, "plain_errors", lambda _: contextlib.nullcontext())
+    monkeypatch.setattr(retry.service, "sent_job", lambda _: sent)
+    waited = []
+    result.wait_until_finish = lambda: waited.append(True)
+    run = elsewhere(planned(), engine="dataflow", wait=wait)
+    pipeline = types.SimpleNamespace(run=lambda: result)
+    assert retry._send(pipeline, run, run.options.output) == (None if wait else sent)
+    assert waited == [True] * wait
+
+
+def test_a_job_on_dataflow_goes_on_when_the_command_that_waits_is_stopped(
+    planned, monkeypatch, caplog
+):
+    monkeypatch.setattr(retry.service, "let_beam_know_errors", lambda: None)
+    monkeypatch.setattr(retry.service, "plain_errors", lambda _: contextlib.nullcontext())
+    monkeypatch.setattr(retry.service, "sent_job", lambda _: SentJob("a-job", "p", "r"))
+    run = elsewhere(planned(), engine="dataflow")
+    pipeline = types.SimpleNamespace(run=lambda: Result(StandstillError("still")))
+    with pytest.raises(StandstillError):
+        retry._send(pipeline, run, run.options.output)
+    assert caplog.messages[-1] == "job a-job goes on without this command"
