@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import types
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -24,7 +25,7 @@ from apache_beam.utils.windowed_value import WindowedValue
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.pipelines.engines.local import local_runner
+from pairweave.pipelines.engines.local import local_runner, local_sockets
 from pairweave.pipelines.engines.local.local_runner import SpilledGroups, pieces
 from pairweave.transforms.errors import WorkerError
 from tests.cluster import toy_shards
@@ -191,6 +192,17 @@ def minus(number: int, smallest: int) -> int:
 def megabytes(number: int) -> Iterator[tuple[int, bytes]]:
     for part in range(40):
         yield number, bytes([part]) * (1 << 20)
+
+
+def test_beams_servers_are_private_and_never_cut_data_while_a_run_lasts():
+    before = worker_handlers.DATA_BUFFER_TIME_LIMIT_MS, worker_handlers.grpc, threading.excepthook
+    assert before[0] > 0
+    with local_runner._own_servers():
+        assert worker_handlers.DATA_BUFFER_TIME_LIMIT_MS == 0
+        assert isinstance(worker_handlers.grpc, local_sockets.SocketGrpc)
+        assert threading.excepthook is not before[2]
+    after = worker_handlers.DATA_BUFFER_TIME_LIMIT_MS, worker_handlers.grpc, threading.excepthook
+    assert after == before
 
 
 @pytest.mark.slow
