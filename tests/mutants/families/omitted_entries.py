@@ -69,9 +69,14 @@ def _entries(table: Table) -> list[list[ast.expr]]:
     return [[key, value] for key, value in zip(table.keys, table.values, strict=True) if key]
 
 
-def _omissions(source: Source, table: Table) -> Iterator[Change]:
+def _omissions(source: Source, table: Table, whole: Table | None = None) -> Iterator[Change]:
     entries = _entries(table)
     for number, entry in enumerate(entries):
+        if isinstance(entry[0], ast.Starred) and isinstance(entry[0].value, Table):
+            yield from _omissions(source, entry[0].value, whole or table)  # a row of several
+            continue
+        if len(entries) == 1:
+            continue
         if isinstance(table, ast.Tuple) and len(entries) == 2:  # a tuple of one needs its comma
             other = source.segment(entries[1 - number][0])
             edit = Edit(source.start(table), source.end(table), f"({other},)")
@@ -79,4 +84,4 @@ def _omissions(source: Source, table: Table) -> Iterator[Change]:
             edit = Edit(source.start(entry[0]), source.start(entries[number + 1][0]), "")
         else:
             edit = Edit(source.end(entries[number - 1][-1]), source.end(entry[-1]), "")
-        yield Change(*span(table), entry[0].lineno, (edit,))
+        yield Change(*span(whole or table), entry[0].lineno, (edit,))

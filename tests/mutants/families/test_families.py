@@ -76,6 +76,7 @@ ENTRIES = Source("""RULES = {"long": 1, "é": 2, "empty": 3}
 PAIR = ("source", "target")
 SIZES = (1, 2, 3)
 NAMES = frozenset({"a", "b"})
+ROWS = (*("a", "b", "c"), *("d",))
 __all__ = ["RULES", "PAIR"]
 
 def work(options):
@@ -100,6 +101,9 @@ def test_each_entry_of_a_table_is_omitted_and_nothing_else():
         'PAIR = ("source",)',
         'NAMES = frozenset({"b"})',
         'NAMES = frozenset({"a"})',
+        'ROWS = (*("b", "c"), *("d",))',
+        'ROWS = (*("a", "c"), *("d",))',
+        'ROWS = (*("a", "b"), *("d",))',
         'digests = ("encoder", "idf")',
         'digests = ("model", "idf")',
         'digests = ("model", "encoder")',
