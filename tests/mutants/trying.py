@@ -58,10 +58,12 @@ class Reached:
                 for test in tests if line in inside else ():
                     run[test] += 1
         reached = set().union(*(self.lines[fault.path][line] for line in lines))
-        # If no test runs it in its own process, those that run more of its module may start one
-        # that does.
         if reached:
             run = {test: count for test, count in run.items() if test in reached}
+        else:
+            # A constant, or what runs in another process only, which tests beside it may start.
+            beside = f"tests/{Path(fault.path).parent}/test_"
+            run |= {test: 1 for test in self.seconds if test.startswith(beside) and test not in run}
         chosen: dict[str, float] = {}
         for test in sorted(run, key=lambda test: self._rank(test, run[test], fault.path)):
             if sum(chosen.values()) + self.seconds[test] < MAX_SECONDS and len(chosen) < MAX_TESTS:
