@@ -48,8 +48,9 @@ wheels: $(VENV)/.dev ## dist/: the package without compiled kernels, and with th
 
 MUTANTS ?= 300
 SEED ?= 1
-mutants: $(VENV)/.mutants ## faults put into the pure parts, and whether the tests notice
-	nice -n 15 $(BIN)/python -m tests.mutants --mutants $(MUTANTS) --seed $(SEED) $(if $(RETRY),--retry)
+mutants: $(VENV)/.mutants ## faults put into the code one by one, and whether the tests notice
+	nice -n 15 $(BIN)/python -m tests.mutants --mutants $(MUTANTS) --seed $(SEED) \
+		$(if $(AREA),--area $(AREA)) $(if $(RETRY),--retry)
 
 flink: $(JAR) ## the Flink job server
 

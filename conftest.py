@@ -1,4 +1,4 @@
-"""Modules that need the extra `neural` are collected for doctests only where it is installed."""
+"""Modules that need the extra `neural` or `mutants` are collected only where it is installed."""
 
 import importlib.util
 
@@ -38,6 +38,17 @@ _NEURAL = (
     ),
 )
 
-_INSTALLED = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
+_MUTANTS = (
+    *(f"tests/mutants/{name}.py" for name in ("measure", "sample", "score", "trying")),
+    "tests/mutants/families/operators.py",
+)
 
-collect_ignore = ["tests/mutants", *(() if _INSTALLED else _NEURAL)]
+
+def _installed(*names: str) -> bool:
+    return all(importlib.util.find_spec(name) for name in names)
+
+
+collect_ignore = [
+    *(() if _installed("torch", "transformers") else _NEURAL),
+    *(() if _installed("cosmic_ray", "coverage") else _MUTANTS),
+]

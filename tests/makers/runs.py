@@ -130,14 +130,16 @@ def run_here(*arguments, cwd=None):
     """Run the command in this process; return its exit status, output and errors."""
     if "apache_beam" in sys.modules:
         importlib.import_module("tests.makers.quick_graphs").install()
-    out, errors = io.StringIO(), io.StringIO()
+    # Some commands write bytes, to the buffer of the output.
+    out, errors = io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n"), io.StringIO()
     with (
         contextlib.chdir(cwd or ROOT),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(errors),
     ):
         status = cli.main([str(word) for word in arguments])
-    return status, out.getvalue(), errors.getvalue()
+    out.flush()
+    return status, out.buffer.getvalue().decode(), errors.getvalue()
 
 
 def run_well_here(*arguments, cwd=None):

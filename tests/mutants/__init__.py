@@ -1,1 +1,1 @@
-"""Mutation testing of the pure parts with cosmic-ray; `tests/README.md` says how to run it."""
+"""Mutation testing: faults put into the code one by one; `tests/README.md` says how to run it."""

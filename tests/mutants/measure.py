@@ -1,8 +1,8 @@
 """Finds out which lines each test runs, and how much CPU time it takes."""
 
 import json
+import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -11,7 +11,7 @@ import coverage
 import pytest
 from hypothesis import Phase, settings
 
-from tests.mutants.pure import FOLDERS
+from tests.mutants.modules import FOLDERS
 
 # As `unit` of `tests/conftest.py`, but that no failure is made smaller: that takes long.
 _PHASES = (Phase.explicit, Phase.generate)
@@ -24,7 +24,8 @@ OPTIONS = [
     *("-W", "ignore::RuntimeWarning"),  # an integer of Python's that wraps
 ]
 _MAX_SECONDS = 8.0
-"""CPU time of one test; a test that takes longer while it is measured is not used."""
+"""CPU time of one test, with what it starts; if it takes longer while it is measured, it is not
+used."""
 
 
 class TakesTooLong(BaseException):
@@ -42,11 +43,11 @@ class _Reach:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         self.measured.switch_context(item.nodeid)
-        began = time.process_time()
+        began = _cpu_seconds()
         try:
             return (yield)
         finally:
-            self.seconds[item.nodeid] = time.process_time() - began
+            self.seconds[item.nodeid] = _cpu_seconds() - began
             self.measured.switch_context("")
 
     @pytest.hookimpl(wrapper=True)
@@ -63,6 +64,11 @@ class _Reach:
             self.failed.add(report.nodeid)
 
 
+def _cpu_seconds() -> float:
+    """Return the CPU time of this process and of those that it started and that have ended."""
+    return sum(os.times()[:4])
+
+
 def _stop(_number: int, frame: FrameType | None) -> None:
     # Inside coverage an exception would leave its lock taken; the timer comes again in a second.
     if frame is None or "coverage" not in Path(frame.f_code.co_filename).parts:
@@ -76,7 +82,11 @@ def measure(tests: list[str], result: Path) -> int:
     measured.start()
     pytest.main([*OPTIONS, "--timeout", "300", *tests], plugins=[reach])
     measured.stop()
-    passed = {test: spent for test, spent in reach.seconds.items() if test not in reach.failed}
+    passed = {
+        test: spent
+        for test, spent in reach.seconds.items()
+        if test not in reach.failed and spent < 2 * _MAX_SECONDS
+    }
     data, tree = measured.get_data(), Path.cwd().resolve()
     lines = {
         str(Path(name).relative_to(tree)): {

@@ -1,34 +1,53 @@
-"""Draws a sample of faults from all that cosmic-ray's operators can make."""
+"""Draws a sample of faults: a fixed share of each family and of each area of the code."""
 
 import ast
 import hashlib
-import re
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cosmic_ray.ast import ast_nodes, get_ast_from_path
-from cosmic_ray.mutating import mutate_code
-from cosmic_ray.plugins import get_operator, operator_names
+from tests.mutants import modules
+from tests.mutants.families import operators
+from tests.mutants.families.edits import Change, Position, Source
+from tests.mutants.families.exchanged_arguments import exchanged_arguments, signatures_of
+from tests.mutants.families.ignored_options import defaults_of, ignored_options
+from tests.mutants.families.omitted_entries import omitted_entries
+from tests.mutants.families.omitted_lines import omitted_lines
 
-from tests.mutants.pure import pure_modules
+OPERATOR = "operator"
+OMITTED_LINE = "omitted-line"
+EXCHANGED_ARGUMENTS = "exchanged-arguments"
+IGNORED_OPTION = "ignored-option"
+OMITTED_ENTRY = "omitted-entry"
 
-# Without the compiler a kernel works as with it, so to remove its decorator changes nothing.
-_NO_FAULTS = re.compile(r"njit|functools\.(?:cache|lru_cache|wraps)|overload")
-# They say how a kernel is compiled or an object is stored, and not what comes out.
-_SILENT_KEYWORDS = {"slots", "nogil", "cache"}
+SHARES = (
+    *(OPERATOR, OMITTED_LINE, OPERATOR, EXCHANGED_ARGUMENTS, OPERATOR),
+    *(IGNORED_OPTION, OPERATOR, OMITTED_LINE, OPERATOR, OMITTED_ENTRY),
+)
+"""The family of each fault of ten: half are operators, a fifth omitted lines, and so on."""
 
-Position = tuple[int, int]
 Site = tuple[str, Position, Position]
+Way = tuple[str, int]
+Sites = dict[Site, list[Way]]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One change of one module; ``occurrence`` counts the places where the operator applies."""
+    """One change of one module.
+
+    Attributes:
+        path: The module.
+        family: The kind of fault.
+        operator: The operator that makes it; for a fault of meaning, the family again.
+        occurrence: Which of those that the operator can make in this module it is.
+        line: The line that tests must run to notice it.
+        source: The module with the fault.
+    """
 
     path: str
+    family: str
     operator: str
     occurrence: int
     line: int
@@ -39,51 +58,115 @@ class Fault:
         """What names the fault, as long as its module stays as it is."""
         return f"{self.path}:{self.line} {self.operator} {self.occurrence}"
 
+    @property
+    def area(self) -> str:
+        """The part of the code in which it is."""
+        return modules.area_of(self.path)
 
-def draw(tree: Path, number: int, seed: int) -> list[Fault]:
+
+def draw(tree: Path, number: int, seed: int, areas: Sequence[str] = modules.AREAS) -> list[Fault]:
     """Return faults of the tree, drawn by hash and seed.
 
-    Places in the code are drawn, then one fault of each: an operator with eleven alternatives
-    counts no more than one with two. A smaller sample lies inside a larger one.
+    Areas take turns, and families as `SHARES` says. Places in the code are drawn, then one fault of
+    each: an operator with eleven alternatives counts no more than one with two. A smaller sample
+    lies inside a larger one.
     """
-    sites: dict[Site, list[tuple[str, int]]] = defaultdict(list)
-    for module in pure_modules(tree):
-        path = str(module.relative_to(tree))
-        for start, end, name, occurrence in _mutations(module):
-            sites[path, start, end].append((name, occurrence))
+    project = Project(tree)
+    rows = {
+        (area, family): _drawn(Families(project, area), family, seed)
+        for area in areas
+        for family in dict.fromkeys(SHARES)
+    }
     drawn: list[Fault] = []
-    for place in sorted(sites, key=lambda place: _hash(seed, place)):
-        ways = sorted(sites[place], key=lambda way: _hash(seed, place, *way))
-        drawn += _first_that_compiles(tree, place, ways)
-        if len(drawn) == number:
-            break
+    turn = 0
+    while rows and len(drawn) < number:
+        # Each round of the shares begins with another area, so that each area meets each family.
+        round_number, place = divmod(turn, len(SHARES))
+        stratum = areas[(round_number + place) % len(areas)], SHARES[place]
+        fault = next(rows[stratum], None) if stratum in rows else None
+        if fault is None:
+            rows.pop(stratum, None)
+        else:
+            drawn.append(fault)
+        turn += 1
     return drawn
 
 
-def _mutations(module: Path) -> Iterator[tuple[Position, Position, str, int]]:
-    source = module.read_text()
-    silent = set(_without_effect(source))
-    lines = source.splitlines()
-    nodes = list(ast_nodes(get_ast_from_path(module)))
-    for name in sorted(name for name in operator_names() if not get_operator(name).arguments()):
-        operator = get_operator(name)()
-        spans = (span for node in nodes for span in operator.mutation_positions(node))
-        for occurrence, (start, end) in enumerate(spans):
-            decorator = name.endswith("RemoveDecorator")
-            if decorator and _NO_FAULTS.search(lines[start[0] - 1]):
-                continue
-            if start not in silent:
-                yield start, end, name, occurrence
+class Project:
+    """The sources, with what the families need to know of all of them."""
+
+    def __init__(self, tree: Path) -> None:
+        """Parse the sources."""
+        self.tree = tree
+        self.sources = {
+            str(path.relative_to(tree)): Source(path.read_text()) for path in modules.sources(tree)
+        }
+        self.defaults = defaults_of(self.sources.values())
+        self.signatures = signatures_of(
+            {modules.dotted(tree, tree / path): source for path, source in self.sources.items()}
+        )
 
 
-def _first_that_compiles(tree: Path, place: Site, ways: list[tuple[str, int]]) -> list[Fault]:
-    path, (line, _), _ = place
-    before = (tree / path).read_text()
-    for name, occurrence in ways:
-        after = mutate_code(before, get_operator(name)(), occurrence)
-        if _compiles(after) and ast.dump(ast.parse(after)) != ast.dump(ast.parse(before)):
-            return [Fault(path, name, occurrence, line, after)]
-    return []
+class Families:
+    """All faults of one area, by family."""
+
+    def __init__(self, project: Project, area: str) -> None:
+        """Find the modules of the area."""
+        self.project = project
+        self.modules = [
+            str(path.relative_to(project.tree)) for path in modules.modules_of(project.tree, area)
+        ]
+
+    def sites(self, family: str) -> Sites:
+        """Return the places that can have a fault of a family, each with its faults."""
+        found: Sites = defaultdict(list)
+        if family == OPERATOR:
+            for path in self.modules:
+                for start, end, name, occurrence in operators.mutations(self.project.tree / path):
+                    found[path, start, end].append((name, occurrence))
+            return found
+        for path in self.modules:
+            for occurrence, change in enumerate(self.changes(family, path)):
+                found[path, change.start, change.end].append((family, occurrence))
+        return found
+
+    def changes(self, family: str, path: str) -> Iterator[Change]:
+        """Yield the faults of meaning of a module."""
+        project, source = self.project, self.project.sources[path]
+        if family == OMITTED_LINE:
+            yield from omitted_lines(source)
+        elif family == EXCHANGED_ARGUMENTS:
+            module = modules.dotted(project.tree, project.tree / path)
+            yield from exchanged_arguments(source, module, project.signatures)
+        elif family == IGNORED_OPTION:
+            yield from ignored_options(source, project.defaults)
+        else:
+            yield from omitted_entries(source)
+
+    def fault(self, family: str, site: Site, way: Way) -> Fault | None:
+        """Return a fault; None if Python refuses the source, or it means the same as before."""
+        path, (line, _), _ = site
+        name, occurrence = way
+        source = self.project.sources[path]
+        if family == OPERATOR:
+            after = operators.mutated(source.text, name, occurrence)
+        else:
+            change = list(self.changes(family, path))[occurrence]
+            after, line = source.replaced(change.edits), change.line
+        if not _compiles(after) or ast.dump(ast.parse(after)) == ast.dump(source.tree):
+            return None
+        return Fault(path, family, name, occurrence, line, after)
+
+
+def _drawn(families: Families, family: str, seed: int) -> Iterator[Fault]:
+    """Yield one fault of each place of a family, in the order of the seed."""
+    sites = families.sites(family)
+    for place in sorted(sites, key=lambda place: _hash(seed, place)):
+        for way in sorted(sites[place], key=lambda way: _hash(seed, place, *way)):
+            fault = families.fault(family, place, way)
+            if fault is not None:
+                yield fault
+                break
 
 
 def _compiles(source: str) -> bool:
@@ -99,27 +182,3 @@ def _compiles(source: str) -> bool:
 
 def _hash(*parts: object) -> bytes:
     return hashlib.sha256(repr(parts).encode()).digest()
-
-
-def _without_effect(source: str) -> Iterator[Position]:
-    """Yield each (line, column) inside annotations and what else can change no result."""
-    lines = source.splitlines()
-    for node in ast.walk(ast.parse(source)):
-        for silent in _silent_parts(node):
-            first = silent.lineno, silent.col_offset
-            last = silent.end_lineno, silent.end_col_offset
-            for line in range(first[0], last[0] + 1):
-                for column in range(len(lines[line - 1]) + 1):
-                    if first <= (line, column) < last:
-                        yield line, column
-
-
-def _silent_parts(node: ast.AST) -> Iterator[ast.expr]:
-    annotation = getattr(node, "returns", None) or getattr(node, "annotation", None)
-    if annotation is not None:
-        yield annotation
-    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-        yield node.test
-    for decorator in getattr(node, "decorator_list", []):
-        if isinstance(decorator, ast.Call):
-            yield from (one.value for one in decorator.keywords if one.arg in _SILENT_KEYWORDS)

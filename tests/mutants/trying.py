@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.mutants.measure import OPTIONS
-from tests.mutants.pure import importers
+from tests.mutants.modules import importers
 from tests.mutants.sample import Fault
 
 MAX_SECONDS = 20.0
 """Tests of a fault are taken, the most telling first, until they need this much CPU time."""
+
+MAX_TESTS = 250
+"""At most so many, because each also takes time for what is around it."""
 
 START_SECONDS = 20
 """CPU time that the tests may take beside three times what they took without the fault: a busy
@@ -38,7 +41,9 @@ class Reached:
     def tests_of(self, tree: Path, fault: Fault) -> dict[str, float]:
         """Return the tests for a fault, the most telling first, and their CPU seconds.
 
-        A test tells the more, the more lines of the module it runs in a second.
+        A test tells the more, the more lines of the module it runs in a second. The tests in files
+        named after the module come first: many others run a line of, say, the options and compare
+        nothing that depends on it.
         """
         source = (tree / fault.path).read_text()
         lines, modules = _lines_to_reach(source, fault.line), [fault.path]
@@ -52,14 +57,23 @@ class Reached:
             for line, tests in self.lines[module].items():
                 for test in tests if line in inside else ():
                     run[test] += 1
-        if lines:
-            reached = set().union(*(self.lines[fault.path][line] for line in lines))
+        reached = set().union(*(self.lines[fault.path][line] for line in lines))
+        if reached:
             run = {test: count for test, count in run.items() if test in reached}
+        else:
+            # A constant, or what runs in another process only, which tests beside it may start.
+            beside = f"tests/{Path(fault.path).parent}/test_"
+            run |= {test: 1 for test in self.seconds if test.startswith(beside) and test not in run}
         chosen: dict[str, float] = {}
-        for test in sorted(run, key=lambda test: (self.seconds[test] / run[test], test)):
-            if sum(chosen.values()) + self.seconds[test] < MAX_SECONDS:
+        for test in sorted(run, key=lambda test: self._rank(test, run[test], fault.path)):
+            if sum(chosen.values()) + self.seconds[test] < MAX_SECONDS and len(chosen) < MAX_TESTS:
                 chosen[test] = self.seconds[test]
         return chosen
+
+    def _rank(self, test: str, lines: int, path: str) -> tuple[bool, float, str]:
+        module, file = Path(path), Path(test.partition("::")[0])
+        name = module.parent.name if module.stem == "__init__" else module.stem
+        return not file.stem.startswith(f"test_{name}"), self.seconds[test] / lines, test
 
 
 def _lines_to_reach(source: str, line: int) -> set[int]:

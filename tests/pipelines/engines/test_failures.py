@@ -4,7 +4,12 @@ import apache_beam as beam
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pairweave.pipelines.engines.failures import LOST_WORKER, failure_message, is_of_machine
+from pairweave.pipelines.engines.failures import (
+    LOST_WORKER,
+    ended_server,
+    failure_message,
+    is_of_machine,
+)
 from pairweave.transforms.arrow import exchange
 from pairweave.transforms.errors import (
     ConfigError,
@@ -116,6 +121,16 @@ def test_a_fault_of_the_machine_is_known_as_a_cause():
     assert is_of_machine(error, "full")
 
 
+@pytest.mark.parametrize("link", ["__cause__", "__context__"])
+def test_a_lost_server_is_known_behind_another_error(link):
+    error = RuntimeError("the shards could not be made")
+    setattr(
+        error, link, RuntimeError("<_InactiveRpcError of RPC that terminated with: UNAVAILABLE>")
+    )
+    assert is_of_machine(error, "RuntimeError: the shards could not be made")
+    assert not is_of_machine(RuntimeError("alone"), "RuntimeError: alone")
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -130,6 +145,20 @@ def test_a_lost_worker_is_no_fault_of_the_machine_though_its_engine_ends_too(tex
     assert failure_message(error) == (LOST_WORKER, False)
     assert not is_of_machine(error, LOST_WORKER)
     assert is_of_machine(lost, failure_message(lost)[0])
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (1, "java ended with exit status 1 before the run was done"),
+        (3, "java ran out of memory: "),
+        (-1, "java was ended by SIGHUP before the run was done"),
+        (-15, "java was ended by SIGTERM before the run was done"),
+        (-9, "java was killed (SIGKILL) before the run was done; the machine may have run out"),
+    ],
+)
+def test_how_an_engines_own_program_ended_is_told(status, told):
+    assert ended_server("java", status, 3).startswith(told)
 
 
 def test_text_without_a_traceback_is_its_first_line():

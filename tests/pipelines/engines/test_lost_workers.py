@@ -50,6 +50,21 @@ def test_a_server_ends_some_time_after_its_worker(scripts, tmp_path):
         process.wait()
 
 
+def test_a_server_ends_after_its_worker_though_its_parent_has_noticed(scripts, tmp_path):
+    server, worker = scripts
+    script = tmp_path / engine_scripts.WORKER
+    process = subprocess.Popen([server])
+    try:
+        with lost_workers.watched(script, server, grace=0.2):
+            worker.kill()
+            worker.wait()  # nothing is left of it, not even a zombie
+            process.wait(SECONDS)
+        assert lost_workers.were_lost(script)
+    finally:
+        process.kill()
+        process.wait()
+
+
 def test_a_server_has_time_to_notice(scripts, tmp_path, monkeypatch):
     monkeypatch.setattr(lost_workers, "WATCH_SECONDS", 0.05)
     server, worker = scripts

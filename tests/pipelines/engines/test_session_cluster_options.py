@@ -20,9 +20,9 @@ def this_process() -> Member:
 
 @pytest.fixture
 def cluster(tmp_path) -> Path:
-    """A cluster's directory whose three members are all this process."""
-    members = (this_process(),) * 3
-    state = ClusterState(rest=8081, job_port=8099, slots=2, task_managers=1, members=members)
+    """A cluster's directory with three task managers, whose members are all this process."""
+    members = (this_process(),) * 5
+    state = ClusterState(rest=8081, job_port=8099, slots=2, task_managers=3, members=members)
     session_cluster._write_state(tmp_path, state)
     return tmp_path
 
@@ -33,17 +33,20 @@ def test_a_job_goes_to_the_warm_job_server_with_workers_of_this_machine(cluster,
     with engines.beam_options("flink", 2, "a-job", extra) as given:
         assert "--flink_master=localhost:8081" in given
         assert "--job_endpoint=localhost:8099" in given
-        assert "--sdk_worker_parallelism=2" in given
+        assert "--sdk_worker_parallelism=2" in given  # of each task manager
         assert "--environment_type=PROCESS" in given
         assert not any("cluster:" in word or "jar" in word for word in given)
     assert engines.works_here("flink", extra)
     engine_flags.check("flink", engines.Given(extra).values)
 
 
-def test_more_workers_than_slots_are_refused(cluster):
+def test_as_many_workers_as_slots_of_all_task_managers_are_taken_and_no_more(cluster):
+    extra = [f"--flink_master=cluster:{cluster}"]
+    with engines.beam_options("flink", 6, "a-job", extra) as given:
+        assert "--parallelism=6" in given
     with (
-        pytest.raises(ConfigError, match="--workers 3: the cluster has 2 slots"),
-        engines.beam_options("flink", 3, "a-job", [f"--flink_master=cluster:{cluster}"]),
+        pytest.raises(ConfigError, match="--workers 7: the cluster has 6 slots"),
+        engines.beam_options("flink", 7, "a-job", extra),
     ):
         pass
 

@@ -128,6 +128,21 @@ def test_a_default_of_its_own_keeps_the_check(classes):
             assert kind.model_fields[name].annotation == first.model_fields[name].annotation
 
 
+def test_every_default_passes_its_own_check(classes):
+    """Otherwise an option could be left out, and be given with no value at all."""
+    refused = []
+    for kind in classes:
+        for name, field in kind.model_fields.items():
+            if field.is_required() or field.get_default(call_default_factory=True) is None:
+                continue
+            check = pydantic.create_model("Check", field=(field.annotation, field))
+            try:
+                check(field=field.get_default(call_default_factory=True))
+            except pydantic.ValidationError as error:
+                refused.append((kind.__name__, name, str(error)))
+    assert refused == []
+
+
 def test_no_configuration_is_a_dataclass_with_the_names_of_options(classes):
     options = {name for kind in classes if issubclass(kind, Options) for name in kind.model_fields}
     seen = {}

@@ -35,3 +35,20 @@ def test_a_launched_run_has_a_mark_until_it_ends(tmp_path, monkeypatch, fails):
     assert plan == "_plan.json"
     assert mark.startswith("_receipts/begun-run-")
     assert files.list_below(str(tmp_path)) == ["_plan.json"]
+
+
+@pytest.mark.parametrize("sent", [None, "2026-11-23_job"])
+def test_a_job_that_goes_on_elsewhere_is_not_finished_and_its_id_is_printed(
+    tmp_path, monkeypatch, capsys, sent
+):
+    outcome = retry.Outcome(1, None if sent is None else types.SimpleNamespace(id=sent))
+    noted = []
+    monkeypatch.setattr(execute, "check_start", lambda *_: None)
+    monkeypatch.setattr(execute, "resume", lambda *_: outcome)
+    monkeypatch.setattr(execute, "note_run", lambda *words: noted.append(words[3:6]))
+    run = types.SimpleNamespace(
+        options=types.SimpleNamespace(output=str(tmp_path)), document={"job": "align", "models": []}
+    )
+    assert execute.execute(run, None, (), {}) is (sent is None)
+    assert capsys.readouterr().out == ("" if sent is None else f"{sent}\n")
+    assert noted == [(1, 0, outcome.sent)]

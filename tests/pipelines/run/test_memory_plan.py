@@ -70,6 +70,12 @@ def test_a_refusal_names_what_needs_less(planned, monkeypatch, need, advice):
     assert "about 3.6GiB" in str(refused.value)
 
 
+def test_where_libraries_need_nearly_all_of_it_no_smaller_shard_is_advised(planned):
+    with pytest.raises(ConfigError) as refused:
+        planned(memory="400MiB")
+    assert str(refused.value).endswith("; give it that")
+
+
 def test_the_container_limits_a_run_and_the_machine_only_its_workers(planned, monkeypatch):
     monkeypatch.setattr(memory, "container_bytes", lambda: 400 << 20)
     with pytest.raises(ConfigError, match="this container's limit of 400MiB"):

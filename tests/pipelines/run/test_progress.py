@@ -1,5 +1,8 @@
+import io
 import logging
+import sys
 import time
+import types
 
 from pairweave.pipelines.run.progress import Progress
 from pairweave.transforms.output.run_files import shard_receipt_name, unit_receipt_name
@@ -123,3 +126,33 @@ def test_a_run_that_stands_still_is_told_once_in_a_while(tmp_path, monkeypatch, 
     (first, second) = [record.getMessage() for record in caplog.records]
     assert first == second
     assert first.startswith("no unit was read and no shard written for 15 min 00 s; ")
+
+
+class Screen(io.StringIO):
+    """A terminal."""
+
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_shows_a_bar_for_units_and_one_for_shards(tmp_path, monkeypatch):
+    monkeypatch.setattr("pairweave.pipelines.run.progress.LOCAL_SECONDS", 0.01)
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("COLUMNS", "100")
+    output = str(tmp_path)
+    watched = []
+    standstill = types.SimpleNamespace(check=lambda *words: watched.append(words))
+    with Progress(output, units=2, shards=3, pairs=300, standstill=standstill):
+        for unit in range(2):
+            files.write_bytes(files.join(output, unit_receipt_name(unit)), b"{}")
+        write_shards(output, 2, 3)
+        until = time.monotonic() + 30
+        while not watched or watched[-1][0] != 4:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+    told = screen.getvalue()
+    assert watched[-1] == (4, "2 of 2 units read, 2 of 3 shards written")
+    assert "units" in told
+    assert "2 of 2" in told
+    assert "2 of 3" in told

@@ -398,10 +398,16 @@ def test_limits_out_of_range_are_refused(field):
         ReadLimits(**{field: -1})
 
 
-def test_planning_and_reading_local_files_does_not_load_beam():
+def test_planning_and_reading_local_files_does_not_load_beam(tmp_path):
+    write(tmp_path, "a.tsv", b"a\tb\nc\td\n")
     code = (
-        "import sys, pairweave.transforms.planning.plan, pairweave.transforms.formats.registry; "
-        "sys.exit(any(name.startswith('apache_beam') for name in sys.modules))"
+        "import sys; from pathlib import Path; from tests.makers import reading; "
+        "from pairweave.transforms.planning.plan import make_plan; "
+        "plan = make_plan([reading.single(Path(sys.argv[1]))]); "
+        "read = reading.pairs(reading.read_plan(plan)); "
+        "print(read, any(name.startswith('apache_beam') for name in sys.modules))"
     )
+    command = [sys.executable, "-c", code, str(tmp_path / "a.tsv")]
     root = Path(__file__).parents[3]
-    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
+    done = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
+    assert done.stdout == "[('a', 'b'), ('c', 'd')] False\n"

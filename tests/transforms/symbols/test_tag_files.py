@@ -74,6 +74,18 @@ def test_more_tags_than_a_model_knows_are_warned_of_with_their_number(capsys, fo
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize(("representation", "known"), [("xliff", 9), ("html", 9), ("indexed", 10)])
+def test_each_representation_has_the_symbols_that_augment_lists(
+    capsys, folder, representation, known
+):
+    how = ("--output", folder / "out", "--table", folder / "table")
+    for number, beyond in ((known, 0), (known + 1, 1)):
+        (folder / "src").write_text("<b/>" * number + "\n")
+        words = ("--input", folder / "src", *how, "--representation", representation)
+        assert cli.main(["tags", "encode", *map(str, words)]) == 0
+        assert json.loads(capsys.readouterr().out)["lines_beyond_symbols"] == beyond
+
+
 @pytest.mark.parametrize(
     "asked",
     [

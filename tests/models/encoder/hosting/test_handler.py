@@ -508,9 +508,23 @@ def test_a_receipt_whose_model_is_no_text_is_not_believed(directory, tmp_path):
     assert runs.tree_digest(output) == before
 
 
-def test_a_job_without_an_encoder_does_not_load_beams_inference():
+def test_a_job_without_an_encoder_does_not_load_beams_inference(tmp_path):
+    """It would take a second of each start, and the memory of the libraries that it looks for."""
+    (tmp_path / "a.tsv").write_text("a b\tc d\ne f\tg h\n")
     program = (
-        "import pairweave.pipelines.jobs.augment, sys; "
-        "sys.exit('apache_beam.ml.inference.base' in sys.modules)"
+        "import sys; from pairweave.pipelines import cli; status = cli.main(sys.argv[1:]); "
+        "print(status, [name for name in ('apache_beam', 'apache_beam.ml.inference.base', 'torch') "
+        "if name in sys.modules])"
     )
-    subprocess.run([sys.executable, "-c", program], cwd=runs.ROOT, check=True)
+    words = ("augment", "--input", "a.tsv", "--source_lang", "en", "--target_lang", "de")
+    words = (*words, "--output", "out", "--workers", "1")
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(runs.ROOT)},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.splitlines()[-1] == "0 ['apache_beam']", done.stderr
+    assert len(rows_of(tmp_path / "out")) == 2

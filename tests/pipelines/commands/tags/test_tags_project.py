@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import sentencepiece
 
+from pairweave.pipelines.commands.tags import tags_project
 from pairweave.transforms.text.tokens import train_sentencepiece
 from tests.makers.runs import run_here, run_well_here
 
@@ -118,14 +119,36 @@ def test_a_link_outside_the_model_s_pieces_is_refused_with_their_number(folder, 
     )
 
 
-def test_an_aligner_is_fitted_on_the_files(folder):
+@pytest.fixture
+def fit(folder):
+    """Write pairs to fit an aligner on, and return the options that name them."""
     words = {"the": "das", "red": "rot", "house": "haus", "old": "alt", "car": "auto"}
     pairs = [(a, b) for a in words for b in words for _ in range(3)]
     (folder / "fs").write_text("".join(f"{a} {b}\n" for a, b in pairs))
     (folder / "ft").write_text("".join(f"{words[b]} {words[a]}\n" for a, b in pairs))
-    fit = ("--fit_source_input", folder / "fs", "--fit_target_input", folder / "ft")
+    return ("--fit_source_input", folder / "fs", "--fit_target_input", folder / "ft")
+
+
+def test_an_aligner_is_fitted_on_the_files(folder, fit):
     run_well_here(*command(folder, *fit))
     assert (folder / "out").read_bytes().decode().splitlines()[3] == '<g id="1">auto</g> alt'
+
+
+@pytest.mark.parametrize("rules", ["best", "paper"])
+def test_the_best_rules_weigh_links_and_those_of_the_paper_count_them(
+    folder, fit, monkeypatch, rules
+):
+    aligned, found = tags_project._aligned, []
+
+    def watched(*given):
+        link = aligned(*given)
+        return lambda block: found.extend(link(block)) or found[-len(block.table) :]
+
+    monkeypatch.setattr(tags_project, "_aligned", watched)
+    run_well_here(*command(folder, *fit, "--rules", rules))
+    masses = np.concatenate([[*links.forward, *links.reverse] for links in found])
+    assert len(masses) > 4
+    assert ({*masses.tolist()} == {1.0}) is (rules == "paper")
 
 
 def test_files_may_be_compressed(folder):

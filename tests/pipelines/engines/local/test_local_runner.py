@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import types
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from apache_beam.coders import coders
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import worker_handlers
 from apache_beam.runners.portability.fn_api_runner.execution import GroupingBuffer
+from apache_beam.runners.worker import data_plane
 from apache_beam.testing.util import assert_that, equal_to
 from apache_beam.transforms.core import Windowing
 from apache_beam.transforms.userstate import ReadModifyWriteStateSpec
@@ -22,7 +25,7 @@ from apache_beam.utils.windowed_value import WindowedValue
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.pipelines.engines.local import local_runner
+from pairweave.pipelines.engines.local import local_runner, local_sockets
 from pairweave.pipelines.engines.local.local_runner import SpilledGroups, pieces
 from pairweave.transforms.errors import WorkerError
 from tests.cluster import toy_shards
@@ -54,6 +57,34 @@ def decoded(groups: Iterable[bytes]) -> dict[int, list[bytes]]:
 
 def beams_buffer() -> GroupingBuffer:
     return GroupingBuffer(BEFORE, AFTER, Windowing(GlobalWindows()))
+
+
+def test_a_lost_worker_wakes_what_waits_for_its_answer_and_for_its_data():
+    """Without that a launcher would wait for ever for a worker that ran out of memory."""
+
+    class Killed:
+        pid = 17
+
+        def wait(self):
+            return -9
+
+    aborted = []
+    handler = local_runner.ProcessHandler.__new__(local_runner.ProcessHandler)
+    handler._stopping = False
+    handler.data_conn = data_plane._GrpcDataChannel()
+    handler.control_conn = types.SimpleNamespace(abort=aborted.append)
+    handler._watch(Killed())
+    with pytest.raises(WorkerError, match=r"worker process 17 was killed \(signal 9\)"):
+        next(handler.data_conn.input_elements("bundle-1", ["input"], lambda: False))
+    assert [str(error).partition(":")[0] for error in aborted] == [
+        "worker process 17 was killed (signal 9)"
+    ]
+
+
+def test_a_worker_that_was_told_to_end_is_not_lost():
+    handler = local_runner.ProcessHandler.__new__(local_runner.ProcessHandler)
+    handler._stopping = True
+    handler._watch(types.SimpleNamespace(pid=17, wait=lambda: 0))  # it has no connection to abort
 
 
 @given(appended=st.lists(elements, max_size=4))
@@ -161,6 +192,17 @@ def minus(number: int, smallest: int) -> int:
 def megabytes(number: int) -> Iterator[tuple[int, bytes]]:
     for part in range(40):
         yield number, bytes([part]) * (1 << 20)
+
+
+def test_beams_servers_are_private_and_never_cut_data_while_a_run_lasts():
+    before = worker_handlers.DATA_BUFFER_TIME_LIMIT_MS, worker_handlers.grpc, threading.excepthook
+    assert before[0] > 0
+    with local_runner._own_servers():
+        assert worker_handlers.DATA_BUFFER_TIME_LIMIT_MS == 0
+        assert isinstance(worker_handlers.grpc, local_sockets.SocketGrpc)
+        assert threading.excepthook is not before[2]
+    after = worker_handlers.DATA_BUFFER_TIME_LIMIT_MS, worker_handlers.grpc, threading.excepthook
+    assert after == before
 
 
 @pytest.mark.slow

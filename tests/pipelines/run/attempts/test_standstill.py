@@ -62,6 +62,20 @@ def test_each_finished_unit_begins_the_time_anew(clock):
     assert watched.message is None
 
 
+def test_a_single_finished_shard_is_a_move(clock):
+    watched = watch()
+    with watched.ending():
+        watched.check(7, "")
+        clock.now = LIMIT - 1
+        watched.check(8, "")
+        clock.now = 2 * LIMIT - 2
+        watched.check(8, "")
+        assert watched.message is None
+        clock.now = 2 * LIMIT - 1
+        watched.check(8, "")
+    assert watched.message is not None
+
+
 def test_processes_that_work_move_it_too(clock):
     watched = watch()
     with watched.ending():

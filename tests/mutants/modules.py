@@ -1,16 +1,37 @@
-"""Finds the modules to mutate: those that can be imported without a neural library."""
+"""Finds the modules to put faults into: those that can be imported without a neural library."""
 
 import ast
 import functools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-FOLDERS = ("transforms", "models")
+FOLDERS = ("transforms", "models", "pipelines")
 PACKAGE = "pairweave"
+PURE, PIPELINES = AREAS = ("pure", "pipelines")
+"""The areas that faults are drawn from in turn."""
+
+_FOLDERS_OF = {
+    PURE: ("transforms", "models"),
+    PIPELINES: tuple(
+        f"pipelines/{name}" for name in ("refresh", "run", "engines", "options", "commands")
+    ),
+}
 _NEURAL = {"torch", "transformers", "ctranslate2", "safetensors"}
 
 
-def pure_modules(tree: Path) -> list[Path]:
+def area_of(path: str) -> str:
+    """Return the area of a module, which is given relative to the tree."""
+    return PIPELINES if path.startswith("pipelines/") else PURE
+
+
+def modules_of(tree: Path, area: str) -> list[Path]:
+    """Return the modules of an area that import no neural library."""
+    folders = [tree / folder for folder in _FOLDERS_OF[area]]
+    return [path for path in importable(tree) if {*folders} & {*path.parents}]
+
+
+@functools.cache
+def importable(tree: Path) -> list[Path]:
     """Return the modules that import no neural library, neither themselves nor through others."""
     imports = imports_of(tree)
     neural = {name for name, needed in imports.items() if _roots(needed) & _NEURAL}
@@ -21,28 +42,30 @@ def pure_modules(tree: Path) -> list[Path]:
         grows = bool(more)
     return [
         path
-        for path in _sources(tree)
-        if _dotted(tree, path) not in neural
+        for path in sources(tree)
+        if dotted(tree, path) not in neural
         and not _roots(set(_imported(ast.parse(path.read_text()), inside=True))) & _NEURAL
     ]
 
 
 def imports_of(tree: Path) -> dict[str, set[str]]:
     """Return by module what is imported with it."""
-    return {_dotted(tree, path): _imported_by(path) for path in _sources(tree)}
+    return {dotted(tree, path): _imported_by(path) for path in sources(tree)}
 
 
 def importers(tree: Path, path: str, files: Iterable[str]) -> list[str]:
     """Return those of some files that import a module."""
-    name = _dotted(tree, tree / path)
+    name = dotted(tree, tree / path)
     return [file for file in files if name in _imported_by(tree / file)]
 
 
-def _sources(tree: Path) -> list[Path]:
+def sources(tree: Path) -> list[Path]:
+    """Return all modules of the project."""
     return sorted(path for folder in FOLDERS for path in tree.glob(f"{folder}/**/*.py"))
 
 
-def _dotted(tree: Path, path: Path) -> str:
+def dotted(tree: Path, path: Path) -> str:
+    """Return the name under which a module is imported."""
     parts = (PACKAGE, *path.relative_to(tree).with_suffix("").parts)
     return ".".join(parts).removesuffix(".__init__")
 

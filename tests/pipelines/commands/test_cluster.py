@@ -1,0 +1,97 @@
+"""The command `cluster` starts, shows and ends a Flink cluster."""
+
+import os
+
+import pytest
+
+from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines.flink import session_cluster
+from pairweave.pipelines.engines.flink.session_cluster import Member, SessionCluster
+from tests.makers import runs
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Return the clusters that start; each has only this process, which is not ended."""
+    found = []
+
+    def start(cluster):
+        found.append(cluster)
+        cluster.directory.mkdir(parents=True)
+        me = session_cluster._start_of(os.getpid())
+        members = [
+            Member(f"member{n}", os.getpid(), me) for n in range(cluster.state.task_managers)
+        ]
+        members += [Member("jobmanager", os.getpid(), me), Member("jobserver", os.getpid(), me)]
+        cluster.state = session_cluster.dataclasses.replace(cluster.state, members=tuple(members))
+        session_cluster._write_state(cluster.directory, cluster.state)
+
+    monkeypatch.setattr(SessionCluster, "start", start)
+    monkeypatch.setattr(session_cluster, "find_libraries", lambda given: f"flink {given}")
+    monkeypatch.setattr(engines, "require_job_server", lambda: "job.jar")
+    monkeypatch.setattr(engines, "require_java", lambda: "java")
+    said = {"slots-total": 6, "slots-available": 4, "jobs-running": 1}
+    monkeypatch.setattr(session_cluster, "overview", lambda _: said)
+    return found
+
+
+def test_a_cluster_starts_with_what_is_asked_for_and_is_shown(started, tmp_path):
+    words = (
+        "--directory",
+        tmp_path / "mine",
+        "--task_managers",
+        3,
+        "--slots",
+        2,
+        "--flink",
+        "dist",
+    )
+    out = runs.run_well_here("cluster", "up", *words)
+    (cluster,) = started
+    assert (cluster.directory, cluster.libraries) == (tmp_path / "mine", "flink dist")
+    assert (cluster.java, cluster.job_server) == ("java", "job.jar")
+    assert (cluster.state.task_managers, cluster.state.slots) == (3, 2)
+    assert cluster.state.rest != cluster.state.job_port
+    lines = out.splitlines()
+    assert lines[0] == f"{tmp_path / 'mine'}: up"
+    assert lines[1] == f"  member0: process {os.getpid()}"
+    assert lines[-3:] == [
+        "  4 of 6 slots free; 1 jobs running",
+        f"  web: http://localhost:{cluster.state.rest}",
+        f"  use: --engine flink --flink_master=cluster:{tmp_path / 'mine'}",
+    ]
+    assert runs.run_well_here("cluster", "status", "--directory", tmp_path / "mine") == out
+
+
+def test_the_users_one_cluster_needs_no_name(started, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    out = runs.run_well_here("cluster", "up")
+    assert started[0].directory == tmp_path / "pairweave" / "cluster"
+    assert out.endswith("  use: --engine flink --flink_master=cluster\n")
+
+
+@pytest.mark.parametrize(("action", "status"), [("status", 1), ("down", 0)])
+def test_what_is_not_up_says_so(tmp_path, action, status):
+    told = runs.run_here("cluster", action, "--directory", tmp_path / "none")
+    assert told == (status, f"{tmp_path / 'none'}: not up\n", "")
+
+
+@pytest.mark.usefixtures("started")
+def test_a_process_that_has_ended_is_shown_and_the_status_says_so(tmp_path):
+    runs.run_well_here("cluster", "up", "--directory", tmp_path / "mine")
+    state = session_cluster.read_state(tmp_path / "mine")
+    gone = (*state.members[:-1], Member("jobserver", os.getpid(), 1))
+    session_cluster._write_state(
+        tmp_path / "mine", session_cluster.dataclasses.replace(state, members=gone)
+    )
+    status, out, _ = runs.run_here("cluster", "status", "--directory", tmp_path / "mine")
+    assert status == 1
+    assert out.startswith(f"{tmp_path / 'mine'}: a process has ended\n")
+    assert f"  jobserver: process {os.getpid()}, ended\n" in out
+
+
+def test_down_tells_how_many_processes_it_ended(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(session_cluster, "stop", lambda directory: asked.append(directory) or 4)
+    out = runs.run_well_here("cluster", "down", "--directory", tmp_path)
+    assert (out, asked) == (f"{tmp_path}: 4 processes ended\n", [tmp_path])

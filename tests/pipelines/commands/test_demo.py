@@ -1,0 +1,80 @@
+"""The demonstration: which catalogues it reads, and what it shows of its run."""
+
+import importlib.metadata
+from pathlib import PurePosixPath
+
+import pytest
+
+from pairweave.pipelines.commands import demo
+from pairweave.pipelines.options.corpus_options import TaggedCorpus
+from pairweave.transforms.errors import ConfigError
+from tests.makers import corpora, runs
+
+
+class Listed(PurePosixPath):
+    """A file of an installed package."""
+
+    def locate(self):
+        return f"/site/{self}"
+
+
+@pytest.fixture
+def packages(monkeypatch):
+    """Return the files of installed packages, which tests fill."""
+    found = {}
+
+    def files(name):
+        if name not in found:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return [Listed(path) for path in found[name]]
+
+    monkeypatch.setattr(importlib.metadata, "files", files)
+    return found
+
+
+def test_every_catalogue_of_the_language_is_read_with_the_licence_of_its_package(packages):
+    packages["Django"] = [
+        "django/b/locale/de/LC_MESSAGES/django.po",
+        "django/a/locale/de/LC_MESSAGES/django.po",
+        "django/a/locale/de/LC_MESSAGES/django.mo",
+        "django/a/locale/de_CH/LC_MESSAGES/django.po",
+        "django/a/locale/fr/LC_MESSAGES/django.po",
+    ]
+    packages["wagtail"] = ["wagtail/locale/fr/LC_MESSAGES/django.po"]
+    (made,) = demo.catalogues("de")
+    assert (made.corpus, made.licence) == ("django", "bsd-3-clause")
+    assert (made.source_lang, made.target_lang) == ("en", "de")
+    assert made.input == tuple(
+        f"/site/django/{part}/locale/de/LC_MESSAGES/django.po" for part in "ab"
+    )
+    assert [corpus.corpus for corpus in demo.catalogues("fr")] == ["django", "wagtail"]
+
+
+def test_without_any_package_it_says_what_to_install(packages):
+    packages["Sphinx"] = []
+    with pytest.raises(ConfigError) as refused:
+        demo.catalogues("es")
+    assert "none of Django, Sphinx, django-allauth, wagtail is installed" in str(refused.value)
+    assert "pip install 'pairweave[demo]'" in str(refused.value)
+
+
+def test_it_shows_the_pairs_with_the_most_tags_and_says_where_its_files_are(tmp_path, monkeypatch):
+    lines = ["\t".join(corpora.sentence(number)) for number in range(60)]
+    (tmp_path / "a.tsv").write_text("".join(f"{line}\n" for line in lines))
+    corpus = TaggedCorpus(
+        corpus="a", input=(str(tmp_path / "a.tsv"),), source_lang="en", target_lang="de"
+    )
+    asked = []
+    monkeypatch.setattr(demo, "catalogues", lambda language: asked.append(language) or (corpus,))
+    words = ("--output", "shown", "--pairs", 2, "--target_lang", "fr")
+    out = runs.run_well_here("demo", *words, cwd=tmp_path)
+    assert asked == ["fr"]
+    rows = demo.richest(str(tmp_path / "shown"), 1, 1000)
+    tags = [len(row["tags"]) for row in rows]
+    assert len(rows) > 20
+    assert tags == sorted(tags, reverse=True)
+    assert tags[0] > tags[-1]
+    assert [len(row["tags"]) for row in demo.richest(str(tmp_path / "shown"), 1, 2)] == tags[:2]
+    told = out.rstrip().splitlines()
+    assert told[-1].split() == ["manifest:", "shown/_manifest.json"]
+    assert any(line.split() == ["report:", "shown/report.html"] for line in told)

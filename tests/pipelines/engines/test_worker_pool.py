@@ -1,0 +1,62 @@
+"""The pool beside a task manager starts a worker for each request, with the addresses it names."""
+
+import grpc
+import pytest
+from apache_beam.portability.api import beam_fn_api_pb2, beam_fn_api_pb2_grpc, endpoints_pb2
+
+from pairweave.pipelines.engines.flink import worker_pool
+
+
+class Worker:
+    """A process that runs, or has ended."""
+
+    def __init__(self, status=None):
+        self.status = status
+
+    def poll(self):
+        return self.status
+
+
+def request(number):
+    places = {
+        f"{name}_endpoint": endpoints_pb2.ApiServiceDescriptor(url=f"{name}:{number}")
+        for name in ("control", "logging", "provision", "artifact")
+    }
+    return beam_fn_api_pb2.StartWorkerRequest(worker_id=f"{number}-1", **places)
+
+
+@pytest.fixture
+def started(monkeypatch):
+    asked = []
+
+    def start(*words):
+        asked.append(words)
+        return Worker(status=0 if len(asked) == 1 else None)
+
+    monkeypatch.setattr(worker_pool.worker, "start", start)
+    return asked
+
+
+def test_a_worker_gets_the_addresses_of_its_task_manager(started):
+    server, port = worker_pool.serve("localhost:0")
+    with grpc.insecure_channel(f"localhost:{port}") as channel:
+        pool = beam_fn_api_pb2_grpc.BeamFnExternalWorkerPoolStub(channel)
+        for number in (1, 2):
+            assert not pool.StartWorker(request(number)).error
+        stop = beam_fn_api_pb2.StopWorkerRequest(worker_id="1-1")
+        assert not pool.StopWorker(stop).error
+    server.stop(None).wait()
+    assert started == [(f"{n}-1", f"control:{n}", f"logging:{n}", f"provision:{n}") for n in (1, 2)]
+
+
+def test_workers_that_have_ended_are_forgotten(started):
+    pool = worker_pool.WorkerPool()
+    for number in (1, 2, 3):
+        pool.StartWorker(request(number), None)
+    assert len(pool._workers) == 2
+    assert len(started) == 3
+
+
+def test_it_listens_on_this_machine_only_unless_told_otherwise():
+    flags = worker_pool.parser().parse_args([])
+    assert (flags.host, flags.port) == ("localhost", 50000)

@@ -1,0 +1,104 @@
+"""What follows from a job's options: aligners, empty runs, shards that depend on each other."""
+
+import math
+import os
+
+import pytest
+
+from pairweave.pipelines.options.base import RunOptions
+from pairweave.pipelines.options.bitext_options import BitextOptions
+from pairweave.pipelines.options.filter_options import FilterJobOptions
+from pairweave.pipelines.options.job_options import AlignOptions, AugmentOptions, FitOptions
+from pairweave.pipelines.options.suggest_options import SuggestOptions
+from pairweave.transforms.errors import ConfigError
+
+
+def options(kind, **given):
+    return kind(output="out", input=("a.tsv",), **given)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "fits_nothing", "empty"),
+    [
+        (FitOptions, {}, False, False),
+        (AlignOptions, {}, False, False),
+        (AugmentOptions, {"allow_empty": True}, True, True),
+        (FilterJobOptions, {}, False, False),
+        (FilterJobOptions, {"annotate_only": True}, True, False),
+        (FilterJobOptions, {"allow_empty": True}, True, True),
+    ],
+)
+def test_a_run_without_pairs_fails_unless_its_options_say_otherwise(
+    kind, given, fits_nothing, empty
+):
+    made = options(kind, **given)
+    assert (made.may_fit_nothing, made.may_be_empty) == (fits_nothing, empty)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "independent"),
+    [
+        (FitOptions, {}, False),
+        (AugmentOptions, {}, True),
+        (FilterJobOptions, {}, True),
+        (FilterJobOptions, {"select_words": 100}, False),
+        (FilterJobOptions, {"select_share": 0.5}, False),
+        (FilterJobOptions, {"duplicates": "near"}, False),
+    ],
+)
+def test_shards_depend_on_each_other_where_pairs_are_compared_or_ranked(kind, given, independent):
+    assert options(kind, **given).shards_are_independent is independent
+
+
+@pytest.mark.parametrize(
+    ("given", "aligns", "model"),
+    [
+        ({}, True, None),
+        ({"model": "fitted"}, True, "fitted"),
+        ({"scorer": "yisi2", "encoder": "e"}, False, None),
+    ],
+)
+def test_filter_has_an_aligner_only_for_its_own_score(given, aligns, model):
+    made = options(FilterJobOptions, **given)
+    assert (made.aligns, made.given_model) == (aligns, model)
+    assert ("score_weights" in made.plan_settings()) is aligns
+
+
+@pytest.mark.parametrize(
+    ("methods", "mix", "used"),
+    [
+        (("random", "parallel"), 1.0, {"random", "parallel"}),
+        (("random", "parallel"), 0.0, {"random"}),
+        (("random", "parallel"), math.inf, {"parallel"}),
+        (("parallel",), 1.0, {"parallel"}),
+    ],
+)
+def test_the_mix_can_exclude_methods_of_suggest(methods, mix, used):
+    made = options(SuggestOptions, methods=methods, mix=mix)
+    assert made.used_methods == used
+    assert made.segmented == (() if used == {"parallel"} else ("target",))
+
+
+def test_the_files_that_change_an_output_are_named_for_the_plan(tmp_path):
+    golden = tmp_path / "golden.jsonl"
+    golden.write_text("")
+    made = options(SuggestOptions, fit_lengths=(str(golden),), exclude=("dev.en",))
+    assert made.named_files() == {"exclude": ("dev.en",), "fit_lengths": (str(golden),)}
+    parallel = {"parallel_source_input": ("p.en",), "parallel_target_input": ("p.de",)}
+    made = BitextOptions(output="out", source_input=("a",), target_input=("b",), **parallel)
+    assert made.named_files() == {"exclude": (), "parallel": ("p.en", "p.de")}
+    assert list(made.notices()) == []
+    alone = BitextOptions(output="out", source_input=("a",), target_input=("b",))
+    assert [notice.code for notice in alone.notices()] == ["no_parallel_text"]
+
+
+@pytest.mark.parametrize(("cores", "workers"), [(6, 6), (None, 1)])
+def test_there_are_as_many_workers_as_cores(monkeypatch, cores, workers):
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    assert RunOptions(output="out").workers == workers
+
+
+def test_a_threshold_that_nothing_is_compared_with_is_refused():
+    with pytest.raises((ConfigError, ValueError), match="near_threshold: of --duplicates near"):
+        options(FilterJobOptions, near_threshold=0.9)
+    assert options(FilterJobOptions, near_threshold=0.9, duplicates="near").near_threshold == 0.9
