@@ -16,7 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pairweave.pipelines.refresh import table_lock
+from pairweave.pipelines.refresh import records, table_lock
+from pairweave.pipelines.refresh.chain import hashed_reads, live_files, log_seals
+from pairweave.pipelines.refresh.chain.table_names import FILES as FILES
+from pairweave.pipelines.refresh.chain.table_names import LANGUAGES as LANGUAGES
+from pairweave.pipelines.refresh.chain.table_names import MAIN as MAIN
+from pairweave.pipelines.refresh.chain.table_names import PARTITIONS as PARTITIONS
+from pairweave.pipelines.refresh.chain.table_names import PROVENANCE as PROVENANCE
+from pairweave.pipelines.refresh.chain.table_names import REJECTS as REJECTS
 from pairweave.pipelines.refresh.records import Record
 from pairweave.transforms.errors import ConfigError, PairweaveError, WorkerError
 from pairweave.transforms.storage import files, object_stores
@@ -27,29 +34,15 @@ if TYPE_CHECKING:
 
 APPLICATION = "pairweave-refresh"
 
-MAIN = {"augment": "tagged", "suggest": "suggestions", "align": "links", "filter": "pairs"}
-"""The table of each job's rows."""
-
-PROVENANCE, REJECTS, FILES = "provenance", "rejects", "files"
-
-LANGUAGES = ("source_lang", "target_lang")
-PARTITIONS = {
-    "tagged": (*LANGUAGES, "kind"),
-    "suggestions": (*LANGUAGES, "method"),
-    "links": LANGUAGES,
-    "pairs": LANGUAGES,
-    PROVENANCE: LANGUAGES,
-    REJECTS: LANGUAGES,
-    FILES: (),
-}
-"""The columns by which each table is divided into directories."""
-
 _NOT_PLAIN = re.compile(r"[#?%\x00-\x1f\x7f]")
 """What a URL does not keep as it is, besides characters that are encoded and decoded again."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _REFUSED = re.compile(r"\b(40[13] (Forbidden|Unauthorized)|necessary privileges|Unauthenticated)\b")
 """What deltalake says of a status 401 or 403."""
+
+BOUNDED = ("id", "night")
+"""Columns whose least and largest value a file's statistics have."""
 
 _ORDER = (FILES, PROVENANCE, REJECTS, *MAIN.values())
 
@@ -101,7 +94,7 @@ def _stats(rows: pa.Table) -> str:
     """Return Delta's statistics: bounds of ids and nights, never of texts."""
     least: dict[str, object] = {}
     most: dict[str, object] = {}
-    for column in ("id", "night"):
+    for column in BOUNDED:
         if column in rows.column_names and rows.column(column).null_count < rows.num_rows:
             bounds = pc.min_max(rows.column(column)).as_py()
             least[column], most[column] = bounds["min"], bounds["max"]
@@ -211,26 +204,54 @@ def open_version(table: str, name: str, version: int | None) -> "DeltaTable":
 
 
 def current(table: str, name: str, record: Record | None) -> list[Entry]:
-    """Return the files of the current version of a table: path, rows and partition.
+    """Return the files of the current version of a table: path, bytes, rows and partition.
 
     Raises:
-        ConfigError: Another program has written to it.
+        ConfigError: Another program has written to it, or its log does not fit the record.
     """
     opened = open_table(table, name)
-    if opened is None:
-        return []
+    version = -1 if opened is None else opened.version()
     expected = -1 if record is None else record.versions.get(name, -1)
-    if opened.version() != expected:
+    if version != expected:
         raise ConfigError(
-            f"{files.join(table, name)} is at version {opened.version()}, and refresh left it at "
+            f"{files.join(table, name)} is at version {version}, and refresh left it at "
             f"{expected}: another program has written to it. Only refresh may; restore that "
             "version, or make a new table with another --output"
         )
-    return at_version(table, name, expected)
+    return [] if record is None or opened is None else at_night(table, name, record)
+
+
+def at_night(table: str, name: str, record: Record) -> list[Entry]:
+    """Return the files of a table after a night, compared with what its record says of them.
+
+    Raises:
+        ConfigError: Delta's log says something else; names the file.
+    """
+    found = at_version(table, name, record.versions[name])
+    if live_files.digest_of(found) != record.live.get(name):
+        _require_as_recorded(table, name, record, found)
+    return found
+
+
+def _require_as_recorded(table: str, name: str, record: Record, found: list[Entry]) -> None:
+    """Compare the files of a table with the records of all nights, one by one."""
+    nights = [*records.back_from(table, record)][::-1]
+    expected = live_files.live_entries(nights, name)
+    there = {entry["path"]: entry for entry in found}
+    for path in sorted({*expected, *there}):
+        if path not in expected:
+            what = f"lists {path}, which is in no night's record"
+        elif path not in there:
+            what = f"does not list {path}, which the records have"
+        elif live_files.facts_of(expected[path]) != live_files.facts_of(there[path]):
+            what = f"says something else of {path} than the record of its night"
+        else:
+            continue
+        raise hashed_reads.damaged(files.join(table, name, log_seals.LOG), what)
 
 
 def at_version(table: str, name: str, version: int) -> list[Entry]:
-    """Return the files of a version of a table: path, bytes, rows and partition."""
+    """Return the files of a version of a table as Delta's log has them, compared with nothing."""
     opened = open_version(table, name, version)
     with _told(files.join(table, name)):
         actions = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
@@ -240,6 +261,11 @@ def at_version(table: str, name: str, version: int) -> list[Entry]:
             "bytes": action["size_bytes"],
             "rows": action["num_records"],
             "partition": {c: action[f"partition.{c}"] for c in PARTITIONS[name]},
+            "bounds": {
+                c: [action[f"min.{c}"], action[f"max.{c}"]]
+                for c in BOUNDED
+                if action.get(f"min.{c}") is not None
+            },
         }
         for action in actions
     ]
@@ -249,10 +275,17 @@ def at_version(table: str, name: str, version: int) -> list[Entry]:
 def read_rows(
     table: str, name: str, entry: Entry, columns: Sequence[str] | None = None
 ) -> pa.Table:
-    """Read a file of a table, or some of its columns; those of the partition are not in it."""
+    """Read a file of a table, or some of its columns; those of the partition are not in it.
+
+    Its content is compared with the hash that its name has.
+
+    Raises:
+        GoneError: There is no such file.
+        ConfigError: It is damaged.
+    """
     path = files.join(table, name, entry["path"])
-    with files.open_read(path) as file:
-        return pq.read_table(file, columns=None if columns is None else list(columns))
+    data = hashed_reads.read(path, hashed_reads.named_digest(path))
+    return pq.read_table(pa.BufferReader(data), columns=None if columns is None else list(columns))
 
 
 def check(table: str, record: Record) -> None:
@@ -281,15 +314,41 @@ def check(table: str, record: Record) -> None:
 
 
 def apply(table: str, record: Record) -> None:
-    """Commit a night to every table that it changes; what is committed already is left alone.
+    """Commit a night to every table that it changes, and seal it (`chain.log_seals`).
+
+    What is committed already is left alone.
 
     Raises:
-        ConfigError: The store refuses.
+        ConfigError: The store refuses, or a table has another version than the record follows.
         WorkerError: A table cannot be committed to.
     """
-    for name in sorted(record.tables, key=_ORDER.index):
-        if not _is_applied(table, name, record.night):
-            _commit(table, name, record)
+    if log_seals.is_sealed(table, record.night):
+        return
+    left = [name for name in record.tables if not _is_applied(table, name, record.night)]
+    for name in left:
+        _require_version(table, name, record)
+    for name in sorted(left, key=_ORDER.index):
+        _commit(table, name, record)
+    try:
+        for name in record.versions:
+            current(table, name, record)
+    except ConfigError:
+        if records.numbers(table)[-1] == record.night:
+            raise
+        return  # the next night was committed meanwhile, by a process that has sealed this one
+    log_seals.write(table, record)
+
+
+def _require_version(table: str, name: str, record: Record) -> None:
+    """Check, before anything is committed, that a table has the version that a night follows."""
+    opened = open_table(table, name)
+    version = -1 if opened is None else opened.version()
+    if version != record.versions[name] - 1 and not _is_applied(table, name, record.night):
+        raise ConfigError(
+            f"{files.join(table, name)} is at version {version}, and the record of night "
+            f"{record.night} follows version {record.versions[name] - 1}: another program has "
+            "written to it, or the record is not of this table"
+        )
 
 
 def is_applied(table: str, record: Record) -> bool:

@@ -19,6 +19,7 @@ from pairweave.pipelines.refresh import (
     table_lock,
     tables,
 )
+from pairweave.pipelines.refresh.chain import kept_models
 from pairweave.pipelines.refresh.inner_runs import InnerRun
 from pairweave.pipelines.refresh.night import Made, Night, commit
 from pairweave.pipelines.refresh.upkeep import quiet_night, vacuum
@@ -26,9 +27,7 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import beam_store, files, leases, object_stores
 from tests.makers import corpora, nightly, runs
 
-NIGHT = records.Record(
-    1, "refresh", "2026-01-01T00:00:00Z", "augment", {}, {}, [], None, {}, {}, {}
-)
+NIGHT = nightly.record()
 
 
 def with_tables(night, when, **changes):
@@ -66,16 +65,16 @@ def test_a_record_whose_file_is_gone_or_whose_table_is_missing_is_not_created(tm
         tables.check(str(tmp_path), with_tables(2, NIGHT.when, files=added))
 
 
-def test_files_that_a_migration_replaced_are_removed_at_its_time(tmp_path):
+def test_files_that_a_migration_replaced_are_removed_at_its_time():
     def change(path, **more):
         return {"add": [{"path": path}], "remove": [], **more}
 
-    for night, path in enumerate("ab", 1):
-        made = change(path, schema="00")
-        record = with_tables(night, f"2026-01-0{night}T00:00:00Z", tagged=made)
-        records.create(str(tmp_path), record)
+    nights = [
+        with_tables(night, f"2026-01-0{night}T00:00:00Z", tagged=change(path, schema="00"))
+        for night, path in enumerate("ab", 1)
+    ]
     expected = {("tagged", "a"): vacuum._seconds("2026-01-02T00:00:00Z")}
-    assert vacuum._removal_times(str(tmp_path)) == expected
+    assert vacuum._removal_times(nights) == expected
 
 
 @pytest.mark.parametrize("fitted", ["hmm", "fast_align", None])
@@ -105,9 +104,9 @@ def test_the_model_of_a_trained_program_is_kept_for_the_next_night(tmp_path):
     inner = InnerRun(str(tmp_path / "inner"), ())
     packed = hashed_files.with_hashes({"weights": b"1"}, {"aligner": "external"})
     hashed_files.write(str(tmp_path / "inner/run/models/fast_align"), packed)
-    place = inner_runs.keep_model(str(tmp_path), inner, ("en", "de"))
+    place = kept_models.keep(str(tmp_path), inner.run, ("en", "de"))
     assert place.startswith("_models/en-de/fast_align-")
-    assert inner_runs.model_option(place) == "model"
+    assert kept_models.option_of(place) == "model"
     assert hashed_files.read(str(tmp_path / place)) == dict(sorted(packed.items()))
 
 
