@@ -261,8 +261,13 @@ def require_creation(table: str) -> None:
 
 
 def create(table: str, record: Record) -> bool:
-    """Create the record of a night, if nobody else has; tell whether it was created."""
-    files.make_directory(directory(table))
+    """Create the record of a night, if nobody else has; tell whether it was created.
+
+    Raises:
+        ConfigError: No later night could read it.
+    """
     path, data = path_of(table, record.night), record.to_json()
+    parse(path, data, record.night)
+    files.make_directory(directory(table))
     # A store's client repeats a request whose answer was lost, and is told that the file is there.
     return files.create(path, data) or files.read_bytes(path) == data

@@ -333,17 +333,13 @@ def test_a_night_whose_lease_was_lost_creates_no_record(tmp_path, monkeypatch):
     monkeypatch.setitem(table_lock._leases, table, lease)
     commit(table, Made(NIGHT, [], {}, []))
     kept[0] = False
-    later = dataclasses.replace(NIGHT, night=2)
+    later = nightly.record(2)
     text = "was not written for over 5 minutes.*nothing was committed; run the same command again"
     with pytest.raises(WorkerError, match=text):
         commit(table, Made(later, [], {}, []))
     with pytest.raises(WorkerError, match=text):
-        quiet_night.commit_quietly(table, with_metrics(NIGHT), "compact", {})
+        quiet_night.commit_quietly(table, NIGHT, "compact", {}, {})
     assert records.numbers(table) == [1]
-
-
-def with_metrics(record):
-    return dataclasses.replace(record, metrics={"table": {"pairs": 0}})
 
 
 def test_a_lease_of_a_table_is_known_while_it_is_held(monkeypatch):

@@ -27,7 +27,7 @@ OF_ARRIVAL = ("corpus", "night")
 
 
 def record(night=1, **changes):
-    """Return the record of a night of a table without a pair; fields may be others."""
+    """Return the record of a night that changes no table; fields may be others."""
     new = {"read": 0, "pairs": 0, "rejected": 0, "places": 0, "share": 0.0, "reasons": {}}
     metrics = {
         "seconds": 0.0,
@@ -37,7 +37,6 @@ def record(night=1, **changes):
         "lost": 0,
         "table": {"before": 0, "pairs": 0},
     }
-    names = ("tagged", "provenance", "rejects", "files")
     whole = records.Record(
         night=night,
         operation="refresh",
@@ -48,10 +47,9 @@ def record(night=1, **changes):
         files=[],
         tombstones=None,
         tables={},
-        versions=dict.fromkeys(names, 0),
+        versions={},
         metrics=metrics,
         previous=None if night == 1 else "0" * 64,
-        live=dict.fromkeys(names, "0" * 64),
     )
     changed = dataclasses.replace(whole, **changes)
     return dataclasses.replace(changed, live=dict.fromkeys(changed.versions, "0" * 64))

@@ -193,7 +193,7 @@ class RecordFile(_Part):
         for name in (*self.versions, *self.tables):
             if name not in known:
                 raise ValueError(f"versions and tables of {', '.join(sorted(known))} alone")
-        if not self.tables.keys() <= self.versions.keys() or not self.versions:
+        if not self.tables.keys() <= self.versions.keys():
             raise ValueError("a version of each table that the night changes")
         for name, change in self.tables.items():
             for entry in (*change.add, *change.remove):

@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from pairweave.pipelines.refresh import records, table_lock, table_schemas, tables
 from pairweave.pipelines.refresh.chain import leftovers, log_seals
+from pairweave.pipelines.refresh.forgetting.withdrawal import Change
 from pairweave.pipelines.refresh.records import Json
 from pairweave.pipelines.refresh.tables import FILES, PARTITIONS, Entry
 from pairweave.pipelines.refresh.upkeep.quiet_night import commit_quietly
@@ -42,7 +43,7 @@ def _compact(table: str, most_rows: int) -> tuple[int, int]:
         current[name] = tables.current(table, name, last)
         added, removed = _join_small(table, name, current[name], most_rows)
         if removed:
-            changes[name] = {"add": added, "remove": removed}
+            changes[name] = Change(added, removed).to_json()
     if not changes:
         return 0, 0
     commit_quietly(table, last, "compact", current, changes)
