@@ -13,7 +13,10 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.storage import files
 
-OUTPUTS = ("output", "target_output", "beads", "metrics", "lineage", "launches")
+OUTPUTS = (
+    *("output", "target_output", "beads", "pharaoh", "scores", "self_translations", "output_model"),
+    *("metrics", "lineage", "launches"),
+)
 """Options that name what a command writes."""
 
 NIGHT = "refresh"

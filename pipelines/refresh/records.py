@@ -11,6 +11,7 @@ the chain reads nothing that is not compared.
 
 import contextlib
 import dataclasses
+import re
 import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -30,6 +31,7 @@ TOMBSTONES = "tombstones"
 FORMAT = 2
 """The format of new records. Those of format 1 have no checksum, and name nothing but the files."""
 
+_NAME = re.compile(r"[0-9]{8}\.json")
 _OF_FORMAT_2 = ("previous", "sealed", "state", "live")
 
 Json = dict[str, Any]
@@ -58,7 +60,7 @@ class Record:
         previous: SHA-256 of the record before; None in the first night.
         sealed: SHA-256 of the seal of the night before (`chain.log_seals`); None if it has none.
         state: SHA-256 of the file of tombstones and of the list of each model's files, by their
-            paths in the table.
+            paths in the table; and of all records before it if the last one is of format 1.
         live: Digest of the files that each table has after this night
             (`chain.live_files.digest_of`).
         format: The format of the file.
@@ -202,23 +204,41 @@ def existing(table: str) -> Record:
 
 
 def back_from(table: str, record: Record) -> Iterator[Record]:
-    """Yield a record and those before it, each compared with the hash in the one after it.
+    """Yield a record and those before it, each compared with the hash that a later one has of it.
 
-    Records of format 1 have no hash of the one before, so those are compared with nothing.
+    Records of format 1 are compared with nothing, unless one of format 2 followed them.
 
     Raises:
         ConfigError: One differs, or is damaged or missing.
     """
+    known = known_before(record)
     yield record
     while record.night > 1:
-        before, data = _read(table, record.night - 1)
-        if record.previous is not None and digest_of(data) != record.previous:
-            raise damaged(
-                path_of(table, before.night),
-                f"is not the record that night {record.night} followed",
-            )
-        record = before
+        record, data = _read(table, record.night - 1)
+        require_known(table, record.night, data, known)
+        known |= known_before(record)
         yield record
+
+
+def known_before(record: Record) -> dict[int, str]:
+    """Return the hashes that a record has of those before it, by the number of the night.
+
+    That is one, and all of them in the first record of format 2 of a table that had others.
+    """
+    prefix = f"{STATE}/{NIGHTS}/"
+    names = {name.removeprefix(prefix): sha for name, sha in record.state.items()}
+    known = {int(name[:8]): sha for name, sha in names.items() if _NAME.fullmatch(name)}
+    return known if record.previous is None else {**known, record.night - 1: record.previous}
+
+
+def require_known(table: str, night: int, data: bytes, known: Mapping[int, str]) -> None:
+    """Compare the file of a record with its hash, if a later record has it.
+
+    Raises:
+        ConfigError: It is another.
+    """
+    if night in known and digest_of(data) != known[night]:
+        raise damaged(path_of(table, night), "is not the record that the next night followed")
 
 
 def at_night(table: str, last: Record, night: int) -> tuple[Record, Record | None]:

@@ -12,7 +12,7 @@ from pairweave.pipelines.refresh.chain.table_names import REJECTS as REJECTED
 
 Count = Annotated[int, Field(ge=0)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-StatePath = Annotated[str, Field(pattern=r"^(_refresh/tombstones|_models)/[^\x00]+$")]
+StatePath = Annotated[str, Field(pattern=r"^(_refresh/(tombstones|nights)|_models)/[^\x00]+$")]
 
 _DATA = re.compile(r"part-([0-9a-f]{24})\.parquet")
 _TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"
@@ -215,5 +215,6 @@ class RecordFile(_Part):
         listed = {f"{place}/about.json" for place in self.models.values()}
         if self.tombstones is not None:
             listed.add(f"_refresh/tombstones/{self.tombstones}")
-        if self.state.keys() != listed:
+        others = {name for name in self.state if not name.startswith("_refresh/nights/")}
+        if others != listed:
             raise ValueError("in state the SHA-256 of the tombstones and of each model")

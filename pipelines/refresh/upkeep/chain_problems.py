@@ -1,13 +1,17 @@
 """What is wrong in the chain of a table, from its newest record down to every file."""
 
 from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
 from pairweave.pipelines.refresh import records
-from pairweave.pipelines.refresh.chain import hashed_reads, kept_models, log_seals
+from pairweave.pipelines.refresh.chain import kept_models, log_seals
 from pairweave.pipelines.refresh.forgetting import tombstone_files
 from pairweave.pipelines.refresh.records import Record
 from pairweave.transforms.errors import PairweaveError
 from pairweave.transforms.storage import files
+
+T = TypeVar("T")
 
 
 def read_chain(table: str) -> tuple[list[Record], list[str]]:
@@ -20,13 +24,16 @@ def read_chain(table: str) -> tuple[list[Record], list[str]]:
     numbers = records.numbers(table)
     nights: list[Record] = []
     after: Record | None = None
+    known: dict[int, str] = {}
     for night in range(numbers[-1], 0, -1):
-        record = _tried(problems, lambda night=night: records.read(table, night))  # type: ignore[misc]
+        record = _tried(problems, partial(records.read, table, night))
         if record is None:
             after = None
             continue
-        problems += _link_problems(table, record, after)
-        _tried(problems, lambda r=record, a=after: log_seals.check(table, r, a))  # type: ignore[misc]
+        data = files.read_bytes(records.path_of(table, night))
+        _tried(problems, partial(records.require_known, table, night, data, known))
+        known |= records.known_before(record)
+        _tried(problems, partial(log_seals.check, table, record, after))
         nights.append(record)
         after = record
     nights.reverse()
@@ -36,22 +43,12 @@ def read_chain(table: str) -> tuple[list[Record], list[str]]:
     return nights, [*dict.fromkeys(problems)]
 
 
-def _tried(problems: list[str], read: Callable[[], Record | None]) -> Record | None:
+def _tried(problems: list[str], read: Callable[[], T]) -> T | None:
     try:
         return read()
     except (PairweaveError, OSError) as error:
         problems.append(str(error))
         return None
-
-
-def _link_problems(table: str, record: Record, after: Record | None) -> list[str]:
-    """Compare a record with the hash in the one after it."""
-    if after is None or after.previous is None:
-        return []
-    path = records.path_of(table, record.night)
-    if hashed_reads.digest_of(files.read_bytes(path)) == after.previous:
-        return []
-    return [str(hashed_reads.damaged(path, f"is not the record that night {after.night} followed"))]
 
 
 def _count_problems(record: Record) -> list[str]:
@@ -65,11 +62,7 @@ def _state_problems(table: str, nights: list[Record]) -> list[str]:
     """Compare tombstones and models with the hashes in the records; vacuum deletes old models."""
     problems: list[str] = []
     for number, record in enumerate(nights, 1):
-        _tried(problems, lambda r=record: _read_stones(table, r))  # type: ignore[misc]
+        _tried(problems, partial(tombstone_files.read, table, record))
         if number == len(nights):
-            _tried(problems, lambda r=record: kept_models.require_whole(table, r))  # type: ignore[misc]
+            _tried(problems, partial(kept_models.require_whole, table, record))
     return problems
-
-
-def _read_stones(table: str, record: Record) -> None:
-    tombstone_files.read(table, record)
