@@ -63,10 +63,10 @@ def require_outside_tables(option: str, path: str, *, is_table: bool = False) ->
         if (is_table and not below) or (below[:1] == [_RUNS] and len(below) > 1):
             continue
         if _is_table(table):
+            what = "is inside the table of refresh" if below else "is the table of refresh"
             raise ConfigError(
-                f"--{option} {path}: is {'inside' if below else 'itself'} the table of refresh "
-                f"{table}, where refresh alone may write and its vacuum deletes all other files; "
-                "give a place outside of it"
+                f"--{option} {path}: {what} {table}, where refresh alone may write and its vacuum "
+                "deletes all other files; give a place outside of it"
             )
 
 
