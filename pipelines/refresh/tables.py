@@ -24,18 +24,16 @@ from pairweave.pipelines.refresh.chain.table_names import MAIN as MAIN
 from pairweave.pipelines.refresh.chain.table_names import PARTITIONS as PARTITIONS
 from pairweave.pipelines.refresh.chain.table_names import PROVENANCE as PROVENANCE
 from pairweave.pipelines.refresh.chain.table_names import REJECTS as REJECTS
+from pairweave.pipelines.refresh.chain.table_place import store_options
 from pairweave.pipelines.refresh.records import Record
 from pairweave.transforms.errors import ConfigError, PairweaveError, WorkerError
-from pairweave.transforms.storage import files, object_stores
+from pairweave.transforms.storage import files
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
     from deltalake.transaction import AddAction, RemoveAction
 
 APPLICATION = "pairweave-refresh"
-
-_NOT_PLAIN = re.compile(r"[#?%\x00-\x1f\x7f]")
-"""What a URL does not keep as it is, besides characters that are encoded and decoded again."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _REFUSED = re.compile(r"\b(40[13] (Forbidden|Unauthorized)|necessary privileges|Unauthenticated)\b")
@@ -47,20 +45,6 @@ BOUNDED = ("id", "night")
 _ORDER = (FILES, PROVENANCE, REJECTS, *MAIN.values())
 
 Entry = dict[str, Any]
-
-
-def require_delta() -> None:
-    """Check that the extra is installed.
-
-    Raises:
-        ConfigError: It is not.
-    """
-    try:
-        import deltalake  # noqa: F401
-    except ImportError as error:
-        raise ConfigError(
-            "refresh writes Delta tables: pip install 'pairweave[refresh]'"
-        ) from error
 
 
 def write_file(table: str, name: str, rows: pa.Table, partition: Mapping[str, str]) -> Entry:
@@ -129,36 +113,6 @@ def schema_of(columns: pa.Schema, name: str) -> pa.Schema:
     return pa.schema([*own, *of_partition])
 
 
-def require_place(table: str) -> None:
-    """Check that Delta tables can be in a place, before anything is read.
-
-    Raises:
-        ConfigError: They cannot: it is in a store without commits, or that cannot be reached, or
-            deltalake would take its name for another one.
-    """
-    if files.is_uri(table):
-        _require_plain_name(table)
-    _store_options(table)
-    files.check_store(table)
-
-
-def _require_plain_name(table: str) -> None:
-    """Check that a URI names the same place as a URL, which deltalake reads, and as plain text."""
-    _, name = object_stores.parts(table)
-    segments = name.removesuffix("/").split("/") if name else []
-    if _NOT_PLAIN.search(name) or not {"", ".", ".."}.isdisjoint(segments):
-        raise ConfigError(
-            f"{table}: expected a table's name without '#', '?', '%' and control characters, and "
-            "without empty, '.' and '..' between its slashes, such as s3://bucket/tables: "
-            "deltalake would keep the log in another place than the data"
-        )
-
-
-def _store_options(path: str) -> dict[str, str] | None:
-    """Return the endpoint and credentials of a store for deltalake; None on a disk."""
-    return object_stores.rust_options(path) if files.is_uri(path) else None
-
-
 @contextlib.contextmanager
 def _told(path: str, what: str = "deltalake cannot use this table") -> Iterator[None]:
     """Turn what deltalake raises, in several lines with colours, into an error in one line.
@@ -186,7 +140,7 @@ def open_table(table: str, name: str) -> "DeltaTable | None":
     from deltalake import DeltaTable
 
     path = files.join(files.absolute(table), name)
-    options = _store_options(path)
+    options = store_options(path)
     with _told(path):
         if not DeltaTable.is_deltatable(path, options):
             return None
@@ -198,7 +152,7 @@ def open_version(table: str, name: str, version: int | None) -> "DeltaTable":
     from deltalake import DeltaTable
 
     path = files.join(files.absolute(table), name)
-    options = _store_options(path)
+    options = store_options(path)
     with _told(path):
         return DeltaTable(path, version=version, storage_options=options)
 
@@ -229,25 +183,8 @@ def at_night(table: str, name: str, record: Record) -> list[Entry]:
     """
     found = at_version(table, name, record.versions[name])
     if live_files.digest_of(found) != record.live.get(name):
-        _require_as_recorded(table, name, record, found)
+        live_files.require_as_recorded(table, name, record, found)
     return found
-
-
-def _require_as_recorded(table: str, name: str, record: Record, found: list[Entry]) -> None:
-    """Compare the files of a table with the records of all nights, one by one."""
-    nights = [*records.back_from(table, record)][::-1]
-    expected = live_files.live_entries(nights, name)
-    there = {entry["path"]: entry for entry in found}
-    for path in sorted({*expected, *there}):
-        if path not in expected:
-            what = f"lists {path}, which is in no night's record"
-        elif path not in there:
-            what = f"does not list {path}, which the records have"
-        elif live_files.facts_of(expected[path]) != live_files.facts_of(there[path]):
-            what = f"says something else of {path} than the record of its night"
-        else:
-            continue
-        raise hashed_reads.damaged(files.join(table, name, log_seals.LOG), what)
 
 
 def at_version(table: str, name: str, version: int) -> list[Entry]:
@@ -401,7 +338,7 @@ def _write_transaction(table: str, name: str, record: Record) -> None:
             added,
             mode="error",
             partition_by=partition_by,
-            storage_options=_store_options(path),
+            storage_options=store_options(path),
             **properties,
         )
         return

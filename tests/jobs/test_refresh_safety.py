@@ -19,7 +19,7 @@ from pairweave.pipelines.refresh import (
     table_lock,
     tables,
 )
-from pairweave.pipelines.refresh.chain import kept_models
+from pairweave.pipelines.refresh.chain import kept_models, table_place
 from pairweave.pipelines.refresh.inner_runs import InnerRun
 from pairweave.pipelines.refresh.night import Made, Night, commit
 from pairweave.pipelines.refresh.upkeep import quiet_night, vacuum
@@ -307,7 +307,7 @@ def test_a_store_that_cannot_commit_is_refused(monkeypatch):
     with pytest.raises(
         ConfigError, match="hdfs://host/table: Delta tables can be on a disk, at gs"
     ):
-        tables.require_place("hdfs://host/table")
+        table_place.require_place("hdfs://host/table")
 
 
 @pytest.mark.parametrize(
@@ -461,7 +461,7 @@ def test_a_commit_that_fails_is_told_in_one_line_unless_another_process_has_done
 def test_a_plain_name_and_a_whole_bucket_are_places_for_a_table(name, monkeypatch):
     store = SimpleNamespace(rust_options=dict, list=lambda *_, **__: iter(()))
     monkeypatch.setattr(object_stores, "store_of", lambda _: store)
-    tables.require_place(f"s3://bucket/{name}")
+    table_place.require_place(f"s3://bucket/{name}")
 
 
 def test_subcommands_take_options_of_beam_for_the_store(tmp_path, monkeypatch):

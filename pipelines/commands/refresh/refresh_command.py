@@ -12,7 +12,7 @@ from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.refresh_options import RefreshOptions
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh import file_ledger, night_metrics, records, refitting, tables
-from pairweave.pipelines.refresh.chain import leftovers, log_seals
+from pairweave.pipelines.refresh.chain import leftovers, log_seals, table_place
 from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
 from pairweave.pipelines.refresh.lineage import Lineage
 from pairweave.pipelines.refresh.night_config import NightConfig, differences, read_config
@@ -51,8 +51,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
         raise ConfigError(f"--config is required; see pairweave {name} --help")
     if options.launches is not None and options.prepared_only:
         raise ConfigError("--launches prepares jobs and --prepared_only takes them: give one")
-    tables.require_delta()
-    tables.require_place(options.output)
+    table_place.require_delta()
+    table_place.require_place(options.output)
     given = {key: getattr(options, key) for key in _OVERRIDES if getattr(options, key) is not None}
     return run(read_config(path, given), options, extra)
 

@@ -19,7 +19,7 @@ from pairweave.pipelines.options.refresh_options import (
 )
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh import records, tables
-from pairweave.pipelines.refresh.chain import log_seals
+from pairweave.pipelines.refresh.chain import log_seals, table_place
 from pairweave.pipelines.refresh.forgetting.forget import forget
 from pairweave.pipelines.refresh.records import Record
 from pairweave.pipelines.refresh.upkeep.compact import compact
@@ -29,7 +29,7 @@ from pairweave.pipelines.refresh.upkeep.verify import verify
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Run a subcommand; ``name`` is as typed, such as ``refresh status``."""
-    tables.require_delta()
+    table_place.require_delta()
     return _RUNS[name.partition(" ")[2]](name, arguments)
 
 
@@ -42,7 +42,7 @@ def _parsed(model: type[OptionsT], name: str, about: str, arguments: Sequence[st
     Options of Beam say how a store is reached, as for a night.
     """
     options, _ = flags.parse(model, f"pairweave {name}", about, arguments, beam=True)
-    tables.require_place(options.table)
+    table_place.require_place(options.table)
     return options
 
 

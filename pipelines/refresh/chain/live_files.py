@@ -5,8 +5,12 @@ from typing import Any
 
 import orjson
 
+from pairweave.pipelines.refresh import records
+from pairweave.pipelines.refresh.chain.hashed_reads import damaged
 from pairweave.pipelines.refresh.chain.hashed_reads import digest_of as hash_of
+from pairweave.pipelines.refresh.chain.table_names import LOG
 from pairweave.pipelines.refresh.records import Json, Record
+from pairweave.transforms.storage import files
 
 Entry = dict[str, Any]
 
@@ -63,3 +67,33 @@ def _bounds(stats: Json) -> dict[str, list[object]]:
 def digest_of(entries: Iterable[Entry]) -> str:
     """Return a digest of the files of a table, whatever their order."""
     return hash_of(orjson.dumps(sorted(facts_of(entry) for entry in entries)))
+
+
+def require_as_recorded(table: str, name: str, record: Record, found: Iterable[Entry]) -> None:
+    """Compare the files of a table with the records of all nights, one by one.
+
+    Args:
+        table: Directory of all tables.
+        name: Name of the table.
+        record: The last night that counts.
+        found: The files, as Delta's log has them.
+
+    Raises:
+        ConfigError: The log says something else than the records; names the first file.
+    """
+    nights = [*records.back_from(table, record)][::-1]
+    expected = live_entries(nights, name)
+    there = {entry["path"]: entry for entry in found}
+    for path in sorted({*expected, *there}):
+        if path not in expected:
+            what = f"lists {path}, which is in no night's record"
+        elif path not in there:
+            what = f"does not list {path}, which the records have"
+        elif facts_of(expected[path]) != facts_of(there[path]):
+            what = f"says something else of {path} than the record of its night"
+        else:
+            continue
+        raise damaged(files.join(table, name, LOG), what)
+    if record.format > 1:
+        path = records.path_of(table, record.night)
+        raise damaged(path, f"live.{name}: is not the digest of the files in the records")

@@ -17,12 +17,12 @@ from pairweave.pipelines.refresh import records
 from pairweave.pipelines.refresh.chain import hashed_reads
 from pairweave.pipelines.refresh.chain.hashed_reads import damaged, digest_of
 from pairweave.pipelines.refresh.chain.record_parts import Sha256
+from pairweave.pipelines.refresh.chain.table_names import LOG
 from pairweave.pipelines.refresh.records import Record
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files, json_files
 
 SEALS = "seals"
-LOG = "_delta_log"
 FORMAT = 1
 
 _ENTRY = re.compile(r"([0-9]{20})\.(json|checkpoint(\..+)?\.parquet)")

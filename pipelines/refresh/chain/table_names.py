@@ -16,3 +16,6 @@ PARTITIONS = {
     FILES: (),
 }
 """The columns by which each table is divided into directories."""
+
+LOG = "_delta_log"
+"""The directory of a table's log."""
