@@ -20,7 +20,7 @@ from pairweave.pipelines.refresh.chain import (
 )
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import hashed_files
-from tests.makers import nightly, runs
+from tests.makers import corpora, nightly, runs
 
 OF_HELP = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
 
@@ -190,6 +190,17 @@ def test_an_earlier_record_or_seal_with_a_checksum_of_its_own_is_refused(directo
     (table / "_refresh/seals/00000001.json").write_bytes(other.to_json())
     status, _, errors = runs.run_here("refresh", "verify", "table", cwd=directory)
     assert (status, "00000001.json: is not the seal that night 2 followed" in errors) == (1, True)
+
+
+def test_the_takedowns_of_a_table_that_lacks_an_earlier_record_go_into_a_new_one(directory):
+    (directory / "list.txt").write_text(f"{corpora.sentence(3)[0]}\n")
+    runs.run_well_here("refresh", "takedown", "table", "list.txt", cwd=directory)
+    (directory / "table/_refresh/nights/00000001.json").unlink()
+    status, _, errors = nightly.night(directory)
+    assert (status, "00000001.json: is missing, and later nights follow it" in errors) == (2, True)
+    nightly.good_night(directory, "--tombstones_of", "table", table="new")
+    assert corpora.sentence(3)[0] not in nightly.sources(directory / "new")
+    assert len(nightly.ids(directory / "new")) == 24
 
 
 def test_a_last_record_that_its_seal_was_not_made_for_is_refused(directory):
