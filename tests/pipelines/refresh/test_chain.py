@@ -10,7 +10,7 @@ pytest.importorskip("deltalake", reason="needs the extra refresh")
 
 from deltalake import DeltaTable
 
-from pairweave.pipelines.refresh import records, tables
+from pairweave.pipelines.refresh import inner_runs, records, tables
 from pairweave.pipelines.refresh.chain import (
     hashed_reads,
     inner_notes,
@@ -341,6 +341,43 @@ def test_what_a_run_of_a_night_was_given_is_compared_when_it_is_started_and_take
         inner_notes.write(table, note(), b"k", b"t")
     with pytest.raises(ConfigError, match=f"{name}: "):
         inner_notes.require_inputs(place, inner_notes.read(place))
+
+
+def test_a_note_of_an_earlier_version_is_left_out(tmp_path):
+    (tmp_path / "_runs/0").mkdir(parents=True)
+    (tmp_path / "_runs/0/about.json").write_text('{"keys": ["a"], "settings": {}}')
+    assert list(inner_notes.read_all(str(tmp_path))) == []
+    (tmp_path / "_runs/0/about.json").write_text("[1]")
+    with pytest.raises(
+        ConfigError, match=r"_runs/0/about\.json: expected .*\. Delete .*_runs/0 and"
+    ):
+        list(inner_notes.read_all(str(tmp_path)))
+
+
+@pytest.mark.parametrize("name", ["known.ids", "taken_down.jsonl", "run/data/*.parquet"])
+def test_a_run_that_was_damaged_before_its_rows_are_taken_is_not_committed(
+    directory, monkeypatch, name
+):
+    start = inner_runs._start
+    damaged = []
+
+    def damaging(inner, request, extra):
+        start(inner, request, extra)
+        damaged.extend(sorted((directory / inner.directory).glob(name))[:1])
+        damaged[0].write_bytes(b"x" + damaged[0].read_bytes()[1:])
+
+    nightly.write_help(directory, "three", range(40, 43))
+    before = runs.tree_digests(directory / "table")
+    with monkeypatch.context() as patch:
+        patch.setattr(inner_runs, "_start", damaging)
+        status, _, errors = nightly.night(directory)
+    assert (status, f"{damaged[0].name}: is missing or differs" in errors) == (2, True), errors
+    after = runs.tree_digests(directory / "table")
+    assert {key: value for key, value in after.items() if not key.startswith("_runs/")} == before
+    place = next((directory / "table/_runs").glob("*/about.json")).parent
+    assert f"Delete table/_runs/{place.name} and run the same command again" in errors
+    shutil.rmtree(place)
+    assert "3 new" in nightly.good_night(directory)
 
 
 def test_a_shard_of_an_inner_run_is_compared_with_its_manifest(tmp_path):
