@@ -16,8 +16,6 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import orjson
-
 from pairweave.pipelines.refresh.chain.hashed_reads import GoneError, damaged, digest_of
 from pairweave.pipelines.refresh.chain.record_parts import RecordFile
 from pairweave.transforms.errors import ConfigError
@@ -88,10 +86,10 @@ class Record:
 
     def to_json(self) -> bytes:
         """Return the record as it is stored, with the checksum of all the rest."""
-        found = dataclasses.asdict(self)
+        found = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         if self.format == 1:
             return to_json({k: v for k, v in found.items() if k not in _OF_FORMAT_2})
-        return to_json({**found, "checksum": digest_of(to_json(found))})
+        return _with_checksum(found)
 
 
 def name_of(night: int) -> str:
@@ -130,16 +128,15 @@ def read(table: str, night: int) -> Record:
     Raises:
         ConfigError: It was written by another version of the program, or is damaged.
     """
-    return _read(table, night)[0]
+    return parse(path_of(table, night), _bytes(table, night), night)
 
 
-def _read(table: str, night: int) -> tuple[Record, bytes]:
+def _bytes(table: str, night: int) -> bytes:
     path = path_of(table, night)
     try:
-        data = files.read_bytes(path)
+        return files.read_bytes(path)
     except FileNotFoundError as error:
         raise GoneError(path) from error
-    return parse(path, data, night), data
 
 
 def parse(path: str, data: bytes, night: int) -> Record:
@@ -153,27 +150,30 @@ def parse(path: str, data: bytes, night: int) -> Record:
     Raises:
         ConfigError: It was written by another version of the program, or is damaged.
     """
-    _check_format(path, data)
-    shape = json_files.parse_model(path, data, RecordFile)
+    found = json_files.parse(path, data)
+    number = found.get("format") if isinstance(found, dict) else None
+    if isinstance(number, int) and number > FORMAT:
+        raise ConfigError(
+            f"{path}: has format {number}, and this version of pairweave reads formats up to "
+            f"{FORMAT}; use the version that wrote it"
+        )
+    shape = json_files.validated(path, found, RecordFile)
     if shape.night != night:
         raise damaged(path, f"night: expected {night}, as its name says, got {shape.night}")
-    found = orjson.loads(data)
-    found.pop("checksum", None)
-    record = Record(**found)
-    if record.format > 1 and record.to_json() != data:
+    record = _from_json(found)
+    if record.format > 1 and _with_checksum(found) != data:
         raise damaged(path, "its content does not fit its checksum")
     return record
 
 
-def _check_format(path: str, data: bytes) -> None:
-    with contextlib.suppress(orjson.JSONDecodeError):  # which the model tells of
-        found = orjson.loads(data)
-        number = found.get("format") if isinstance(found, dict) else None
-        if isinstance(number, int) and number > FORMAT:
-            raise ConfigError(
-                f"{path}: has format {number}, and this version of pairweave reads formats up to "
-                f"{FORMAT}; use the version that wrote it"
-            )
+def _from_json(found: Json) -> Record:
+    """Return a record, and take the checksum from its JSON."""
+    found.pop("checksum", None)
+    return Record(**found)
+
+
+def _with_checksum(found: Json) -> bytes:
+    return to_json({**found, "checksum": digest_of(to_json(found))})
 
 
 def latest(table: str) -> Record | None:
@@ -219,10 +219,26 @@ def back_from(table: str, record: Record) -> Iterator[Record]:
     known = known_before(record)
     yield record
     while record.night > 1:
-        record, data = _read(table, record.night - 1)
-        require_known(table, record.night, data, known)
+        night = record.night - 1
+        data = _bytes(table, night)
+        require_known(table, night, data, known)
+        if night in known:
+            record = _checked_before(table, night, data)
+        else:
+            record = parse(path_of(table, night), data, night)
         known |= known_before(record)
         yield record
+
+
+def _checked_before(table: str, night: int, data: bytes) -> Record:
+    """Return a record with a known hash; one with a checksum was checked before it was written.
+
+    A table of many files has large records, of which a night reads dozens.
+    """
+    found = json_files.parse(path_of(table, night), data)
+    if found["format"] == 1:
+        return parse(path_of(table, night), data, night)
+    return _from_json(found)
 
 
 def known_before(record: Record) -> dict[int, str]:

@@ -34,10 +34,29 @@ def parse_model(path: str, data: bytes, model: type[T]) -> T:
     Raises:
         ConfigError: It is not JSON, or a field is not as the model says; names file and field.
     """
+    return validated(path, parse(path, data), model)
+
+
+def parse(path: str, data: bytes) -> Any:  # noqa: ANN401 - any JSON
+    """Return the content of a JSON file.
+
+    Raises:
+        ConfigError: It is not JSON.
+    """
     try:
-        return model.model_validate(orjson.loads(data))
+        return orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise ConfigError(f"{path}: not JSON ({error}); was it edited or cut off?") from error
+
+
+def validated(path: str, found: object, model: type[T]) -> T:
+    """Return what a model says of the JSON in a file.
+
+    Raises:
+        ConfigError: A field is not as the model says; names file and field.
+    """
+    try:
+        return model.model_validate(found)
     except pydantic.ValidationError as error:
         raise ConfigError(f"{path}: {_described(error.errors()[0])}") from error
 

@@ -127,7 +127,11 @@ def check_refused(directory, command, name):
 
 @pytest.mark.parametrize(
     ("kind", "how"),
-    [pair for pair in itertools.product(KINDS, ("flipped 0", "deleted")) if pair != NO_DAMAGE],
+    [
+        *(pair for pair in itertools.product(KINDS, ("flipped 0", "deleted")) if pair != NO_DAMAGE),
+        ("the tombstones", "emptied"),
+        ("the last record", "cut"),
+    ],
 )
 def test_every_command_that_reads_a_damaged_file_refuses_and_names_it(directory, kind, how):
     pattern, readers = KINDS[kind]
