@@ -109,6 +109,8 @@ def first_problem(error: pydantic.ValidationError) -> str:
     place = _place(problem["loc"])
     if problem["type"] == "missing":
         return f"{place}: is missing"
+    if problem["type"] == "extra_forbidden":
+        return f"{place}: is unknown to this version of pairweave"
     limits = problem.get("ctx", {})
     if problem["type"] == "value_error":
         said = str(limits["error"])
