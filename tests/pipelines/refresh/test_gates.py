@@ -59,3 +59,30 @@ def test_a_likelihood_has_a_limit_and_may_not_drop():
     assert sorted(broken(limits, tonight, before)) == sorted(names)
     assert broken(gates.Gates(max_likelihood_drop=0.9), tonight, before) == []
     assert broken(limits, metrics(20), before) == []
+
+
+def test_the_last_nights_of_enough_pairs_are_compared():
+    limits = gates.Gates(min_compared=10, nights=2)
+    small, good, bad = metrics(1), metrics(20), metrics(10, 10)
+    assert broken(limits, good, [small, good, small, good, bad, bad, bad]) == []
+    assert broken(limits, good, [small, bad, small, bad, good, good, good]) == ["drift.rejected"]
+
+
+def test_the_last_nights_with_a_likelihood_are_compared():
+    def night(value):
+        return metrics(20, likelihood={} if value is None else {"en-de": value})
+
+    limits = gates.Gates(max_likelihood_drop=0.5, nights=3)
+    before = [night(value) for value in (None, -4.0, -4.0, None, -4.0, -6.0, -6.0, -6.0, -6.0)]
+    assert broken(limits, night(-4.6), before) == ["max_likelihood_drop.en-de"]
+    assert broken(limits, night(-4.4), before) == []
+    assert broken(limits, night(-4.6), before[5:]) == []
+    assert broken(limits, night(-4.6), before[:1]) == []
+
+
+def test_a_migration_may_read_more_than_a_night():
+    limits = gates.Gates(min_compared=5, max_count_factor=2, max_rejected=0.5)
+    judged = gates.judge(limits, metrics(100), [metrics(10)], anew=True)
+    assert gates.failed(judged) == []
+    judged = gates.judge(limits, metrics(40, 60), [metrics(10)], anew=True)
+    assert [one["gate"] for one in gates.failed(judged)] == ["max_rejected", "drift.rejected"]

@@ -70,6 +70,8 @@ changes = st.one_of(
 )
 """Changes of the input files or of the configuration."""
 
+some_changes = st.lists(changes, max_size=3)
+
 taken = st.lists(
     st.tuples(st.sampled_from(LINES[:-1]), st.sampled_from(["id", "source", "target"])).map(
         lambda drawn: wanted(*drawn)
@@ -161,31 +163,43 @@ class RandomNights(RuleBasedStateMachine):
             self.change(*each)
         self.shelf.write_config()
 
-    @rule(
-        many=st.lists(changes, max_size=3),
-        accept=st.booleans(),
-        full=st.booleans(),
-        migrate=st.sampled_from(["", "", "", "--migrate", "--refit"]),
-        down=st.one_of(st.none(), st.none(), taken),
-        everywhere=st.booleans(),
-        moment=st.one_of(st.none(), st.none(), st.integers(0, 40)),
-    )
-    def night(self, many, accept, full, migrate, down, everywhere, moment):
+    @rule(many=some_changes, accept=st.booleans(), full=st.booleans())
+    def night(self, many, accept, full):
         self.change_all(many)
         words = ["--full_check"] if full else []
-        words += ["--accept", REASON] if accept else []
-        words += self.list_of(down, everywhere) if down else []
-        if self.tables.night:
-            words += [migrate] if migrate else []
-            if migrate == "--refit" and self.shelf.limit != self.tables.limit:
-                words.append("--migrate")
-        asked = Asked(
-            limit=self.shelf.limit,
-            taken=down,
-            everywhere=everywhere,
-            migrate="--migrate" in words or "--refit" in words,
-            accept=accept,
-        )
+        self.run_night(words, Asked(self.shelf.limit, accept=accept))
+
+    @rule(many=some_changes, accept=st.booleans(), moment=st.integers(0, 30))
+    def killed_night(self, many, accept, moment):
+        self.change_all(many)
+        self.run_night([], Asked(self.shelf.limit, accept=accept), moment)
+
+    @rule(
+        many=some_changes,
+        accept=st.booleans(),
+        down=taken,
+        everywhere=st.booleans(),
+        moment=st.one_of(st.none(), st.integers(0, 30)),
+    )
+    def night_with_a_takedown(self, many, accept, down, everywhere, moment):
+        self.change_all(many)
+        words = self.list_of(down, everywhere)
+        asked = Asked(self.shelf.limit, taken=down, everywhere=everywhere, accept=accept)
+        self.run_night(words, asked, moment)
+
+    @precondition(lambda self: self.tables.night)
+    @rule(
+        many=some_changes,
+        accept=st.booleans(),
+        refit=st.booleans(),
+        down=st.one_of(st.none(), taken),
+        moment=st.one_of(st.none(), st.integers(0, 30)),
+    )
+    def migration(self, many, accept, refit, down, moment):
+        self.change_all(many)
+        words = ["--refit" if refit and self.shelf.limit == self.tables.limit else "--migrate"]
+        words += self.list_of(down) if down else []
+        asked = Asked(self.shelf.limit, taken=down, migrate=True, accept=accept)
         self.run_night(words, asked, moment)
 
     @precondition(lambda self: self.tables.stones and not self.is_half_done)
@@ -194,22 +208,23 @@ class RandomNights(RuleBasedStateMachine):
         old, stones = self.name, self.tables.stones
         kept = self.name, self.reader, self.tables, self.past, self.readable, self.has_model
         self.new_table()
-        words = ["--tombstones_of", old, *(["--accept", REASON] if accept else [])]
         self.shelf.write_config()
-        self.run_night(words, Asked(self.shelf.limit, accept=accept, inherited=stones), None)
+        asked = Asked(self.shelf.limit, accept=accept, inherited=stones)
+        self.run_night(["--tombstones_of", old], asked)
         if not self.tables.night:
             self.name, self.reader, self.tables, self.past, self.readable, self.has_model = kept
 
-    def list_of(self, down, everywhere):
+    def list_of(self, down, everywhere=False):
         """Write a list for a takedown; return the words of a night."""
         found = [id_of(what) if kind == "id" else f" {what.upper()}" for kind, what in down]
         (self.directory / "list.txt").write_text("".join(f"{each}\n" for each in found))
         return ["--takedown", "list.txt", *(["--everywhere"] if everywhere else [])]
 
-    def run_night(self, words, asked, moment):
+    def run_night(self, words, asked, moment=None):
+        """Run a night, perhaps killed at a moment, and compare how it ends with the model."""
         words = ("--config", "nightly.yaml", "--output", self.name, *words)
-        refit = "--refit" in words and "--migrate" not in words and self.tables.night
-        if not self.shelf.is_complete() or (refit and not self.has_model):
+        words += ("--accept", REASON) if asked.accept else ()
+        if not self.shelf.is_complete() or ("--refit" in words and not self.has_model):
             status, _, errors = command(self.directory, *words)
             assert status == 2, errors
             return
@@ -306,36 +321,27 @@ class RandomNights(RuleBasedStateMachine):
 
     @precondition(lambda self: self.tables.night and not self.is_half_done)
     @rule(drawn=st.integers(0, 100), since=st.booleans())
-    def export(self, drawn, since):
-        nights = [number for number in self.past if number >= max(self.readable, 1)]
+    def read_an_older_night(self, drawn, since):
+        nights = [number for number in self.past if number >= self.readable]
         number = nights[drawn % len(nights)]
+        self.compare(self.past[number])
+        self.export(number, nights[0] if since and nights[0] < number else 0)
+
+    def export(self, number, since):
+        """Export a night, and compare the shards; only what came after another night, if given."""
         words = ["export", self.name, "--output", "out", "--night", number]
-        earlier = [each for each in nights if each < number]
-        if since and earlier:
-            words += ["--since", earlier[0]]
+        words += ["--since", since] if since else []
         status, _, errors = command(self.directory, *words)
         assert status == 0, errors
-        of = self.past[number].rows
-        start = earlier[0] if since and earlier else 0
-        rows = [
-            row
-            for path in sorted((self.directory / "out").glob("data/*.parquet"))
-            for row in pq.read_table(path).to_pylist()
-        ]
+        out, of = self.directory / "out", self.past[number].rows
+        rows = runs.rows_of(out)
         found = {(row["source"], row["target"]): (row["corpus"], row["night"]) for row in rows}
         assert len(found) == len(rows)
-        assert found == {pair: row for pair, row in of.items() if row[1] > start}
-        if start:
-            removed = (self.directory / "out/removed.txt").read_text().split()
-            gone = self.past[start].rows.keys() - of.keys()
-            assert removed == sorted(map(id_of, gone))
-        shutil.rmtree(self.directory / "out")
-
-    @precondition(lambda self: self.tables.night and not self.is_half_done)
-    @rule(drawn=st.integers(0, 100))
-    def read_an_older_version(self, drawn):
-        nights = [number for number in self.past if number >= self.readable]
-        self.compare(self.past[nights[drawn % len(nights)]])
+        assert found == {pair: row for pair, row in of.items() if row[1] > since}
+        if since:
+            gone = self.past[since].rows.keys() - of.keys()
+            assert (out / "removed.txt").read_text().split() == sorted(map(id_of, gone))
+        shutil.rmtree(out, ignore_errors=True)
 
     @rule(many=st.lists(changes, max_size=1))
     def plan(self, many):
