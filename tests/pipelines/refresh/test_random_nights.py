@@ -95,7 +95,6 @@ class RandomNights(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         self.directory = Path(tempfile.mkdtemp(prefix="nights-"))
-        self.before = NOTHING
         self.tables = NOTHING
         self.past = {}
         self.readable = 0
@@ -174,6 +173,18 @@ class RandomNights(RuleBasedStateMachine):
         self.change_all(many)
         self.run_night([], Asked(self.shelf.limit, accept=accept), moment)
 
+    @rule(many=some_changes, accept=st.booleans())
+    def night_of_prepared_jobs(self, many, accept):
+        self.change_all(many)
+        words = ("--config", "nightly.yaml", "--output", self.name, "--launches", "jobs.json")
+        (self.directory / "jobs.json").write_text("[]")
+        status, _, errors = command(self.directory, *words)
+        assert status in (0, 2), errors
+        for launch in json.loads((self.directory / "jobs.json").read_text()):
+            job, config, output = (launch[name] for name in ("job", "config", "output"))
+            runs.run_well_here(job, "--config", config, "--output", output, cwd=self.directory)
+        self.run_night(["--prepared_only"], Asked(self.shelf.limit, accept=accept))
+
     @rule(
         many=some_changes,
         accept=st.booleans(),
@@ -227,6 +238,7 @@ class RandomNights(RuleBasedStateMachine):
         if not self.shelf.is_complete() or ("--refit" in words and not self.has_model):
             status, _, errors = command(self.directory, *words)
             assert status == 2, errors
+            self.see_whether_half_done()
             return
         outcome = slow_nights.night(self.tables, self.shelf.given(), asked)
         killing = contextlib.nullcontext() if moment is None else random_tables.killed_at(moment)
@@ -246,13 +258,14 @@ class RandomNights(RuleBasedStateMachine):
         status, out, _ = command(self.directory, "status", self.name, "--format", "json")
         decided = json.loads(out)["night"] if status == 0 else 0
         assert decided in (self.tables.night, outcome.tables.night)
-        if decided == self.tables.night:
-            return
-        before = self.tables
-        self.go_on(outcome.tables, made=outcome.made)
+        if decided != self.tables.night:
+            self.go_on(outcome.tables, made=outcome.made)
+        self.see_whether_half_done()
+
+    def see_whether_half_done(self):
+        """Ask the tables whether their last night is still to be finished."""
         _, out, _ = command(self.directory, "status", self.name)
-        if "is not committed to all tables" in out:
-            self.is_half_done, self.before = True, before
+        self.is_half_done = "is not committed to all tables" in out
 
     def go_on(self, tables, made=0):
         """Take the tables of a night that was committed, or that a command has just finished."""
