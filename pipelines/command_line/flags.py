@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import pydantic
 
-from pairweave.pipelines.command_line import short_help
+from pairweave.pipelines.command_line import outputs, short_help
 from pairweave.pipelines.command_line.yaml_files import read_yaml
 from pairweave.pipelines.options.base import (
     LANGUAGE,
@@ -113,7 +113,9 @@ def parse(
     if config is not None:
         values = _read_yaml(config, model)
     values.update(given)
-    return validate(model, values, prog), rest
+    options = validate(model, values, prog)
+    outputs.check(options, is_night=prog.endswith(f" {outputs.NIGHT}"))
+    return options, rest
 
 
 def _asks_for_help(arguments: Sequence[str]) -> bool:

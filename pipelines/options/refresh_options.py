@@ -37,7 +37,8 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
         None,
         min_length=1,
         description="file of pairs to take down, one a line: the id of a pair, or a text of either "
-        "side (case, spacing and compatibility forms are ignored)",
+        "side (case, spacing and compatibility forms are ignored); in a file named *.jsonl a JSON "
+        "object with id or text, for texts with line ends",
         json_schema_extra={"metavar": "FILE"},
     )
     everywhere: bool = Field(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line import flags, outputs
 from pairweave.pipelines.command_line.yaml_files import read_yaml
 from pairweave.pipelines.options.base import Options, PlannedOptions
 from pairweave.pipelines.options.corpus_options import (
@@ -158,6 +158,7 @@ class _Reader:
         values, reads = put_paths(values, find)
         values["output"] = files.join(self._output, name)
         options = flags.validate(model, values, f"pairweave {draft.job}")
+        outputs.check(options)
         check_step(options, [step.options.output for step in self._made.values()])
         self._check_written(name, options)
         check = getattr(importlib.import_module(COMMANDS[draft.job].module), "check", None)

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from pairweave.pipelines.refresh import tables
+from pairweave.pipelines.refresh.chain.inner_notes import read_shard
 from pairweave.pipelines.refresh.spill import Spill
 from pairweave.pipelines.refresh.table_schemas import NIGHT, OF_A_PLACE, fitted
 from pairweave.pipelines.refresh.tables import PROVENANCE, REJECTS, Entry
@@ -141,15 +141,10 @@ def assemble(source: Source, target: Target, scratch: Path) -> Assembled:
     shards = int(manifest["shards"])
     for shard in range(shards):
         making.add_shard(
-            _read(source.directory, run_files.data_name(shard, shards)),
-            _read(source.directory, run_files.rejects_name(shard, shards)),
+            read_shard(source.directory, manifest, run_files.data_name(shard, shards)),
+            read_shard(source.directory, manifest, run_files.rejects_name(shard, shards)),
         )
     return making.finish()
-
-
-def _read(directory: str, name: str) -> pa.Table:
-    with files.open_read(files.join(directory, name)) as file:
-        return pq.read_table(file)
 
 
 class _Making:

@@ -12,12 +12,13 @@ import importlib
 import io
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.refresh.assembly import Source
+from pairweave.pipelines.refresh.chain import inner_notes, kept_models
+from pairweave.pipelines.refresh.chain.inner_notes import ABOUT, KNOWN, RUN, RUNS, TAKEN, Note
 from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
 from pairweave.pipelines.refresh.night_config import INPUT_KEYS, NightConfig, Values
 from pairweave.transforms.errors import WorkerError
@@ -25,20 +26,11 @@ from pairweave.transforms.known_pairs import IdSet, Tombstones
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.run_files import read_json, to_json
 from pairweave.transforms.planning.locate import locate
-from pairweave.transforms.storage import files, hashed_files
+from pairweave.transforms.storage import files
 from pairweave.transforms.units import CorpusInput
 
-RUNS = "_runs"
-MODELS = "_models"
-ABOUT = "about.json"
-ORDER = "order.json"
 OPTIONS = "options.yaml"
 """Options of a job that `launches` has prepared; `vacuum` keeps the files of one for a while."""
-
-KNOWN, TAKEN, RUN = "known.ids", "taken_down.jsonl", "run"
-
-_IDF = "idf"
-"""What a run can fit besides an aligner's model, and the option that gives it to the next run."""
 
 _OF_FITTING = ("fit_pairs", "decode", "vocabulary")
 """Options that only apply while a model is fitted."""
@@ -160,8 +152,8 @@ def late(table: str, requests: Sequence[Request]) -> set[str]:
             wanted = set(request.keys)
             parts = [
                 set(inner.keys)
-                for inner, facts in _runs(table)
-                if _same(facts, request) and wanted.issuperset(inner.keys) and inner.is_finished
+                for inner, note in _runs(table)
+                if _same(note, request) and wanted.issuperset(inner.keys) and inner.is_finished
             ]
             found |= wanted - max(parts, key=len, default=set())
     if not found.isdisjoint(key for inner, _ in _runs(table) for key in inner.keys):
@@ -194,47 +186,35 @@ def launches(table: str, requests: Sequence[Request]) -> list[Launch]:
 def _prepared(table: str, request: Request) -> InnerRun:
     """Return a run with the files that it needs, not started."""
     entries = [request.found.entry(key) for key in request.keys]
-    identity = {
-        **request.facts,
-        "files": [[entry.key, *entry.names] for entry in entries],
-        "known": hashlib.sha256(request.known.to_bytes()).hexdigest(),
-    }
-    name = hashlib.sha256(to_json(identity)).hexdigest()[:24]
-    inner = InnerRun(files.join(table, RUNS, name), request.keys)
-    _write_once(files.join(inner.directory, KNOWN), request.known.to_bytes())
-    _write_once(files.join(inner.directory, TAKEN), request.stones.to_bytes())
-    about = {**request.facts, "keys": list(request.keys)}
-    _write_once(files.join(inner.directory, ABOUT), to_json(about))
-    order = {"keys": _in_plan_order(inner, request)}
-    _write_once(files.join(inner.directory, ORDER), to_json(order))
-    return inner
-
-
-def _write_once(path: str, data: bytes) -> None:
-    if not files.exists(path):
-        files.write_bytes(path, data)
+    known, stones = request.known.to_bytes(), request.stones.to_bytes()
+    nowhere = InnerRun(files.join(table, RUNS, "new"), request.keys)
+    note = Note.model_validate(
+        {
+            **request.facts,
+            "files": [[entry.key, *entry.names] for entry in entries],
+            "known": hashlib.sha256(known).hexdigest(),
+            "order": _in_plan_order(nowhere, request),
+        }
+    )
+    return InnerRun(inner_notes.write(table, note, known, stones), request.keys)
 
 
 def _finished(table: str, request: Request) -> InnerRun | None:
     """Return a finished run that has read all new entries, and perhaps others."""
-    for inner, facts in _runs(table):
-        if _same(facts, request) and _reads(inner, request) and inner.is_finished:
+    for inner, note in _runs(table):
+        if _same(note, request) and _reads(inner, request) and inner.is_finished:
             return inner
     return None
 
 
-def _runs(table: str) -> Iterator[tuple[InnerRun, dict[str, Any]]]:
-    """Yield the runs that were prepared, finished or not, each with its facts (`Request.facts`)."""
-    base = files.join(table, RUNS)
-    for name in files.list_below(base):
-        directory, _, below = name.partition("/")
-        if below == ABOUT:
-            facts = read_json(files.join(base, name))
-            yield InnerRun(files.join(base, directory), tuple(facts.pop("keys"))), facts
+def _runs(table: str) -> Iterator[tuple[InnerRun, Note]]:
+    """Yield the runs that were prepared, finished or not, each with its note."""
+    for directory, note in inner_notes.read_all(table):
+        yield InnerRun(directory, note.keys), note
 
 
-def _same(facts: dict[str, Any], request: Request) -> bool:
-    return to_json(facts) == to_json(request.facts)
+def _same(note: Note, request: Request) -> bool:
+    return to_json(note.facts) == to_json(request.facts)
 
 
 def _reads(inner: InnerRun, request: Request) -> bool:
@@ -244,18 +224,7 @@ def _reads(inner: InnerRun, request: Request) -> bool:
     must not be kept.
     """
     wanted, read = set(request.keys), set(inner.keys)
-    return wanted == read or (wanted < read and not _fitted_in(inner))
-
-
-def _fitted_in(inner: InnerRun) -> list[str]:
-    """Return the directories of the models that a run fitted."""
-    base = files.join(inner.run, run_files.MODELS)
-    names = (name.rpartition("/") for name in files.list_below(base))
-    return [
-        files.join(base, place)
-        for place, _, name in names
-        if name == hashed_files.ABOUT and place and "/" not in place
-    ]
+    return wanted == read or (wanted < read and not kept_models.fitted_in(inner.run))
 
 
 def _start(inner: InnerRun, request: Request, extra: Sequence[str]) -> None:
@@ -333,14 +302,17 @@ def arriving(found: Found) -> list[CorpusInput]:
 def source_of(inner: InnerRun, request: Request) -> Source:
     """Return a finished run as the source of a night's files.
 
-    Its plan names each file as it was given then, in the order of the keys in ``order.json``.
+    Its plan names each file as it was given then, in the order of the keys in its note.
 
     Raises:
+        ConfigError: What the run was given has changed since.
         WorkerError: The run read another content than the ledger has.
     """
     plan = read_json(files.join(inner.run, run_files.PLAN))
     leads = [one for one in plan["inputs"] if one["role"] in ("pairs", "source")]
-    keys = list(read_json(files.join(inner.directory, ORDER))["keys"])
+    note = inner_notes.read(inner.directory)
+    inner_notes.require_inputs(inner.directory, note)
+    keys = note.order
     contents = {
         (str(lead["corpus"]), str(lead["name"])): key for lead, key in zip(leads, keys, strict=True)
     }
@@ -388,42 +360,9 @@ def _in_plan_order(inner: InnerRun, request: Request) -> list[str]:
     return [paths[tuple(file.path for file in group.files)] for group in groups]
 
 
-def keep_model(table: str, inner: InnerRun, languages: tuple[str, str]) -> str | None:
-    """Copy what a run fitted to the table; return its place, relative to the table.
-
-    Raises:
-        WorkerError: It fitted more than one model.
-    """
-    fitted = _fitted_in(inner)
-    if not fitted:
-        return None
-    if len(fitted) > 1:
-        names = ", ".join(Path(one).name for one in fitted)
-        raise WorkerError(
-            f"{inner.run}: the job fitted several models ({names}), of which a table keeps one; "
-            "fit them beforehand and give their directories in the configuration"
-        )
-    packed = hashed_files.read(fitted[0])
-    digest = hashlib.sha256(packed[hashed_files.ABOUT]).hexdigest()[:16]
-    place = f"{MODELS}/{'-'.join(languages)}/{Path(fitted[0]).name}-{digest}"
-    hashed_files.write(files.join(table, place), packed)
-    return place
-
-
-def model_option(place: str) -> str:
-    """Return the option that gives a model in the table to a run.
-
-    >>> model_option("_models/en-de/hmm-0123456789abcdef")
-    'model'
-    >>> model_option("_models/en-de/fast_align-0123456789abcdef")
-    'model'
-    """
-    kind = place.rpartition("/")[2].rpartition("-")[0]
-    return _IDF if kind == _IDF else "model"
-
-
 def delete(inner: InnerRun) -> None:
-    """Delete a run whose rows are committed."""
+    """Delete a run whose rows are committed, its note first."""
+    files.delete(files.join(inner.directory, ABOUT))
     if not files.is_uri(inner.directory):
         shutil.rmtree(inner.directory, ignore_errors=True)
         return

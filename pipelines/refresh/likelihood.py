@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from pairweave.pipelines.refresh.chain.inner_notes import read_shard
 from pairweave.transforms import schemas
 from pairweave.transforms.output import run_files
 from pairweave.transforms.storage import files
@@ -68,5 +68,4 @@ def _shards(run: str) -> Iterator[pa.Table]:
     manifest = run_files.read_json(files.join(run, run_files.MANIFEST))
     for shard in range(int(manifest["shards"])):
         name = run_files.data_name(shard, int(manifest["shards"]))
-        with files.open_read(files.join(run, name)) as file:
-            yield pq.read_table(file)
+        yield read_shard(run, manifest, name)

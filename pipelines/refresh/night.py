@@ -23,6 +23,8 @@ from pairweave.pipelines.refresh.assembly import (
     Target,
     assemble,
 )
+from pairweave.pipelines.refresh.chain import inner_notes, kept_models, ledger_table
+from pairweave.pipelines.refresh.chain.new_links import linked
 from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
 from pairweave.pipelines.refresh.forgetting import remaking, tombstone_files
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
@@ -44,20 +46,6 @@ from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.known_pairs import NO_IDS, IdSet, Tombstones
 from pairweave.transforms.storage import files
 from pairweave.transforms.units import ReadLimits
-
-FILE_ROWS = pa.schema(
-    [
-        pa.field("content", pa.string(), nullable=False),
-        pa.field("corpus", pa.string(), nullable=False),
-        pa.field("licence", pa.string()),
-        pa.field("source_lang", pa.string(), nullable=False),
-        pa.field("target_lang", pa.string(), nullable=False),
-        pa.field("names", pa.list_(pa.field("element", pa.string(), nullable=False))),
-        pa.field("sha256", pa.list_(pa.field("element", pa.string(), nullable=False))),
-        pa.field("bytes", pa.int64(), nullable=False),
-        pa.field("rows", pa.int64(), nullable=False),
-    ]
-)
 
 
 class ConflictError(WorkerError):
@@ -176,6 +164,8 @@ class Night:
 
     def make(self) -> Made:
         """Run the job on what is new, write the files of the tables, and judge the result."""
+        if self._base is not None and self._models:
+            kept_models.require_whole(self._table, self._base)
         requests = self._requests()
         runs = [self._run(request, fresh=False) for request in requests]
         columns = self._columns(runs, requests)
@@ -214,7 +204,7 @@ class Night:
         """
         if files.is_uri(self._table):
             return None
-        place = Path(self._table, inner_runs.RUNS)
+        place = Path(self._table, inner_notes.RUNS)
         place.mkdir(parents=True, exist_ok=True)
         return place
 
@@ -229,7 +219,7 @@ class Night:
             place = self._models.get("-".join(languages))
             model = None
             if place is not None:
-                model = inner_runs.model_option(place), files.join(self._table, place)
+                model = kept_models.option_of(place), files.join(self._table, place)
             made.append(
                 Request(self._config, self._found, languages, tuple(keys), known, stones, model)
             )
@@ -244,7 +234,7 @@ class Night:
     def _keep_model(self, run: InnerRun, request: Request, made: Assembled) -> None:
         """Keep what a run fitted, if the table has no model for its languages."""
         if request.model is None:
-            kept = inner_runs.keep_model(self._table, run, request.languages)
+            kept = kept_models.keep(self._table, run.run, request.languages)
             if kept is not None:
                 pair = "-".join(request.languages)
                 self._models[pair] = kept
@@ -292,7 +282,8 @@ class Night:
         for one in made:
             for name, entries in one.added.items():
                 changes[name].add.extend(entries)
-        changes[FILES] = self._files_table(made)
+        old = self._current[FILES]
+        changes[FILES] = ledger_table.change_of(self._table, self._entries(made), old)
         return changes, removed, lost
 
     def _lost(self, made: Sequence[Assembled]) -> int:
@@ -319,28 +310,6 @@ class Night:
             for entry in self._found.entries
         ]
 
-    def _files_table(self, made: Sequence[Assembled]) -> Change:
-        rows = [
-            {
-                "content": entry.key,
-                "corpus": entry.corpus,
-                "licence": entry.licence,
-                "source_lang": entry.source_lang,
-                "target_lang": entry.target_lang,
-                "names": list(entry.names),
-                "sha256": [file["sha256"] for file in entry.files],
-                "bytes": sum(file["bytes"] for file in entry.files),
-                "rows": entry.rows,
-            }
-            for entry in self._entries(made)
-        ]
-        table = pa.Table.from_pylist(rows, schema=FILE_ROWS)
-        new = tables.write_file(self._table, FILES, table, {})
-        old = self._current[FILES]
-        if [entry["path"] for entry in old] == [new["path"]]:
-            return Change()
-        return Change([new], old)
-
     def _is_changed(self, name: str, change: Change) -> bool:
         """Tell whether a table gets a new version.
 
@@ -364,7 +333,7 @@ class Night:
                     changed[name]["schema"] = tables.schema_text(schema)
         base = self._base
         compared = [] if base is None else _metrics_before(self._table, base, self._config)
-        return Record(
+        record = Record(
             night=self._night,
             operation=self._operation(),
             when=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._started)),
@@ -380,6 +349,7 @@ class Night:
             accepted=self._options.accept,
             fitted=self._fitted,
         )
+        return linked(self._table, record, base, self._current)
 
     def _operation(self) -> str:
         if self._options.migrate and self._base is not None:
@@ -387,7 +357,7 @@ class Night:
         return "refresh" if self._options.takedown is None else "takedown"
 
     def _schemas(self, made: Sequence[Assembled]) -> dict[str, pa.Schema]:
-        found = {FILES: FILE_ROWS}
+        found = {FILES: ledger_table.FILE_ROWS}
         for one in made:
             found.update(one.schemas)
         return found
@@ -404,8 +374,7 @@ def _id_set(ids: Sequence[str]) -> IdSet:
 def _metrics_before(table: str, base: Record, config: NightConfig) -> list[Json]:
     """Return the metrics of the nights before that made rows with the settings of tonight."""
     found: list[Json] = []
-    for night in reversed(records.numbers(table)):
-        record = base if night == base.night else records.read(table, night)
+    for record in records.back_from(table, base):
         if record.settings != config.settings or len(found) >= 3 * config.gates.nights:
             break
         found.append(record.metrics)

@@ -16,10 +16,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pairweave.pipelines.refresh import table_lock
+from pairweave.pipelines.refresh import records, table_lock
+from pairweave.pipelines.refresh.chain import hashed_reads, live_files, log_seals
+from pairweave.pipelines.refresh.chain.table_names import FILES as FILES
+from pairweave.pipelines.refresh.chain.table_names import LANGUAGES as LANGUAGES
+from pairweave.pipelines.refresh.chain.table_names import MAIN as MAIN
+from pairweave.pipelines.refresh.chain.table_names import PARTITIONS as PARTITIONS
+from pairweave.pipelines.refresh.chain.table_names import PROVENANCE as PROVENANCE
+from pairweave.pipelines.refresh.chain.table_names import REJECTS as REJECTS
+from pairweave.pipelines.refresh.chain.table_place import store_options
 from pairweave.pipelines.refresh.records import Record
 from pairweave.transforms.errors import ConfigError, PairweaveError, WorkerError
-from pairweave.transforms.storage import files, object_stores
+from pairweave.transforms.storage import files
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -27,47 +35,16 @@ if TYPE_CHECKING:
 
 APPLICATION = "pairweave-refresh"
 
-MAIN = {"augment": "tagged", "suggest": "suggestions", "align": "links", "filter": "pairs"}
-"""The table of each job's rows."""
-
-PROVENANCE, REJECTS, FILES = "provenance", "rejects", "files"
-
-LANGUAGES = ("source_lang", "target_lang")
-PARTITIONS = {
-    "tagged": (*LANGUAGES, "kind"),
-    "suggestions": (*LANGUAGES, "method"),
-    "links": LANGUAGES,
-    "pairs": LANGUAGES,
-    PROVENANCE: LANGUAGES,
-    REJECTS: LANGUAGES,
-    FILES: (),
-}
-"""The columns by which each table is divided into directories."""
-
-_NOT_PLAIN = re.compile(r"[#?%\x00-\x1f\x7f]")
-"""What a URL does not keep as it is, besides characters that are encoded and decoded again."""
-
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _REFUSED = re.compile(r"\b(40[13] (Forbidden|Unauthorized)|necessary privileges|Unauthenticated)\b")
 """What deltalake says of a status 401 or 403."""
 
+BOUNDED = ("id", "night")
+"""Columns whose least and largest value a file's statistics have."""
+
 _ORDER = (FILES, PROVENANCE, REJECTS, *MAIN.values())
 
 Entry = dict[str, Any]
-
-
-def require_delta() -> None:
-    """Check that the extra is installed.
-
-    Raises:
-        ConfigError: It is not.
-    """
-    try:
-        import deltalake  # noqa: F401
-    except ImportError as error:
-        raise ConfigError(
-            "refresh writes Delta tables: pip install 'pairweave[refresh]'"
-        ) from error
 
 
 def write_file(table: str, name: str, rows: pa.Table, partition: Mapping[str, str]) -> Entry:
@@ -101,7 +78,7 @@ def _stats(rows: pa.Table) -> str:
     """Return Delta's statistics: bounds of ids and nights, never of texts."""
     least: dict[str, object] = {}
     most: dict[str, object] = {}
-    for column in ("id", "night"):
+    for column in BOUNDED:
         if column in rows.column_names and rows.column(column).null_count < rows.num_rows:
             bounds = pc.min_max(rows.column(column)).as_py()
             least[column], most[column] = bounds["min"], bounds["max"]
@@ -136,36 +113,6 @@ def schema_of(columns: pa.Schema, name: str) -> pa.Schema:
     return pa.schema([*own, *of_partition])
 
 
-def require_place(table: str) -> None:
-    """Check that Delta tables can be in a place, before anything is read.
-
-    Raises:
-        ConfigError: They cannot: it is in a store without commits, or that cannot be reached, or
-            deltalake would take its name for another one.
-    """
-    if files.is_uri(table):
-        _require_plain_name(table)
-    _store_options(table)
-    files.check_store(table)
-
-
-def _require_plain_name(table: str) -> None:
-    """Check that a URI names the same place as a URL, which deltalake reads, and as plain text."""
-    _, name = object_stores.parts(table)
-    segments = name.removesuffix("/").split("/") if name else []
-    if _NOT_PLAIN.search(name) or not {"", ".", ".."}.isdisjoint(segments):
-        raise ConfigError(
-            f"{table}: expected a table's name without '#', '?', '%' and control characters, and "
-            "without empty, '.' and '..' between its slashes, such as s3://bucket/tables: "
-            "deltalake would keep the log in another place than the data"
-        )
-
-
-def _store_options(path: str) -> dict[str, str] | None:
-    """Return the endpoint and credentials of a store for deltalake; None on a disk."""
-    return object_stores.rust_options(path) if files.is_uri(path) else None
-
-
 @contextlib.contextmanager
 def _told(path: str, what: str = "deltalake cannot use this table") -> Iterator[None]:
     """Turn what deltalake raises, in several lines with colours, into an error in one line.
@@ -193,7 +140,7 @@ def open_table(table: str, name: str) -> "DeltaTable | None":
     from deltalake import DeltaTable
 
     path = files.join(files.absolute(table), name)
-    options = _store_options(path)
+    options = store_options(path)
     with _told(path):
         if not DeltaTable.is_deltatable(path, options):
             return None
@@ -205,32 +152,43 @@ def open_version(table: str, name: str, version: int | None) -> "DeltaTable":
     from deltalake import DeltaTable
 
     path = files.join(files.absolute(table), name)
-    options = _store_options(path)
+    options = store_options(path)
     with _told(path):
         return DeltaTable(path, version=version, storage_options=options)
 
 
 def current(table: str, name: str, record: Record | None) -> list[Entry]:
-    """Return the files of the current version of a table: path, rows and partition.
+    """Return the files of the current version of a table: path, bytes, rows and partition.
 
     Raises:
-        ConfigError: Another program has written to it.
+        ConfigError: Another program has written to it, or its log does not fit the record.
     """
     opened = open_table(table, name)
-    if opened is None:
-        return []
+    version = -1 if opened is None else opened.version()
     expected = -1 if record is None else record.versions.get(name, -1)
-    if opened.version() != expected:
+    if version != expected:
         raise ConfigError(
-            f"{files.join(table, name)} is at version {opened.version()}, and refresh left it at "
+            f"{files.join(table, name)} is at version {version}, and refresh left it at "
             f"{expected}: another program has written to it. Only refresh may; restore that "
             "version, or make a new table with another --output"
         )
-    return at_version(table, name, expected)
+    return [] if record is None or opened is None else at_night(table, name, record)
+
+
+def at_night(table: str, name: str, record: Record) -> list[Entry]:
+    """Return the files of a table after a night, compared with what its record says of them.
+
+    Raises:
+        ConfigError: Delta's log says something else; names the file.
+    """
+    found = at_version(table, name, record.versions[name])
+    if live_files.digest_of(found) != record.live.get(name):
+        live_files.require_as_recorded(table, name, record, found)
+    return found
 
 
 def at_version(table: str, name: str, version: int) -> list[Entry]:
-    """Return the files of a version of a table: path, bytes, rows and partition."""
+    """Return the files of a version of a table as Delta's log has them, compared with nothing."""
     opened = open_version(table, name, version)
     with _told(files.join(table, name)):
         actions = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
@@ -240,6 +198,11 @@ def at_version(table: str, name: str, version: int) -> list[Entry]:
             "bytes": action["size_bytes"],
             "rows": action["num_records"],
             "partition": {c: action[f"partition.{c}"] for c in PARTITIONS[name]},
+            "bounds": {
+                c: [action[f"min.{c}"], action[f"max.{c}"]]
+                for c in BOUNDED
+                if action.get(f"min.{c}") is not None
+            },
         }
         for action in actions
     ]
@@ -249,10 +212,17 @@ def at_version(table: str, name: str, version: int) -> list[Entry]:
 def read_rows(
     table: str, name: str, entry: Entry, columns: Sequence[str] | None = None
 ) -> pa.Table:
-    """Read a file of a table, or some of its columns; those of the partition are not in it."""
+    """Read a file of a table, or some of its columns; those of the partition are not in it.
+
+    Its content is compared with the hash that its name has.
+
+    Raises:
+        GoneError: There is no such file.
+        ConfigError: It is damaged.
+    """
     path = files.join(table, name, entry["path"])
-    with files.open_read(path) as file:
-        return pq.read_table(file, columns=None if columns is None else list(columns))
+    data = hashed_reads.read(path, hashed_reads.named_digest(path))
+    return pq.read_table(pa.BufferReader(data), columns=None if columns is None else list(columns))
 
 
 def check(table: str, record: Record) -> None:
@@ -281,15 +251,41 @@ def check(table: str, record: Record) -> None:
 
 
 def apply(table: str, record: Record) -> None:
-    """Commit a night to every table that it changes; what is committed already is left alone.
+    """Commit a night to every table that it changes, and seal it (`chain.log_seals`).
+
+    What is committed already is left alone.
 
     Raises:
-        ConfigError: The store refuses.
+        ConfigError: The store refuses, or a table has another version than the record follows.
         WorkerError: A table cannot be committed to.
     """
-    for name in sorted(record.tables, key=_ORDER.index):
-        if not _is_applied(table, name, record.night):
-            _commit(table, name, record)
+    if log_seals.is_sealed(table, record.night):
+        return
+    left = [name for name in record.tables if not _is_applied(table, name, record.night)]
+    for name in left:
+        _require_version(table, name, record)
+    for name in sorted(left, key=_ORDER.index):
+        _commit(table, name, record)
+    try:
+        for name in record.versions:
+            current(table, name, record)
+    except ConfigError:
+        if records.numbers(table)[-1] == record.night:
+            raise
+        return  # the next night was committed meanwhile, by a process that has sealed this one
+    log_seals.write(table, record)
+
+
+def _require_version(table: str, name: str, record: Record) -> None:
+    """Check, before anything is committed, that a table has the version that a night follows."""
+    opened = open_table(table, name)
+    version = -1 if opened is None else opened.version()
+    if version != record.versions[name] - 1 and not _is_applied(table, name, record.night):
+        raise ConfigError(
+            f"{files.join(table, name)} is at version {version}, and the record of night "
+            f"{record.night} follows version {record.versions[name] - 1}: another program has "
+            "written to it, or the record is not of this table"
+        )
 
 
 def is_applied(table: str, record: Record) -> bool:
@@ -342,7 +338,7 @@ def _write_transaction(table: str, name: str, record: Record) -> None:
             added,
             mode="error",
             partition_by=partition_by,
-            storage_options=_store_options(path),
+            storage_options=store_options(path),
             **properties,
         )
         return

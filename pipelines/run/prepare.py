@@ -15,6 +15,7 @@ from pairweave.pipelines.aligners.model_languages import (
 )
 from pairweave.pipelines.aligners.second_aligner_choice import choose_second
 from pairweave.pipelines.aligners.token_choice import screen_tokens
+from pairweave.pipelines.command_line import outputs
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.filtering.earlier_corpus import earlier_plan
@@ -197,6 +198,7 @@ def prepare_training(job: str, options: PlannedT) -> Planned[PlannedT]:
 def _plan_input(options: PlannedOptions) -> tuple[Plan, ReadLimits]:
     """Read every input once; return the plan of reading it, and the limits of the readers."""
     files.check_store(options.output)  # Check this before reading the input, which may be long.
+    outputs.require_outside_tables("output", options.output)
     limits = pick(ReadLimits, options)
     corpora = corpora_of(options)
     aligner_of(options).check_corpora(options, corpora)
@@ -206,6 +208,7 @@ def _plan_input(options: PlannedOptions) -> tuple[Plan, ReadLimits]:
         plan = make_plan(corpora, limits, unit_rows, documents=True)
     else:
         plan = make_plan(corpora, limits, options.unit_rows)
+    outputs.require_apart("output", options.output, (one.path for one in plan.files))
     return plan, limits
 
 

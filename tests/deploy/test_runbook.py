@@ -207,6 +207,16 @@ def test_an_aligner_that_the_corpora_have_outgrown(tmp_path):
     assert [line.split()[3].rstrip(":") for line in history.splitlines()] == [
         *("refresh", "refresh", "refit", "refresh", "refit")
     ]
+    last = records.latest(str(tmp_path / "tables")).models["en-de"]
+    weights = next(
+        path for path in sorted((tmp_path / "tables" / last).iterdir()) if path.name != "about.json"
+    )
+    weights.write_bytes(weights.read_bytes()[:-1])
+    nightly.write_help(tmp_path, "three", range(200, 210))
+    heading = "A file of a table is damaged"
+    fails(tmp_path, 2, "its content differs from what was written", heading)
+    assert "a night with `--refit`" in sections()[heading]
+    assert "committed night 6" in runs.run_well_here(*NIGHT, "--refit", cwd=tmp_path)
 
 
 def test_a_text_to_be_removed_while_a_night_is_made(directory):
@@ -261,6 +271,24 @@ def test_a_damaged_file(directory):
     type_all(heading, directory)
     type_all("Another program has written to a table", directory)
     assert nightly.rows(directory / "tables-new") == nightly.rows(directory / "tables")
+
+
+def test_a_file_that_a_night_reads_is_damaged(directory):
+    heading = "A file of a table is damaged"
+    backup = directory / "backup"
+    shutil.copytree(directory / "tables", backup)
+    damaged = next((directory / "tables/provenance").rglob("part-*.parquet"))
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    (directory / "help/two.tsv").unlink()
+    fails(directory, 2, "its content differs from what was written", heading)
+    shutil.copytree(backup, directory / "tables", dirs_exist_ok=True)
+    type_all(heading, directory)
+    seal = directory / "tables/_refresh/seals/00000001.json"
+    seal.write_text(re.sub('"record": "....', '"record": "0000', seal.read_text()))
+    fails(directory, 2, "does not fit its checksum", heading)
+    seal.unlink()
+    assert "committed night 2" in runs.run_well_here(*NIGHT, cwd=directory)
+    check_whole(directory)
 
 
 def test_many_small_files(directory):

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -451,17 +452,20 @@ def test_verify_names_what_is_missing_or_differs(directory):
     assert "cannot be read: No such file or directory" in errors
 
 
-def test_verify_compares_rows_with_provenance(directory):
+def test_verify_compares_rows_with_provenance(directory, monkeypatch):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     from pairweave.pipelines.refresh import tables
+    from pairweave.pipelines.refresh.chain import hashed_reads
     from pairweave.pipelines.refresh.upkeep import verify
 
     table = str(directory / "table")
     last = records.latest(table)
     live = {name: tables.current(table, name, last) for name in ("tagged", "provenance")}
     assert verify._row_problems(table, last, live) == []
+
+    monkeypatch.setattr(hashed_reads, "read", lambda path, _: Path(path).read_bytes())
 
     def damaged(name, change):
         """Return the problems of a table with other rows in its first file."""

@@ -19,6 +19,7 @@ from pairweave.pipelines.refresh import (
     table_lock,
     tables,
 )
+from pairweave.pipelines.refresh.chain import kept_models, table_place
 from pairweave.pipelines.refresh.inner_runs import InnerRun
 from pairweave.pipelines.refresh.night import Made, Night, commit
 from pairweave.pipelines.refresh.upkeep import quiet_night, vacuum
@@ -26,9 +27,7 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import beam_store, files, leases, object_stores
 from tests.makers import corpora, nightly, runs
 
-NIGHT = records.Record(
-    1, "refresh", "2026-01-01T00:00:00Z", "augment", {}, {}, [], None, {}, {}, {}
-)
+NIGHT = nightly.record()
 
 
 def with_tables(night, when, **changes):
@@ -66,16 +65,16 @@ def test_a_record_whose_file_is_gone_or_whose_table_is_missing_is_not_created(tm
         tables.check(str(tmp_path), with_tables(2, NIGHT.when, files=added))
 
 
-def test_files_that_a_migration_replaced_are_removed_at_its_time(tmp_path):
+def test_files_that_a_migration_replaced_are_removed_at_its_time():
     def change(path, **more):
         return {"add": [{"path": path}], "remove": [], **more}
 
-    for night, path in enumerate("ab", 1):
-        made = change(path, schema="00")
-        record = with_tables(night, f"2026-01-0{night}T00:00:00Z", tagged=made)
-        records.create(str(tmp_path), record)
+    nights = [
+        with_tables(night, f"2026-01-0{night}T00:00:00Z", tagged=change(path, schema="00"))
+        for night, path in enumerate("ab", 1)
+    ]
     expected = {("tagged", "a"): vacuum._seconds("2026-01-02T00:00:00Z")}
-    assert vacuum._removal_times(str(tmp_path)) == expected
+    assert vacuum._removal_times(nights) == expected
 
 
 @pytest.mark.parametrize("fitted", ["hmm", "fast_align", None])
@@ -105,9 +104,9 @@ def test_the_model_of_a_trained_program_is_kept_for_the_next_night(tmp_path):
     inner = InnerRun(str(tmp_path / "inner"), ())
     packed = hashed_files.with_hashes({"weights": b"1"}, {"aligner": "external"})
     hashed_files.write(str(tmp_path / "inner/run/models/fast_align"), packed)
-    place = inner_runs.keep_model(str(tmp_path), inner, ("en", "de"))
+    place = kept_models.keep(str(tmp_path), inner.run, ("en", "de"))
     assert place.startswith("_models/en-de/fast_align-")
-    assert inner_runs.model_option(place) == "model"
+    assert kept_models.option_of(place) == "model"
     assert hashed_files.read(str(tmp_path / place)) == dict(sorted(packed.items()))
 
 
@@ -308,7 +307,7 @@ def test_a_store_that_cannot_commit_is_refused(monkeypatch):
     with pytest.raises(
         ConfigError, match="hdfs://host/table: Delta tables can be on a disk, at gs"
     ):
-        tables.require_place("hdfs://host/table")
+        table_place.require_place("hdfs://host/table")
 
 
 @pytest.mark.parametrize(
@@ -334,17 +333,13 @@ def test_a_night_whose_lease_was_lost_creates_no_record(tmp_path, monkeypatch):
     monkeypatch.setitem(table_lock._leases, table, lease)
     commit(table, Made(NIGHT, [], {}, []))
     kept[0] = False
-    later = dataclasses.replace(NIGHT, night=2)
+    later = nightly.record(2)
     text = "was not written for over 5 minutes.*nothing was committed; run the same command again"
     with pytest.raises(WorkerError, match=text):
         commit(table, Made(later, [], {}, []))
     with pytest.raises(WorkerError, match=text):
-        quiet_night.commit_quietly(table, with_metrics(NIGHT), "compact", {})
+        quiet_night.commit_quietly(table, NIGHT, "compact", {}, {})
     assert records.numbers(table) == [1]
-
-
-def with_metrics(record):
-    return dataclasses.replace(record, metrics={"table": {"pairs": 0}})
 
 
 def test_a_lease_of_a_table_is_known_while_it_is_held(monkeypatch):
@@ -466,7 +461,7 @@ def test_a_commit_that_fails_is_told_in_one_line_unless_another_process_has_done
 def test_a_plain_name_and_a_whole_bucket_are_places_for_a_table(name, monkeypatch):
     store = SimpleNamespace(rust_options=dict, list=lambda *_, **__: iter(()))
     monkeypatch.setattr(object_stores, "store_of", lambda _: store)
-    tables.require_place(f"s3://bucket/{name}")
+    table_place.require_place(f"s3://bucket/{name}")
 
 
 def test_subcommands_take_options_of_beam_for_the_store(tmp_path, monkeypatch):

@@ -1,10 +1,12 @@
 """Tables of `refresh` for tests: corpora that change every night, and what a table holds."""
 
+import dataclasses
 import json
 
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
+from pairweave.pipelines.refresh import records
 from tests.makers import corpora, runs
 
 HEAD = """job: augment
@@ -22,6 +24,35 @@ CORPORA = """corpora:
 
 OF_ARRIVAL = ("corpus", "night")
 """Columns that depend on the night in which a pair came, and by which corpus."""
+
+
+def record(night=1, **changes):
+    """Return the record of a night that changes no table; fields may be others."""
+    new = {"read": 0, "pairs": 0, "rejected": 0, "places": 0, "share": 0.0, "reasons": {}}
+    metrics = {
+        "seconds": 0.0,
+        "files": dict.fromkeys(("all", "new", "changed", "moved", "gone"), 0),
+        "new": new,
+        "removed": 0,
+        "lost": 0,
+        "table": {"before": 0, "pairs": 0},
+    }
+    whole = records.Record(
+        night=night,
+        operation="refresh",
+        when="2026-01-01T00:00:00Z",
+        job="augment",
+        settings={"job": "augment", "release": "0", "options": {}},
+        models={},
+        files=[],
+        tombstones=None,
+        tables={},
+        versions={},
+        metrics=metrics,
+        previous=None if night == 1 else "0" * 64,
+    )
+    changed = dataclasses.replace(whole, **changes)
+    return dataclasses.replace(changed, live=dict.fromkeys(changed.versions, "0" * 64))
 
 
 def write_news(directory, name, numbers):

@@ -246,6 +246,18 @@ def _below(directory: str, prefix: str) -> Iterator[str]:
             yield f"{prefix}{entry.name}"
 
 
+def first_link(directory: str) -> str | None:
+    """Return the first symbolic link below a local directory, relative to it; None for none."""
+    if is_uri(directory):
+        return None
+    for place, folders, names in os.walk(directory):
+        for name in sorted([*folders, *names]):
+            path = Path(place, name)
+            if path.is_symlink():
+                return str(path.relative_to(directory))
+    return None
+
+
 def linked_directories(directory: str) -> list[str]:
     """Return the symbolic links to directories in a local directory, and in those below it."""
     if is_uri(directory):

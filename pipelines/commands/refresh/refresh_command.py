@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import importlib
+import itertools
 import time
 from collections.abc import Collection, Mapping, Sequence
 
@@ -11,6 +12,7 @@ from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.refresh_options import RefreshOptions
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh import file_ledger, night_metrics, records, refitting, tables
+from pairweave.pipelines.refresh.chain import leftovers, log_seals, table_place
 from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
 from pairweave.pipelines.refresh.lineage import Lineage
 from pairweave.pipelines.refresh.night_config import NightConfig, differences, read_config
@@ -49,8 +51,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
         raise ConfigError(f"--config is required; see pairweave {name} --help")
     if options.launches is not None and options.prepared_only:
         raise ConfigError("--launches prepares jobs and --prepared_only takes them: give one")
-    tables.require_delta()
-    tables.require_place(options.output)
+    table_place.require_delta()
+    table_place.require_place(options.output)
     given = {key: getattr(options, key) for key in _OVERRIDES if getattr(options, key) is not None}
     return run(read_config(path, given), options, extra)
 
@@ -82,6 +84,10 @@ def _run(config: NightConfig, options: RefreshOptions, extra: Sequence[str]) -> 
         )
     if base is None and not options.plan_only:
         records.require_creation(options.output)
+    if base is not None:
+        log_seals.check(options.output, base)
+    if not options.plan_only:
+        leftovers.delete(options.output)
     if base is not None and not options.plan_only:
         tables.apply(options.output, base)  # if its night was stopped before it had done so
     found = _files(config, options, base)
@@ -272,9 +278,7 @@ def _plan(
 
 def _rate(table: str, base: Record) -> float | None:
     """Return the pairs a second of the night that read most."""
-    nights = [
-        base if n == base.night else records.read(table, n) for n in records.numbers(table)[-30:]
-    ]
+    nights = [*itertools.islice(records.back_from(table, base), 30)]
     most = max(nights, key=lambda one: one.metrics["new"]["read"])
     read = most.metrics["new"]["read"]
     return read / most.metrics["seconds"] if read else None

@@ -1,5 +1,6 @@
 """The subcommands of ``refresh`` on a table, such as ``status`` and ``vacuum``."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -18,6 +19,7 @@ from pairweave.pipelines.options.refresh_options import (
 )
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh import records, tables
+from pairweave.pipelines.refresh.chain import log_seals, table_place
 from pairweave.pipelines.refresh.forgetting.forget import forget
 from pairweave.pipelines.refresh.records import Record
 from pairweave.pipelines.refresh.upkeep.compact import compact
@@ -27,7 +29,7 @@ from pairweave.pipelines.refresh.upkeep.verify import verify
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Run a subcommand; ``name`` is as typed, such as ``refresh status``."""
-    tables.require_delta()
+    table_place.require_delta()
     return _RUNS[name.partition(" ")[2]](name, arguments)
 
 
@@ -40,13 +42,13 @@ def _parsed(model: type[OptionsT], name: str, about: str, arguments: Sequence[st
     Options of Beam say how a store is reached, as for a night.
     """
     options, _ = flags.parse(model, f"pairweave {name}", about, arguments, beam=True)
-    tables.require_place(options.table)
+    table_place.require_place(options.table)
     return options
 
 
 def _status(name: str, arguments: Sequence[str]) -> int:
     options = _parsed(StatusOfTableOptions, name, "show what a table holds", arguments)
-    record = records.existing(options.table)
+    record = log_seals.last_night(options.table)
     if options.format == "json":
         facts = {"night": record.night, "when": record.when, "job": record.job}
         facts |= {"versions": record.versions, "metrics": record.metrics, "models": record.models}
@@ -72,11 +74,8 @@ def _status_lines(table: str, record: Record) -> list[str]:
 
 def _history(name: str, arguments: Sequence[str]) -> int:
     options = _parsed(HistoryOptions, name, "list the nights of a table", arguments)
-    records.existing(options.table)
-    found = [
-        records.read(options.table, night)
-        for night in records.numbers(options.table)[-options.last :]
-    ]
+    last = records.existing(options.table)
+    found = [*itertools.islice(records.back_from(options.table, last), options.last)][::-1]
     if options.format == "json":
         left_out = ("files", "tables")
         facts = [{k: v for k, v in vars(one).items() if k not in left_out} for one in found]
@@ -108,8 +107,8 @@ def _verify(name: str, arguments: Sequence[str]) -> int:
         arguments,
     )
     found = verify(options.table)
-    for problem in found.problems:
-        terminal.warn(problem)
+    for line in (*found.notes, *found.problems):
+        terminal.warn(line)
     terminal.say(f"{found.files} files, {found.rows:,} rows, {found.nights} nights checked")
     return 1 if found.problems else 0
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh import records, table_lock, tables
+from pairweave.pipelines.refresh.chain import leftovers, log_seals
 from pairweave.pipelines.refresh.forgetting import tombstone_files
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.forgetting.table_texts import HIDDEN_TARGETS
@@ -42,11 +43,12 @@ def forget(table: str, path: str, *, everywhere: bool) -> tuple[int, bool]:
     """
     records.existing(table)
     with table_lock.held(table, alone=False):
+        leftovers.delete(table)
         return _forget(table, path, everywhere=everywhere)
 
 
 def _forget(table: str, path: str, *, everywhere: bool) -> tuple[int, bool]:
-    last = records.existing(table)
+    last = log_seals.last_night(table)
     tables.apply(table, last)
     main = MAIN[last.job]
     current = {name: tables.current(table, name, last) for name in (main, PROVENANCE, REJECTS)}
@@ -68,5 +70,5 @@ def _forget(table: str, path: str, *, everywhere: bool) -> tuple[int, bool]:
     name = tombstone_files.write(table, stones.joined(found.stones))
     if not changes and name == last.tombstones:
         return 0, False
-    commit_quietly(table, last, "takedown", changes, len(going), tombstones=name)
+    commit_quietly(table, last, "takedown", current, changes, len(going), tombstones=name)
     return len(going), True

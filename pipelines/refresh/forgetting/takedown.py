@@ -1,10 +1,12 @@
 """A list of pairs to take down: from its lines to ids and tombstones."""
 
+import contextlib
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -13,13 +15,14 @@ from pairweave.pipelines.refresh import tables
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.forgetting.table_texts import WantedTexts
 from pairweave.pipelines.refresh.tables import REJECTS, Entry
-from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.known_pairs import Corpora, Tombstones
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.storage.text_lines import read_text_lines
 from pairweave.transforms.units import CorpusInput, ReadLimits
 
+_JSON_LINES = re.compile(r"\.jsonl(\.gz|\.zst)?$", re.IGNORECASE)
 _ID = re.compile(r"[0-9a-f]{32}", re.IGNORECASE)
 
 
@@ -52,23 +55,52 @@ class TakenDown:
 
 
 def read_list(path: str) -> TakedownList:
-    """Read a list; empty lines are left out.
+    """Read a list: an id or a text a line; empty lines are left out.
+
+    In a list whose name ends in ``.jsonl`` (``.gz`` or ``.zst`` may follow) a line is a JSON object
+    with ``id`` or ``text``, so that a text may have line ends, or look like an id.
 
     Raises:
         ConfigError: The list is empty.
-        InputError: The file cannot be read.
+        InputError: The file cannot be read, or a line of it is not as expected.
     """
     ids: dict[str, int] = {}
     texts: dict[str, int] = {}
+    is_json = _JSON_LINES.search(path) is not None
     for number, line in enumerate(read_text_lines(path), 1):
-        text = line.strip()
-        if _ID.fullmatch(text):
+        if not line.strip():
+            continue
+        text, is_id = _from_json(path, number, line) if is_json else _from_line(line)
+        if is_id:
             ids.setdefault(text.lower(), number)
-        elif text:
+        else:
             texts.setdefault(text, number)
     if not ids and not texts:
         raise ConfigError(f"{path}: is empty; give one id or text a line")
     return TakedownList(ids, texts)
+
+
+def _from_line(line: str) -> tuple[str, bool]:
+    """Return the id or text in a line, and whether it is an id."""
+    text = line.strip()
+    return text, _ID.fullmatch(text) is not None
+
+
+def _from_json(path: str, number: int, line: str) -> tuple[str, bool]:
+    """Return the id or text in a line of JSON, and whether it is an id."""
+    with contextlib.suppress(orjson.JSONDecodeError):
+        match orjson.loads(line):
+            case {"id": str(text), **rest} if not rest and _ID.fullmatch(text):
+                return text, True
+            case {"text": str(text), **rest} if not rest and text.strip():
+                return text.strip(), False
+    raise InputError(
+        "bad_takedown",
+        path,
+        'expected a JSON object with an id or a text, such as {"text": "One line\\nanother"} or '
+        '{"id": "<32 hexadecimal digits>"}',
+        number,
+    )
 
 
 def warn_of_missing(path: str, lines: Sequence[int]) -> None:

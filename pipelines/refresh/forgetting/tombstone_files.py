@@ -1,19 +1,24 @@
 """The files of a table's tombstones, named after their content."""
 
-import hashlib
-
 from pairweave.pipelines.refresh import records
+from pairweave.pipelines.refresh.chain import hashed_reads
 from pairweave.pipelines.refresh.records import Record
 from pairweave.transforms.known_pairs import NO_TOMBSTONES, Tombstones
 from pairweave.transforms.storage import files
 
 
 def read(table: str, record: Record | None) -> Tombstones:
-    """Return the tombstones of a night; none for None."""
+    """Return the tombstones of a night; none for None.
+
+    Raises:
+        ConfigError: Their file is missing, or its content is another than the record says.
+    """
     if record is None or record.tombstones is None:
         return NO_TOMBSTONES
     path = files.join(table, records.STATE, records.TOMBSTONES, record.tombstones)
-    return Tombstones.from_bytes(files.read_bytes(path))
+    name = f"{records.STATE}/{records.TOMBSTONES}/{record.tombstones}"
+    known = record.state.get(name) or hashed_reads.named_digest(name)
+    return Tombstones.from_bytes(hashed_reads.read(path, known))
 
 
 def write(table: str, stones: Tombstones) -> str | None:
@@ -21,6 +26,6 @@ def write(table: str, stones: Tombstones) -> str | None:
     if not len(stones):
         return None
     data = stones.to_bytes()
-    name = f"{hashlib.sha256(data).hexdigest()[:24]}.jsonl"
+    name = f"{hashed_reads.digest_of(data)[: hashed_reads.NAMED_DIGITS]}.jsonl"
     files.write_bytes(files.join(table, records.STATE, records.TOMBSTONES, name), data)
     return name

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from pairweave.pipelines.refresh import records, table_lock, table_schemas, tables
+from pairweave.pipelines.refresh.chain import leftovers, log_seals
+from pairweave.pipelines.refresh.forgetting.withdrawal import Change
 from pairweave.pipelines.refresh.records import Json
 from pairweave.pipelines.refresh.tables import FILES, PARTITIONS, Entry
 from pairweave.pipelines.refresh.upkeep.quiet_night import commit_quietly
@@ -26,22 +28,25 @@ def compact(table: str, most_rows: int) -> tuple[int, int]:
     """
     records.existing(table)
     with table_lock.held(table, alone=False):
+        leftovers.delete(table)
         return _compact(table, most_rows)
 
 
 def _compact(table: str, most_rows: int) -> tuple[int, int]:
-    last = records.existing(table)
+    last = log_seals.last_night(table)
     tables.apply(table, last)
     changes: dict[str, Json] = {}
+    current: dict[str, list[Entry]] = {}
     for name in sorted(last.versions):
         if name == FILES:
             continue
-        added, removed = _join_small(table, name, tables.current(table, name, last), most_rows)
+        current[name] = tables.current(table, name, last)
+        added, removed = _join_small(table, name, current[name], most_rows)
         if removed:
-            changes[name] = {"add": added, "remove": removed}
+            changes[name] = Change(added, removed).to_json()
     if not changes:
         return 0, 0
-    commit_quietly(table, last, "compact", changes)
+    commit_quietly(table, last, "compact", current, changes)
     counts = [[len(change[what]) for change in changes.values()] for what in ("remove", "add")]
     return sum(counts[0]), sum(counts[1])
 

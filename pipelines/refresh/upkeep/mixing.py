@@ -13,7 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pairweave.pipelines.command_line import outputs
 from pairweave.pipelines.refresh import records, table_lock, table_schemas, tables
+from pairweave.pipelines.refresh.chain import log_seals
+from pairweave.pipelines.refresh.chain.hashed_reads import GoneError
+from pairweave.pipelines.refresh.records import Record
 from pairweave.pipelines.refresh.tables import MAIN, PARTITIONS, Entry
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.ids import pair_keys
@@ -119,7 +123,9 @@ def export(
         ConfigError: There is no such version, the directory has shards, or files of the version
             were deleted meanwhile.
     """
-    records.existing(table)
+    outputs.require_outside_tables("output", output)
+    names = [file["name"] for entry in records.existing(table).files for file in entry["files"]]
+    outputs.require_apart("output", output, names)
     if files.list_names(files.join(output, run_files.DATA)):
         raise ConfigError(f"{output}: has shards already; give another --output")
     with table_lock.reading(table):
@@ -128,9 +134,9 @@ def export(
             if since is not None:
                 _write_removed(table, output, _before(table, since, record), record)
             return _export(table, output, mixture, shard_rows, record, since or 0)
-        except FileNotFoundError as error:
+        except GoneError as error:
             raise ConfigError(
-                f"{error.filename or error}: was deleted while the version of night "
+                f"{error.path}: was deleted while the version of night "
                 f"{record.night} was exported, perhaps by a vacuum on another machine; what is in "
                 f"{output} is not complete: delete it, and run the same command again"
             ) from error
@@ -141,11 +147,11 @@ def _export(
     output: str,
     mixture: Mixture,
     shard_rows: int,
-    record: records.Record,
+    record: Record,
     since: int,
 ) -> dict[str, tuple[int, int]]:
     main = MAIN[record.job]
-    entries = _entries(table, main, record.versions[main])
+    entries = _entries(table, main, record)
     columns = table_schemas.at_version(table, main, record.versions[main])
     sizes = _sizes(table, main, entries)
     shares = mixture.shares(sizes)
@@ -167,35 +173,39 @@ def _export(
     return {name: (sizes[name], taken[name]) for name in shares}
 
 
-def _last_applied(table: str) -> records.Record:
+def _last_applied(table: str) -> Record:
     """Return the last night that is committed to all tables; another may be on its way."""
-    last = records.existing(table)
+    last = log_seals.last_night(table)
     if tables.is_applied(table, last):
         return last
     if last.night == 1:
         raise ConfigError(f"{table}: its first night is not committed yet; run refresh first")
-    return records.read(table, last.night - 1)
+    return records.at_night(table, last, last.night - 1)[0]
 
 
-def _at(table: str, night: int) -> records.Record:
-    if night not in records.numbers(table):
-        raise ConfigError(f"--night {night}: {table} has no such night; see refresh history")
-    return records.read(table, night)
+def _at(table: str, night: int, option: str = "night") -> Record:
+    """Return the record of a night, after a check of the files of Delta's log at that version."""
+    last = records.existing(table)
+    if not 1 <= night <= last.night:
+        raise ConfigError(f"--{option} {night}: {table} has no such night; see refresh history")
+    record, after = records.at_night(table, last, night)
+    log_seals.check(table, record, after)
+    return record
 
 
-def _before(table: str, since: int, record: records.Record) -> records.Record:
-    found = _at(table, since)
+def _before(table: str, since: int, record: Record) -> Record:
+    found = _at(table, since, "since")
     if since >= record.night or found.job != record.job:
         raise ConfigError(f"--since {since}: give a night before night {record.night}")
     return found
 
 
-def _write_removed(table: str, output: str, before: records.Record, record: records.Record) -> None:
+def _write_removed(table: str, output: str, before: Record, record: Record) -> None:
     main = MAIN[record.job]
     ids = [
         IdSet.of_all(
             tables.read_rows(table, main, entry, ["id"]).column("id")
-            for entry in _entries(table, main, each.versions[main])
+            for entry in _entries(table, main, each)
         )
         for each in (before, record)
     ]
@@ -204,16 +214,22 @@ def _write_removed(table: str, output: str, before: records.Record, record: reco
     files.write_bytes(files.join(output, REMOVED), text.encode())
 
 
-def _entries(table: str, main: str, version: int) -> list[Entry]:
-    """Return the files of a version, and which of them count pairs.
+def _entries(table: str, main: str, record: Record) -> list[Entry]:
+    """Return the files of a table after a night, and which of them count pairs.
 
     Raises:
-        ConfigError: A file was vacuumed.
+        ConfigError: A file was vacuumed, or the log does not fit the record.
     """
-    found = tables.at_version(table, main, version)
+    found = tables.at_night(table, main, record)
     for entry in found:
-        if not files.exists(files.join(table, main, entry["path"])):
-            raise ConfigError(f"{main} version {version}: its files were deleted by vacuum")
+        path = files.join(table, main, entry["path"])
+        if not files.exists(path) and record.night < records.numbers(table)[-1]:
+            raise ConfigError(
+                f"{path}: is missing: files of {main} version {record.versions[main]} were deleted "
+                "by vacuum; export a later night"
+            )
+        if not files.exists(path):
+            raise GoneError(path)
     return [{**entry, "first": True} for entry in found]
 
 

@@ -2,11 +2,13 @@
 
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pairweave.pipelines.refresh import records, tables
+from pairweave.pipelines.refresh.chain.new_links import linked
 from pairweave.pipelines.refresh.records import Json, Record
+from pairweave.pipelines.refresh.tables import Entry
 from pairweave.transforms.errors import WorkerError
 
 
@@ -14,6 +16,7 @@ def commit_quietly(
     table: str,
     last: Record,
     operation: str,
+    current: Mapping[str, Sequence[Entry]],
     changes: Mapping[str, Json],
     removed: int = 0,
     **others: Any,  # noqa: ANN401 - fields of the record
@@ -24,6 +27,7 @@ def commit_quietly(
         table: Directory of all tables.
         last: The record of the last night.
         operation: The command.
+        current: The files of these tables before.
         changes: What changes in each table, as records have it.
         removed: Pairs that it removes.
         others: Other fields of the record that change.
@@ -52,6 +56,7 @@ def commit_quietly(
         accepted=None,
         **others,
     )
+    record = linked(table, record, last, current)
     tables.check(table, record)
     if not records.create(table, record):
         raise WorkerError(f"{table}: another night was committed meanwhile; run {operation} again")

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pairweave.pipelines.refresh import inner_runs, records, table_lock, tables
+from pairweave.pipelines.refresh.chain import inner_notes, kept_models, leftovers, log_seals
+from pairweave.pipelines.refresh.chain.live_files import live_after, live_paths
 from pairweave.pipelines.refresh.records import Record
-from pairweave.pipelines.refresh.upkeep.live_files import live_after
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files
 
@@ -33,26 +34,30 @@ def vacuum(table: str, retention_hours: float, *, dry: bool) -> list[str]:
         The files, relative to the table.
 
     Raises:
-        ConfigError: There is no table, or its last night is not committed to all tables yet.
+        ConfigError: There is no table, its last night is not committed to all tables yet, a file
+            that it reads is damaged, or something in it is a link.
         WorkerError: Its files are in use, if only by a job that was prepared to run elsewhere.
     """
     records.existing(table)
+    _require_no_links(table)
     with contextlib.nullcontext() if dry else table_lock.held(table, alone=True):
         return _vacuum(table, retention_hours, dry=dry)
 
 
 def _vacuum(table: str, retention_hours: float, *, dry: bool) -> list[str]:
-    last = records.existing(table)
+    last = log_seals.last_night(table)
     if not tables.is_applied(table, last):
         raise ConfigError(f"{table}: its last night is not committed yet; run refresh first")
     # Clocks of stores differ; without a retention no time counts.
     before = time.time() - retention_hours * 3600 if retention_hours else math.inf
+    nights = [*records.back_from(table, last)][::-1]
     old = [
-        *_old_files(table, last, before),
+        *_old_files(table, nights, before),
         *_old_runs(table, before),
         *_old_models(table, last, before),
     ]
     if not dry:
+        leftovers.delete(table)
         _require_no_launched(table, old)
         _delete(table, old)
     return sorted(old)
@@ -82,8 +87,8 @@ def _delete(table: str, names: Sequence[str]) -> None:
     for name in names:
         files.delete(files.join(table, name))
     if not files.is_uri(table):
-        _delete_empty(Path(table, inner_runs.RUNS))
-        _delete_empty(Path(table, inner_runs.MODELS))
+        _delete_empty(Path(table, inner_notes.RUNS))
+        _delete_empty(Path(table, kept_models.MODELS))
 
 
 def _below(table: str, directory: str) -> list[str]:
@@ -99,10 +104,28 @@ def _written(table: str, name: str) -> float:
         return 0.0
 
 
-def _old_files(table: str, last: Record, before: float) -> Iterator[str]:
-    removed = _removal_times(table)
+def _require_no_links(table: str) -> None:
+    """Check that nothing in a table is a link, by which files outside of it would be deleted.
+
+    The table itself may be one.
+
+    Raises:
+        ConfigError: Something is; names the first.
+    """
+    found = files.first_link(table)
+    if found is not None:
+        raise ConfigError(
+            f"{files.join(table, found)}: is a symbolic link, and vacuum deletes no file outside "
+            "the table; nothing was deleted. Put the directory or file itself in its place"
+        )
+
+
+def _old_files(table: str, nights: Sequence[Record], before: float) -> Iterator[str]:
+    last, removed = nights[-1], _removal_times(nights)
     for name in last.versions:
+        # The log has been compared with the records; what either has stays.
         live = {entry["path"] for entry in tables.current(table, name, last)}
+        live |= live_paths(nights, name)
         for path in _below(table, name):
             below = path.removeprefix(f"{name}/")
             if below.startswith("_delta_log/") or below in live or not below.endswith(".parquet"):
@@ -111,12 +134,11 @@ def _old_files(table: str, last: Record, before: float) -> Iterator[str]:
                 yield path
 
 
-def _removal_times(table: str) -> dict[tuple[str, str], float]:
+def _removal_times(nights: Sequence[Record]) -> dict[tuple[str, str], float]:
     """Return when each file was removed from its table, in seconds since 1970."""
     found: dict[tuple[str, str], float] = {}
     live: dict[str, set[str]] = {}
-    for night in records.numbers(table):
-        record = records.read(table, night)
+    for record in nights:
         for name, change in record.tables.items():
             before = live.get(name, set())
             live[name] = live_after(before, change)
@@ -132,7 +154,7 @@ def _seconds(when: str) -> float:
 
 
 def _old_runs(table: str, before: float) -> Iterator[str]:
-    for _, found in _by_directory(table, inner_runs.RUNS, 2):
+    for _, found in _by_directory(table, inner_notes.RUNS, 2):
         if all(_written(table, name) <= before for name in found):
             yield from found
 
@@ -140,7 +162,7 @@ def _old_runs(table: str, before: float) -> Iterator[str]:
 def _old_models(table: str, last: Record, before: float) -> Iterator[str]:
     """Yield the files of old models that the current rows were not made with."""
     used = set(last.models.values())
-    for directory, found in _by_directory(table, inner_runs.MODELS, 3):
+    for directory, found in _by_directory(table, kept_models.MODELS, 3):
         if directory not in used and all(_written(table, name) <= before for name in found):
             yield from found
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -10,9 +10,10 @@ import pyarrow.compute as pc
 import xxhash
 
 from pairweave.pipelines.refresh import records, table_lock, tables
+from pairweave.pipelines.refresh.chain.live_files import facts_of, live_entries
 from pairweave.pipelines.refresh.records import Record
 from pairweave.pipelines.refresh.tables import MAIN, PROVENANCE, Entry
-from pairweave.pipelines.refresh.upkeep.live_files import live_paths
+from pairweave.pipelines.refresh.upkeep.chain_problems import read_chain
 from pairweave.transforms import ids
 from pairweave.transforms.known_pairs import NO_IDS, IdSet
 from pairweave.transforms.storage import files
@@ -30,34 +31,39 @@ class Verified:
         rows: Their rows.
         nights: Number of nights.
         problems: What is wrong, one line each.
+        notes: What else is worth knowing, one line each.
     """
 
     files: int
     rows: int
     nights: int
     problems: list[str]
+    notes: list[str] = dataclasses.field(default_factory=list)
 
 
 def verify(table: str) -> Verified:
     """Check the versions of the last night: files, rows and places, and the records of all nights.
 
-    Every file is compared with its size and hash. Every row needs a place in provenance, in its
-    own corpus, and every place a row and an input file.
+    The chain is read from the newest record down to the first, with all that the records name:
+    seals, Delta's logs, tombstones, models. Every file is compared with its hash. Every row needs a
+    place in provenance, in its own corpus, and every place a row and an input file.
 
     Raises:
         ConfigError: There is no table.
         WorkerError: Its vacuum deletes files now.
     """
-    records.existing(table)
+    if not records.numbers(table):
+        records.existing(table)
     with table_lock.reading(table):
         return _verify(table)
 
 
 def _verify(table: str) -> Verified:
-    nights = [records.read(table, number) for number in records.numbers(table)]
-    problems = _night_problems(nights)
-    checked = list(nights)
-    if not tables.is_applied(table, nights[-1]):
+    nights, problems = read_chain(table)
+    if not nights or len(nights) != records.numbers(table)[-1]:
+        return Verified(0, 0, len(nights), problems)
+    checked, is_whole = list(nights), not problems
+    if is_whole and not tables.is_applied(table, nights[-1]):
         problems.append(
             f"night {nights[-1].night} is not committed to all tables: run refresh again, unless "
             "one runs now"
@@ -76,18 +82,47 @@ def _verify(table: str) -> Verified:
     live: dict[str, list[Entry]] = {}
     damaged: list[str] = []
     for name in sorted(last.versions):
-        problems += _version_problems(table, name, last)
-        live[name] = tables.at_version(table, name, last.versions[name])
-        expected = live_paths(checked, name)
-        found = {entry["path"] for entry in live[name]}
-        problems += [f"{name}/{path}: is in no night's record" for path in sorted(found - expected)]
-        problems += [f"{name}/{path}: is missing in the table" for path in sorted(expected - found)]
-        for entry in live[name]:
-            count, rows = count + 1, rows + entry["rows"]
-            described = written.get((name, entry["path"]))
-            damaged += _file_problems(table, name, described) if described else []
-    problems += damaged or _row_problems(table, last, live)
-    return Verified(count, rows, len(nights), problems)
+        expected = live_entries(checked, name)
+        live[name] = [*expected.values()]
+        if is_whole:  # else Delta may not even be able to read its log
+            problems += _version_problems(table, name, last)
+            problems += _log_problems(table, name, last, expected)
+        for path in sorted(expected):
+            described = written[(name, path)]
+            count, rows = count + 1, rows + described["rows"]
+            damaged += _file_problems(table, name, described)
+    problems += damaged
+    return Verified(
+        count, rows, len(nights), problems or _row_problems(table, last, live), _notes(nights)
+    )
+
+
+def _log_problems(
+    table: str, name: str, last: Record, expected: Mapping[str, Entry]
+) -> Iterator[str]:
+    """Yield where Delta's log and the records say different things of a table's files."""
+    found = {e["path"]: e for e in tables.at_version(table, name, last.versions[name])}
+    for path in sorted({*found, *expected}):
+        if path not in expected:
+            yield f"{name}/{path}: is in no night's record"
+        elif path not in found:
+            yield f"{name}/{path}: is missing in the table"
+        elif facts_of(found[path]) != facts_of(expected[path]):
+            yield f"{name}/{path}: the table's log says something else than its night's record"
+
+
+def _notes(nights: Sequence[Record]) -> list[str]:
+    """Return what is no problem, and yet not compared with anything."""
+    old = [record.night for record in nights if record.format == 1]
+    if not old:
+        return []
+    which = f"nights 1 to {old[-1]} were" if old[-1] > 1 else "night 1 was"
+    covered = (
+        "the first night since covers them"
+        if len(old) < len(nights)
+        else ("the next night that is committed covers them")
+    )
+    return [f"{which} recorded by an earlier version, without checksums; {covered}"]
 
 
 def _version_problems(table: str, name: str, last: Record) -> list[str]:
@@ -99,19 +134,6 @@ def _version_problems(table: str, name: str, last: Record) -> list[str]:
         f"{name} is at version {version}, and refresh left it at {last.versions[name]}: another "
         "program has written to it"
     ]
-
-
-def _night_problems(nights: list[Record]) -> list[str]:
-    problems = []
-    for number, record in enumerate(nights, 1):
-        if record.night != number:
-            problems.append(f"the record of night {number} is missing")
-            break
-    for record in nights:
-        new = record.metrics["new"]
-        if new["read"] != new["pairs"] + new["rejected"] + new["places"]:
-            problems.append(f"night {record.night}: {new['read']} pairs read do not add up")
-    return problems
 
 
 def _file_problems(table: str, name: str, entry: Entry) -> list[str]:

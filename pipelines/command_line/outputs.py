@@ -1,0 +1,114 @@
+"""Where no command may write: into a table of `refresh`, whose vacuum deletes what is not its own.
+
+All options that name an output are checked here, when they are read.
+"""
+
+import fnmatch
+import os
+from collections.abc import Iterable, Iterator
+
+import pydantic
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output import run_files
+from pairweave.transforms.storage import files
+
+OUTPUTS = (
+    *("output", "target_output", "beads", "pharaoh", "scores", "self_translations", "output_model"),
+    *("metrics", "lineage", "launches"),
+)
+"""Options that name what a command writes."""
+
+NIGHT = "refresh"
+"""The command whose ``output`` is a table."""
+
+_NIGHTS = ("_refresh", "nights")
+_RUNS = "_runs"
+_FIRST = "00000001.json"
+
+_WRITTEN = (f"{run_files.DATA}/*", f"{run_files.REJECTS}/*", f"{run_files.MODELS}/*", "_*")
+"""Files below an output that a run or an export writes, and that later ones find by patterns."""
+
+
+def check(options: pydantic.BaseModel, *, is_night: bool = False) -> None:
+    """Check the outputs among a command's options; stores are not asked.
+
+    Args:
+        options: The options.
+        is_night: Whether the command is a night, whose output is a table.
+
+    Raises:
+        ConfigError: One is in a table; names the option and the table.
+    """
+    for name in OUTPUTS:
+        path = getattr(options, name, None)
+        if isinstance(path, str) and path and not files.is_uri(path):
+            require_outside_tables(name, path, is_table=is_night and name == "output")
+
+
+def require_outside_tables(option: str, path: str, *, is_table: bool = False) -> None:
+    """Check that an output is neither a table of `refresh` nor inside one.
+
+    The runs of a night are: a scheduler starts them below ``_runs``.
+
+    Args:
+        option: The option that names it.
+        path: The output: a file or a directory, on a disk or in a store, which is asked.
+        is_table: Whether the output is a table, which may be there already.
+
+    Raises:
+        ConfigError: It is; names the table.
+    """
+    for table, below in _ancestors(path):
+        if (is_table and not below) or (below[:1] == [_RUNS] and len(below) > 1):
+            continue
+        if _is_table(table):
+            what = "is inside the table of refresh" if below else "is the table of refresh"
+            raise ConfigError(
+                f"--{option} {path}: {what} {table}, where refresh alone may write and its vacuum "
+                "deletes all other files; give a place outside of it"
+            )
+
+
+def require_apart(option: str, path: str, inputs: Iterable[str]) -> None:
+    """Check that no input is where files of an output are written.
+
+    Args:
+        option: The option that names the output.
+        path: The directory of the output.
+        inputs: Paths of the input files.
+
+    Raises:
+        ConfigError: One is; names it.
+    """
+    root = files.absolute(path).rstrip("/") + "/"
+    for name in inputs:
+        below = files.absolute(name).removeprefix(root)
+        if below != files.absolute(name) and any(fnmatch.fnmatch(below, p) for p in _WRITTEN):
+            raise ConfigError(
+                f"--{option} {path}: {name} is an input and in a directory that the command "
+                "writes to; give another directory, so that no output is among the inputs"
+            )
+
+
+def _ancestors(path: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield a path and the directories that it is in, each with what comes below it."""
+    if files.is_uri(path):
+        scheme, _, rest = path.partition("://")
+        words = rest.strip("/").split("/")
+        for count in range(len(words), 1, -1):  # the first word is the bucket
+            yield f"{scheme}://{'/'.join(words[:count])}", words[count:]
+        return
+    place, below = os.path.realpath(path), list[str]()
+    while True:
+        yield place, below
+        parent, name = os.path.split(place)
+        if parent == place:
+            return
+        place, below = parent, [name, *below]
+
+
+def _is_table(directory: str) -> bool:
+    if files.is_uri(directory):
+        return files.exists(files.join(directory, *_NIGHTS, _FIRST))
+    return os.path.isdir(os.path.join(directory, *_NIGHTS))  # noqa: PTH112, PTH118 - a string

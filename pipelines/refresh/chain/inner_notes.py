@@ -1,0 +1,155 @@
+"""What the directory of an inner run says of it: what it reads, and what the table had then.
+
+The directory is named after the hash of its note, and the note has the hashes of the files beside
+it. So whoever takes a finished run knows what it was made from.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pydantic
+from pydantic import ConfigDict, Field
+
+from pairweave.pipelines.refresh.chain import hashed_reads
+from pairweave.pipelines.refresh.chain.record_parts import Settings, Sha256
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output import run_files
+from pairweave.transforms.output.run_files import to_json
+from pairweave.transforms.storage import files, json_files
+
+RUNS = "_runs"
+ABOUT = "about.json"
+KNOWN, TAKEN, RUN = "known.ids", "taken_down.jsonl", "run"
+
+
+class Note(pydantic.BaseModel):
+    """The note of an inner run.
+
+    Attributes:
+        settings: The settings that its rows are made with.
+        languages: The pair of languages.
+        model: Name of the table's model that it uses; None if it uses or fits another.
+        taken_down: SHA-256 of the file of tombstones, ``taken_down.jsonl``.
+        files: Key and names of each entry that it reads.
+        known: SHA-256 of the file with the ids of the table's pairs, ``known.ids``.
+        order: The keys in the order of its plan.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    settings: Settings
+    languages: list[str] = Field(min_length=2, max_length=2)
+    model: str | None
+    taken_down: Sha256
+    files: list[list[str]]
+    known: Sha256
+    order: list[str]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Return the keys of the entries."""
+        return tuple(entry[0] for entry in self.files)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return what decides the rows of a run, besides its files and what the table has."""
+        return self.model_dump(include={"settings", "languages", "model", "taken_down"})
+
+    def to_json(self) -> bytes:
+        """Return the note as it is stored."""
+        return to_json(self.model_dump())
+
+    @property
+    def name(self) -> str:
+        """Return the name of the run's directory."""
+        return hashed_reads.digest_of(self.to_json())[:24]
+
+
+def write(table: str, note: Note, known: bytes, stones: bytes) -> str:
+    """Write the directory of a run, unless it is there; return it.
+
+    Raises:
+        ConfigError: It is there with another content.
+    """
+    directory = files.join(table, RUNS, note.name)
+    for name, data in ((KNOWN, known), (TAKEN, stones), (ABOUT, note.to_json())):
+        path = files.join(directory, name)
+        if files.exists(path):
+            _require(directory, path, hashed_reads.digest_of(data))
+        else:
+            files.write_bytes(path, data)
+    return directory
+
+
+def read_all(table: str) -> Iterator[tuple[str, Note]]:
+    """Yield the directories of all runs that were prepared, finished or not, with their notes.
+
+    Raises:
+        ConfigError: A note is damaged.
+    """
+    base = files.join(table, RUNS)
+    for name in files.list_below(base):
+        directory, _, below = name.partition("/")
+        if below == ABOUT:
+            yield files.join(base, directory), read(files.join(base, directory))
+
+
+def read(directory: str) -> Note:
+    """Return the note of a run.
+
+    Raises:
+        ConfigError: It is damaged.
+    """
+    path = files.join(directory, ABOUT)
+    data = files.read_bytes(path)
+    try:
+        note = json_files.parse_model(path, data, Note)
+    except ConfigError as error:
+        raise ConfigError(f"{error}. {_advice(directory)}") from error
+    if note.name != directory.rpartition("/")[2] or data != note.to_json():
+        raise _changed(directory, path)
+    return note
+
+
+def require_inputs(directory: str, note: Note) -> None:
+    """Check the files that a run was given: the ids that the table had, and the tombstones.
+
+    Raises:
+        ConfigError: One is missing or differs.
+    """
+    _require(directory, files.join(directory, KNOWN), note.known)
+    _require(directory, files.join(directory, TAKEN), note.taken_down)
+
+
+def read_shard(run: str, manifest: run_files.Json, name: str) -> pa.Table:
+    """Read a shard of a finished run, compared with the hash in its manifest.
+
+    Raises:
+        ConfigError: It is missing, differs, or is not in the manifest.
+    """
+    hashes = {entry["name"]: str(entry["sha256"]) for entry in manifest["files"]}
+    path = files.join(run, name)
+    try:
+        return pq.read_table(pa.BufferReader(hashed_reads.read(path, hashes.get(name, ""))))
+    except ConfigError as error:
+        raise _changed(run.rpartition("/")[0], path) from error
+
+
+def _require(directory: str, path: str, sha256: str) -> None:
+    try:
+        hashed_reads.read(path, sha256)
+    except ConfigError as error:
+        raise _changed(directory, path) from error
+
+
+def _changed(directory: str, path: str) -> ConfigError:
+    return ConfigError(
+        f"{path}: is missing or differs from what was written, so nothing was committed. "
+        f"{_advice(directory)}"
+    )
+
+
+def _advice(directory: str) -> str:
+    return f"Delete {directory} and run the same command again, which makes it anew"

@@ -1,0 +1,82 @@
+"""The models that a table has fitted, kept in ``_models`` and compared with their hashes."""
+
+import hashlib
+from pathlib import Path
+
+from pairweave.pipelines.refresh.chain import hashed_reads
+from pairweave.pipelines.refresh.chain.hashed_reads import damaged
+from pairweave.pipelines.refresh.records import Record
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.output import run_files
+from pairweave.transforms.storage import files, hashed_files
+
+MODELS = "_models"
+
+_IDF = "idf"
+"""What a run can fit besides an aligner's model, and the option that gives it to the next run."""
+
+_DIGITS = 16
+"""Digits of the SHA-256 of ``about.json`` that the name of a model's directory has."""
+
+
+def fitted_in(run: str) -> list[str]:
+    """Return the directories of the models that a run fitted."""
+    base = files.join(run, run_files.MODELS)
+    names = (name.rpartition("/") for name in files.list_below(base))
+    return [
+        files.join(base, place)
+        for place, _, name in names
+        if name == hashed_files.ABOUT and place and "/" not in place
+    ]
+
+
+def keep(table: str, run: str, languages: tuple[str, str]) -> str | None:
+    """Copy what a run fitted to the table; return its place, relative to the table.
+
+    Raises:
+        WorkerError: It fitted more than one model.
+    """
+    fitted = fitted_in(run)
+    if not fitted:
+        return None
+    if len(fitted) > 1:
+        names = ", ".join(Path(one).name for one in fitted)
+        raise WorkerError(
+            f"{run}: the job fitted several models ({names}), of which a table keeps one; "
+            "fit them beforehand and give their directories in the configuration"
+        )
+    packed = hashed_files.read(fitted[0])
+    digest = hashlib.sha256(packed[hashed_files.ABOUT]).hexdigest()[:_DIGITS]
+    place = f"{MODELS}/{'-'.join(languages)}/{Path(fitted[0]).name}-{digest}"
+    hashed_files.write(files.join(table, place), packed)
+    return place
+
+
+def option_of(place: str) -> str:
+    """Return the option that gives a model in the table to a run.
+
+    >>> option_of("_models/en-de/hmm-0123456789abcdef")
+    'model'
+    >>> option_of("_models/en-de/fast_align-0123456789abcdef")
+    'model'
+    """
+    kind = place.rpartition("/")[2].rpartition("-")[0]
+    return _IDF if kind == _IDF else "model"
+
+
+def require_whole(table: str, record: Record) -> None:
+    """Check every file of the models that a night uses.
+
+    Raises:
+        ConfigError: One is missing or differs from what was fitted.
+    """
+    for place in record.models.values():
+        name = f"{place}/{hashed_files.ABOUT}"
+        known = record.state.get(name) or place.rpartition("-")[2]
+        path = files.join(table, name)
+        try:
+            about = hashed_files.parse_about(hashed_reads.read(path, known))
+        except ValueError as error:
+            raise damaged(path, str(error)) from error
+        for file, sha256 in about["files"].items():
+            hashed_reads.read(files.join(table, place, file), str(sha256))

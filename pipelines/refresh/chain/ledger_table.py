@@ -1,0 +1,54 @@
+"""The table of input files: the ledger of a night, for readers."""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from pairweave.pipelines.refresh import tables
+from pairweave.pipelines.refresh.file_ledger import InputEntry
+from pairweave.pipelines.refresh.forgetting.withdrawal import Change
+from pairweave.pipelines.refresh.tables import FILES, Entry
+
+_TEXTS = pa.list_(pa.field("element", pa.string(), nullable=False))
+
+FILE_ROWS = pa.schema(
+    [
+        pa.field("content", pa.string(), nullable=False),
+        pa.field("corpus", pa.string(), nullable=False),
+        pa.field("licence", pa.string()),
+        pa.field("source_lang", pa.string(), nullable=False),
+        pa.field("target_lang", pa.string(), nullable=False),
+        pa.field("names", _TEXTS),
+        pa.field("sha256", _TEXTS),
+        pa.field("bytes", pa.int64(), nullable=False),
+        pa.field("rows", pa.int64(), nullable=False),
+    ]
+)
+
+
+def change_of(table: str, entries: Sequence[InputEntry], old: list[Entry]) -> Change:
+    """Write the ledger as the one file of its table; return what changes, if anything.
+
+    Args:
+        table: Directory of all tables.
+        entries: The ledger of tonight.
+        old: The file that the table has.
+    """
+    rows = [
+        {
+            "content": entry.key,
+            "corpus": entry.corpus,
+            "licence": entry.licence,
+            "source_lang": entry.source_lang,
+            "target_lang": entry.target_lang,
+            "names": list(entry.names),
+            "sha256": [file["sha256"] for file in entry.files],
+            "bytes": sum(file["bytes"] for file in entry.files),
+            "rows": entry.rows,
+        }
+        for entry in entries
+    ]
+    new = tables.write_file(table, FILES, pa.Table.from_pylist(rows, schema=FILE_ROWS), {})
+    if [entry["path"] for entry in old] == [new["path"]]:
+        return Change()
+    return Change([new], old)

@@ -1,0 +1,99 @@
+"""Which files a table should have, by the records of its nights, and a digest of them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import orjson
+
+from pairweave.pipelines.refresh import records
+from pairweave.pipelines.refresh.chain.hashed_reads import damaged
+from pairweave.pipelines.refresh.chain.hashed_reads import digest_of as hash_of
+from pairweave.pipelines.refresh.chain.table_names import LOG
+from pairweave.pipelines.refresh.records import Json, Record
+from pairweave.transforms.storage import files
+
+Entry = dict[str, Any]
+
+
+def live_after(before: set[str], change: Json) -> set[str]:
+    """Return the files that a table has after a change; one with a schema replaces all of them."""
+    left = set() if change.get("schema") else before
+    gone = {entry["path"] for entry in change["remove"]}
+    return (left - gone) | {entry["path"] for entry in change["add"]}
+
+
+def live_paths(nights: Iterable[Record], name: str) -> set[str]:
+    """Return the files that a table should have after all nights, in order."""
+    return set(live_entries(nights, name))
+
+
+def live_entries(nights: Iterable[Record], name: str) -> dict[str, Entry]:
+    """Return the files that a table should have after all nights, in order, by their paths."""
+    entries: dict[str, Entry] = {}
+    for record in nights:
+        change = record.tables.get(name)
+        if change is not None:
+            live = live_after(set(entries), change)
+            entries |= {entry["path"]: entry for entry in change["add"]}
+            entries = {path: entry for path, entry in entries.items() if path in live}
+    return entries
+
+
+def entries_after(before: Sequence[Entry], change: Json) -> list[Entry]:
+    """Return the files of a table after a change, given those before it."""
+    entries = {entry["path"]: entry for entry in before}
+    live = live_after(set(entries), change)
+    entries |= {entry["path"]: entry for entry in change["add"]}
+    return [entry for path, entry in entries.items() if path in live]
+
+
+def facts_of(entry: Entry) -> list[object]:
+    """Return what Delta's log and a record both say of a file, in one form.
+
+    Args:
+        entry: A file as a record has it, with its statistics as JSON (``stats``), or as the log
+            does, with the least and largest value of some columns (``bounds``).
+    """
+    bounds = entry["bounds"] if "bounds" in entry else _bounds(orjson.loads(entry["stats"]))
+    partition = sorted(entry["partition"].items())
+    return [entry["path"], entry["bytes"], entry["rows"], partition, sorted(bounds.items())]
+
+
+def _bounds(stats: Json) -> dict[str, list[object]]:
+    least, most = stats["minValues"], stats["maxValues"]
+    return {column: [least[column], most[column]] for column in least}
+
+
+def digest_of(entries: Iterable[Entry]) -> str:
+    """Return a digest of the files of a table, whatever their order."""
+    return hash_of(orjson.dumps(sorted(facts_of(entry) for entry in entries)))
+
+
+def require_as_recorded(table: str, name: str, record: Record, found: Iterable[Entry]) -> None:
+    """Compare the files of a table with the records of all nights, one by one.
+
+    Args:
+        table: Directory of all tables.
+        name: Name of the table.
+        record: The last night that counts.
+        found: The files, as Delta's log has them.
+
+    Raises:
+        ConfigError: The log says something else than the records; names the first file.
+    """
+    nights = [*records.back_from(table, record)][::-1]
+    expected = live_entries(nights, name)
+    there = {entry["path"]: entry for entry in found}
+    for path in sorted({*expected, *there}):
+        if path not in expected:
+            what = f"lists {path}, which is in no night's record"
+        elif path not in there:
+            what = f"does not list {path}, which the records have"
+        elif facts_of(expected[path]) != facts_of(there[path]):
+            what = f"says something else of {path} than the record of its night"
+        else:
+            continue
+        raise damaged(files.join(table, name, LOG), what)
+    if record.format > 1:
+        path = records.path_of(table, record.night)
+        raise damaged(path, f"live.{name}: is not the digest of the files in the records")

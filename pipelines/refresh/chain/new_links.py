@@ -1,0 +1,73 @@
+"""What a new record says of all that it relies on, so that the next reader can compare it."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from pairweave.pipelines.refresh import records, tables
+from pairweave.pipelines.refresh.chain import log_seals
+from pairweave.pipelines.refresh.chain.hashed_reads import damaged, digest_of
+from pairweave.pipelines.refresh.chain.live_files import digest_of as live_digest
+from pairweave.pipelines.refresh.chain.live_files import entries_after
+from pairweave.pipelines.refresh.records import Record
+from pairweave.pipelines.refresh.tables import Entry
+from pairweave.transforms.storage import files, hashed_files
+
+
+def linked(
+    table: str, record: Record, base: Record | None, current: Mapping[str, Sequence[Entry]]
+) -> Record:
+    """Return the record of a night with its links to the night before and to all that it needs.
+
+    Args:
+        table: Directory of all tables, with the tombstones and models of the night.
+        record: The record.
+        base: The record of the night before, if there was one.
+        current: The files of the tables that the night changes, before it.
+
+    Raises:
+        ConfigError: The record of the night before has changed since it was read.
+    """
+    previous = sealed = None
+    if base is not None:
+        path = records.path_of(table, base.night)
+        data = files.read_bytes(path)
+        if records.parse(path, data, base.night) != base:
+            raise damaged(path, "has changed since this command began")
+        previous, sealed = digest_of(data), log_seals.digest(table, base.night)
+    state = [] if base is None or base.format > 1 else _records_before(base)
+    state += [f"{place}/{hashed_files.ABOUT}" for place in record.models.values()]
+    if record.tombstones is not None:
+        state.append(f"{records.STATE}/{records.TOMBSTONES}/{record.tombstones}")
+    return dataclasses.replace(
+        record,
+        format=records.FORMAT,
+        previous=previous,
+        sealed=sealed,
+        state={name: _state_digest(table, name, base) for name in sorted(state)},
+        live={name: _live(table, name, record, base, current) for name in sorted(record.versions)},
+    )
+
+
+def _records_before(base: Record) -> list[str]:
+    """Return the names of all records up to one that has no hash of the one before."""
+    names = (records.name_of(night) for night in range(1, base.night + 1))
+    return [f"{records.STATE}/{records.NIGHTS}/{name}" for name in names]
+
+
+def _state_digest(table: str, name: str, base: Record | None) -> str:
+    known = None if base is None else base.state.get(name)
+    return known or digest_of(files.read_bytes(files.join(table, name)))
+
+
+def _live(
+    table: str,
+    name: str,
+    record: Record,
+    base: Record | None,
+    current: Mapping[str, Sequence[Entry]],
+) -> str:
+    change = record.tables.get(name)
+    if change is not None:
+        return live_digest(entries_after(current[name], change))
+    assert base is not None  # the first night changes all tables
+    return base.live.get(name) or live_digest(tables.current(table, name, base))

@@ -1,0 +1,220 @@
+"""The record of a night as JSON: each part with its fields, types and limits."""
+
+import re
+from typing import Annotated, Any
+
+import orjson
+import pydantic
+from pydantic import ConfigDict, Field
+
+from pairweave.pipelines.refresh.chain.table_names import FILES, MAIN, PARTITIONS, PROVENANCE
+from pairweave.pipelines.refresh.chain.table_names import REJECTS as REJECTED
+
+Count = Annotated[int, Field(ge=0)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+StatePath = Annotated[str, Field(pattern=r"^(_refresh/(tombstones|nights)|_models)/[^\x00]+$")]
+
+_DATA = re.compile(r"part-([0-9a-f]{24})\.parquet")
+_TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"
+
+
+class _Part(pydantic.BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class RemovedFile(_Part):
+    """A file that a night removes from a table."""
+
+    path: str
+    bytes: Count
+    rows: Count
+    partition: dict[str, str]
+
+    @pydantic.field_validator("path")
+    @classmethod
+    def _is_data(cls, value: str) -> str:
+        if not {"", ".", ".."}.isdisjoint(value.split("/")) or not _DATA.fullmatch(
+            value.rpartition("/")[2]
+        ):
+            raise ValueError("the name of a file of the table, such as part-<24 digits>.parquet")
+        return value
+
+
+class AddedFile(RemovedFile):
+    """A file that a night adds to a table; Delta's statistics are JSON as text."""
+
+    sha256: Sha256
+    stats: str
+
+    @pydantic.field_validator("stats")
+    @classmethod
+    def _is_statistics(cls, value: str) -> str:
+        try:
+            _Statistics.model_validate(orjson.loads(value))
+        except ValueError as error:
+            raise ValueError("Delta's statistics as JSON") from error
+        return value
+
+    @pydantic.model_validator(mode="after")
+    def _is_named_after_content(self) -> "AddedFile":
+        if not self.path.endswith(f"part-{self.sha256[:24]}.parquet"):
+            raise ValueError("a name with the first 24 digits of sha256")
+        return self
+
+
+class _Statistics(_Part):
+    numRecords: Count  # noqa: N815 - Delta's name
+    minValues: dict[str, str | int]  # noqa: N815
+    maxValues: dict[str, str | int]  # noqa: N815
+    nullCount: dict[str, int]  # noqa: N815
+
+
+class TableChange(_Part):
+    """What a night changes in a table; the schema is there if the table is new or replaced."""
+
+    add: list[AddedFile]
+    remove: list[RemovedFile]
+    schema_hex: str | None = Field(None, alias="schema", pattern=r"^([0-9a-f]{2})+$")
+
+
+class InputFile(_Part):
+    """An input file, as the ledger has it."""
+
+    role: str
+    name: str
+    bytes: Count
+    stamp: str
+    sha256: Sha256
+
+
+class LedgerEntry(_Part):
+    """Input files that are read together (`file_ledger.InputEntry`)."""
+
+    key: str
+    corpus: str
+    source_lang: str
+    target_lang: str
+    licence: str | None
+    reading: str
+    files: list[InputFile] = Field(min_length=1)
+    rows: Count
+
+
+class FileCounts(_Part):
+    """Input files of a night, by what became of them."""
+
+    all: Count
+    new: Count
+    changed: Count
+    moved: Count
+    gone: Count
+
+
+class NewPairs(_Part):
+    """Pairs that a night read, and shares of them."""
+
+    read: Count
+    pairs: Count
+    rejected: Count
+    places: Count
+    share: float
+    reasons: dict[str, float]
+    languages: dict[str, float] = {}
+    tags: float | None = None
+    probability: float | None = None
+    score: float | None = None
+    likelihood: dict[str, float] = {}
+
+
+class TablePairs(_Part):
+    """Pairs of the table before and after a night."""
+
+    before: Count
+    pairs: Count
+
+
+class NightMetrics(_Part):
+    """The metrics of a night (`night_metrics.measure`)."""
+
+    seconds: float
+    files: FileCounts
+    new: NewPairs
+    removed: Count
+    lost: Count
+    table: TablePairs
+
+
+class GateResult(_Part):
+    """What a quality gate found."""
+
+    gate: str
+    value: float
+    limit: float
+    passed: bool
+
+
+class Settings(_Part):
+    """What the rows of a table are made with (`night_config.settings_of`)."""
+
+    job: str
+    release: str
+    options: dict[str, Any]
+
+
+class RecordFile(_Part):
+    """The record of a night, of format 1 or 2 (`records.Record` says what its fields are)."""
+
+    format: Annotated[int, Field(ge=1, le=2)]
+    checksum: Sha256 | None = None
+    night: Annotated[int, Field(ge=1)]
+    operation: str
+    when: Annotated[str, Field(pattern=_TIME)]
+    job: str
+    settings: Settings
+    models: dict[str, Annotated[str, Field(pattern=r"^_models/[^/]+/[^/]+-[0-9a-f]{16}$")]]
+    files: list[LedgerEntry]
+    tombstones: Annotated[str, Field(pattern=r"^[0-9a-f]{24}\.jsonl$")] | None
+    tables: dict[str, TableChange]
+    versions: dict[str, Count]
+    metrics: NightMetrics
+    gates: list[GateResult] = []
+    accepted: str | None = None
+    fitted: dict[str, Count] = {}
+    previous: Sha256 | None = None
+    sealed: Sha256 | None = None
+    state: dict[StatePath, Sha256] = {}
+    live: dict[str, Sha256] = {}
+
+    @pydantic.model_validator(mode="after")
+    def _fits_together(self) -> "RecordFile":
+        if self.job not in MAIN:
+            raise ValueError(f"job to be one of {', '.join(MAIN)}")
+        known = {MAIN[self.job], PROVENANCE, REJECTED, FILES}
+        for name in (*self.versions, *self.tables):
+            if name not in known:
+                raise ValueError(f"versions and tables of {', '.join(sorted(known))} alone")
+        if not self.tables.keys() <= self.versions.keys():
+            raise ValueError("a version of each table that the night changes")
+        for name, change in self.tables.items():
+            for entry in (*change.add, *change.remove):
+                folders = [f"{c}={entry.partition.get(c)}" for c in PARTITIONS[name]]
+                if (
+                    set(entry.partition) != set(PARTITIONS[name])
+                    or folders != entry.path.split("/")[:-1]
+                ):
+                    raise ValueError(f"tables.{name}: files in the directories of their partition")
+        if self.format > 1:
+            self._check_links()
+        return self
+
+    def _check_links(self) -> None:
+        if self.checksum is None or self.live.keys() != self.versions.keys():
+            raise ValueError("a checksum, and in live the digest of each table")
+        if (self.previous is None) != (self.night == 1):
+            raise ValueError("previous, the SHA-256 of the record before, in all nights but one")
+        listed = {f"{place}/about.json" for place in self.models.values()}
+        if self.tombstones is not None:
+            listed.add(f"_refresh/tombstones/{self.tombstones}")
+        others = {name for name in self.state if not name.startswith("_refresh/nights/")}
+        if others != listed:
+            raise ValueError("in state the SHA-256 of the tombstones and of each model")

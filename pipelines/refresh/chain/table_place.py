@@ -1,0 +1,53 @@
+"""Where Delta tables can be, and how deltalake reaches them there."""
+
+import re
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage import files, object_stores
+
+_NOT_PLAIN = re.compile(r"[#?%\x00-\x1f\x7f]")
+"""What a URL does not keep as it is, besides characters that are encoded and decoded again."""
+
+
+def require_delta() -> None:
+    """Check that the extra is installed.
+
+    Raises:
+        ConfigError: It is not.
+    """
+    try:
+        import deltalake  # noqa: F401
+    except ImportError as error:
+        raise ConfigError(
+            "refresh writes Delta tables: pip install 'pairweave[refresh]'"
+        ) from error
+
+
+def require_place(table: str) -> None:
+    """Check that Delta tables can be in a place, before anything is read.
+
+    Raises:
+        ConfigError: They cannot: it is in a store without commits, or that cannot be reached, or
+            deltalake would take its name for another one.
+    """
+    if files.is_uri(table):
+        _require_plain_name(table)
+    store_options(table)
+    files.check_store(table)
+
+
+def _require_plain_name(table: str) -> None:
+    """Check that a URI names the same place as a URL, which deltalake reads, and as plain text."""
+    _, name = object_stores.parts(table)
+    segments = name.removesuffix("/").split("/") if name else []
+    if _NOT_PLAIN.search(name) or not {"", ".", ".."}.isdisjoint(segments):
+        raise ConfigError(
+            f"{table}: expected a table's name without '#', '?', '%' and control characters, and "
+            "without empty, '.' and '..' between its slashes, such as s3://bucket/tables: "
+            "deltalake would keep the log in another place than the data"
+        )
+
+
+def store_options(path: str) -> dict[str, str] | None:
+    """Return the endpoint and credentials of a store for deltalake; None on a disk."""
+    return object_stores.rust_options(path) if files.is_uri(path) else None

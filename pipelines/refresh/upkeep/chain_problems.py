@@ -1,0 +1,68 @@
+"""What is wrong in the chain of a table, from its newest record down to every file."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from pairweave.pipelines.refresh import records
+from pairweave.pipelines.refresh.chain import kept_models, log_seals
+from pairweave.pipelines.refresh.forgetting import tombstone_files
+from pairweave.pipelines.refresh.records import Record
+from pairweave.transforms.errors import PairweaveError
+from pairweave.transforms.storage import files
+
+T = TypeVar("T")
+
+
+def read_chain(table: str) -> tuple[list[Record], list[str]]:
+    """Return the records of all nights that can be read, in order, and what is wrong.
+
+    Args:
+        table: Directory of all tables, with at least one record.
+    """
+    problems: list[str] = []
+    numbers = records.numbers(table)
+    nights: list[Record] = []
+    after: Record | None = None
+    known: dict[int, str] = {}
+    for night in range(numbers[-1], 0, -1):
+        record = _tried(problems, partial(records.read, table, night))
+        if record is None:
+            after = None
+            continue
+        data = files.read_bytes(records.path_of(table, night))
+        _tried(problems, partial(records.require_known, table, night, data, known))
+        known |= records.known_before(record)
+        _tried(problems, partial(log_seals.check, table, record, after))
+        nights.append(record)
+        after = record
+    nights.reverse()
+    for record in nights:
+        problems += _count_problems(record)
+    problems += _state_problems(table, nights)
+    return nights, [*dict.fromkeys(problems)]
+
+
+def _tried(problems: list[str], read: Callable[[], T]) -> T | None:
+    try:
+        return read()
+    except (PairweaveError, OSError) as error:
+        problems.append(str(error))
+        return None
+
+
+def _count_problems(record: Record) -> list[str]:
+    new = record.metrics["new"]
+    if new["read"] == new["pairs"] + new["rejected"] + new["places"]:
+        return []
+    return [f"night {record.night}: {new['read']} pairs read do not add up"]
+
+
+def _state_problems(table: str, nights: list[Record]) -> list[str]:
+    """Compare tombstones and models with the hashes in the records; vacuum deletes old models."""
+    problems: list[str] = []
+    for number, record in enumerate(nights, 1):
+        _tried(problems, partial(tombstone_files.read, table, record))
+        if number == len(nights):
+            _tried(problems, partial(kept_models.require_whole, table, record))
+    return problems

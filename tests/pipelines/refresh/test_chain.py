@@ -1,0 +1,341 @@
+"""The chain of a table: records, seals, Delta's logs and all that they name, and who is refused."""
+
+import dataclasses
+import json
+import shutil
+
+import pytest
+
+pytest.importorskip("deltalake", reason="needs the extra refresh")
+
+from deltalake import DeltaTable
+
+from pairweave.pipelines.refresh import records, tables
+from pairweave.pipelines.refresh.chain import (
+    hashed_reads,
+    inner_notes,
+    kept_models,
+    live_files,
+    log_seals,
+)
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage import hashed_files
+from tests.makers import nightly, runs
+
+OF_HELP = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return a directory with the table of two nights."""
+    directory = tmp_path_factory.mktemp("chain")
+    nightly.write_help(directory, "one", range(20), ["\tohne Quelle"])
+    nightly.write_config(directory, of=OF_HELP)
+    nightly.good_night(directory)
+    nightly.write_help(directory, "two", range(30, 35))
+    nightly.good_night(directory)
+    return directory
+
+
+@pytest.fixture
+def directory(made, tmp_path):
+    """Return a copy of it, whose files have their times."""
+    copied = tmp_path / "copy"
+    shutil.copytree(made, copied)
+    return copied
+
+
+def stored(table, night=2):
+    """Return the JSON of a record."""
+    return json.loads((table / "_refresh/nights" / records.name_of(night)).read_text())
+
+
+def store(table, found, name="00000002.json"):
+    """Write the JSON of a record with a checksum that fits it."""
+    found = {key: value for key, value in found.items() if key != "checksum"}
+    if found["format"] == 2:
+        found["checksum"] = hashed_reads.digest_of(records.to_json(found))
+    (table / "_refresh/nights" / name).write_bytes(records.to_json(found))
+
+
+def leaves(value, place=()):
+    """Yield the places of all values in some JSON, lists and objects among them."""
+    if place and place[:2] != ("settings", "options"):
+        yield place
+    parts = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, part in parts:
+        if isinstance(part, dict | list):
+            yield from leaves(part, (*place, key))
+        elif place[:2] != ("settings", "options"):
+            yield (*place, key)
+
+
+def with_value(found, place, value):
+    """Return JSON with another value at a place."""
+    changed = json.loads(json.dumps(found))
+    part = changed
+    for key in place[:-1]:
+        part = part[key]
+    part[place[-1]] = value
+    return changed
+
+
+@pytest.mark.parametrize("wrong", [["a"], {"a": 1}, 1.5, "a", True, None, -1])
+def test_a_value_of_another_type_in_a_record_is_refused_by_file_and_field(made, tmp_path, wrong):
+    table = tmp_path / "table"
+    (table / "_refresh/nights").mkdir(parents=True)
+    found = stored(made / "table")
+    may_be_null = {"accepted", "tombstones", "licence", "sealed"}
+    may_be_text = {"operation", "role", "name", "stamp", "corpus", "source_lang", "target_lang"}
+    may_be_text |= {"licence", "reading", "key", "gate", "accepted", "release"}
+    refused = 0
+    for place in leaves(found):
+        last = place[-1] if isinstance(place[-1], str) else place[-2]
+        before = json.loads(json.dumps(found))
+        for key in place:
+            before = before[key]
+        is_number = isinstance(before, float | int) and not isinstance(before, bool)
+        if place == ("checksum",) or type(before) is type(wrong) is not str:
+            continue
+        if (wrong is None and last in may_be_null) or (wrong == "a" and last in may_be_text):
+            continue
+        if is_number and isinstance(wrong, float | int) and wrong is not True:
+            continue  # counts and shares are told apart below
+        if place[:1] == ("settings",) and wrong == "a":
+            continue
+        store(table, with_value(found, place, wrong))
+        with pytest.raises(ConfigError, match=r"nights/00000002\.json: ") as caught:
+            records.read(str(table), 2)
+        assert "\n" not in str(caught.value), place
+        refused += 1
+    assert refused > 60
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (("metrics", "table", "pairs"), "40", r"metrics\.table\.pairs: expected a valid integer"),
+        (("metrics", "table", "pairs"), 1.5, r"metrics\.table\.pairs: expected a valid integer"),
+        (
+            ("metrics", "new", "read"),
+            -1,
+            r"metrics\.new\.read: expected greater than or equal to 0",
+        ),
+        (("versions", "other"), 1, "expected versions and tables of files, provenance, rejects"),
+        (("job",), "translate", "expected job to be one of augment"),
+        (("tables", "tagged", "add", 0, "path"), "../../x.parquet", r"tables\.tagged\.add\.0"),
+        (("tables", "tagged", "add", 0, "partition"), {}, "in the directories of their partition"),
+        (("tables", "tagged", "add", 0, "stats"), "no", r"add\.0\.stats: expected Delta's"),
+        (("tombstones",), "../x", r"tombstones: expected"),
+        (("models",), {"en-de": "/etc"}, r"models\.en-de: expected"),
+        (("live",), {}, "in live the digest of each table"),
+        (("previous",), None, "previous, the SHA-256 of the record before"),
+        (("when",), "yesterday", "when: expected"),
+        (("more",), 1, "more: is unknown; was the file written by another version"),
+        (("format",), 3, "has format 3, and this version of pairweave reads formats up to 2"),
+        (("night",), 9, "night: expected 2, as its name says, got 9"),
+    ],
+)
+def test_a_record_that_cannot_be_is_refused_before_anything_is_written(
+    directory, place, value, message
+):
+    table = directory / "table"
+    store(table, with_value(stored(table), place, value))
+    for name in ("tagged", "provenance", "files"):
+        (table / name / "_delta_log/00000000000000000001.json").unlink()
+    (table / "_refresh/seals/00000002.json").unlink()
+    before = runs.tree_digests(table)
+    status, _, errors = nightly.night(directory)
+    assert status == 2
+    with pytest.raises(ConfigError, match=message):
+        records.read(str(table), 2)
+    assert "00000002.json: " in errors
+    assert errors.count("\n") == 1
+    assert runs.tree_digests(table) == before
+
+
+def test_a_record_that_follows_another_version_is_refused_before_any_table_changes(directory):
+    table = directory / "table"
+    found = stored(table)
+    found["versions"]["tagged"] = 5
+    store(table, found)
+    (table / "_refresh/seals/00000002.json").unlink()
+    for name in ("tagged", "provenance", "files"):
+        (table / name / "_delta_log/00000000000000000001.json").unlink()
+    before = runs.tree_digests(table)
+    status, _, errors = nightly.night(directory)
+    assert status == 2
+    assert "table/tagged is at version 0, and the record of night 2 follows version 4" in errors
+    assert runs.tree_digests(table) == before
+
+
+def test_no_record_is_created_that_no_night_could_read(tmp_path):
+    with pytest.raises(ConfigError, match="job to be one of"):
+        records.create(str(tmp_path), nightly.record(job="none"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_earlier_record_or_seal_with_a_checksum_of_its_own_is_refused(directory):
+    table = directory / "table"
+    found = stored(table, 1)
+    store(table, {**found, "when": "2020-01-01T00:00:00Z"}, "00000001.json")
+    last = records.existing(str(table))
+    with pytest.raises(ConfigError, match=r"00000001\.json: is not the record that the next night"):
+        list(records.back_from(str(table), last))
+    status, _, errors = runs.run_here("refresh", "verify", "table", cwd=directory)
+    assert (status, "00000001.json: is not the record" in errors) == (1, True)
+    store(table, found, "00000001.json")
+    seal = log_seals.read(str(table), 1)
+    other = seal.model_copy(update={"logs": {}})
+    (table / "_refresh/seals/00000001.json").write_bytes(other.to_json())
+    status, _, errors = runs.run_here("refresh", "verify", "table", cwd=directory)
+    assert (status, "00000001.json: is not the seal that night 2 followed" in errors) == (1, True)
+
+
+def test_a_last_record_that_its_seal_was_not_made_for_is_refused(directory):
+    table = directory / "table"
+    store(table, {**stored(table), "accepted": "by nobody"})
+    with pytest.raises(ConfigError, match=r"nights/00000002\.json: its content is not what"):
+        log_seals.last_night(str(table))
+
+
+def test_a_night_that_was_stopped_before_its_seal_is_sealed_by_the_next_command(directory):
+    table = directory / "table"
+    seal = table / "_refresh/seals/00000002.json"
+    whole = seal.read_bytes()
+    seal.unlink()
+    assert "night 2" in runs.run_well_here("refresh", "status", "table", cwd=directory)
+    assert not seal.exists()
+    assert "nothing has changed" in nightly.good_night(directory)
+    assert seal.read_bytes() == whole
+
+
+def test_a_log_that_differs_from_the_records_is_refused_even_without_a_seal(directory):
+    table = directory / "table"
+    (table / "_refresh/seals/00000002.json").unlink()
+    log = table / "provenance/_delta_log/00000000000000000001.json"
+    whole = log.read_text()
+    (size,) = [e["bytes"] for e in stored(table)["tables"]["provenance"]["add"]]
+    changes = {f'"size":{size}': f'"size":{size + 1}', '\\"night\\":2': '\\"night\\":1'}
+    changes |= {'"add":{"path":"source_lang=en': '"add":{"path":"source_lang=fr'}
+    for old, new in changes.items():
+        assert old in whole
+        log.write_text(whole.replace(old, new))
+        status, _, errors = nightly.night(directory)
+        assert (status, "table/provenance/_delta_log: " in errors) == (2, True), errors
+        assert not (table / "_refresh/seals/00000002.json").exists()
+
+
+def test_an_older_version_is_read_by_the_seal_of_its_night(directory):
+    table = directory / "table"
+    words = ("refresh", "export", "table", "--night", "1", "--output", "out")
+    runs.run_well_here(*words, cwd=directory)
+    assert len(runs.rows_of(directory / "out")) == 20
+    log = table / "tagged/_delta_log/00000000000000000000.json"
+    log.write_text(log.read_text().replace('"path":"', '"path":"x/'))
+    shutil.rmtree(directory / "out")
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert (status, str(log.relative_to(directory)) in errors) == (2, True)
+
+
+def test_a_checkpoint_of_a_log_is_sealed_and_says_what_the_records_say(directory):
+    table = directory / "table"
+    DeltaTable(str(table / "tagged")).create_checkpoint()
+    nightly.write_help(directory, "three", range(40, 43))
+    nightly.good_night(directory)
+    last = records.latest(str(table))
+    sealed = {name.partition("/_delta_log/")[2] for name in log_seals.read(str(table), 3).logs}
+    (checkpoint,) = (table / "tagged/_delta_log").glob("*.checkpoint.parquet")
+    assert checkpoint.name in sealed
+    found = tables.at_version(str(table), "tagged", last.versions["tagged"])
+    assert live_files.digest_of(found) == last.live["tagged"]
+    runs.run_well_here("refresh", "verify", "table", cwd=directory)
+    checkpoint.write_bytes(checkpoint.read_bytes()[:-1])
+    status, _, errors = runs.run_here("refresh", "status", "table", cwd=directory)
+    assert (status, checkpoint.name in errors) == (2, True)
+
+
+def as_earlier_versions(table):
+    """Make the records those of an earlier version of the program."""
+    for path in sorted((table / "_refresh/nights").glob("*.json")):
+        record = records.read(str(table), int(path.name[:8]))
+        path.write_bytes(dataclasses.replace(record, format=1).to_json())
+    shutil.rmtree(table / "_refresh/seals")
+
+
+def test_records_of_an_earlier_version_are_read_and_covered_by_the_next_night(directory):
+    table = directory / "table"
+    as_earlier_versions(table)
+    assert "checksum" not in stored(table)
+    status, _, errors = runs.run_here("refresh", "verify", "table", cwd=directory)
+    assert status == 0
+    assert "nights 1 to 2 were recorded by an earlier version, without checksums" in errors
+    assert "the next night that is committed covers them" in errors
+    nightly.write_help(directory, "three", range(40, 43))
+    nightly.good_night(directory)
+    runs.run_well_here(
+        "refresh", "export", "table", "--night", "1", "--output", "out", cwd=directory
+    )
+    for night in (1, 2):
+        path = table / "_refresh/nights" / records.name_of(night)
+        whole = path.read_bytes()
+        path.write_bytes(whole.replace(b"2026", b"2025"))
+        status, _, errors = runs.run_here("refresh", "verify", "table", cwd=directory)
+        assert (status, f"{path.name}: is not the record" in errors) == (1, True)
+        path.write_bytes(whole)
+    status, _, errors = runs.run_here("refresh", "verify", "table", cwd=directory)
+    assert (status, "the first night since covers them" in errors) == (0, True)
+
+
+def test_a_model_of_the_table_is_compared_with_the_record_before_it_is_used(tmp_path):
+    packed = hashed_files.with_hashes({"weights": b"12345"}, {"aligner": "hmm"})
+    hashed_files.write(str(tmp_path / "run/models/hmm"), packed)
+    place = kept_models.keep(str(tmp_path), str(tmp_path / "run"), ("en", "de"))
+    about = hashed_reads.digest_of(packed["about.json"])
+    record = nightly.record(models={"en-de": place}, state={f"{place}/about.json": about})
+    kept_models.require_whole(str(tmp_path), record)
+    kept_models.require_whole(str(tmp_path), dataclasses.replace(record, state={}))
+    for name in ("weights", "about.json"):
+        path = tmp_path / place / name
+        whole = path.read_bytes()
+        for damaged in (b"x" + whole[1:], whole[:-1], b"", None):
+            path.unlink()
+            if damaged is not None:
+                path.write_bytes(damaged)
+            with pytest.raises(ConfigError, match=f"{place}/{name}: "):
+                kept_models.require_whole(str(tmp_path), record)
+            path.write_bytes(whole)
+
+
+def note(**changes):
+    """Return the note of an inner run."""
+    settings = {"job": "augment", "release": "0", "options": {}}
+    hashes = {"known": hashed_reads.digest_of(b"k"), "taken_down": hashed_reads.digest_of(b"t")}
+    made = {"settings": settings, "languages": ["en", "de"], "model": None, **hashes}
+    return inner_notes.Note(**{**made, "files": [["a", "a.tsv"]], "order": ["a"], **changes})
+
+
+@pytest.mark.parametrize("name", ["about.json", "known.ids", "taken_down.jsonl"])
+@pytest.mark.parametrize("how", ["changed", "emptied"])
+def test_what_a_run_of_a_night_was_given_is_compared_when_it_is_started_and_taken(
+    tmp_path, name, how
+):
+    table = str(tmp_path)
+    place = inner_notes.write(table, note(), b"k", b"t")
+    assert [found for found, _ in inner_notes.read_all(table)] == [place]
+    inner_notes.require_inputs(place, inner_notes.read(place))
+    path = tmp_path / "_runs" / note().name / name
+    path.write_bytes(b"" if how == "emptied" else path.read_bytes().replace(b"k", b"x") + b" ")
+    with pytest.raises(ConfigError, match=rf"{name}: .*Delete {place} and run the same command"):
+        inner_notes.write(table, note(), b"k", b"t")
+    with pytest.raises(ConfigError, match=f"{name}: "):
+        inner_notes.require_inputs(place, inner_notes.read(place))
+
+
+def test_a_shard_of_an_inner_run_is_compared_with_its_manifest(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/part.parquet").write_bytes(b"another")
+    manifest = {"files": [{"name": "data/part.parquet", "sha256": "0" * 64}]}
+    for name in ("data/part.parquet", "data/none.parquet"):
+        with pytest.raises(ConfigError, match=f"{name}: is missing or differs"):
+            inner_notes.read_shard(str(tmp_path), manifest, name)

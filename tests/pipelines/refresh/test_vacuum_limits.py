@@ -1,0 +1,201 @@
+"""What `vacuum` never deletes, and where no command writes: outside a table, and inside one."""
+
+import shutil
+
+import pytest
+
+pytest.importorskip("deltalake", reason="needs the extra refresh")
+
+from deltalake import DeltaTable
+
+from pairweave.pipelines.command_line import outputs
+from pairweave.pipelines.refresh.upkeep import vacuum
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage import disk_files
+from tests.makers import corpora, nightly, runs
+
+OF_HELP = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return a directory with the table of one night."""
+    directory = tmp_path_factory.mktemp("vacuum")
+    nightly.write_help(directory, "one", range(20))
+    nightly.write_config(directory, of=OF_HELP)
+    nightly.good_night(directory)
+    return directory
+
+
+@pytest.fixture
+def directory(made, tmp_path):
+    """Return a copy of it, whose files have their times."""
+    copied = tmp_path / "copy"
+    shutil.copytree(made, copied)
+    return copied
+
+
+@pytest.mark.parametrize("dry", [False, True])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "_runs",
+        "_runs/0123",
+        "_models",
+        "_models/en-de/hmm-0123",
+        "_refresh/nights",
+        "_refresh",
+        "tagged",
+        "tagged/_delta_log",
+        "tagged/source_lang=en",
+        "tagged/part-0.parquet",
+    ],
+)
+def test_vacuum_follows_no_link_and_deletes_nothing_if_there_is_one(directory, place, dry):
+    link, victim = directory / "table" / place, directory / "victim"
+    if link.exists():
+        link.rename(victim)
+    else:
+        (victim / "0123").mkdir(parents=True)
+        (victim / "0123/part-1.parquet").write_bytes(b"1")
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(victim)
+    before = runs.tree_digests(directory)
+    words = ("refresh", "vacuum", "table", "--retention", "0", *(["--dry"] if dry else []))
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert status == 2
+    assert f"table/{place}: is a symbolic link" in errors
+    assert runs.tree_digests(directory) == before
+
+
+def test_a_table_that_is_a_link_itself_is_vacuumed(directory):
+    (directory / "table").rename(directory / "elsewhere")
+    (directory / "table").symlink_to(directory / "elsewhere")
+    (directory / "elsewhere/_runs/old").mkdir(parents=True)
+    (directory / "elsewhere/_runs/old/known.ids").write_bytes(b"")
+    words = ("refresh", "vacuum", "table", "--retention", "0")
+    assert "1 files deleted" in runs.run_well_here(*words, cwd=directory)
+
+
+def test_vacuum_deletes_no_file_that_a_record_has_whatever_the_log_says(directory, monkeypatch):
+    table = directory / "table"
+    log = table / "tagged/_delta_log/00000000000000000000.json"
+    (path,) = DeltaTable(str(table / "tagged")).file_uris()
+    name = path.rpartition("/")[2]
+    log.write_text(log.read_text().replace(name, "part-0.parquet"))
+    status, _, errors = runs.run_here("refresh", "vacuum", "table", "--retention", 0, cwd=directory)
+    assert (status, str(log.name) in errors) == (2, True)
+    monkeypatch.setattr(vacuum.log_seals, "last_night", vacuum.records.existing)
+    monkeypatch.setattr(vacuum.tables, "current", lambda *_: [])
+    assert vacuum.vacuum(str(table), 0, dry=False) == []
+    assert list(table.glob(f"tagged/**/{name}"))
+
+
+@pytest.mark.parametrize("place", ["table", "table/tagged", "table/_runs", "table/a/b", "link/x"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("refresh", "export", "table"),
+        ("export", "run", "--format", "moses"),
+        ("compare", "run", "run"),
+        ("augment", "--input", "help/*.tsv", "--source_lang", "en", "--target_lang", "de"),
+        ("fit", "--input", "help/*.tsv", "--source_lang", "en", "--target_lang", "de"),
+        ("tags", "decode", "--input", "help/one.tsv"),
+        ("demo",),
+    ],
+)
+def test_no_command_writes_into_a_table(directory, place, words):
+    (directory / "link").symlink_to("table")
+    before = runs.tree_digests(directory / "table")
+    status, _, errors = runs.run_here(*words, "--output", place, cwd=directory)
+    assert status == 2
+    assert f"--output {place}: is " in errors, errors
+    assert "the table of refresh" in errors
+    assert runs.tree_digests(directory / "table") == before
+
+
+def test_a_night_makes_no_table_inside_another_one(directory):
+    for place in ("table/tagged", "table/_runs"):
+        status, _, errors = nightly.night(directory, table=place)
+        assert (status, "is inside the table of refresh" in errors) == (2, True)
+    assert "nothing has changed" in nightly.good_night(directory, table="./table/../table")
+    status, _, errors = nightly.night(directory, "--launches", "table/jobs.json")
+    assert (status, "--launches table/jobs.json: is inside the table" in errors) == (2, True)
+
+
+def test_a_recipe_writes_into_no_table(directory):
+    step = "{job: fit, input: 'help/*.tsv', source_lang: en, target_lang: de}"
+    (directory / "recipe.yaml").write_text(f"steps:\n  fit: {step}\n")
+    words = ("run", "--config", "recipe.yaml", "--output", "table/x", "--plan_only")
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert (status, "the table of refresh" in errors) == (2, True), errors
+
+
+def test_an_export_of_a_table_is_not_among_its_input_files(directory):
+    (directory / "out/data").mkdir(parents=True)
+    shutil.move(directory / "help/one.tsv", directory / "out/data/one.tsv")
+    nightly.write_config(directory, of='corpora:\n- {corpus: help, input: "out/data/*"}\n')
+    nightly.good_night(directory)
+    (directory / "out/data/one.tsv").rename(directory / "one.tsv")
+    words = ("refresh", "export", "table", "--output", "out")
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert status == 2
+    assert "--output out: out/data/one.tsv is an input and in a directory that" in errors
+
+
+@pytest.mark.parametrize("folder", ["data", "rejects", "models/hmm", "_receipts"])
+def test_no_run_writes_to_a_directory_of_its_input(tmp_path, folder):
+    path = str(tmp_path / "out" / folder / "a.tsv")
+    with pytest.raises(ConfigError, match="is an input and in a directory that the command writes"):
+        outputs.require_apart("output", str(tmp_path / "out"), [path])
+    outputs.require_apart("output", str(tmp_path / "out"), [str(tmp_path / "out/a.tsv"), "b.tsv"])
+    outputs.require_apart("output", str(tmp_path / "other"), [path])
+
+
+def test_a_run_beside_its_input_is_refused_before_it_writes(tmp_path):
+    (tmp_path / "out/data").mkdir(parents=True)
+    text = "\t".join(corpora.sentence(1))
+    (tmp_path / "out/data/a.tsv").write_text(f"{text}\n")
+    words = ("--input", "out/data/*.tsv", "--source_lang", "en", "--target_lang", "de")
+    status, _, errors = runs.run_here("augment", *words, "--output", "out", cwd=tmp_path)
+    assert (status, "is an input and in a directory" in errors) == (2, True), errors
+    assert [path.name for path in (tmp_path / "out").rglob("*.*")] == ["a.tsv"]
+
+
+def test_temporary_files_of_killed_processes_go_and_those_of_living_ones_stay(directory):
+    table = directory / "table"
+    living = disk_files.name_for("part-1.parquet")
+    machine, _, rest = living.removeprefix(disk_files.PREFIX).partition(".")
+    pid, _, _ = rest.partition(".")
+    dead = living.replace(f"{machine}.{pid}.", f"{machine}.{pid}.1")
+    places = ("_refresh/nights", "_refresh/tombstones", "_refresh/seals", "_models/en-de/hmm-0")
+    places += ("provenance/source_lang=en/target_lang=de", "files", "files/_delta_log", "_runs/0")
+
+    def put():
+        for place in places:
+            (table / place).mkdir(parents=True, exist_ok=True)
+            (table / place / dead).write_bytes(b"1")
+            (table / place / living).write_bytes(b"1")
+
+    def left(name):
+        return sorted(str(path.parent.relative_to(table)) for path in table.rglob(name))
+
+    (directory / "list.txt").write_text(f"{corpora.sentence(3)[0]}\n")
+    for words in (
+        ("--config", "nightly.yaml", "--output", "table"),
+        ("takedown", "table", "list.txt"),
+        ("compact", "table"),
+        ("vacuum", "table", "--retention", "1000"),
+    ):
+        put()
+        assert left(dead) == sorted(places)
+        runs.run_well_here("refresh", *words, cwd=directory)
+        assert left(dead) == [], words
+        assert left(living) == sorted(places), words
+
+
+def test_a_plan_leaves_everything_as_it_is(directory):
+    dead = directory / "table/files" / f"{disk_files.PREFIX}x.1.1-0-part-1.parquet"
+    dead.write_bytes(b"1")
+    nightly.good_night(directory, "--plan_only")
+    assert dead.exists()
