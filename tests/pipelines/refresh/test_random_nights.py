@@ -71,6 +71,7 @@ changes = st.one_of(
 """Changes of the input files or of the configuration."""
 
 some_changes = st.lists(changes, max_size=3)
+usually = st.sampled_from([True, True, False])
 
 taken = st.lists(
     st.tuples(st.sampled_from(LINES[:-1]), st.sampled_from(["id", "source", "target"])).map(
@@ -157,25 +158,29 @@ class RandomNights(RuleBasedStateMachine):
         elif (place[0], more[0]) not in shelf.held:
             shelf.rename(*place, more[0])
 
-    def change_all(self, many):
+    def change_all(self, many, usual=False):
+        """Change files and the configuration, if usual so that neither stops the next night."""
         for each in many:
             self.change(*each)
+        if usual:
+            self.shelf.limit = self.tables.limit or self.shelf.limit
+            self.shelf.absent |= set(CORPORA) - {corpus for corpus, _ in self.shelf.held}
         self.shelf.write_config()
 
-    @rule(many=some_changes, accept=st.booleans(), full=st.booleans())
-    def night(self, many, accept, full):
-        self.change_all(many)
+    @rule(many=some_changes, usual=usually, accept=st.booleans(), full=st.booleans())
+    def night(self, many, usual, accept, full):
+        self.change_all(many, usual)
         words = ["--full_check"] if full else []
         self.run_night(words, Asked(self.shelf.limit, accept=accept))
 
-    @rule(many=some_changes, accept=st.booleans(), moment=st.integers(0, 30))
-    def killed_night(self, many, accept, moment):
-        self.change_all(many)
+    @rule(many=some_changes, usual=usually, accept=st.booleans(), moment=st.integers(0, 30))
+    def killed_night(self, many, usual, accept, moment):
+        self.change_all(many, usual)
         self.run_night([], Asked(self.shelf.limit, accept=accept), moment)
 
-    @rule(many=some_changes, accept=st.booleans())
-    def night_of_prepared_jobs(self, many, accept):
-        self.change_all(many)
+    @rule(many=some_changes, usual=usually, accept=st.booleans())
+    def night_of_prepared_jobs(self, many, usual, accept):
+        self.change_all(many, usual)
         words = ("--config", "nightly.yaml", "--output", self.name, "--launches", "jobs.json")
         (self.directory / "jobs.json").write_text("[]")
         status, _, errors = command(self.directory, *words)
@@ -187,13 +192,14 @@ class RandomNights(RuleBasedStateMachine):
 
     @rule(
         many=some_changes,
+        usual=usually,
         accept=st.booleans(),
         down=taken,
         everywhere=st.booleans(),
         moment=st.one_of(st.none(), st.integers(0, 30)),
     )
-    def night_with_a_takedown(self, many, accept, down, everywhere, moment):
-        self.change_all(many)
+    def night_with_a_takedown(self, many, usual, accept, down, everywhere, moment):
+        self.change_all(many, usual)
         words = self.list_of(down, everywhere)
         asked = Asked(self.shelf.limit, taken=down, everywhere=everywhere, accept=accept)
         self.run_night(words, asked, moment)
