@@ -127,7 +127,7 @@ class Night:
         stones = tombstone_files.read(self._table, self._base)
         other, path = self._options.tombstones_of, self._options.takedown
         if other is not None:
-            stones = stones.joined(tombstone_files.read(other, records.existing(other)))
+            stones = stones.joined(tombstone_files.read(other, records.existing(other, alone=True)))
         if path is None:
             return stones, []
         config = self._config

@@ -191,13 +191,18 @@ def latest(table: str) -> Record | None:
     return read(table, found[-1])
 
 
-def existing(table: str) -> Record:
+def existing(table: str, *, alone: bool = False) -> Record:
     """Return the record of the last night.
+
+    Args:
+        table: Directory of all tables.
+        alone: Whether no other record is read later, so that one may be missing.
 
     Raises:
         ConfigError: There is no table, or a record is damaged or missing.
     """
-    found = latest(table)
+    nights = numbers(table) if alone else []
+    found = read(table, nights[-1]) if nights else latest(table)
     if found is None:
         raise ConfigError(f"{table}: there is no table here; pairweave refresh makes one")
     return found

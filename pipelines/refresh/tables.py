@@ -214,15 +214,22 @@ def read_rows(
 ) -> pa.Table:
     """Read a file of a table, or some of its columns; those of the partition are not in it.
 
-    Its content is compared with the hash that its name has.
+    Raises:
+        ConfigError: It is missing or damaged (`read_bytes`).
+    """
+    data = read_bytes(table, name, entry)
+    return pq.read_table(pa.BufferReader(data), columns=None if columns is None else list(columns))
+
+
+def read_bytes(table: str, name: str, entry: Entry) -> bytes:
+    """Read a file of a table, compared with the hash that its name has.
 
     Raises:
         GoneError: There is no such file.
         ConfigError: It is damaged.
     """
     path = files.join(table, name, entry["path"])
-    data = hashed_reads.read(path, hashed_reads.named_digest(path))
-    return pq.read_table(pa.BufferReader(data), columns=None if columns is None else list(columns))
+    return hashed_reads.read(path, hashed_reads.named_digest(path))
 
 
 def check(table: str, record: Record) -> None:

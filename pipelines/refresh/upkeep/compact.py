@@ -37,10 +37,12 @@ def _compact(table: str, most_rows: int) -> tuple[int, int]:
     tables.apply(table, last)
     changes: dict[str, Json] = {}
     current: dict[str, list[Entry]] = {}
-    for name in sorted(last.versions):
-        if name == FILES:
-            continue
+    for name in sorted(last.versions.keys() - {FILES}):
         current[name] = tables.current(table, name, last)
+        for entry in current[name]:
+            if entry["rows"] < most_rows:
+                tables.read_bytes(table, name, entry)  # before anything is written
+    for name in current:
         added, removed = _join_small(table, name, current[name], most_rows)
         if removed:
             changes[name] = Change(added, removed).to_json()

@@ -45,8 +45,9 @@ def verify(table: str) -> Verified:
     """Check the versions of the last night: files, rows and places, and the records of all nights.
 
     The chain is read from the newest record down to the first, with all that the records name:
-    seals, Delta's logs, tombstones, models. Every file is compared with its hash. Every row needs a
-    place in provenance, in its own corpus, and every place a row and an input file.
+    seals, Delta's logs, tombstones, models. Every file is compared with its hash, also those of
+    earlier versions that no vacuum has deleted. Every row needs a place in provenance, in its own
+    corpus, and every place a row and an input file.
 
     Raises:
         ConfigError: There is no table.
@@ -91,10 +92,23 @@ def _verify(table: str) -> Verified:
             described = written[(name, path)]
             count, rows = count + 1, rows + described["rows"]
             damaged += _file_problems(table, name, described)
+        damaged += _old_problems(table, name, written, expected)
     problems += damaged
     return Verified(
         count, rows, len(nights), problems or _row_problems(table, last, live), _notes(nights)
     )
+
+
+def _old_problems(
+    table: str,
+    name: str,
+    written: Mapping[tuple[str, str], Entry],
+    expected: Mapping[str, Entry],
+) -> Iterator[str]:
+    """Yield which files of earlier versions are damaged, of those that no vacuum has deleted."""
+    for path in files.list_below(files.join(table, name)):
+        if path not in expected and (name, path) in written:
+            yield from _file_problems(table, name, written[(name, path)])
 
 
 def _log_problems(

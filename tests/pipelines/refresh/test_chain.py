@@ -10,7 +10,7 @@ pytest.importorskip("deltalake", reason="needs the extra refresh")
 
 from deltalake import DeltaTable
 
-from pairweave.pipelines.refresh import records, tables
+from pairweave.pipelines.refresh import inner_runs, records, tables
 from pairweave.pipelines.refresh.chain import (
     hashed_reads,
     inner_notes,
@@ -20,7 +20,7 @@ from pairweave.pipelines.refresh.chain import (
 )
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import hashed_files
-from tests.makers import nightly, runs
+from tests.makers import corpora, nightly, runs
 
 OF_HELP = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
 
@@ -192,6 +192,17 @@ def test_an_earlier_record_or_seal_with_a_checksum_of_its_own_is_refused(directo
     assert (status, "00000001.json: is not the seal that night 2 followed" in errors) == (1, True)
 
 
+def test_the_takedowns_of_a_table_that_lacks_an_earlier_record_go_into_a_new_one(directory):
+    (directory / "list.txt").write_text(f"{corpora.sentence(3)[0]}\n")
+    runs.run_well_here("refresh", "takedown", "table", "list.txt", cwd=directory)
+    (directory / "table/_refresh/nights/00000001.json").unlink()
+    status, _, errors = nightly.night(directory)
+    assert (status, "00000001.json: is missing, and later nights follow it" in errors) == (2, True)
+    nightly.good_night(directory, "--tombstones_of", "table", table="new")
+    assert corpora.sentence(3)[0] not in nightly.sources(directory / "new")
+    assert len(nightly.ids(directory / "new")) == 24
+
+
 def test_a_last_record_that_its_seal_was_not_made_for_is_refused(directory):
     table = directory / "table"
     store(table, {**stored(table), "accepted": "by nobody"})
@@ -330,6 +341,43 @@ def test_what_a_run_of_a_night_was_given_is_compared_when_it_is_started_and_take
         inner_notes.write(table, note(), b"k", b"t")
     with pytest.raises(ConfigError, match=f"{name}: "):
         inner_notes.require_inputs(place, inner_notes.read(place))
+
+
+def test_a_note_of_an_earlier_version_is_left_out(tmp_path):
+    (tmp_path / "_runs/0").mkdir(parents=True)
+    (tmp_path / "_runs/0/about.json").write_text('{"keys": ["a"], "settings": {}}')
+    assert list(inner_notes.read_all(str(tmp_path))) == []
+    (tmp_path / "_runs/0/about.json").write_text("[1]")
+    with pytest.raises(
+        ConfigError, match=r"_runs/0/about\.json: expected .*\. Delete .*_runs/0 and"
+    ):
+        list(inner_notes.read_all(str(tmp_path)))
+
+
+@pytest.mark.parametrize("name", ["known.ids", "taken_down.jsonl", "run/data/*.parquet"])
+def test_a_run_that_was_damaged_before_its_rows_are_taken_is_not_committed(
+    directory, monkeypatch, name
+):
+    start = inner_runs._start
+    damaged = []
+
+    def damaging(inner, request, extra):
+        start(inner, request, extra)
+        damaged.extend(sorted((directory / inner.directory).glob(name))[:1])
+        damaged[0].write_bytes(b"x" + damaged[0].read_bytes()[1:])
+
+    nightly.write_help(directory, "three", range(40, 43))
+    before = runs.tree_digests(directory / "table")
+    with monkeypatch.context() as patch:
+        patch.setattr(inner_runs, "_start", damaging)
+        status, _, errors = nightly.night(directory)
+    assert (status, f"{damaged[0].name}: is missing or differs" in errors) == (2, True), errors
+    after = runs.tree_digests(directory / "table")
+    assert {key: value for key, value in after.items() if not key.startswith("_runs/")} == before
+    place = next((directory / "table/_runs").glob("*/about.json")).parent
+    assert f"Delete table/_runs/{place.name} and run the same command again" in errors
+    shutil.rmtree(place)
+    assert "3 new" in nightly.good_night(directory)
 
 
 def test_a_shard_of_an_inner_run_is_compared_with_its_manifest(tmp_path):

@@ -123,6 +123,29 @@ def test_a_night_makes_no_table_inside_another_one(directory):
     assert (status, "--launches table/jobs.json: is inside the table" in errors) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("path", "table"),
+    [
+        ("s3://bucket/tables/tagged", "s3://bucket/tables"),
+        ("gs://bucket/a/tables/", "gs://bucket/a/tables"),
+        ("s3://bucket/tables/_runs", "s3://bucket/tables"),
+        ("s3://bucket/tables/_runs/0123/run", None),
+        ("s3://bucket/other", None),
+        ("s3://bucket", None),
+    ],
+)
+def test_an_output_in_a_store_is_compared_with_the_tables_there(monkeypatch, path, table):
+    tables = ("s3://bucket/tables", "gs://bucket/a/tables")
+    records = {f"{place}/_refresh/nights/00000001.json" for place in tables}
+    monkeypatch.setattr(outputs.files, "exists", lambda asked: asked in records)
+    if table is None:
+        outputs.require_outside_tables("output", path)
+        return
+    with pytest.raises(ConfigError, match=f"the table of refresh {table}, where"):
+        outputs.require_outside_tables("output", path)
+    outputs.require_outside_tables("output", table, is_table=True)
+
+
 def test_a_recipe_writes_into_no_table(directory):
     step = "{job: fit, input: 'help/*.tsv', source_lang: en, target_lang: de}"
     (directory / "recipe.yaml").write_text(f"steps:\n  fit: {step}\n")
