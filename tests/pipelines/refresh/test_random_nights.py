@@ -252,20 +252,20 @@ class RandomNights(RuleBasedStateMachine):
             with killing:
                 status, out, errors = command(self.directory, *words)
         except KilledError:
-            self.after_kill(outcome)
+            self.after_kill(outcome, asked)
             return
         assert status == outcome.status, out + errors
         for said in outcome.said:
             assert said in out + errors
-        self.go_on(outcome.tables, made=outcome.made)
+        self.go_on(outcome.tables, outcome.made, anew=asked.migrate)
 
-    def after_kill(self, outcome):
+    def after_kill(self, outcome, asked):
         """Read whether the night was decided before it was killed."""
         status, out, _ = command(self.directory, "status", self.name, "--format", "json")
         decided = json.loads(out)["night"] if status == 0 else 0
         assert decided in (self.tables.night, outcome.tables.night)
         if decided != self.tables.night:
-            self.go_on(outcome.tables, made=outcome.made)
+            self.go_on(outcome.tables, outcome.made, anew=asked.migrate)
         self.see_whether_half_done()
 
     def see_whether_half_done(self):
@@ -273,12 +273,13 @@ class RandomNights(RuleBasedStateMachine):
         _, out, _ = command(self.directory, "status", self.name)
         self.is_half_done = "is not committed to all tables" in out
 
-    def go_on(self, tables, made=0):
+    def go_on(self, tables, made=0, *, anew=False):
         """Take the tables of a night that was committed, or that a command has just finished."""
         self.is_half_done = False
         if tables.night != self.tables.night:
             self.tables = self.past[tables.night] = tables
-        self.has_model |= self.shelf.job == "align" and made > 0
+            fits = self.shelf.job == "align" and made > 0
+            self.has_model = fits or (self.has_model and not anew)
 
     @precondition(lambda self: self.tables.night)
     @rule(down=taken, everywhere=st.booleans())
