@@ -31,7 +31,7 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
     full_check: bool = Field(
         default=False,
         description="read every input file to see whether it has changed; else a file of the same "
-        "size and modification time counts as unchanged",
+        "size and modification time counts as unchanged, except with --migrate or --refit",
     )
     takedown: str | None = Field(
         None,

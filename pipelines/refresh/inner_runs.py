@@ -343,7 +343,8 @@ def _check_contents(
             raise WorkerError(
                 f"{' '.join(str(one['name']) for one in group)}: changed while the night was made, "
                 "so nothing was committed. Is it still being written? Run the same command again "
-                "when it is complete"
+                "when it is complete; or with --full_check, if it changed before and kept its size "
+                "and time"
             )
 
 

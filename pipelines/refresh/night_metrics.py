@@ -91,12 +91,12 @@ def openmetrics(metrics: Json, night: int, *, committed: bool, when: float) -> s
     Args:
         metrics: What `measure` returns.
         night: Number of the last night.
-        committed: Whether this run committed it.
+        committed: Whether this run committed it; else it has changed no pair of the table.
         when: Seconds since 1970 at which this run ended.
     """
-    new = metrics["new"]
+    new, table = metrics["new"], metrics["table"]
     gauges = {
-        "pairs": ("pairs in the table", {"": metrics["table"]["pairs"]}),
+        "pairs": ("pairs in the table", {"": table["pairs" if committed else "before"]}),
         "night": ("number of the last committed night", {"": night}),
         "committed": ("whether the last run committed a night", {"": int(committed)}),
         "last_run_timestamp_seconds": ("end of the last run", {"": round(when, 3)}),
@@ -105,8 +105,8 @@ def openmetrics(metrics: Json, night: int, *, committed: bool, when: float) -> s
             "input files by state",
             {f'{{state="{name}"}}': count for name, count in metrics["files"].items()},
         ),
-        "new_pairs": ("pairs that the last run added", {"": new["pairs"]}),
-        "removed_pairs": ("pairs that the last run removed", {"": metrics["removed"]}),
+        "new_pairs": ("pairs that the last run added", {"": committed * new["pairs"]}),
+        "removed_pairs": ("pairs that the last run removed", {"": committed * metrics["removed"]}),
         "rejected_share": (
             "share of the pairs that the last run read",
             {

@@ -46,6 +46,17 @@ def test_the_commands_of_the_timetables_are_valid():
     assert f"RestartPreventExitStatus=2 {refresh_command.GATE_FAILED}" in service
 
 
+def test_the_unit_is_active_until_the_night_has_ended():
+    # Of a unit of another type, TimeoutStartSec does not limit the night, and what is ordered after
+    # it starts at once.
+    service = (NIGHTLY / "pairweave-refresh.service").read_text()
+    assert re.findall(r"^(Type|Restart|TimeoutStartSec)=(.*)$", service, re.M) == [
+        ("Type", "oneshot"),
+        ("Restart", "on-failure"),
+        ("TimeoutStartSec", "8h"),
+    ]
+
+
 def test_systemd_accepts_the_units(tmp_path):
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not installed")

@@ -185,6 +185,29 @@ def test_a_table_takes_texts_down_without_its_input_and_after_a_change_of_option
     assert not {source, corpora.sentence(4)[0]} & all_sources(directory)
 
 
+@pytest.mark.parametrize("by", ["id", "text"])
+@pytest.mark.parametrize("way", ["night", "command"])
+def test_a_rejected_pair_that_is_taken_down_is_in_no_file(directory, by, way):
+    table, rejected = directory / "table", ("three words here", "ein viel zu langer Satz dazu " * 9)
+    nightly.write_help(directory, "two", range(30, 33), ["\t".join(rejected).strip()])
+    nightly.good_night(directory)
+    (row,) = [
+        row
+        for row in map(json.loads, nightly.rows(table, "rejects"))
+        if row["source"] == rejected[0]
+    ]
+    (directory / "list.txt").write_text(f"{row['id'] if by == 'id' else rejected[0]}\n")
+    if way == "night":
+        nightly.good_night(directory, "--takedown", "list.txt")
+    else:
+        runs.run_well_here("refresh", "takedown", "table", "list.txt", cwd=directory)
+    assert rejected[0] not in "".join(nightly.rows(table, "rejects"))
+    assert rejected[0] in all_values(table)
+    runs.run_well_here("refresh", "vacuum", "table", "--retention", 0, cwd=directory)
+    assert rejected[0] not in all_values(table)
+    runs.run_well_here("refresh", "verify", "table", cwd=directory)
+
+
 def test_a_takedown_reads_new_files_alone(directory, monkeypatch):
     from pairweave.pipelines.refresh.forgetting import takedown
 

@@ -130,7 +130,9 @@ def _run(
 
 def _files(config: NightConfig, options: RefreshOptions, base: Record | None) -> Found:
     ledger = [] if base is None else [InputEntry.from_json(entry) for entry in base.files]
-    return file_ledger.find(config.inputs, config.licences, ledger, full_check=options.full_check)
+    # All rows made anew are read from all files, so none may pass for what it was.
+    full_check = options.full_check or options.migrate or options.refit
+    return file_ledger.find(config.inputs, config.licences, ledger, full_check=full_check)
 
 
 def _check_version(config: NightConfig, options: RefreshOptions, base: Record) -> list[str]:

@@ -162,6 +162,8 @@ def _export(name: str, arguments: Sequence[str]) -> int:
     done = export(
         options.table, options.output, mixture, options.shard_rows, options.night, options.since
     )
+    if not done:
+        terminal.say("this version has no pairs, so there are no shards")
     for corpus, (pairs, taken) in done.items():
         terminal.say(f"{corpus}: {taken:,} of {pairs:,} pairs")
     return 0

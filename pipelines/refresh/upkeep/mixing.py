@@ -64,11 +64,13 @@ class Mixture:
             raise ConfigError(
                 f"--weights {unknown[0]}: the table has {', '.join(sorted(sizes)) or 'no corpora'}"
             )
+        if not sizes:
+            return {}
         parts = {
             name: self.weights.get(name, 1.0) * size ** (1 / self.temperature) / size
             for name, size in sizes.items()
         }
-        most = max(parts.values(), default=0.0)
+        most = max(parts.values())
         if not most:
             raise ConfigError("--weights: all are 0, so nothing would be exported")
         return {name: parts[name] / most for name in sorted(parts)}

@@ -1,9 +1,14 @@
-"""The quality gates of a night, on metrics made by hand."""
+"""The quality gates of a night, on metrics made by hand; and which nights they compare."""
 
 import pytest
 
+pytest.importorskip("deltalake", reason="needs the extra refresh")
+
 from pairweave.pipelines.refresh import gates
 from pairweave.transforms.errors import ConfigError
+from tests.makers import nightly
+
+HELP = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
 
 
 def metrics(pairs, rejected=0, **means):
@@ -59,3 +64,52 @@ def test_a_likelihood_has_a_limit_and_may_not_drop():
     assert sorted(broken(limits, tonight, before)) == sorted(names)
     assert broken(gates.Gates(max_likelihood_drop=0.9), tonight, before) == []
     assert broken(limits, metrics(20), before) == []
+
+
+def test_the_last_nights_of_enough_pairs_are_compared():
+    limits = gates.Gates(min_compared=10, nights=2)
+    small, good, bad = metrics(1), metrics(20), metrics(10, 10)
+    assert broken(limits, good, [small, good, small, good, bad, bad, bad]) == []
+    assert broken(limits, good, [small, bad, small, bad, good, good, good]) == ["drift.rejected"]
+    assert broken(limits, good, [small, small, bad, bad, good, good, good]) == ["drift.rejected"]
+
+
+def test_the_last_nights_with_a_likelihood_are_compared():
+    def night(value):
+        return metrics(20, likelihood={} if value is None else {"en-de": value})
+
+    limits = gates.Gates(max_likelihood_drop=0.5, nights=3)
+    before = [night(value) for value in (None, -4.0, -4.0, None, -4.0, -6.0, -6.0, -6.0, -6.0)]
+    assert broken(limits, night(-4.6), before) == ["max_likelihood_drop.en-de"]
+    assert broken(limits, night(-4.4), before) == []
+    assert broken(limits, night(-4.6), before[5:]) == []
+    assert broken(limits, night(-4.6), before[:1]) == []
+
+
+def test_a_migration_may_read_more_than_a_night():
+    limits = gates.Gates(min_compared=5, max_count_factor=2, max_rejected=0.5)
+    judged = gates.judge(limits, metrics(100), [metrics(10)], anew=True)
+    assert gates.failed(judged) == []
+    judged = gates.judge(limits, metrics(40, 60), [metrics(10)], anew=True)
+    assert [one["gate"] for one in gates.failed(judged)] == ["max_rejected", "drift.rejected"]
+
+
+def test_a_night_is_compared_with_the_last_nights_of_its_settings(tmp_path):
+    def night(name, good, bad, *words, more=""):
+        """Run a night of new pairs of which some are rejected; return its status."""
+        head = "gates: {nights: 2, min_compared: 5, max_drift: 0.11}\n"
+        nightly.write_config(tmp_path, more=head + more, of=HELP)
+        rejected = [f"\tohne Quelle {name} {number}" for number in range(bad)]
+        nightly.write_help(tmp_path, name, good, rejected)
+        return nightly.night(tmp_path, *words)[0]
+
+    assert night("a", range(5), 5) == 0
+    assert night("b", range(10, 20), 0) == 4  # half of the last night was rejected
+    assert night("b", range(10, 20), 0, "--accept", "cleaner") == 0
+    assert night("c", range(20, 30), 0, "--accept", "cleaner") == 0
+    assert night("d", range(30, 40), 0) == 0  # as the last two nights, not as the first
+    assert night("e", range(40, 45), 5) == 4
+    changed = "max_tokens: 20\n"
+    accepted = ("--migrate", "--accept", "other settings")
+    assert night("e", range(40, 45), 5, *accepted, more=changed) == 0
+    assert night("f", range(50, 57), 3, more=changed) == 0  # only the night of the migration counts
