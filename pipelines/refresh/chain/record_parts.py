@@ -127,11 +127,11 @@ class NewPairs(StatePart):
     places: Count
     share: float
     reasons: dict[str, float]
-    languages: dict[str, float] = {}
+    languages: dict[str, float] = Field(default_factory=dict)
     tags: float | None = None
     probability: float | None = None
     score: float | None = None
-    likelihood: dict[str, float] = {}
+    likelihood: dict[str, float] = Field(default_factory=dict)
 
 
 class TablePairs(StatePart):
@@ -185,13 +185,13 @@ class RecordFile(StatePart):
     tables: dict[str, TableChange]
     versions: dict[str, Count]
     metrics: NightMetrics
-    gates: list[GateResult] = []
+    gates: list[GateResult] = Field(default_factory=list)
     accepted: str | None = None
-    fitted: dict[str, Count] = {}
+    fitted: dict[str, Count] = Field(default_factory=dict)
     previous: Sha256 | None = None
     sealed: Sha256 | None = None
-    state: dict[StatePath, Sha256] = {}
-    live: dict[str, Sha256] = {}
+    state: dict[StatePath, Sha256] = Field(default_factory=dict)
+    live: dict[str, Sha256] = Field(default_factory=dict)
 
     @pydantic.model_validator(mode="after")
     def _fits_together(self) -> "RecordFile":
