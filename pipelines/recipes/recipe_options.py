@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from pairweave.pipelines.options.base import Options, OutputOptions
-from pairweave.pipelines.recipes.rejected_share import MaxRejected
+from pairweave.transforms.config import Share
 
 
 class EngineOptions(Options):
@@ -28,7 +28,7 @@ class RecipeOptions(EngineOptions, OutputOptions, Options):
     plan_only: bool = Field(
         default=False, description="print the plan of every step, run nothing, write nothing"
     )
-    max_rejected: MaxRejected | None = Field(
+    max_rejected: Share | None = Field(
         None,
         description="largest share of its input that a step may reject; the recipe stops after one "
         "that rejects more (default: as in the file, else 0.5)",

@@ -1,9 +1,7 @@
 """Whether a step of a recipe rejected so much that the steps after it are not worth running."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.rejects import Reject
@@ -13,8 +11,6 @@ DEFAULT = 0.5
 
 KEY = "max_rejected"
 """The key of a recipe and of its steps."""
-
-MaxRejected = Annotated[float, Field(ge=0, le=1)]
 
 ASKED_FOR = frozenset(
     {

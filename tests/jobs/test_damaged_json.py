@@ -27,20 +27,10 @@ from pairweave.transforms.report import run_comparison, run_samples
 from pairweave.transforms.storage.json_files import parse_model, read_model
 from tests.makers import damaged_json, finished_runs
 
-NOTE = {
-    "started": "2026-01-02T03:04:05Z",
-    "seconds": 2.5,
-    "pairs_per_second": 4.0,
-    "engine": "local",
-    "workers": 2,
-    "attempts": 1,
-    "shards_reused": 0,
-    "machine": {"cores": 2, "platform": "Linux"},
-    "python": "3.11.9",
-    "packages": {"numpy": "2.0"},
-    "steps": {"Read/Read": {"seconds": 0.5, "rows": 10, "rows_per_second": 20.0}},
-    "dataflow_job": {"id": "1", "project": "p", "region": "r"},
-}
+NOTE = finished_runs.run_note(
+    steps={"Read/Read": {"seconds": 0.5, "rows": 10, "rows_per_second": 20.0}},
+    dataflow_job={"id": "1", "project": "p", "region": "r"},
+)
 CONFIGURATION = {"seed": 1, "mix": 1.0, "variants": 1, "keep_links": True, "exclude": []}
 
 

@@ -49,7 +49,7 @@ def messages(language):
 def test_every_step_of_the_recipe_keeps_messages(tmp_path, monkeypatch, name, language, least):
     rows = messages(language).to_batches()
     monkeypatch.chdir(tmp_path)
-    for folder in ("clean", "documents"):
+    for folder in ("clean", "documents", "projection"):
         (tmp_path / folder).mkdir()
     for place in ("crawl", "clean/all", "documents/one"):
         for side in (language, "en"):

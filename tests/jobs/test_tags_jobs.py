@@ -46,8 +46,8 @@ def test_an_independent_reading_of_every_form_agrees(corpus, name, options):
     found = check_tagged.check(output, [str(corpus / "c.en"), str(corpus / "c.de")])
     assert found["tagged"] > 200
     counts = json.loads((output / "_manifest.json").read_text())["counts"]
-    special = {"self-closing tags", "opening halves", "closing halves", "empty pairs"}
-    assert (special | {"tags in two parts"} <= counts.keys()) == bool(options)
+    special = {"self_closing_tags", "opening_halves", "closing_halves", "empty_tag_pairs"}
+    assert (special | {"tags_in_two_parts"} <= counts.keys()) == bool(options)
     assert found["rejected"].get("reserved_token", 0) == (20 if name == "html" else 0)
 
 

@@ -90,6 +90,23 @@ def manifest(names, **changes):
     }
 
 
+def run_note(**changes):
+    """Return the content of a run's ``_run.json``."""
+    note = {
+        "started": "2026-01-02T03:04:05Z",
+        "seconds": 2.5,
+        "pairs_per_second": 4.0,
+        "engine": "local",
+        "workers": 2,
+        "attempts": 1,
+        "shards_reused": 0,
+        "machine": {"cores": 2, "platform": "Linux"},
+        "python": "3.11.9",
+        "packages": {"numpy": "2.0"},
+    }
+    return {**note, **changes}
+
+
 def rejects():
     """Return rows that were turned away, for four reasons."""
     return [

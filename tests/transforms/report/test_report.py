@@ -63,7 +63,8 @@ def test_two_runs_of_the_same_input_have_the_same_report(run, tmp_path):
 
 def test_what_differs_between_runs_does_not_reach_the_committed_report(run):
     output, made, page = run
-    files.write_bytes(files.join(output, "_run.json"), b'{"engine": "flink", "seconds": 3.25}')
+    note = finished_runs.run_note(engine="flink", seconds=3.25)
+    files.write_bytes(files.join(output, "_run.json"), run_files.to_json(note))
     assert page_of(output, made) == page
     read_again = run_files.read_json(files.join(output, "_manifest.json"))
     assert page_of(output, read_again) == page
@@ -304,7 +305,8 @@ def test_a_directory_without_a_finished_run_is_refused(tmp_path):
     claim(unfinished, finished_runs.plan())
     with pytest.raises(ConfigError, match="not finished"):
         command.main("report", [unfinished])
-    files.write_bytes(files.join(unfinished, "_manifest.json"), b'{"job": "fit"}')
+    fitted = run_files.to_json(finished_runs.manifest([], job="fit"))
+    files.write_bytes(files.join(unfinished, "_manifest.json"), fitted)
     with pytest.raises(ConfigError, match="a run of fit contains no pairs to show"):
         command.main("report", [unfinished])
 
