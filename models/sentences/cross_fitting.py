@@ -13,7 +13,7 @@ import numpy as np
 from pairweave.models.hmm.hmm import HmmModel
 from pairweave.models.sentences.bead_weights import NOTHING
 from pairweave.models.sentences.sentence_aligner import DocumentWords, Path, band_about
-from pairweave.transforms.kernels.sentences import lexical
+from pairweave.transforms.kernels.sentences import word_scores
 from pairweave.transforms.sentences.sentence_words import SentenceWords
 
 BLOCK = 10
@@ -99,13 +99,13 @@ def _scores(source: SentenceWords, target: SentenceWords, model: HmmModel) -> np
     """
     parts, count = model.parts, len(source)
     ours, theirs = (
-        lexical.Text(
+        word_scores.Text(
             vocabulary.side(side.offsets, side.letter_offsets, side.letters), side.frequency
         )
         for vocabulary, side in ((parts.source, source), (parts.target, target))
     )
     band = band_about(np.arange(count + 1), count, SHIFTS + 1)
-    forward, reverse = lexical.score_words(
+    forward, reverse = word_scores.score_words(
         ours, theirs, parts.source_words, parts.target_words, parts.lexicon, band, 1, NOTHING
     )
     both = (forward + reverse)[:, 0].astype(np.float64)

@@ -19,6 +19,7 @@ from pairweave.models.sentences.bead_weights import (
     WITHOUT_PARAGRAPHS,
     kinds_of,
 )
+from pairweave.models.sentences.document_progress import DocumentProgress
 from pairweave.models.sentences.sentence_aligner import (
     DocumentWords,
     Path,
@@ -74,11 +75,13 @@ def align_by_vectors(
     centre = _coarse_centre(vectors)
     about = _about(vectors)
     found: embedded.Embedded | None = None
+    progress = DocumentProgress(words.name, len(words.source))
 
     def search(band: Band) -> np.ndarray:
         nonlocal found
-        found = _within(band, vectors, about, weight)
-        back = embedded.best_beads(band, KINDS, document, weights, found)
+        found = _within(band, vectors, about, weight, progress.of("comparing vectors"))
+        told = progress.of("finding the best path")
+        back = embedded.best_beads(band, KINDS, document, weights, found, told)
         return beads.trace(band, KINDS, back)
 
     path, band, at_edge = search_band(words, centre, search)
@@ -139,10 +142,14 @@ def _leave(units: list[np.ndarray], apart: list[np.ndarray]) -> float:
 
 
 def _within(
-    band: Band, vectors: SentenceVectors, about: _About, weight: float = ENCODER_WEIGHT
+    band: Band,
+    vectors: SentenceVectors,
+    about: _About,
+    weight: float = ENCODER_WEIGHT,
+    told: beads.Told | None = None,
 ) -> embedded.Embedded:
     products = np.zeros(band.begins[-1], np.float32)
-    for row in range(1, len(band.low)):
+    for row in beads.each_row(1, len(band.low), told):
         first = max(int(band.low[row]), 1)
         last = int(band.high[row])
         start = int(band.begins[row]) + first - int(band.low[row])

@@ -22,8 +22,16 @@ from pairweave.models.sentences.bead_weights import (
     WEIGHTS,
     WITHOUT_PARAGRAPHS,
 )
+from pairweave.models.sentences.document_progress import DocumentProgress
 from pairweave.transforms.errors import InputError
-from pairweave.transforms.kernels.sentences import beads, corners, embedded, lengths, lexical
+from pairweave.transforms.kernels.sentences import (
+    beads,
+    corners,
+    embedded,
+    lengths,
+    lexical,
+    word_scores,
+)
 from pairweave.transforms.kernels.sentences.beads import Band, Document, Kinds
 from pairweave.transforms.sentences.sentence_words import SentenceWords
 
@@ -138,9 +146,11 @@ def align_by_length(words: DocumentWords) -> Path:
     document = words.as_kernels_take_it()
     weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
     model = words.length_model
+    progress = DocumentProgress(words.name, len(words.source))
 
     def search(band: Band) -> np.ndarray:
-        back = lengths.best_beads(band, FIRST_KINDS, document, weights, model)
+        told = progress.of("pass 1 of 2, comparing lengths")
+        back = lengths.best_beads(band, FIRST_KINDS, document, weights, model, told)
         return beads.trace(band, FIRST_KINDS, back)
 
     rows, columns = len(words.source), len(words.target)
@@ -149,7 +159,8 @@ def align_by_length(words: DocumentWords) -> Path:
     room = Room(FIRST_POSITIONS, lambda _band: True)
     found, _, _ = _widened(diagonal, columns, half, room, FIRST_KINDS, search)
     band = band_about(positions_of(found, FIRST_KINDS), columns, _POSTERIOR_HALF)
-    chances = lengths.posteriors(found, band, FIRST_KINDS, document, weights, model)
+    told = progress.of("pass 1 of 2, computing probabilities")
+    chances = lengths.posteriors(found, band, FIRST_KINDS, document, weights, model, told)
     return Path(FIRST_KINDS.sources[found], FIRST_KINDS.targets[found], chances)
 
 
@@ -171,16 +182,17 @@ def align_by_words(
     weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
     parts = model.parts
     texts = [
-        lexical.Text(
+        word_scores.Text(
             vocabulary.side(side.offsets, side.letter_offsets, side.letters), side.frequency
         )
         for vocabulary, side in ((parts.source, words.source), (parts.target, words.target))
     ]
     scores: tuple[np.ndarray, np.ndarray] = (np.empty((0, 0)), np.empty((0, 0)))
+    progress = DocumentProgress(words.name, len(words.source))
 
     def search(band: Band) -> np.ndarray:
         nonlocal scores
-        scores = lexical.score_words(
+        scores = word_scores.score_words(
             texts[0],
             texts[1],
             parts.source_words,
@@ -189,16 +201,18 @@ def align_by_words(
             band,
             MOST_SENTENCES,
             NOTHING,
+            progress.of("pass 2 of 2, comparing words"),
         )
+        told = progress.of("pass 2 of 2, finding the best path")
         if gains is None and words.by_paragraph and words.comparable_paragraphs:
-            path = best_by_paragraph(band, document, scores)
+            path = best_by_paragraph(band, document, scores, told)
             if path is not None:
                 return path
         if gains is None:
-            back = lexical.best_beads(band, KINDS, document, weights, *scores)
+            back = lexical.best_beads(band, KINDS, document, weights, *scores, told)
         else:
             said = gains(band)
-            back = embedded.best_beads_by_both(band, KINDS, document, weights, *scores, said)
+            back = embedded.best_beads_by_both(band, KINDS, document, weights, *scores, said, told)
         return beads.trace(band, KINDS, back)
 
     found, band, at_edge = search_band(words, centre_of(first), search)
@@ -207,14 +221,18 @@ def align_by_words(
 
 
 def best_by_paragraph(
-    band: Band, document: Document, scores: tuple[np.ndarray, np.ndarray]
+    band: Band,
+    document: Document,
+    scores: tuple[np.ndarray, np.ndarray],
+    told: beads.Told | None = None,
 ) -> np.ndarray | None:
     """Return the best path by words that keeps to beads of paragraphs, if they correspond.
 
     Args:
         band: The positions.
         document: The document.
-        scores: Scores of its words, from `lexical.score_words`.
+        scores: Scores of its words, from `word_scores.score_words`.
+        told: Is told of each block of rows when it is done.
 
     Returns:
         The kinds of its beads (`KINDS`), uint8 ``[bead]``; None if, even at a cost of `UNMET_COST`,
@@ -222,7 +240,7 @@ def best_by_paragraph(
         paragraphs.
     """
     breaks = document.source_breaks, document.target_breaks
-    back = corners.best_beads(band, KINDS, document, WEIGHTS, UNMET_COST, *scores)
+    back = corners.best_beads(band, KINDS, document, WEIGHTS, UNMET_COST, *scores, told)
     path = corners.trace(band, KINDS, back)
     return path if len(path) and not corners.unmet_ends(path, KINDS, *breaks) else None
 

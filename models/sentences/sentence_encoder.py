@@ -9,6 +9,7 @@ from pairweave.models.encoder.encoder import load_encoder
 from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.encoder.piece_encoder import PieceEncoder
 from pairweave.models.encoder.pieces import cut_pieces, cut_windows
+from pairweave.transforms.kernels.sentences.beads import Told
 
 _CHARACTERS = {"cpu": 1 << 17, "cuda": 1 << 21}
 """Amount of text whose piece vectors are in memory at once."""
@@ -25,7 +26,9 @@ def load_pieces(config: EncoderConfig) -> PieceEncoder:
     return PieceEncoder(config, load_encoder(config))
 
 
-def encode_sentences(pieces: PieceEncoder, texts: Sequence[str]) -> np.ndarray:
+def encode_sentences(
+    pieces: PieceEncoder, texts: Sequence[str], told: Told | None = None
+) -> np.ndarray:
     """Return the sum of the vectors of each sentence's pieces.
 
     A long sentence is encoded in overlapping windows (`models.encoder.pieces.cut_windows`).
@@ -33,6 +36,7 @@ def encode_sentences(pieces: PieceEncoder, texts: Sequence[str]) -> np.ndarray:
     Args:
         pieces: The encoder.
         texts: The sentences; one without pieces has a vector of zeros.
+        told: Is told of each batch when it is done, in sentences.
 
     Returns:
         Vectors, float32 ``[sentence, hidden]``.
@@ -60,4 +64,6 @@ def encode_sentences(pieces: PieceEncoder, texts: Sequence[str]) -> np.ndarray:
             sums = torch.segment_reduce(hidden, "sum", lengths=pieces.send(counts[filled]), axis=0)
             made[first + filled] = sums.cpu().numpy()
         first = last
+        if told is not None:
+            told(last, len(texts))
     return made

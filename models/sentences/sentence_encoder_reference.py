@@ -14,6 +14,7 @@ from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.loaded_once import LoadedOnce
 from pairweave.models.neural_models import absolute_model, import_neural
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels.sentences.beads import Told
 
 _WANTED_BY = "--scorer encoder"
 
@@ -61,10 +62,10 @@ class SentenceEncoder:
                 "files changed, or a hub model's branch moved (give a commit with --revision)"
             )
 
-    def vectors(self, texts: Sequence[str]) -> np.ndarray:
+    def vectors(self, texts: Sequence[str], told: Told | None = None) -> np.ndarray:
         """Return the vectors of sentences (`models.sentences.sentence_encoder`)."""
         with self._lock:
-            return self._encode(self._pieces, texts)
+            return self._encode(self._pieces, texts, told)
 
 
 @functools.cache  # its weights are hashed

@@ -17,6 +17,7 @@ from pairweave.models.sentences.cross_fitting import (
     half_of,
     least_likely_gain,
 )
+from pairweave.models.sentences.document_progress import DocumentProgress
 from pairweave.models.sentences.embedding_aligner import (
     SentenceVectors,
     align_by_vectors,
@@ -288,7 +289,13 @@ def align_with_encoder(
     if not min(len(words.source), len(words.target)):
         return unaligned(len(words.source), len(words.target))
     loaded = encoder.load()
-    source, target = (loaded.vectors(alignable_texts(side).to_pylist()) for side in document.sides)
+    progress = DocumentProgress(words.name, len(words.source))
+    source, target = (
+        loaded.vectors(
+            alignable_texts(side).to_pylist(), progress.of(f"encoding the {name} sentences")
+        )
+        for name, side in zip(("source", "target"), document.sides, strict=True)
+    )
     vectors = SentenceVectors(source, target)
     if model == NO_MODEL:
         return align_by_vectors(words, vectors)

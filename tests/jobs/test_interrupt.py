@@ -115,6 +115,27 @@ def test_a_signal_to_the_group_stops_it_too(arguments, tmp_path, number, way, wo
 
 
 @pytest.mark.slow
+def test_sigterm_stops_a_run_within_a_long_document(tmp_path):
+    """A document of many sentences is aligned by kernels that run for minutes."""
+    paragraph = [corpora.sentence(number) for number in range(500)]
+    for side, name in enumerate(("en", "de")):
+        lines = "".join(f"{texts[side]}\n" for texts in paragraph)
+        (tmp_path / f"long.{name}").write_text(lines * 80)
+    command = ["bitext", "--source_lang", "en", "--target_lang", "de", "--output", tmp_path / "out"]
+    command += ["--source_input", tmp_path / "long.en", "--target_input", tmp_path / "long.de"]
+    with terminals.Terminal([*runs.COMMAND, *command], tmp_path / "tmp") as terminal:
+        said = "(40,000 sentences): pass 1 of 2, comparing lengths:"
+        assert terminals.until(lambda: said in terminal.shown), terminal.shown[-2000:]
+        pids = terminal.below()
+        os.kill(terminal.process.pid, signal.SIGTERM)
+        status, taken = terminal.wait()
+        assert status == 143
+        assert taken < SECONDS
+        assert terminals.alive(pids) == []
+        assert "ended by SIGTERM; run the same command again to continue" in terminal.shown
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_a_signal_to_any_one_process_stops_the_run(arguments, tmp_path, place):
     with held(arguments, tmp_path, "fit", "python") as terminal:

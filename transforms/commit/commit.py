@@ -20,6 +20,7 @@ from pairweave.transforms.output.run_files import (
     REJECTS,
     Json,
     file_entry,
+    model_directories,
     to_json,
 )
 from pairweave.transforms.reading.damaged_characters import character_notices
@@ -118,7 +119,7 @@ def write_manifest(output: str, manifest: Json) -> None:
     """Commit a run: remove what dead writers and failed attempts left, then write the manifest."""
     attempt_marks.forget(output)
     files.delete_temporary(output)
-    for directory in (DATA, REJECTS, RECEIPTS):
+    for directory in (DATA, REJECTS, RECEIPTS, *model_directories(output)):
         files.delete_temporary(files.join(output, directory))
     manifest["files"].sort(key=lambda entry: entry["name"])
     files.write_bytes(files.join(output, MANIFEST), to_json(manifest))

@@ -30,6 +30,7 @@ from pairweave.transforms.output.run_files import (
     Json,
     check_names,
     is_inside,
+    model_directories,
     shard_name,
     shard_receipt_name,
     unit_receipt_name,
@@ -197,19 +198,20 @@ class _Needed:
 def _candidates(output: str, plan: Json, manifest: Json | None) -> Iterator[tuple[str, str]]:
     """Yield names and kinds of files that can go once they are old enough."""
     needed = _Needed(plan, manifest)
-    for directory in ("", DATA, REJECTS, RECEIPTS, scored_shards.DIRECTORY, *_models(output)):
+    for directory in (
+        "",
+        DATA,
+        REJECTS,
+        RECEIPTS,
+        scored_shards.DIRECTORY,
+        *model_directories(output),
+    ):
         for name in _names(output, directory):
             if name.rpartition("/")[2].startswith(disk_files.PREFIX):
                 if disk_files.is_dead(Path(files.join(output, name))):
                     yield name, TEMPORARY
             elif kind := needed.kind(name):
                 yield name, kind
-
-
-def _models(output: str) -> list[str]:
-    """Return the directories of a run's models, also of those that its plan does not name."""
-    below = files.list_below(files.join(output, MODELS))
-    return sorted({f"{MODELS}/{name.partition('/')[0]}" for name in below if name.count("/") == 1})
 
 
 def _names(output: str, directory: str) -> list[str]:
@@ -222,7 +224,7 @@ def _files_of_run(output: str) -> list[str]:
     """Return what a run without a manifest has written."""
     shards = [name for place in (DATA, REJECTS) for name in _names(output, place)]
     noted = _names(output, RECEIPTS)
-    models = [name for place in _models(output) for name in _names(output, place)]
+    models = [name for place in model_directories(output) for name in _names(output, place)]
     top = (PLAN, RUN, CARD, report_page.REPORT, *OTHER_FILES)
     return [
         *(name for name in shards if _SHARD.fullmatch(name.rpartition("/")[2])),

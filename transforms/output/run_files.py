@@ -66,6 +66,15 @@ def rejects_name(shard: int, shards: int) -> str:
     return f"{REJECTS}/{shard_name(shard, shards)}"
 
 
+def model_directories(output: str) -> list[str]:
+    """Return the directories of a run's models, also of those that its plan does not name.
+
+    `bitext` fits several aligners one after another, and its plan names only the last.
+    """
+    below = files.list_below(files.join(output, MODELS))
+    return sorted({f"{MODELS}/{name.partition('/')[0]}" for name in below if name.count("/") == 1})
+
+
 def shard_receipt_name(shard: int, shards: int) -> str:
     """Name the receipt of one shard."""
     return f"{RECEIPTS}/shard-{shard:05d}-of-{shards:05d}.json"

@@ -28,11 +28,14 @@ def with_hashes(packed: Mapping[str, bytes], facts: Mapping[str, object]) -> dic
 
 
 def write(directory: str, packed: Mapping[str, bytes]) -> None:
-    """Write a directory, with ``about.json`` last as a mark of completeness."""
+    """Write a directory, with ``about.json`` last as a mark of completeness.
+
+    What killed writers of these files have left beside them is deleted.
+    """
     for name, data in packed.items():
         if name != ABOUT:
-            files.write_bytes(files.join(directory, name), data)
-    files.write_bytes(files.join(directory, ABOUT), packed[ABOUT])
+            files.write_alone(files.join(directory, name), data)
+    files.write_alone(files.join(directory, ABOUT), packed[ABOUT])
 
 
 class About(JsonFile):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairweave.models.sentences import bead_weights
+from pairweave.models.sentences import bead_weights, document_progress
 from pairweave.models.sentences.embedding_aligner import (
     SentenceVectors,
     align_by_vectors,
@@ -81,6 +81,24 @@ def test_sentences_without_pieces_are_no_obstacle():
     vectors.target[:] = 0
     path = align_by_vectors(words_for(vectors), vectors)
     assert (path.sources.sum(), path.targets.sum()) == (5, 5)
+
+
+def test_vectors_compared_in_blocks_give_the_same_beads_and_say_how_far_they_are(
+    monkeypatch, caplog
+):
+    vectors, _ = sides([(1, 1), (2, 1), (1, 1), (0, 1)] * 5)
+    words = words_for(vectors)
+    whole = align_by_vectors(words, vectors)
+    caplog.set_level("INFO", "pairweave")
+    monkeypatch.setattr(beads, "BLOCK_ROWS", 3)
+    monkeypatch.setattr(document_progress, "SAY_SECONDS", -1.0)
+    path = align_by_vectors(words, vectors)
+    for field in ("sources", "targets", "scores"):
+        np.testing.assert_array_equal(getattr(path, field), getattr(whole, field))
+    assert {message.split(": ")[1] for message in caplog.messages} == {
+        "comparing vectors",
+        "finding the best path",
+    }
 
 
 @settings(deadline=None, max_examples=25)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from pairweave.models.hmm.hmm import HmmConfig, fit
-from pairweave.models.sentences import bead_weights, sentence_aligner
+from pairweave.models.sentences import bead_weights, document_progress, sentence_aligner
 from pairweave.models.sentences.sentence_aligner import (
     DocumentWords,
     align_by_length,
@@ -18,7 +18,7 @@ from pairweave.models.sentences.sentence_aligner import (
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.kernels.hmm.emissions import emissions
 from pairweave.transforms.kernels.hmm.sides import Side
-from pairweave.transforms.kernels.sentences import lexical
+from pairweave.transforms.kernels.sentences import beads, word_scores
 from pairweave.transforms.sentences.sentence_words import cut_words
 from pairweave.transforms.text.tokens import TokenConfig
 from tests.makers.corpora import sentence
@@ -102,7 +102,7 @@ def test_scores_of_words_are_those_of_the_slow_twin(model):
     words = words_of(source, target)
     parts = model.parts
     texts = [
-        lexical.Text(
+        word_scores.Text(
             vocabulary.side(side.offsets, side.letter_offsets, side.letters), side.frequency
         )
         for vocabulary, side in ((parts.source, words.source), (parts.target, words.target))
@@ -110,7 +110,7 @@ def test_scores_of_words_are_those_of_the_slow_twin(model):
     rows, columns = len(words.source), len(words.target)
     band = band_about(np.linspace(0, columns, rows + 1).astype(np.int64), columns, 3)
     known = parts.source_words, parts.target_words
-    forward, reverse = lexical.score_words(*texts, *known, parts.lexicon, band, 3, 0.2)
+    forward, reverse = word_scores.score_words(*texts, *known, parts.lexicon, band, 3, 0.2)
     probabilities = functools.cache(lambda i, j: _probabilities(texts, parts, i, j))
     checked = 0
     for i, j in itertools.product(range(rows), range(columns)):
@@ -194,3 +194,53 @@ def test_nothing_is_aligned_with_an_empty_side():
 def test_probabilities_of_kinds_leave_none_over():
     for priors in (bead_weights.FIRST_PRIORS, bead_weights.PRIORS):
         assert sum(priors.values()) == pytest.approx(1, abs=0.02)
+
+
+@pytest.mark.parametrize("rows", [1, 7])
+@pytest.mark.parametrize("by_paragraph", [False, True])
+def test_a_document_aligned_in_blocks_gets_the_same_beads(model, monkeypatch, by_paragraph, rows):
+    source, target, _ = document(3_000, 12)
+    words = dataclasses.replace(words_of(source, target), by_paragraph=by_paragraph)
+    first = align_by_length(words)
+    second = align_by_words(words, first, model)
+    monkeypatch.setattr(beads, "BLOCK_ROWS", rows)
+    again = align_by_length(words)
+    for one, other in ((first, again), (second, align_by_words(words, again, model))):
+        for field in ("sources", "targets", "scores", "at_edge"):
+            np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
+
+
+def test_a_long_alignment_says_how_far_it_is(model, monkeypatch, caplog):
+    source, target, _ = document(3_000, 12)
+    words = dataclasses.replace(words_of(source, target), name="novel.en")
+    count = len(words.source)
+    caplog.set_level("INFO", "pairweave")
+    align_by_words(words, align_by_length(words), model)
+    assert not caplog.messages  # it is done at once
+    monkeypatch.setattr(beads, "BLOCK_ROWS", count // 2)
+    monkeypatch.setattr(document_progress, "SAY_SECONDS", -1.0)
+    align_by_words(words, align_by_length(words), model)
+    said = [message.split(": ") for message in caplog.messages]
+    assert {document for document, *_ in said} == {f"aligning novel.en ({count} sentences)"}
+    steps = list(dict.fromkeys(step for _, step, _ in said))
+    assert steps == [
+        "pass 1 of 2, comparing lengths",
+        "pass 1 of 2, computing probabilities",
+        "pass 2 of 2, comparing words",
+        "pass 2 of 2, finding the best path",
+    ]
+    done = [int(share.removesuffix(" % done")) for _, step, share in said if step == steps[1]]
+    assert done == sorted(set(done))
+    assert 0 < done[0] < done[-1] < 100
+
+
+def test_a_search_of_a_wider_band_says_so(monkeypatch, caplog):
+    caplog.set_level("INFO", "pairweave")
+    monkeypatch.setattr(document_progress, "SAY_SECONDS", -1.0)
+    progress = document_progress.DocumentProgress("novel.en", 200_000)
+    for _ in range(2):
+        progress.of("comparing words")(50, 200)
+    assert caplog.messages == [
+        "aligning novel.en (200,000 sentences): comparing words: 25 % done",
+        "aligning novel.en (200,000 sentences): comparing words, again in a wider band: 25 % done",
+    ]

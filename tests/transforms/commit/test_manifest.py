@@ -16,7 +16,7 @@ from pairweave.transforms.output.band_edges import BandEdge
 from pairweave.transforms.output.exchanged_sides import ExchangedSides
 from pairweave.transforms.shards.merge import merge_rows
 from pairweave.transforms.shards.shard import Shard
-from pairweave.transforms.storage import files
+from pairweave.transforms.storage import disk_files, files
 from tests.makers.rows import batch, row
 
 
@@ -202,6 +202,19 @@ def test_a_commit_leaves_no_temporary_file_of_a_dead_writer(written):
     commit_run(written, {})
     assert not list(Path(written).rglob(".tmp-*"))
     assert len(list(Path(written).rglob("mine"))) == len(directories)
+
+
+@pytest.mark.parametrize("directory", ["hmm", "hmm-1", "hmm-half-0", "idf"])
+def test_a_commit_leaves_no_temporary_file_in_any_directory_of_a_model(written, directory):
+    models = Path(written, "models", directory)
+    models.mkdir(parents=True)
+    dead = models / f"{disk_files.PREFIX}0123.99.1-ab-lexicon.arrow"
+    alive = models / disk_files.name_for("lexicon.arrow")
+    for path in (dead, alive, models / "about.json"):
+        path.write_bytes(b"half")
+    os.utime(dead, (0, 0))
+    commit_run(written, {})
+    assert sorted(path.name for path in models.iterdir()) == sorted([alive.name, "about.json"])
 
 
 @pytest.mark.parametrize("number", [0, 1])

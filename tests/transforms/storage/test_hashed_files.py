@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.storage import hashed_files
+from pairweave.transforms.storage import disk_files, hashed_files
 
 
 @pytest.mark.parametrize("name", ["../a", "a/b", "/a", ".a", "..", "", "about.json"])
@@ -53,3 +53,16 @@ def test_the_description_is_written_after_all_that_it_describes(tmp_path, monkey
     monkeypatch.setattr(hashed_files.files, "write_bytes", whole)
     hashed_files.write(str(tmp_path), packed)
     assert hashed_files.read(str(tmp_path)) == packed
+
+
+def test_a_directory_written_again_takes_what_a_killed_writer_left_and_no_other_file(tmp_path):
+    no_process = 1 << 30  # above Linux' highest number of a process
+    machine = disk_files.name_for("").removeprefix(disk_files.PREFIX).partition(".")[0]
+    names = ("matrix.npy", hashed_files.ABOUT, "thesis.txt")
+    dead = [f"{disk_files.PREFIX}{machine}.{no_process}.7-0123-{name}" for name in names]
+    alive = disk_files.name_for("matrix.npy")
+    for name in (*dead, alive):
+        (tmp_path / name).write_bytes(b"half")
+    hashed_files.write(str(tmp_path), hashed_files.with_hashes({"matrix.npy": b"1"}, {}))
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == sorted(["matrix.npy", hashed_files.ABOUT, alive, dead[2]])

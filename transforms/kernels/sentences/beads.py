@@ -6,6 +6,7 @@ once. It leads through positions ``(source, target)``: the numbers of sentences 
 them. A band restricts the positions of each row.
 """
 
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numba
@@ -16,6 +17,13 @@ NO_PATH = -1e30
 
 NO_BEAD = 255
 """Replaces the last bead at a position that no path reaches."""
+
+BLOCK_ROWS = 256
+"""Rows that a kernel works through at a time. Between two blocks Python runs, so that signals are
+taken up and progress can be shown; with bands as wide as allowed, a block takes under a second."""
+
+Told = Callable[[int, int], None]
+"""Is called after each block with the number of rows done and of all rows."""
 
 
 class Kinds(NamedTuple):
@@ -118,13 +126,55 @@ def prior(
     return kinds.log_priors[kind] - cost
 
 
-@numba.njit(nogil=True, cache=True)
+class Search(NamedTuple):
+    """The state of a search that goes through a band row by row.
+
+    Attributes:
+        scores: Space for the scores of the beads that end in a row, float64
+            ``[position of the row, kind]``.
+        best: Scores of the best paths of the last rows, as in `advance`.
+        back: The last bead of the best path to each position, as in `advance`.
+    """
+
+    scores: np.ndarray
+    best: np.ndarray
+    back: np.ndarray
+
+
+def begin_search(band: Band, kinds: Kinds) -> Search:
+    """Return the state of a search before its first row."""
+    widest = widest_row(band)
+    return Search(
+        np.empty((widest, len(kinds.sources))),
+        np.full((int(kinds.sources.max()) + 1, widest), NO_PATH),
+        np.empty(int(band.begins[-1]), dtype=np.uint8),
+    )
+
+
+def blocks(begin: int, end: int, told: Told | None = None) -> Iterator[tuple[int, int]]:
+    """Yield the first row of each block and the row after its last.
+
+    Args:
+        begin: The first row.
+        end: The row after the last.
+        told: Is told of each block when it is done; None for nothing.
+    """
+    for first in range(begin, end, BLOCK_ROWS):
+        last = min(first + BLOCK_ROWS, end)
+        yield first, last
+        if told is not None:
+            told(last - begin, end - begin)
+
+
+def each_row(begin: int, end: int, told: Told | None = None) -> Iterator[int]:
+    """Yield each row; arguments are those of `blocks`."""
+    for first, last in blocks(begin, end, told):
+        yield from range(first, last)
+
+
 def widest_row(band: Band) -> int:
     """Return the maximum number of positions in a row of a band."""
-    widest = 0
-    for row in range(len(band.low)):
-        widest = max(widest, band.high[row] - band.low[row])
-    return widest
+    return int((band.high - band.low).max())
 
 
 @numba.njit(nogil=True, cache=True)

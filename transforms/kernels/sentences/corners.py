@@ -25,8 +25,11 @@ from pairweave.transforms.kernels.sentences.beads import (
     Band,
     Document,
     Kinds,
+    Search,
+    Told,
     Weights,
-    widest_row,
+    begin_search,
+    blocks,
 )
 from pairweave.transforms.kernels.sentences.lexical import score_row
 
@@ -164,7 +167,6 @@ def advance(
                     last[after] = STATES * kind + state
 
 
-@numba.njit(nogil=True, cache=True)
 def best_beads(
     band: Band,
     kinds: Kinds,
@@ -173,6 +175,7 @@ def best_beads(
     cost: float,
     forward: np.ndarray,
     reverse: np.ndarray,
+    told: Told | None = None,
 ) -> np.ndarray:
     """Find the best path by words; other arguments are those of `lexical.score_row`.
 
@@ -182,22 +185,48 @@ def best_beads(
         document: The document.
         weights: Weights of the parts of the score.
         cost: Cost of each paragraph's end that is no corner of the path, beside those weights.
-        forward: From `lexical.score_words`.
+        forward: From `word_scores.score_words`.
         reverse: Likewise.
+        told: Is told of each block of rows when it is done.
 
     Returns:
         The last beads of the best paths as in `advance`, uint8 ``[position, state]``.
     """
-    rows = len(band.low)
-    widest = widest_row(band)
+    search = _begin_search(band, kinds)
+    for first, last in blocks(0, len(band.low), told):
+        _search_rows(first, last, band, kinds, document, weights, cost, forward, reverse, search)
+    return search.back
+
+
+def _begin_search(band: Band, kinds: Kinds) -> Search:
+    """Return the state of a search before its first row, with the states of each position."""
+    scores, best, back = begin_search(band, kinds)
+    return Search(
+        scores,
+        np.repeat(best[:, :, None], STATES, axis=2),
+        np.empty((len(back), STATES), dtype=np.uint8),
+    )
+
+
+@numba.njit(nogil=True, cache=True)
+def _search_rows(
+    first: int,
+    last: int,
+    band: Band,
+    kinds: Kinds,
+    document: Document,
+    weights: Weights,
+    cost: float,
+    forward: np.ndarray,
+    reverse: np.ndarray,
+    search: Search,
+) -> None:
+    """Continue a search from row ``first`` to before row ``last``."""
     breaks = document.source_breaks, document.target_breaks
-    back = np.empty((band.begins[rows], STATES), dtype=np.uint8)
-    best = np.full((kinds.sources.max() + 1, widest, STATES), NO_PATH)
-    scores = np.empty((widest, len(kinds.sources)))
-    for row in range(rows):
-        score_row(row, band, kinds, document, weights, forward, reverse, scores)
-        advance(row, band, kinds, scores, breaks, (cost, weights.unequal), best, back)
-    return back
+    costs = cost, weights.unequal
+    for row in range(first, last):
+        score_row(row, band, kinds, document, weights, forward, reverse, search.scores)
+        advance(row, band, kinds, search.scores, breaks, costs, search.best, search.back)
 
 
 @numba.njit(nogil=True, cache=True)

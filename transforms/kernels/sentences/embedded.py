@@ -23,10 +23,13 @@ from pairweave.transforms.kernels.sentences.beads import (
     Band,
     Document,
     Kinds,
+    Search,
+    Told,
     Weights,
     advance,
+    begin_search,
+    blocks,
     prior,
-    widest_row,
 )
 from pairweave.transforms.kernels.sentences.lexical import score_row
 
@@ -116,9 +119,13 @@ def add_gains(row: int, band: Band, kinds: Kinds, embedded: Embedded, scores: np
             scores[position - low, kind] += embedded.weight * gain
 
 
-@numba.njit(nogil=True, cache=True)
 def best_beads(
-    band: Band, kinds: Kinds, document: Document, weights: Weights, embedded: Embedded
+    band: Band,
+    kinds: Kinds,
+    document: Document,
+    weights: Weights,
+    embedded: Embedded,
+    told: Told | None = None,
 ) -> np.ndarray:
     """Find the best path by vectors, the prior of each kind and the ends of paragraphs.
 
@@ -128,27 +135,40 @@ def best_beads(
         document: The document.
         weights: Weights of the ends of paragraphs.
         embedded: The vectors.
+        told: Is told of each block of rows when it is done.
 
     Returns:
         The last bead of the best path to each position of the band, uint8 ``[position]``.
     """
-    rows = len(band.low)
-    widest = widest_row(band)
-    back = np.empty(band.begins[rows], dtype=np.uint8)
-    best = np.full((kinds.sources.max() + 1, widest), NO_PATH)
-    scores = np.empty((widest, len(kinds.sources)))
-    for row in range(rows):
+    search = begin_search(band, kinds)
+    for first, last in blocks(0, len(band.low), told):
+        _search_rows(first, last, band, kinds, document, weights, embedded, search)
+    return search.back
+
+
+@numba.njit(nogil=True, cache=True)
+def _search_rows(
+    first: int,
+    last: int,
+    band: Band,
+    kinds: Kinds,
+    document: Document,
+    weights: Weights,
+    embedded: Embedded,
+    search: Search,
+) -> None:
+    """Continue a search from row ``first`` to before row ``last``."""
+    scores = search.scores
+    for row in range(first, last):
         for position in range(band.low[row], band.high[row]):
             for kind in range(len(kinds.sources)):
                 scores[position - band.low[row], kind] = prior(
                     row, position, kind, kinds, document, weights
                 )
         add_gains(row, band, kinds, embedded, scores)
-        advance(row, band, kinds, scores, best, back)
-    return back
+        advance(row, band, kinds, scores, search.best, search.back)
 
 
-@numba.njit(nogil=True, cache=True)
 def best_beads_by_both(
     band: Band,
     kinds: Kinds,
@@ -157,6 +177,7 @@ def best_beads_by_both(
     forward: np.ndarray,
     reverse: np.ndarray,
     embedded: Embedded,
+    told: Told | None = None,
 ) -> np.ndarray:
     """Find the best path by words and vectors.
 
@@ -165,16 +186,33 @@ def best_beads_by_both(
     Returns:
         The last bead of the best path to each position of the band, uint8 ``[position]``.
     """
-    rows = len(band.low)
-    widest = widest_row(band)
-    back = np.empty(band.begins[rows], dtype=np.uint8)
-    best = np.full((kinds.sources.max() + 1, widest), NO_PATH)
-    scores = np.empty((widest, len(kinds.sources)))
-    for row in range(rows):
+    search = begin_search(band, kinds)
+    for first, last in blocks(0, len(band.low), told):
+        _search_rows_by_both(
+            first, last, band, kinds, document, weights, forward, reverse, embedded, search
+        )
+    return search.back
+
+
+@numba.njit(nogil=True, cache=True)
+def _search_rows_by_both(
+    first: int,
+    last: int,
+    band: Band,
+    kinds: Kinds,
+    document: Document,
+    weights: Weights,
+    forward: np.ndarray,
+    reverse: np.ndarray,
+    embedded: Embedded,
+    search: Search,
+) -> None:
+    """Continue a search from row ``first`` to before row ``last``."""
+    scores = search.scores
+    for row in range(first, last):
         score_row(row, band, kinds, document, weights, forward, reverse, scores)
         add_gains(row, band, kinds, embedded, scores)
-        advance(row, band, kinds, scores, best, back)
-    return back
+        advance(row, band, kinds, scores, search.best, search.back)
 
 
 @numba.njit(nogil=True, cache=True)

@@ -18,8 +18,12 @@ from pairweave.transforms.kernels.sentences.beads import (
     Band,
     Document,
     Kinds,
+    Search,
+    Told,
     Weights,
     advance,
+    begin_search,
+    blocks,
     prior,
     widest_row,
 )
@@ -144,27 +148,65 @@ def score_row(
             )
 
 
-@numba.njit(nogil=True, cache=True)
 def best_beads(
-    band: Band, kinds: Kinds, document: Document, weights: Weights, model: LengthModel
+    band: Band,
+    kinds: Kinds,
+    document: Document,
+    weights: Weights,
+    model: LengthModel,
+    told: Told | None = None,
 ) -> np.ndarray:
-    """Find the best path by length; arguments are those of `score_row`.
+    """Find the best path by length.
+
+    Args:
+        band: The positions.
+        kinds: The kinds of beads.
+        document: The document.
+        weights: Weights of the ends of paragraphs.
+        model: The model of lengths.
+        told: Is told of each block of rows when it is done.
 
     Returns:
         The last bead of the best path to each position of the band, uint8 ``[position]``.
     """
-    rows = len(band.low)
-    widest = widest_row(band)
-    back = np.empty(band.begins[rows], dtype=np.uint8)
-    best = np.full((kinds.sources.max() + 1, widest), NO_PATH)
-    scores = np.empty((widest, len(kinds.sources)))
-    for row in range(rows):
-        score_row(row, band, kinds, document, weights, model, scores)
-        advance(row, band, kinds, scores, best, back)
-    return back
+    search = begin_search(band, kinds)
+    for first, last in blocks(0, len(band.low), told):
+        _search_rows(first, last, band, kinds, document, weights, model, search)
+    return search.back
 
 
 @numba.njit(nogil=True, cache=True)
+def _search_rows(
+    first: int,
+    last: int,
+    band: Band,
+    kinds: Kinds,
+    document: Document,
+    weights: Weights,
+    model: LengthModel,
+    search: Search,
+) -> None:
+    """Continue a search from row ``first`` to before row ``last``."""
+    for row in range(first, last):
+        score_row(row, band, kinds, document, weights, model, search.scores)
+        advance(row, band, kinds, search.scores, search.best, search.back)
+
+
+class Sums(NamedTuple):
+    """Logarithms of the summed probabilities of paths, as far as they are computed.
+
+    Attributes:
+        ahead: Of the paths from the start to each position of a band, float64 ``[position]``.
+        behind: Of the paths from each position to the end, likewise.
+        scores: Space for the scores of the beads that end in a row, float64
+            ``[position of the row, kind]``.
+    """
+
+    ahead: np.ndarray
+    behind: np.ndarray
+    scores: np.ndarray
+
+
 def posteriors(
     path: np.ndarray,
     band: Band,
@@ -172,6 +214,7 @@ def posteriors(
     document: Document,
     weights: Weights,
     model: LengthModel,
+    told: Told | None = None,
 ) -> np.ndarray:
     """Compute the posterior of each bead of a path, given all paths of a band.
 
@@ -182,17 +225,41 @@ def posteriors(
         document: The document.
         weights: Weights of the ends of paragraphs.
         model: The model of lengths.
+        told: Is told of each block of rows when it is done; each row counts twice.
 
     Returns:
         Probabilities, float64 ``[bead]``.
     """
     rows = len(band.low)
-    scores = np.empty((widest_row(band), len(kinds.sources)))
-    ahead = np.full(band.begins[rows], NO_PATH)
-    behind = np.full(band.begins[rows], NO_PATH)
-    ahead[0] = 0.0
-    behind[-1] = 0.0
-    for row in range(rows):
+    sums = Sums(
+        np.full(int(band.begins[-1]), NO_PATH),
+        np.full(int(band.begins[-1]), NO_PATH),
+        np.empty((widest_row(band), len(kinds.sources))),
+    )
+    sums.ahead[0] = 0.0
+    sums.behind[-1] = 0.0
+    for first, last in blocks(0, 2 * rows, told):
+        # A block may contain the last rows of the way ahead and the first ones of the way back.
+        _sum_ahead(first, min(last, rows), band, kinds, document, weights, model, sums)
+        begin, end = max(first, rows), max(last, rows)
+        _sum_behind(2 * rows - end, 2 * rows - begin, band, kinds, document, weights, model, sums)
+    return _path_chances(path, band, kinds, document, weights, model, sums)
+
+
+@numba.njit(nogil=True, cache=True)
+def _sum_ahead(
+    first: int,
+    last: int,
+    band: Band,
+    kinds: Kinds,
+    document: Document,
+    weights: Weights,
+    model: LengthModel,
+    sums: Sums,
+) -> None:
+    """Continue ``sums.ahead`` from row ``first`` to before row ``last``."""
+    ahead, _, scores = sums
+    for row in range(first, last):
         score_row(row, band, kinds, document, weights, model, scores)
         for position in range(band.low[row], band.high[row]):
             here = _place(band, row, position)
@@ -201,7 +268,22 @@ def posteriors(
                 if before >= 0:
                     score = ahead[before] + scores[position - band.low[row], kind]
                     ahead[here] = _add_logs(ahead[here], score)
-    for row in range(rows - 1, -1, -1):
+
+
+@numba.njit(nogil=True, cache=True)
+def _sum_behind(
+    first: int,
+    last: int,
+    band: Band,
+    kinds: Kinds,
+    document: Document,
+    weights: Weights,
+    model: LengthModel,
+    sums: Sums,
+) -> None:
+    """Continue ``sums.behind`` from row ``last - 1`` back to row ``first``."""
+    _, behind, scores = sums
+    for row in range(last - 1, first - 1, -1):
         score_row(row, band, kinds, document, weights, model, scores)
         for position in range(band.high[row] - 1, band.low[row] - 1, -1):
             here = _place(band, row, position)
@@ -210,6 +292,20 @@ def posteriors(
                 if before >= 0:
                     score = behind[here] + scores[position - band.low[row], kind]
                     behind[before] = _add_logs(behind[before], score)
+
+
+@numba.njit(nogil=True, cache=True)
+def _path_chances(
+    path: np.ndarray,
+    band: Band,
+    kinds: Kinds,
+    document: Document,
+    weights: Weights,
+    model: LengthModel,
+    sums: Sums,
+) -> np.ndarray:
+    """Return the posterior of each bead of a path, given the finished sums."""
+    ahead, behind, _ = sums
     found = np.empty(len(path))
     row = 0
     position = 0

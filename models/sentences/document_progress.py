@@ -1,0 +1,51 @@
+"""The progress of the alignment of a long document, as lines in the log."""
+
+import functools
+import logging
+import time
+
+from pairweave.transforms.kernels.sentences.beads import Told
+
+SAY_SECONDS = 10.0
+"""Time between messages on how far an alignment is, as for a fit (`models.hmm.training`)."""
+
+_LOG = logging.getLogger("pairweave")
+
+
+class DocumentProgress:
+    """Says from time to time how far the alignment of a document is; nothing of a short one."""
+
+    def __init__(self, document: str, sentences: int) -> None:
+        """Begin to count the time.
+
+        Args:
+            document: The document's name in messages.
+            sentences: Number of its source sentences.
+        """
+        self._document = document
+        self._sentences = sentences
+        self._steps: set[str] = set()
+        self._said = time.monotonic()
+
+    def of(self, step: str) -> Told:
+        """Return what a step calls after each block of rows.
+
+        Args:
+            step: What the step does, as in "pass 1 of 2, comparing lengths". A step that is
+                repeated is a search of a wider band.
+        """
+        again = ", again in a wider band" if step in self._steps else ""
+        self._steps.add(step)
+        return functools.partial(self._tell, step + again)
+
+    def _tell(self, step: str, done: int, rows: int) -> None:
+        now = time.monotonic()
+        if done < rows and now - self._said > SAY_SECONDS:
+            self._said = now
+            _LOG.info(
+                "aligning %s (%s sentences): %s: %d %% done",
+                self._document,
+                f"{self._sentences:,}",
+                step,
+                100 * done // rows,
+            )
