@@ -20,6 +20,9 @@ ELSEWHERE = {
     "--encoder ": "needs weights; tests/jobs/test_filter_encoder.py makes some",
     "pairweave finetune": "needs weights; tests/jobs/test_finetune_job.py makes some",
     "pairweave cluster": "needs Flink; tests/cluster/test_session_cluster.py starts one",
+    "laser.txt.gz": "needs Khmer; tests/jobs/test_filter_given_scores.py has scores of German",
+    "--golden_sizes": "needs thousands of rows; tests/pipelines/commands/test_export_series.py",
+    "--sheets project.tsv": "needs judges; tests/transforms/metrics/tags has filled sheets",
     "pairweave doctor": "needs a network for its stores; tests/pipelines/commands has its tests",
 }
 """What only runs where this test does not: beginnings of commands or options in them, and why."""

@@ -65,6 +65,8 @@ def _write_formats(directory, english, german):
     _lines(directory / "corpus.csv", ("source,target", *quoted))
     (directory / "help").mkdir()
     shutil.copy(directory / "corpus.tsv", directory / "help" / "one.tsv")
+    mined = (f"{1 + number % 20 / 100}\t{two}\t{one}" for number, (one, two) in enumerate(pairs))
+    _lines(directory / "WikiMatrix.de-en.tsv.gz", mined)
     _lines(directory / "labelled.tsv", (f"{one}\t{two}" for one, two in pairs[:40]))
     _lines(directory / "labels.txt", (number % 2 for number in range(40)))
     rows = [{"source": one, "target": two} for one, two in pairs]
@@ -106,6 +108,8 @@ def _write_markup(directory, english, german):
         first, second, rest = text.split(" ", 2)
         marked.append(f'{first} <g id="1">{second}</g> {rest}')
     _lines(directory / "src.txt", marked)
+    for name in ("test.en", "test.de", "test.fr", "test.hu", "masked.de"):
+        _lines(directory / name, marked)
     _lines(directory / "tagged.txt", marked)
     _lines(directory / "mt.sym", german[:50])
     _lines(directory / "mt.plain", german[:50])
