@@ -94,8 +94,15 @@ def _texts(plan: Plan) -> pa.Table:
     if not first:
         names = " ".join(file.name for file in plan.files)
         raise ConfigError(f"{names}: has no pair to look at; give files with at least one")
-    rows = pa.Table.from_batches(first).select(["source", "target"])
-    return rows.filter(pc.and_(rows["source"].is_valid(), rows["target"].is_valid()))
+    rows = pa.Table.from_batches(first)
+    whole = rows.filter(pc.and_(rows["source"].is_valid(), rows["target"].is_valid()))
+    if not whole.num_rows:
+        row = rows.slice(0, 1).to_pylist()[0]
+        raise ConfigError(
+            f"{row['file']}:{row['line']}: {row['detail']} [{row['reason']}]; none of the first "
+            f"{rows.num_rows:,} rows is a pair that can be read"
+        )
+    return whole.select(["source", "target"])
 
 
 def _yaml(given: dict[str, Any], plan: Plan, rows: pa.Table) -> str:

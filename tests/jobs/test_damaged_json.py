@@ -322,7 +322,9 @@ def test_counters_of_an_earlier_format_are_not_read(whole, tmp_path, command):
     older(run)
     with pytest.raises(ConfigError) as refused:
         command(str(run))
-    assert str(refused.value).startswith(f"{run}/_manifest.json: format: expected 2, found 1: pair")
+    assert str(refused.value).startswith(
+        f"{run}/_manifest.json: format: expected 2, found 1: an earlier pairweave ("
+    )
     assert "run the job again with another --output, or use that version" in str(refused.value)
 
 

@@ -23,6 +23,7 @@ from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.projection import hanneman_dinu
 from pairweave.transforms.projection.tag_nesting import Spans, find_parents, order_tags, settle
 from pairweave.transforms.text import codepoints
+from pairweave.transforms.text.whole_words import join_numbers
 
 RULES = ("best", "paper")
 
@@ -54,7 +55,8 @@ def project_tags(
             ``paper``: `transforms.projection.hanneman_dinu`.
 
     Returns:
-        The translation with the source's tags, each once, nested as in the source.
+        The translation with the source's tags, each once, nested as in the source. No tag is
+        inside a number such as ``2½`` or a formula such as ``H₂O``, unless one of the source's is.
 
     Raises:
         ConfigError: There are no such rules.
@@ -73,6 +75,7 @@ def project_tags(
     cut_source, cut_target = cut_tokens(source, target_text, source_tokens, target_tokens)
     if (len(cut_source), len(cut_target)) != (len(source_tokens), len(target_tokens)):
         links = _cut_links(links, source_tokens, target_tokens, cut_source, cut_target)
+    cut_target, links = _join_numbers(source, target_text, cut_source, cut_target, links)
     elements = find_elements(source.tags)
     parents = find_parents(elements)
     starts = np.array([element.start for element in elements], np.int64)
@@ -238,6 +241,40 @@ def _matching_parts(one: int, other: int) -> list[tuple[int, int]]:
         for j in range(other)
         if i * other < (j + 1) * one and j * one < (i + 1) * other
     ]
+
+
+def _join_numbers(
+    source: Marked,
+    target_text: str,
+    source_tokens: Tokens,
+    target_tokens: Tokens,
+    links: SoftLinks,
+) -> tuple[Tokens, SoftLinks]:
+    """Make one token of the target tokens that are parts of one number, with the links of all.
+
+    Aligners have a token for each part of ``2½``. Where a tag of the source splits such a number,
+    the tokens are not joined, so that the target is split likewise.
+    """
+    if target_text.isascii():
+        return target_tokens, links
+    joined = join_numbers(target_text, target_tokens)
+    if len(joined) == len(target_tokens) or _splits_number(source, source_tokens):
+        return target_tokens, links
+    starts = [start for start, _ in joined]
+    number_of = np.array([bisect.bisect_right(starts, at) - 1 for at, _ in target_tokens], np.int64)
+    ends = np.stack([links.source, number_of[links.target]])
+    (sources, targets), link_of = np.unique(ends, axis=1, return_inverse=True)
+    forward, reverse = np.zeros(len(sources)), np.zeros(len(sources))
+    np.maximum.at(forward, link_of.ravel(), links.forward)
+    np.maximum.at(reverse, link_of.ravel(), links.reverse)
+    return joined, SoftLinks(sources, targets, forward, reverse)
+
+
+def _splits_number(source: Marked, tokens: Tokens) -> bool:
+    """Tell whether a tag of the source is inside a number."""
+    offsets = {tag.offset for tag in source.tags}
+    numbers = set(join_numbers(source.text, tokens)) - set(tokens)
+    return any(start < at < end for start, end in numbers for at in offsets)
 
 
 def _first_parts(tokens: Tokens, parts: Tokens) -> list[int]:

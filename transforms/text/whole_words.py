@@ -150,6 +150,32 @@ def find_cuts(
     )
 
 
+def join_numbers(text: str, tokens: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join the touching tokens of one text that are parts of one number, unit or formula.
+
+    Args:
+        text: The text.
+        tokens: Half-open ranges of its code points, ascending and disjoint.
+
+    Returns:
+        Ranges, likewise; the tokens themselves if none are joined.
+
+    >>> join_numbers("2½ kg", [(0, 1), (1, 2), (3, 5)])
+    [(0, 2), (3, 5)]
+    """
+    data, offsets = texts_of(pa.array([text]))
+    spans = np.array(tokens, np.int32).reshape(-1, 2)
+    _, starts, ends = cuts.join_numbers(
+        data,
+        offsets,
+        np.array([0, len(spans)], np.int32),
+        spans[:, 0].copy(),
+        spans[:, 1].copy(),
+        codepoints.properties(whole_words=True),
+    )
+    return list(zip(starts.tolist(), ends.tolist(), strict=True))
+
+
 def pair_cuts(table: pa.Table, segmenter: str = NONE) -> tuple[pa.ListArray, pa.ListArray]:
     """Return the source cuts and the target cuts of rows with tokens (`find_cuts`)."""
     source, target = (

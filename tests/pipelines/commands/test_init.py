@@ -126,3 +126,11 @@ def test_an_empty_file_before_others_is_passed_over(tmp_path):
     (tmp_path / "b.tsv").write_bytes((tmp_path / "both.tsv").read_bytes())
     out = runs.run_well_here("init", "a.tsv", "b.tsv", cwd=tmp_path)
     assert "# a.tsv: tsv, 0 rows" in out
+
+
+def test_rows_of_which_none_is_a_pair_are_refused_with_the_first_reason(tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"x": 1}\n')
+    status, _, errors = runs.run_here("init", "x.jsonl", cwd=tmp_path)
+    assert status == 2
+    assert "x.jsonl:1: source: field 'source' is missing [missing_field]" in errors
+    assert not (tmp_path / "pairweave.yaml").exists()

@@ -1,5 +1,6 @@
 """Projected tags: each occurs once, the text is unchanged, nesting is kept."""
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -12,6 +13,7 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.links.soft_links import SoftLinks, soften
 from pairweave.transforms.markup.markup import (
     XLIFF,
+    XML,
     Form,
     Kind,
     Marked,
@@ -147,6 +149,30 @@ def projected(source, target, links, rules="best", syntax=XLIFF):
             marked, target, words(marked.text), words(target), SoftLinks.certain(links), rules
         )
     )
+
+
+@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize(
+    ("source", "target", "links", "expected"),
+    [
+        # "two and a half cups": each part of the number has a link of its own
+        ("<b>two</b> and half cups", "2½ Tassen", [(0, 0), (2, 1), (3, 2)], "<b>2½</b> Tassen"),
+        ("two and <b>half</b> cups", "2½ Tassen", [(0, 0), (2, 1), (3, 2)], "<b>2½</b> Tassen"),
+        ("<b>ten</b> squared", "10²", [(0, 0), (1, 1)], "<b>10²</b>"),
+        ("<b>hydrogen</b> oxide", "H₂O", [(0, 0), (1, 2)], "<b>H₂O</b>"),
+        ("<b>2</b>½ cups", "2½ Tassen", [(0, 0), (1, 1), (2, 2)], "<b>2</b>½ Tassen"),
+    ],
+)
+def test_no_tag_splits_a_number_unless_one_does_in_the_source(
+    rules, source, target, links, expected
+):
+    marked = parse_markup(source, XML)
+    tokens = [
+        [token.span() for token in re.finditer(r"\d+|[½²₂]|[^\W\d½²₂]+", text)]
+        for text in (marked.text, target)
+    ]
+    found = project_tags(marked, target, *tokens, SoftLinks.certain(links), rules)
+    assert str(found) == expected
 
 
 def test_tags_at_the_edges_of_the_text_stay_there():

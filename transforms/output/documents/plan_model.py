@@ -75,7 +75,9 @@ def check_format(found: dict[str, Any], path: str, advice: str) -> None:
     """
     form = found.get("format", 1)
     if form != FORMAT:
+        # The number of the version alone may be the same as this one's.
+        other = "an earlier" if form < FORMAT else "a later"
         raise ConfigError(
-            f"{path}: format: expected {FORMAT}, found {form}: pairweave {found['version']} wrote "
-            f"this run, and its counters have another form; {advice}"
+            f"{path}: format: expected {FORMAT}, found {form}: {other} pairweave "
+            f"({found['version']}) wrote this run, and its counters have another form; {advice}"
         )
