@@ -211,8 +211,8 @@ def test_an_input_that_is_reached_by_a_link_is_no_output_either(tmp_path):
     (tmp_path / "out/data").mkdir(parents=True)
     (tmp_path / "link").symlink_to("out")
     for output, place in (("out", "link"), ("link", "out")):
+        path = str(tmp_path / place / "data/a.tsv")
         with pytest.raises(ConfigError, match="is an input and in a directory that the command"):
-            path = str(tmp_path / place / "data/a.tsv")
             outputs.require_apart("output", str(tmp_path / output), [path])
 
 
