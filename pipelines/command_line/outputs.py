@@ -5,6 +5,7 @@ All options that name an output are checked here, when they are read.
 
 import fnmatch
 import os
+import re
 from collections.abc import Iterable, Iterator
 
 import pydantic
@@ -25,6 +26,9 @@ NIGHT = "refresh"
 _NIGHTS = ("_refresh", "nights")
 _RUNS = "_runs"
 _FIRST = "00000001.json"
+
+_OWN = re.compile(r"^/_|/part-[0-9a-f]{24}\.parquet$")
+"""Files that `refresh` itself writes, by their path below the table."""
 
 _FOLDERS = (run_files.DATA, run_files.REJECTS, run_files.MODELS)
 """Directories below an output that a run or an export writes to."""
@@ -82,6 +86,8 @@ def require_outside_tables(option: str, path: str, *, is_table: bool = False) ->
 def require_no_input_inside(table: str, inputs: Iterable[str]) -> None:
     """Check that a night does not read the files of its own table.
 
+    Files of the user that lie in the directory of the table beside them are none.
+
     Args:
         table: Directory of all tables.
         inputs: Paths of the input files.
@@ -91,7 +97,8 @@ def require_no_input_inside(table: str, inputs: Iterable[str]) -> None:
     """
     root = _real(table).rstrip("/") + "/"
     for name in inputs:
-        if _real(name).startswith(root):
+        real = _real(name)
+        if real.startswith(root) and _OWN.search("/" + real.removeprefix(root)):
             raise ConfigError(
                 f"{name}: is an input and in the table that the night writes, {table}; give "
                 "patterns of input files that match nothing in the table, or another --output"

@@ -207,6 +207,12 @@ def test_a_night_reads_no_file_of_its_own_table(directory, pattern):
     assert runs.tree_digests(directory / "table") == before
 
 
+def test_input_files_of_the_user_may_lie_beside_the_tables(directory):
+    outputs.require_no_input_inside(str(directory), [str(directory / "help/one.tsv")])
+    with pytest.raises(ConfigError, match="in the table that the night writes"):
+        outputs.require_no_input_inside(str(directory), [str(directory / "_runs/x/a.tsv")])
+
+
 def test_an_input_that_is_reached_by_a_link_is_no_output_either(tmp_path):
     (tmp_path / "out/data").mkdir(parents=True)
     (tmp_path / "link").symlink_to("out")
