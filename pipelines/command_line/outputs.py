@@ -5,6 +5,7 @@ All options that name an output are checked here, when they are read.
 
 import fnmatch
 import os
+import re
 from collections.abc import Iterable, Iterator
 
 import pydantic
@@ -15,9 +16,9 @@ from pairweave.transforms.storage import files
 
 OUTPUTS = (
     *("output", "target_output", "beads", "pharaoh", "scores", "self_translations", "output_model"),
-    *("metrics", "lineage", "launches"),
+    *("metrics", "lineage", "launches", "lines", "output_tokenizer", "target_table"),
 )
-"""Options that name what a command writes."""
+"""Options that name what a command writes; others are in the `WRITTEN` of their class."""
 
 NIGHT = "refresh"
 """The command whose ``output`` is a table."""
@@ -26,7 +27,13 @@ _NIGHTS = ("_refresh", "nights")
 _RUNS = "_runs"
 _FIRST = "00000001.json"
 
-_WRITTEN = (f"{run_files.DATA}/*", f"{run_files.REJECTS}/*", f"{run_files.MODELS}/*", "_*")
+_OWN = re.compile(r"^/_|/part-[0-9a-f]{24}\.parquet$")
+"""Files that `refresh` itself writes, by their path below the table."""
+
+_FOLDERS = (run_files.DATA, run_files.REJECTS, run_files.MODELS)
+"""Directories below an output that a run or an export writes to."""
+
+_WRITTEN = (*(f"{folder}/*" for folder in _FOLDERS), "_*")
 """Files below an output that a run or an export writes, and that later ones find by patterns."""
 
 
@@ -40,16 +47,16 @@ def check(options: pydantic.BaseModel, *, is_night: bool = False) -> None:
     Raises:
         ConfigError: One is in a table; names the option and the table.
     """
-    for name in OUTPUTS:
+    for name in (*OUTPUTS, *getattr(options, "WRITTEN", ())):
         path = getattr(options, name, None)
         if isinstance(path, str) and path and not files.is_uri(path):
             require_outside_tables(name, path, is_table=is_night and name == "output")
 
 
 def require_outside_tables(option: str, path: str, *, is_table: bool = False) -> None:
-    """Check that an output is neither a table of `refresh` nor inside one.
+    """Check that an output is no table of `refresh`, is not inside one, and writes into none.
 
-    The runs of a night are: a scheduler starts them below ``_runs``.
+    The runs of a night are inside one: a scheduler starts them below ``_runs``.
 
     Args:
         option: The option that names it.
@@ -68,6 +75,34 @@ def require_outside_tables(option: str, path: str, *, is_table: bool = False) ->
                 f"--{option} {path}: {what} {table}, where refresh alone may write and its vacuum "
                 "deletes all other files; give a place outside of it"
             )
+    for table in () if is_table else (files.join(path, folder) for folder in _FOLDERS):
+        if _is_table(table):
+            raise ConfigError(
+                f"--{option} {path}: its files would be written into the table of refresh {table}, "
+                "where refresh alone may write; give another directory"
+            )
+
+
+def require_no_input_inside(table: str, inputs: Iterable[str]) -> None:
+    """Check that a night does not read the files of its own table.
+
+    Files of the user that lie in the directory of the table beside them are none.
+
+    Args:
+        table: Directory of all tables.
+        inputs: Paths of the input files.
+
+    Raises:
+        ConfigError: One is in the table; names it.
+    """
+    root = _real(table).rstrip("/") + "/"
+    for name in inputs:
+        real = _real(name)
+        if real.startswith(root) and _OWN.search("/" + real.removeprefix(root)):
+            raise ConfigError(
+                f"{name}: is an input and in the table that the night writes, {table}; give "
+                "patterns of input files that match nothing in the table, or another --output"
+            )
 
 
 def require_apart(option: str, path: str, inputs: Iterable[str]) -> None:
@@ -81,14 +116,20 @@ def require_apart(option: str, path: str, inputs: Iterable[str]) -> None:
     Raises:
         ConfigError: One is; names it.
     """
-    root = files.absolute(path).rstrip("/") + "/"
+    root = _real(path).rstrip("/") + "/"
     for name in inputs:
-        below = files.absolute(name).removeprefix(root)
-        if below != files.absolute(name) and any(fnmatch.fnmatch(below, p) for p in _WRITTEN):
+        real = _real(name)
+        below = real.removeprefix(root)
+        if below != real and any(fnmatch.fnmatch(below, p) for p in _WRITTEN):
             raise ConfigError(
                 f"--{option} {path}: {name} is an input and in a directory that the command "
                 "writes to; give another directory, so that no output is among the inputs"
             )
+
+
+def _real(path: str) -> str:
+    """Return the place of a file or directory, whatever links lead to it."""
+    return path if files.is_uri(path) else os.path.realpath(path)
 
 
 def _ancestors(path: str) -> Iterator[tuple[str, list[str]]]:

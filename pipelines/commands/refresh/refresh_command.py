@@ -8,7 +8,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line import flags, outputs
 from pairweave.pipelines.options.refresh_options import RefreshOptions
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh import file_ledger, night_metrics, records, refitting, tables
@@ -132,7 +132,10 @@ def _files(config: NightConfig, options: RefreshOptions, base: Record | None) ->
     ledger = [] if base is None else [InputEntry.from_json(entry) for entry in base.files]
     # All rows made anew are read from all files, so none may pass for what it was.
     full_check = options.full_check or options.migrate or options.refit
-    return file_ledger.find(config.inputs, config.licences, ledger, full_check=full_check)
+    found = file_ledger.find(config.inputs, config.licences, ledger, full_check=full_check)
+    paths = (file.path for group in found.groups.values() for file in group.files)
+    outputs.require_no_input_inside(options.output, paths)
+    return found
 
 
 def _check_version(config: NightConfig, options: RefreshOptions, base: Record) -> list[str]:

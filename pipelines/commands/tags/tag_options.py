@@ -1,6 +1,6 @@
 """The options of ``tags encode``, ``tags decode`` and ``tags vocabulary``."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -60,6 +60,9 @@ class CodingOptions(SymbolOptions):
 
 class TagsEncodeOptions(CodingOptions):
     """Options of ``tags encode``."""
+
+    WRITTEN: ClassVar[tuple[str, ...]] = ("table",)
+    """Outputs that other commands do not write under this name (`command_line.outputs`)."""
 
     input: str = Field(min_length=1, description="tagged text, one per line [.gz .zst]")
     output: str = Field(min_length=1, description="file of the text with symbols [.gz .zst]")

@@ -166,6 +166,62 @@ def test_an_export_of_a_table_is_not_among_its_input_files(directory):
     assert "--output out: out/data/one.tsv is an input and in a directory that" in errors
 
 
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("tags", "encode", "--input", "a", "--output", "b", "--table"), "table"),
+        (("tags", "encode", "--input", "a", "--output", "b", "--table", "c"), "target_table"),
+        (("tags", "vocabulary", "--tokenizer", "a"), "output_tokenizer"),
+        (("evaluate", "tags", "a", "b"), "lines"),
+    ],
+)
+def test_an_output_with_a_name_of_its_own_is_not_written_into_a_table(directory, words, option):
+    words = words if words[-1] == f"--{option}" else (*words, f"--{option}")
+    status, _, errors = runs.run_here(*words, "table/x", cwd=directory)
+    assert (status, f"--{option} table/x: is inside the table" in errors) == (2, True), errors
+
+
+@pytest.mark.parametrize("name", ["data", "rejects", "models"])
+def test_no_run_or_export_writes_into_a_table_that_has_the_name_of_its_folder(directory, name):
+    (directory / "table").rename(directory / name)
+    before = runs.tree_digests(directory / name)
+    run = ("augment", "--input", "help/*.tsv", "--source_lang", "en", "--target_lang", "de")
+    for words in (("refresh", "export", name), run):
+        status, _, errors = runs.run_here(*words, "--output", ".", cwd=directory)
+        assert status == 2
+        assert (
+            f"--output .: its files would be written into the table of refresh ./{name}" in errors
+        )
+    assert runs.tree_digests(directory / name) == before
+    assert "nothing has changed" in nightly.good_night(directory, table=name)
+
+
+@pytest.mark.parametrize("pattern", ["table/**/*.parquet", "link/**/*.parquet"])
+def test_a_night_reads_no_file_of_its_own_table(directory, pattern):
+    (directory / "link").symlink_to("table")
+    both = f'corpora:\n- {{corpus: help, input: ["help/*.tsv", "{pattern}"]}}\n'
+    nightly.write_config(directory, of=both)
+    before = runs.tree_digests(directory / "table")
+    status, _, errors = nightly.night(directory)
+    assert (status, "is an input and in the table that the night writes" in errors) == (2, True)
+    assert runs.tree_digests(directory / "table") == before
+
+
+def test_input_files_of_the_user_may_lie_beside_the_tables(directory):
+    outputs.require_no_input_inside(str(directory), [str(directory / "help/one.tsv")])
+    with pytest.raises(ConfigError, match="in the table that the night writes"):
+        outputs.require_no_input_inside(str(directory), [str(directory / "_runs/x/a.tsv")])
+
+
+def test_an_input_that_is_reached_by_a_link_is_no_output_either(tmp_path):
+    (tmp_path / "out/data").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("out")
+    for output, place in (("out", "link"), ("link", "out")):
+        path = str(tmp_path / place / "data/a.tsv")
+        with pytest.raises(ConfigError, match="is an input and in a directory that the command"):
+            outputs.require_apart("output", str(tmp_path / output), [path])
+
+
 @pytest.mark.parametrize("folder", ["data", "rejects", "models/hmm", "_receipts"])
 def test_no_run_writes_to_a_directory_of_its_input(tmp_path, folder):
     path = str(tmp_path / "out" / folder / "a.tsv")
