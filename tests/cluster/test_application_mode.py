@@ -74,7 +74,10 @@ def test_a_jar_on_a_cluster_of_its_own_writes_and_commits_the_same_bytes(
     assert told == f"{jar}\n"
     assert not (output / "_manifest.json").exists()
     sizes = session_cluster.ClusterState(
-        rest=session_cluster.free_port(), job_port=0, slots=2, task_managers=1
+        rest=session_cluster.free_port(),
+        job_port=session_cluster.free_port(),  # nothing listens there
+        slots=2,
+        task_managers=1,
     )
     cluster = ApplicationCluster(
         tmp_path / "cluster", flink_libraries, engines.require_java(), str(jar), sizes
