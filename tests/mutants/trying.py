@@ -42,8 +42,8 @@ class Reached:
         """Return the tests for a fault, the most telling first, and their CPU seconds.
 
         A test tells the more, the more lines of the module it runs in a second. The tests in files
-        named after the module come first, then those in its folder: many others run a line of, say, the options and compare
-        nothing that depends on it.
+        named after the module come first, then those in its folder: many others run a line of, say,
+        the options and compare nothing that depends on it.
         """
         source = (tree / fault.path).read_text()
         lines, modules = _lines_to_reach(source, fault.line), [fault.path]
