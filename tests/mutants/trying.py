@@ -42,8 +42,8 @@ class Reached:
         """Return the tests for a fault, the most telling first, and their CPU seconds.
 
         A test tells the more, the more lines of the module it runs in a second. The tests in files
-        named after the module come first: many others run a line of, say, the options and compare
-        nothing that depends on it.
+        named after the module come first, then those in its folder: many others run a line of, say,
+        the options and compare nothing that depends on it.
         """
         source = (tree / fault.path).read_text()
         lines, modules = _lines_to_reach(source, fault.line), [fault.path]
@@ -70,10 +70,11 @@ class Reached:
                 chosen[test] = self.seconds[test]
         return chosen
 
-    def _rank(self, test: str, lines: int, path: str) -> tuple[bool, float, str]:
+    def _rank(self, test: str, lines: int, path: str) -> tuple[bool, bool, float, str]:
         module, file = Path(path), Path(test.partition("::")[0])
         name = module.parent.name if module.stem == "__init__" else module.stem
-        return not file.stem.startswith(f"test_{name}"), self.seconds[test] / lines, test
+        named, beside = file.stem.startswith(f"test_{name}"), file.parent == "tests" / module.parent
+        return not named, not beside, self.seconds[test] / lines, test
 
 
 def _lines_to_reach(source: str, line: int) -> set[int]:
