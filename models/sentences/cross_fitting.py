@@ -106,7 +106,7 @@ def _scores(source: SentenceWords, target: SentenceWords, model: HmmModel) -> np
     )
     band = band_about(np.arange(count + 1), count, SHIFTS + 1)
     forward, reverse = word_scores.score_words(
-        ours, theirs, parts.source_words, parts.target_words, parts.lexicon, band, 1, NOTHING
+        ours, theirs, (parts.source_words, parts.target_words), parts.lexicon, band, 1, NOTHING
     )
     both = (forward + reverse)[:, 0].astype(np.float64)
     rows = np.arange(count)[:, None]

@@ -195,8 +195,7 @@ def align_by_words(
         scores = word_scores.score_words(
             texts[0],
             texts[1],
-            parts.source_words,
-            parts.target_words,
+            (parts.source_words, parts.target_words),
             parts.lexicon,
             band,
             MOST_SENTENCES,

@@ -110,7 +110,7 @@ def test_scores_of_words_are_those_of_the_slow_twin(model):
     rows, columns = len(words.source), len(words.target)
     band = band_about(np.linspace(0, columns, rows + 1).astype(np.int64), columns, 3)
     known = parts.source_words, parts.target_words
-    forward, reverse = word_scores.score_words(*texts, *known, parts.lexicon, band, 3, 0.2)
+    forward, reverse = word_scores.score_words(*texts, known, parts.lexicon, band, 3, 0.2)
     probabilities = functools.cache(lambda i, j: _probabilities(texts, parts, i, j))
     checked = 0
     for i, j in itertools.product(range(rows), range(columns)):

@@ -193,8 +193,9 @@ def best_beads(
         The last beads of the best paths as in `advance`, uint8 ``[position, state]``.
     """
     search = _begin_search(band, kinds)
-    for first, last in blocks(0, len(band.low), told):
-        _search_rows(first, last, band, kinds, document, weights, cost, forward, reverse, search)
+    scores = forward, reverse
+    for rows in blocks(0, len(band.low), told):
+        _search_rows(rows, band, kinds, document, weights, cost, scores, search)
     return search.back
 
 
@@ -210,22 +211,20 @@ def _begin_search(band: Band, kinds: Kinds) -> Search:
 
 @numba.njit(nogil=True, cache=True)
 def _search_rows(
-    first: int,
-    last: int,
+    rows: tuple[int, int],
     band: Band,
     kinds: Kinds,
     document: Document,
     weights: Weights,
     cost: float,
-    forward: np.ndarray,
-    reverse: np.ndarray,
+    scores: tuple[np.ndarray, np.ndarray],
     search: Search,
 ) -> None:
-    """Continue a search from row ``first`` to before row ``last``."""
+    """Continue a search from row ``rows[0]`` to before row ``rows[1]``."""
     breaks = document.source_breaks, document.target_breaks
     costs = cost, weights.unequal
-    for row in range(first, last):
-        score_row(row, band, kinds, document, weights, forward, reverse, search.scores)
+    for row in range(rows[0], rows[1]):
+        score_row(row, band, kinds, document, weights, scores[0], scores[1], search.scores)
         advance(row, band, kinds, search.scores, breaks, costs, search.best, search.back)
 
 

@@ -141,15 +141,14 @@ def best_beads(
         The last bead of the best path to each position of the band, uint8 ``[position]``.
     """
     search = begin_search(band, kinds)
-    for first, last in blocks(0, len(band.low), told):
-        _search_rows(first, last, band, kinds, document, weights, embedded, search)
+    for rows in blocks(0, len(band.low), told):
+        _search_rows(rows, band, kinds, document, weights, embedded, search)
     return search.back
 
 
 @numba.njit(nogil=True, cache=True)
 def _search_rows(
-    first: int,
-    last: int,
+    rows: tuple[int, int],
     band: Band,
     kinds: Kinds,
     document: Document,
@@ -157,9 +156,9 @@ def _search_rows(
     embedded: Embedded,
     search: Search,
 ) -> None:
-    """Continue a search from row ``first`` to before row ``last``."""
+    """Continue a search from row ``rows[0]`` to before row ``rows[1]``."""
     scores = search.scores
-    for row in range(first, last):
+    for row in range(rows[0], rows[1]):
         for position in range(band.low[row], band.high[row]):
             for kind in range(len(kinds.sources)):
                 scores[position - band.low[row], kind] = prior(
@@ -187,30 +186,27 @@ def best_beads_by_both(
         The last bead of the best path to each position of the band, uint8 ``[position]``.
     """
     search = begin_search(band, kinds)
-    for first, last in blocks(0, len(band.low), told):
-        _search_rows_by_both(
-            first, last, band, kinds, document, weights, forward, reverse, embedded, search
-        )
+    words = forward, reverse
+    for rows in blocks(0, len(band.low), told):
+        _search_rows_by_both(rows, band, kinds, document, weights, words, embedded, search)
     return search.back
 
 
 @numba.njit(nogil=True, cache=True)
 def _search_rows_by_both(
-    first: int,
-    last: int,
+    rows: tuple[int, int],
     band: Band,
     kinds: Kinds,
     document: Document,
     weights: Weights,
-    forward: np.ndarray,
-    reverse: np.ndarray,
+    words: tuple[np.ndarray, np.ndarray],
     embedded: Embedded,
     search: Search,
 ) -> None:
-    """Continue a search from row ``first`` to before row ``last``."""
+    """Continue a search from row ``rows[0]`` to before row ``rows[1]``."""
     scores = search.scores
-    for row in range(first, last):
-        score_row(row, band, kinds, document, weights, forward, reverse, scores)
+    for row in range(rows[0], rows[1]):
+        score_row(row, band, kinds, document, weights, words[0], words[1], scores)
         add_gains(row, band, kinds, embedded, scores)
         advance(row, band, kinds, scores, search.best, search.back)
 

@@ -119,26 +119,25 @@ def best_beads(
         The last bead of the best path to each position of the band, uint8 ``[position]``.
     """
     search = begin_search(band, kinds)
-    for first, last in blocks(0, len(band.low), told):
-        _search_rows(first, last, band, kinds, document, weights, forward, reverse, search)
+    scores = forward, reverse
+    for rows in blocks(0, len(band.low), told):
+        _search_rows(rows, band, kinds, document, weights, scores, search)
     return search.back
 
 
 @numba.njit(nogil=True, cache=True)
 def _search_rows(
-    first: int,
-    last: int,
+    rows: tuple[int, int],
     band: Band,
     kinds: Kinds,
     document: Document,
     weights: Weights,
-    forward: np.ndarray,
-    reverse: np.ndarray,
+    scores: tuple[np.ndarray, np.ndarray],
     search: Search,
 ) -> None:
-    """Continue a search from row ``first`` to before row ``last``."""
-    for row in range(first, last):
-        score_row(row, band, kinds, document, weights, forward, reverse, search.scores)
+    """Continue a search from row ``rows[0]`` to before row ``rows[1]``."""
+    for row in range(rows[0], rows[1]):
+        score_row(row, band, kinds, document, weights, scores[0], scores[1], search.scores)
         advance(row, band, kinds, search.scores, search.best, search.back)
 
 

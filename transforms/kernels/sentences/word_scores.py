@@ -154,8 +154,7 @@ class Recent(NamedTuple):
 def score_words(
     source: Text,
     target: Text,
-    source_words: Words,
-    target_words: Words,
+    known: tuple[Words, Words],
     lexicon: Lexicon,
     band: Band,
     most: int,
@@ -170,8 +169,7 @@ def score_words(
     Args:
         source: The source text.
         target: The target text.
-        source_words: Statistics of the source words.
-        target_words: Statistics of the target words.
+        known: Statistics of the source words and of the target words.
         lexicon: The lexicon.
         band: The positions.
         most: Maximum number of sentences in a run.
@@ -183,7 +181,7 @@ def score_words(
         that of source sentence ``i`` given the ``run + 1`` target sentences up to ``j``, float32
         ``[position, run]``; `NO_PATH` for a run that leaves the text or the band.
     """
-    both = _both(source, target, source_words, target_words)
+    both = _both(source, target, known[0], known[1])
     cells = int(band.begins[-1])
     forward = np.full((cells, most), np.float32(NO_PATH), dtype=np.float32)
     reverse = np.full((cells, most), np.float32(NO_PATH), dtype=np.float32)
@@ -193,14 +191,13 @@ def score_words(
         np.zeros((most, int(widest)), dtype=np.float32),
         np.zeros(most, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
-        np.full(len(target_words.mass), -1, dtype=np.int32),
-        np.full(len(target_words.stem_mass), -1, dtype=np.int32),
+        np.full(len(known[1].mass), -1, dtype=np.int32),
+        np.full(len(known[1].stem_mass), -1, dtype=np.int32),
         np.empty(MAX_LETTERS + 1, dtype=np.int32),
     )
-    for first, last in blocks(1, len(band.low), told):
-        _score_rows(
-            first, last, source, target, both, lexicon, band, nothing, recent, forward, reverse
-        )
+    texts, scores = (source, target), (forward, reverse)
+    for rows in blocks(1, len(band.low), told):
+        _score_rows(rows, texts, both, lexicon, band, nothing, recent, scores)
     return forward, reverse
 
 
@@ -216,26 +213,25 @@ def _both(source: Text, target: Text, source_words: Words, target_words: Words) 
 
 @numba.njit(nogil=True, cache=True)
 def _score_rows(
-    begin: int,
-    end: int,
-    source: Text,
-    target: Text,
+    rows: tuple[int, int],
+    texts: tuple[Text, Text],
     both: Both,
     lexicon: Lexicon,
     band: Band,
     nothing: float,
     recent: Recent,
-    forward: np.ndarray,
-    reverse: np.ndarray,
+    scores: tuple[np.ndarray, np.ndarray],
 ) -> None:
-    """Continue `score_words` from row ``begin`` to before row ``end``."""
+    """Continue `score_words` from row ``rows[0]`` to before row ``rows[1]``."""
+    source, target = texts
+    forward, reverse = scores
     ours, theirs = both.ours, both.theirs
     sums, counts, firsts, heads, stem_heads, line = recent
     most = len(firsts)
     target_offsets = target.side.offsets
     source_offsets = source.side.offsets
     gate = 1.0 - nothing
-    for row in range(begin, end):
+    for row in range(rows[0], rows[1]):
         i = row - 1
         low = max(band.low[row] - 1, 0)
         high = band.high[row] - 1
