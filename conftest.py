@@ -5,7 +5,7 @@ import importlib.util
 _NEURAL = (
     *(f"pairweave/models/encoder/{name}.py" for name in ("blocks", "heads", "neural")),
     *(f"pairweave/models/encoder/{name}.py" for name in ("piece_similarity", "optimal_transport")),
-    "pairweave/models/encoder/piece_encoder.py",
+    *(f"pairweave/models/encoder/{name}.py" for name in ("layer_states", "piece_encoder")),
     "pairweave/models/sentences/sentence_encoder.py",
     *(
         f"pairweave/models/similarity/{name}.py"
