@@ -46,7 +46,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
         shard_pairs=SHARD_PAIRS,
         max_ratio=MAX_RATIO,
     )
-    run = prepare("augment", job)
+    run = prepare(augment.JOB, job)
     execute(run, augment.graph, extra, augment.extra_files(run))
     sys.stdout.write("\n")
     preview.show(richest(options.output, run.shards, options.pairs))

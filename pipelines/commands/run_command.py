@@ -67,8 +67,8 @@ def _recipe_of(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
 
 def _start(step: Step, extra: Sequence[str]) -> int:
     """Run a step as its job does; return the exit status."""
-    module = importlib.import_module(COMMANDS[step.job].module)
-    return int(module.start(step.job, step.options, extra))
+    job = importlib.import_module(COMMANDS[step.job].module).JOB
+    return int(job.start(step.options, extra))
 
 
 def _check_rejected(step: Step) -> None:

@@ -12,6 +12,7 @@ from pairweave.models.encoder.pieces import cut_pieces
 from pairweave.models.similarity import idf, scorer_reference
 from pairweave.models.similarity.idf import IdfReference
 from pairweave.models.similarity.scorer_reference import SimilarityReference
+from pairweave.pipelines.parts.similarity_part import SIMILARITY
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample
 from pairweave.transforms.filtering import filtered, rules
@@ -27,7 +28,7 @@ BLOCK_PAIRS = 1 << 12
 
 def counted_pieces(rows: Batches, run: Run) -> beam.pvalue.AsSingleton:
     """Return the document frequencies of pieces in a sample of a run's rows, as a side input."""
-    similarity = run.similarity
+    similarity = run.need(SIMILARITY)
     assert similarity is not None
     step = CountPieces(
         encoder=similarity.encoder,

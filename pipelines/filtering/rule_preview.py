@@ -8,8 +8,8 @@ import pyarrow as pa
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.options.filter_options import FilterJobOptions
+from pairweave.pipelines.parts.screen_part import screen_of
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.run.prepare import screen_of
 from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
 from pairweave.transforms.filtering.rule_preview import preview_lines

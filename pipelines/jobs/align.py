@@ -1,6 +1,5 @@
 """The job ``align``: pairs become links."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import apache_beam as beam
@@ -10,12 +9,14 @@ from pairweave.models.aligner import AlignerReference
 from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.job_options import AlignOptions
-from pairweave.pipelines.run import plan_text, run_summary
-from pairweave.pipelines.run.execute import execute
+from pairweave.pipelines.parts.aligner_part import ALIGNER
+from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
+from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
+from pairweave.pipelines.parts.screen_part import SCREEN
+from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
+from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.line_file import LineFile
-from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.pipelines.steps.second_aligner import AlignWithSecond
@@ -29,26 +30,10 @@ from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.text.tokens import TokenConfig
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
-    """Run the job from its command line."""
-    options, extra = flags.parse(
-        AlignOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
-    )
-    return start(name, options, extra)
-
-
-def start(name: str, options: AlignOptions, extra: Sequence[str]) -> int:
-    """Plan the job, and run it or show its plan; return the exit status."""
-    run = prepare(name, options, extra)
-    pharaoh = None if options.pharaoh is None else LineFile("pharaoh", options.pharaoh, run)
-    if options.plan_only:
-        return plan_text.show(run, graph, extra)
-    if not execute(run, graph, extra, {}):
-        return 0
-    if pharaoh is not None:
-        pharaoh.write()
-    run_summary.say_where(options.output)
-    return 0
+def line_files(run: Run[AlignOptions]) -> list[LineFile]:
+    """Return the file of links that the options ask for, if they do."""
+    wanted = run.options.pharaoh
+    return [] if wanted is None else [LineFile("pharaoh", wanted, run)]
 
 
 def graph(pipeline: beam.Pipeline, run: Run[AlignOptions], wanted: frozenset[int]) -> None:
@@ -63,8 +48,8 @@ def graph(pipeline: beam.Pipeline, run: Run[AlignOptions], wanted: frozenset[int
     linked = tokens | "Align" >> aligner.step(run, model)
     both = pick(SymmetrizeConfig, options)
     links = linked | "Symmetrize" >> MapShards(symmetrize, config=both)
-    if run.second is not None:
-        second = AlignWithSecond(run.second, options.heuristic, options.combine)
+    if (reference := run.need(SECOND_ALIGNER)) is not None:
+        second = AlignWithSecond(reference, options.heuristic, options.combine)
         links = links | "AlignWithSecond" >> second
     settings: dict[str, Any] = {"aligner": aligner, "reference": run.model, "tokens": run.tokens}
     step = WriteShards(finish, config, **settings, fitted=run.model_directory)
@@ -100,3 +85,14 @@ def finish(
     lengths = pa.compute.list_value_length(data.column("links"))
     counts = {"pairs": data.num_rows, "links": pa.compute.sum(lengths, min_count=0).as_py()}
     return ShardOutput(shard, data, counts)
+
+
+JOB = Job(
+    name="align",
+    about=COMMANDS["align"].about,
+    options=AlignOptions,
+    parts=(RULE_BLOCK, ALIGNER, SCREEN, SECOND_ALIGNER, KNOWN_PAIRS),
+    graph=graph,
+    beside=line_files,
+)
+main = JOB.main

@@ -2,7 +2,7 @@
 
 import functools
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import apache_beam as beam
 import pyarrow as pa
@@ -10,9 +10,7 @@ import pyarrow.compute as pc
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig
-from pairweave.pipelines.aligners.model_languages import check_languages
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.documents.document_aligning import (
     Documents,
     EachDocument,
@@ -24,11 +22,12 @@ from pairweave.pipelines.documents.document_aligning import (
 )
 from pairweave.pipelines.documents.document_reading import DocumentSettings, is_table
 from pairweave.pipelines.options.bitext_options import BitextOptions
-from pairweave.pipelines.options.corpora import UNDETERMINED
-from pairweave.pipelines.run import plan_text, run_summary
+from pairweave.pipelines.parts.aligner_part import ALIGNER
+from pairweave.pipelines.parts.screen_part import SCREEN
+from pairweave.pipelines.parts.sentences_part import PARALLEL_TEXT, SENTENCES
 from pairweave.pipelines.run.beside_output import check_beside
-from pairweave.pipelines.run.execute import execute
-from pairweave.pipelines.run.prepare import expected_rows, prepare
+from pairweave.pipelines.run.job import Job
+from pairweave.pipelines.run.prepare import expected_rows
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.hmm_fitting import NO_MODEL, FitAligner
 from pairweave.pipelines.steps.screened_rows import ScreenRows
@@ -37,50 +36,19 @@ from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.line_files import bead_files
 from pairweave.transforms.output.write import ShardOutput
-from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.sentences.bead_rows import LeastScores, sentences_table
 from pairweave.transforms.sentences.splitting import splitting_of
 from pairweave.transforms.shards.sample import sample_share
 from pairweave.transforms.shards.shard import Batches, Shard
 from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.storage import files
-from pairweave.transforms.units import CorpusInput, Plan
+from pairweave.transforms.units import Plan
 
 _NOTHING_TO_FIT = (
     "there is nothing to fit the aligner on: no two sentences of the documents are certain to be a "
     "pair by their lengths alone; give parallel text (--parallel_source_input and "
     "--parallel_target_input) or a fitted --model"
 )
-
-
-def main(name: str, arguments: Sequence[str]) -> int:
-    """Run the job from its command line."""
-    options, extra = flags.parse(
-        BitextOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
-    )
-    return start(name, options, extra)
-
-
-def start(name: str, options: BitextOptions, extra: Sequence[str]) -> int:
-    """Plan the job, and run it or show its plan; return the exit status."""
-    check(options)
-    run = prepare(name, options, extra)
-    check_formats(run.plan)
-    check_languages(run, "documents")
-    parallel = parallel_plan(run)
-    if options.beads is not None:
-        inputs = set(files_read(run, parallel))
-        check_beside("beads", options.beads, options.output, inputs)
-    make = functools.partial(graph, parallel=parallel)
-    if options.plan_only:
-        return plan_text.show(run, make, extra)
-    if not execute(run, make, extra, {}):
-        return 0
-    if options.beads is not None:
-        units = [unit.index for unit in run.plan.units]
-        files.write_alone(options.beads, bead_files.collect(files.absolute(options.output), units))
-    run_summary.say_where(options.output)
-    return 0
 
 
 def check(options: BitextOptions) -> None:
@@ -129,6 +97,36 @@ def check(options: BitextOptions) -> None:
         raise ConfigError("give both parallel_source_input and parallel_target_input, or neither")
 
 
+def check_run(run: Run[BitextOptions]) -> None:
+    """Refuse tables whose rows cannot be documents; see `check_formats`."""
+    check_formats(run.plan)
+
+
+class BeadFile:
+    """The file that ``beads`` names, with the beads of each document."""
+
+    def __init__(self, path: str, run: Run[BitextOptions]) -> None:
+        """Check, before the run, that the file can be written after it.
+
+        Raises:
+            ConfigError: It is in the output, or the run reads it.
+        """
+        self._path, self._run = path, run
+        check_beside("beads", path, run.options.output, set(files_read(run)))
+
+    def write(self) -> None:
+        """Write the file of the finished run."""
+        output = files.absolute(self._run.options.output)
+        units = [unit.index for unit in self._run.plan.units]
+        files.write_alone(self._path, bead_files.collect(output, units))
+
+
+def bead_file(run: Run[BitextOptions]) -> list[BeadFile]:
+    """Return the file of beads that the options ask for, if they do."""
+    wanted = run.options.beads
+    return [] if wanted is None else [BeadFile(wanted, run)]
+
+
 def check_formats(plan: Plan) -> None:
     """Refuse tables in a format whose rows cannot be documents.
 
@@ -143,9 +141,9 @@ def check_formats(plan: Plan) -> None:
             )
 
 
-def files_read(run: Run[BitextOptions], parallel: Plan | None) -> Iterator[str]:
+def files_read(run: Run[BitextOptions]) -> Iterator[str]:
     """Yield the absolute paths of all files that a run reads."""
-    for plan in (run.plan, parallel):
+    for plan in (run.plan, run.need(PARALLEL_TEXT)):
         yield from (file.path for file in (plan.files if plan is not None else ()))
     for pattern in run.options.exclude:
         yield from map(files.absolute, files.match(pattern))
@@ -154,20 +152,14 @@ def files_read(run: Run[BitextOptions], parallel: Plan | None) -> Iterator[str]:
         yield from (files.join(directory, name) for name in files.list_names(directory))
 
 
-def graph(
-    pipeline: beam.Pipeline,
-    run: Run[BitextOptions],
-    wanted: frozenset[int],
-    *,
-    parallel: Plan | None,
-) -> None:
+def graph(pipeline: beam.Pipeline, run: Run[BitextOptions], wanted: frozenset[int]) -> None:
     """Align by length, fit, align by words, fit again; align, screen, shuffle, write, commit."""
     options, config = run.options, run.write_config
     models: Mapping[str, Model] = {"model": NO_MODEL}
     if isinstance(run.model, hmm_reference.HmmReference):
         models = {"model": run.model}
     elif options.aligns:
-        models = fitted_models(pipeline, run, parallel)
+        models = fitted_models(pipeline, run)
     align = EachDocument(
         aligned_rows,
         models,
@@ -176,7 +168,7 @@ def graph(
         output=config.output,
         plan=run.digest,
         first=first_documents(run.plan),
-        encoder=options.sentence_encoder(),
+        encoder=run.need(SENTENCES),
     )
     rows = pipeline | "Documents" >> Documents(run.plan.units) | "Align" >> align
     rows = rows | "Screen" >> ScreenRows(run, None)
@@ -208,9 +200,7 @@ def document_settings(run: Run[BitextOptions]) -> DocumentSettings:
     )
 
 
-def fitted_models(
-    pipeline: beam.Pipeline, run: Run[BitextOptions], plan: Plan | None
-) -> dict[str, Model]:
+def fitted_models(pipeline: beam.Pipeline, run: Run[BitextOptions]) -> dict[str, Model]:
     """Return the aligner fitted on the documents, as ``model``; models of an earlier attempt serve.
 
     If the documents alone are fitted on, so are ``half_0`` and ``half_1``, aligners of either half
@@ -220,9 +210,8 @@ def fitted_models(
     Args:
         pipeline: The pipeline.
         run: The planned job.
-        plan: Parallel text to fit on too, if there is any.
     """
-    options = run.options
+    options, plan = run.options, run.need(PARALLEL_TEXT)
     models: dict[str, Model] = {}
     for iteration in range(1, options.iterations + 1):
         last = iteration == options.iterations
@@ -303,22 +292,6 @@ def fit_on(
     return beam.pvalue.AsSingleton(found | label >> fit)
 
 
-def parallel_plan(run: Run[BitextOptions]) -> Plan | None:
-    """Return the line-parallel text that the aligner is also fitted on, if there is any."""
-    options = run.options
-    if not options.parallel_source_input:
-        return None
-    unit = run.plan.units[0]
-    corpus = CorpusInput(
-        source_lang=unit.source_lang or UNDETERMINED,
-        target_lang=unit.target_lang,
-        source_input=options.parallel_source_input,
-        target_input=options.parallel_target_input,
-        c1_controls=options.c1_controls,
-    )
-    return make_plan([corpus], run.limits, options.unit_rows)
-
-
 def finish(shard: Shard, schema: pa.Schema) -> ShardOutput:
     """Turn the kept beads into the rows of the output, and count them."""
     table = sentences_table(shard.kept, schema)
@@ -331,3 +304,17 @@ def finish(shard: Shard, schema: pa.Schema) -> ShardOutput:
         "target_sentences": pc.sum(pc.list_value_length(sides[1]), min_count=0).as_py(),
     }
     return ShardOutput(shard, table, counts)
+
+
+JOB = Job(
+    name="bitext",
+    about=COMMANDS["bitext"].about,
+    options=BitextOptions,
+    parts=(ALIGNER, SCREEN, PARALLEL_TEXT, SENTENCES),
+    graph=graph,
+    check=check,
+    check_run=check_run,
+    refuses="documents",
+    beside=bead_file,
+)
+main = JOB.main

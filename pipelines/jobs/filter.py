@@ -1,15 +1,12 @@
 """The job ``filter``: applies rules to pairs, scores them, and selects the best."""
 
 import functools
-from collections.abc import Sequence
 
 import apache_beam as beam
 
 from pairweave.models.hmm.hmm_reference import HmmReference
 from pairweave.models.hmm.pair_scores import scoring_models
-from pairweave.pipelines.aligners.model_languages import check_languages
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.filtering import rule_preview
 from pairweave.pipelines.filtering.comparing_pairs import counted_pieces, judge_and_compare
 from pairweave.pipelines.filtering.comparing_sentences import CompareSentences
@@ -28,10 +25,15 @@ from pairweave.pipelines.filtering.scoring_pairs import (
     tokenize,
 )
 from pairweave.pipelines.options.filter_options import FilterJobOptions
-from pairweave.pipelines.run import plan_text, run_summary
-from pairweave.pipelines.run.execute import execute
+from pairweave.pipelines.parts.aligner_part import ALIGNER
+from pairweave.pipelines.parts.detector_part import DETECTOR, check_detector
+from pairweave.pipelines.parts.earlier_part import EARLIER
+from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
+from pairweave.pipelines.parts.score_weights_part import SCORE_WEIGHTS
+from pairweave.pipelines.parts.screen_part import SCREEN
+from pairweave.pipelines.parts.similarity_part import SIMILARITY
+from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.line_file import LineFile
-from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.hmm_fitting import nothing_to_fit
 from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
@@ -40,7 +42,6 @@ from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering import (
     annotated,
-    detectors,
     filtered,
     rules,
     scored_shards,
@@ -50,10 +51,10 @@ from pairweave.transforms.filtering.deduplication.duplicates import masked_shard
 from pairweave.transforms.filtering.deduplication.earlier import Division, parts_of
 from pairweave.transforms.filtering.filtered import DuplicateConfig
 from pairweave.transforms.filtering.rules import rule_config
-from pairweave.transforms.filtering.score import read_weights
 from pairweave.transforms.filtering.scored_shards import Place
 from pairweave.transforms.filtering.selection import Aim
 from pairweave.transforms.output import receipts
+from pairweave.transforms.output.line_files.link_lines import LinesOf
 from pairweave.transforms.output.line_files.score_lines import score_lines
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject
@@ -62,37 +63,48 @@ from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.storage import files
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
-    """Run the job from its command line."""
-    options, extra = flags.parse(
-        FilterJobOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
-    )
-    return start(name, options, extra)
+def preview(options: FilterJobOptions) -> int | None:
+    """Show the results of the rules for some pairs, if the options ask for that instead of a run.
 
-
-def start(name: str, options: FilterJobOptions, extra: Sequence[str]) -> int:
-    """Plan the job, and run it or show its plan; return the exit status."""
-    if options.detector != "none":
-        detectors.load(options.detector)  # now, not on a worker
+    Raises:
+        ConfigError: They ask for a run, and there is no place for it.
+    """
     if options.preview is not None:
+        check_detector(options.detector)
         return rule_preview.show(options, options.preview)
     if not options.output:
-        raise ConfigError(f"--output is required; see pairweave {name} --help")
-    run = prepare(name, options, extra)
-    check_languages(run, "pairs")
+        raise ConfigError("--output is required; see pairweave filter --help")
+    return None
+
+
+def check_run(run: Run[FilterJobOptions]) -> None:
+    """Refuse a model that cannot score, and corpora of which only some come with scores.
+
+    Raises:
+        ConfigError: Names what is wrong.
+    """
     check_scores(run)
     if isinstance(run.model, HmmReference):
         scoring_models(run.model)
-    scores = None if options.scores is None else LineFile("scores", options.scores, run)
-    if options.plan_only:
-        return plan_text.show(run, graph, extra)
-    if not execute(run, graph, extra, {}):
-        return 0
-    scored_shards.delete(files.absolute(options.output))
-    if scores is not None:
-        scores.write(score_lines)
-    run_summary.say_where(options.output)
-    return 0
+
+
+class ScoreFile(LineFile):
+    """The file that ``scores`` names, with the score of each input line."""
+
+    def write(self, lines_of: LinesOf | None = score_lines) -> None:
+        """Write the scores of the finished run."""
+        super().write(lines_of)
+
+
+def line_files(run: Run[FilterJobOptions]) -> list[ScoreFile]:
+    """Return the file of scores that the options ask for, if they do."""
+    wanted = run.options.scores
+    return [] if wanted is None else [ScoreFile("scores", wanted, run)]
+
+
+def forget_scored(run: Run[FilterJobOptions]) -> None:
+    """Delete the scored shards of a finished run."""
+    scored_shards.delete(files.absolute(run.options.output))
 
 
 def check_scores(run: Run[FilterJobOptions]) -> None:
@@ -162,7 +174,7 @@ def selected(
 
 def scored(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset[int]) -> Shards:
     """Return the wanted shards, whose working tables are SCORED rows."""
-    options = run.options
+    options, similarity = run.options, run.need(SIMILARITY)
     pieces = trained_pieces(pipeline, run)
     rows = pipeline | "Read" >> ReadInput(run)
     rows = rows | "Screen" >> ScreenRows(run, pieces)
@@ -173,24 +185,25 @@ def scored(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozense
         shards = _shuffled(rows, run, wanted)
         take = beam.Map(take_scores, config=_rules(run)).with_output_types(Shard)
         found = shards | "Score" >> take
-    elif run.similarity is None:
+    elif similarity is None:
         found = by_aligner(rows, sampled, run, wanted, pieces)
-    elif run.similarity.reference.scorer == "margin":
+    elif similarity.reference.scorer == "margin":
         found = by_margin(rows, run, wanted)
     else:
         found = by_encoder(rows, sampled, run, wanted)
     copies, nothing = pick(DuplicateConfig, options), nothing_to_fit(options)
     settled = beam.Map(settle, copies=copies, nothing=nothing)
     found = found | "Settle" >> settled.with_output_types(Shard)
-    if run.earlier is None:
+    earlier = run.need(EARLIER)
+    if earlier is None:
         return found
     division = Division(
         place=Place(run.write_config.output, run.write_config.plan),
         shards=run.shards,
-        parts=parts_of(run.earlier.rows, run.shards),
+        parts=parts_of(earlier.rows, run.shards),
         masked=options.duplicates != "exact",
     )
-    return found | "Earlier" >> RejectEarlier(run.earlier, run.limits, division)
+    return found | "Earlier" >> RejectEarlier(earlier, run.limits, division)
 
 
 def by_aligner(
@@ -209,7 +222,7 @@ def by_aligner(
         wanted: Numbers of the shards.
         pieces: The SentencePiece model that the run trains, if any.
     """
-    options, aligner = run.options, run.aligner
+    aligner = run.aligner
     model = aligner.model(sampled, run, pieces)
     shards = _shuffled(rows, run, wanted)
     cut = functools.partial(aligner.cut, tokens=run.tokens)
@@ -218,7 +231,7 @@ def by_aligner(
         judge_and_score,
         model,
         config=_rules(run),
-        weights=read_weights(options.score_weights),
+        weights=run.need(SCORE_WEIGHTS),
     )
 
 
@@ -226,7 +239,7 @@ def by_encoder(
     rows: Batches, sampled: Batches, run: Run[FilterJobOptions], wanted: frozenset[int]
 ) -> Shards:
     """Return the wanted shards scored by the similarity of pieces; see `by_aligner`."""
-    options, similarity = run.options, run.similarity
+    options, similarity = run.options, run.need(SIMILARITY)
     assert similarity is not None
     counted = similarity.idf or run.find_fitted() or counted_pieces(sampled, run)
     shards = _shuffled(rows, run, wanted)
@@ -243,7 +256,7 @@ def by_encoder(
 
 def by_margin(rows: Batches, run: Run[FilterJobOptions], wanted: frozenset[int]) -> Shards:
     """Return the wanted shards scored by the margins of sentence vectors; see `by_aligner`."""
-    options, similarity = run.options, run.similarity
+    options, similarity = run.options, run.need(SIMILARITY)
     assert similarity is not None
     place = Place(run.write_config.output, run.write_config.plan)
     whole = vector_files.all_there(place, run.shards)
@@ -273,7 +286,7 @@ def _shuffled(
 
 def _rules(run: Run[FilterJobOptions]) -> rules.RuleConfig:
     """Return the rules, with the detector that the plan names."""
-    return rule_config(run.options, run.settings["detector"])
+    return rule_config(run.options, run.need(DETECTOR))
 
 
 def finish(shard: Shard, *, annotate: bool, reasons: tuple[Reject, ...]) -> ShardOutput:
@@ -292,3 +305,18 @@ def finish(shard: Shard, *, annotate: bool, reasons: tuple[Reject, ...]) -> Shar
     else:
         shard = shard.reject_each(filtered.reasons_of(rows))
     return ShardOutput(shard, data, counts, histograms=filtered.column_bars(rows))
+
+
+JOB = Job(
+    name="filter",
+    about=COMMANDS["filter"].about,
+    options=FilterJobOptions,
+    parts=(DETECTOR, ALIGNER, SIMILARITY, SCREEN, EARLIER, KNOWN_PAIRS, SCORE_WEIGHTS),
+    graph=graph,
+    without_run=preview,
+    check_run=check_run,
+    refuses="pairs",
+    beside=line_files,
+    after=forget_scored,
+)
+main = JOB.main

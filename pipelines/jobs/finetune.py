@@ -20,10 +20,10 @@ import pyarrow as pa
 from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.models.finetune.finetune_config import FinetuneConfig
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.job_options import FinetuneOptions
-from pairweave.pipelines.run import plan_text, run_summary
-from pairweave.pipelines.run.prepare import prepare_training
+from pairweave.pipelines.parts.aligner_part import ALIGNER
+from pairweave.pipelines.parts.screen_part import SCREEN
+from pairweave.pipelines.run.job import TrainingJob
 from pairweave.pipelines.run.progress import LOG
 from pairweave.pipelines.run.run import Planned
 from pairweave.pipelines.run.run_note import note_run
@@ -51,31 +51,17 @@ TRAINING = "_training.json"
 _SAY_SECONDS = 10.0
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
-    """Run the job from its command line."""
-    options, _ = flags.parse(
-        FinetuneOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
-    )
-    return start(name, options)
-
-
-def start(name: str, options: FinetuneOptions, _extra: Sequence[str] = ()) -> int:
-    """Plan the job, and run it or show its plan; return the exit status."""
-    check(options)
-    config = config_of(options)
-    run = prepare_training(name, options)
-    if options.plan_only:
-        return plan_text.show_plan(run, (), ())
+def train_and_commit(run: Planned[FinetuneOptions]) -> None:
+    """Train the encoder, unless an earlier launch has finished it, and commit it."""
     output = _claim(run)
-    if not _is_finished(output, run.digest):
-        started = time.time()
-        with attempt_marks.launched(output):
-            finetune(run, config, output, options.fit_pairs)
-            note_run(run, output, started, attempts=1, reused=0)
-        attempt_marks.forget(output)  # those of launches that were killed
-        files.delete_empty(files.join(output, run_files.RECEIPTS))  # it held marks alone
-    run_summary.say_where(output)
-    return 0
+    if _is_finished(output, run.digest):
+        return
+    started = time.time()
+    with attempt_marks.launched(output):
+        finetune(run, config_of(run.options), output, run.options.fit_pairs)
+        note_run(run, output, started, attempts=1, reused=0)
+    attempt_marks.forget(output)  # those of launches that were killed
+    files.delete_empty(files.join(output, run_files.RECEIPTS))  # it held marks alone
 
 
 def check(options: FinetuneOptions) -> None:
@@ -291,3 +277,15 @@ def _progress() -> "Progress":
         LOG.info("step %d of %d: %s", done, steps, text)
 
     return say
+
+
+JOB = TrainingJob(
+    name="finetune",
+    about=COMMANDS["finetune"].about,
+    options=FinetuneOptions,
+    parts=(ALIGNER, SCREEN),
+    check=check,
+    train=train_and_commit,
+    beam=False,
+)
+main = JOB.main

@@ -1,16 +1,14 @@
 """The job ``fit``: trains the statistical aligner on a sample and saves it."""
 
-from collections.abc import Sequence
-
 import apache_beam as beam
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.job_options import FitOptions
-from pairweave.pipelines.run import plan_text, run_summary
-from pairweave.pipelines.run.execute import execute
-from pairweave.pipelines.run.prepare import prepare
+from pairweave.pipelines.parts.aligner_part import ALIGNER
+from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
+from pairweave.pipelines.parts.screen_part import SCREEN
+from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.pipelines.steps.steps import WriteShards
@@ -22,25 +20,6 @@ from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.storage import files, hashed_files
-
-
-def main(name: str, arguments: Sequence[str]) -> int:
-    """Run the job from its command line."""
-    options, extra = flags.parse(
-        FitOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
-    )
-    return start(name, options, extra)
-
-
-def start(name: str, options: FitOptions, extra: Sequence[str]) -> int:
-    """Plan the job, and run it or show its plan; return the exit status."""
-    run = prepare(name, options, extra)
-    if options.plan_only:
-        return plan_text.show(run, graph, extra)
-    if not execute(run, graph, extra, {}, commit):
-        return 0
-    run_summary.say_where(files.absolute(options.output))
-    return 0
 
 
 def graph(pipeline: beam.Pipeline, run: Run[FitOptions], wanted: frozenset[int]) -> None:
@@ -100,3 +79,14 @@ def commit(
     document["files"] += [file_entry(name, data) for name, data in model.items()]
     write_manifest(output, document)
     return files.join(output, run_files.MANIFEST)
+
+
+JOB = Job(
+    name="fit",
+    about=COMMANDS["fit"].about,
+    options=FitOptions,
+    parts=(RULE_BLOCK, ALIGNER, SCREEN),
+    graph=graph,
+    commit=commit,
+)
+main = JOB.main

@@ -10,12 +10,17 @@ import apache_beam as beam
 import numpy as np
 
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.suggest_methods import check_methods
 from pairweave.pipelines.options.suggest_options import SuggestOptions
-from pairweave.pipelines.run import plan_text, run_summary
-from pairweave.pipelines.run.execute import execute
-from pairweave.pipelines.run.prepare import prepare
+from pairweave.pipelines.parts.aligner_part import ALIGNER
+from pairweave.pipelines.parts.golden_part import GOLDEN
+from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
+from pairweave.pipelines.parts.pair_scorer_part import PAIR_SCORER
+from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
+from pairweave.pipelines.parts.screen_part import SCREEN
+from pairweave.pipelines.parts.segmenter_part import SEGMENTER
+from pairweave.pipelines.parts.translator_part import TRANSLATOR
+from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.mono_aligner import (
     compare_linked,
@@ -36,7 +41,7 @@ from pairweave.transforms.suggestions.aligned_masks import AlignedConfig
 from pairweave.transforms.suggestions.hints import HintConfig
 from pairweave.transforms.suggestions.pair_filters import filter_pairs
 from pairweave.transforms.suggestions.random_masks import RandomConfig
-from pairweave.transforms.suggestions.span_lengths import MASK, from_json
+from pairweave.transforms.suggestions.span_lengths import MASK
 from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
 from pairweave.transforms.suggestions.suggestion_scores import Scorer
 from pairweave.transforms.suggestions.suggestions import (
@@ -44,28 +49,6 @@ from pairweave.transforms.suggestions.suggestions import (
     draw_span_pairs,
     make_suggestions,
 )
-
-
-def main(name: str, arguments: Sequence[str]) -> int:
-    """Run the job from its command line."""
-    options, extra = flags.parse(
-        SuggestOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
-    )
-    return start(name, options, extra)
-
-
-def start(name: str, options: SuggestOptions, extra: Sequence[str]) -> int:
-    """Plan the job, and run it or show its plan; return the exit status."""
-    check(options)
-    run = prepare(name, options, extra)
-    run.aligner.check_translations(run.model)
-    suggestion_config(run)
-    if options.plan_only:
-        return plan_text.show(run, graph, extra)
-    if not execute(run, graph, extra, extra_files()):
-        return 0
-    run_summary.say_where(options.output)
-    return 0
 
 
 def check(options: SuggestOptions) -> None:
@@ -95,6 +78,16 @@ def lengths_of(options: SuggestOptions) -> str:
     return options.lengths or ("empirical" if options.fit_lengths else "geometric")
 
 
+def check_run(run: Run[SuggestOptions]) -> None:
+    """Refuse an aligner of two languages, and masks that cannot be drawn.
+
+    Raises:
+        ConfigError: Names what is wrong.
+    """
+    run.aligner.check_translations(run.model)
+    suggestion_config(run)
+
+
 def _flags(names: Sequence[str]) -> str:
     return ", ".join(f"--{name}" for name in names)
 
@@ -103,7 +96,7 @@ def suggestion_config(run: Run[SuggestOptions]) -> SuggestionConfig:
     """Return how examples are made."""
     options = run.options
     empirical = lengths_of(options) == "empirical"
-    golden = from_json(run.document["golden"]) if empirical else None  # type: ignore[arg-type]
+    golden = run.need(GOLDEN) if empirical else None
     return pick(
         SuggestionConfig,
         options,
@@ -112,11 +105,11 @@ def suggestion_config(run: Run[SuggestOptions]) -> SuggestionConfig:
         filters=pick(FilterConfig, options),
         hints=pick(HintConfig, options),
         words="whitespace" if run.screen.tokens.kind == "whitespace" else "words",
-        segmenter=run.segmenter,
+        segmenter=run.need(SEGMENTER),
     )
 
 
-def extra_files() -> dict[str, bytes]:
+def extra_files(_run: Run[SuggestOptions]) -> dict[str, bytes]:
     """Return ``symbols.txt``: the mask token, for SentencePiece."""
     return {"symbols.txt": f"{MASK}\n".encode()}
 
@@ -127,6 +120,7 @@ def graph(pipeline: beam.Pipeline, run: Run[SuggestOptions], wanted: frozenset[i
     Only the method ``alignment`` looks at translations.
     """
     options, aligner, config = run.options, run.aligner, run.write_config
+    translator, scorer = run.need(TRANSLATOR), run.need(PAIR_SCORER)
     making = suggestion_config(run)
     pieces = trained_pieces(pipeline, run)
     rows = pipeline | "Read" >> ReadInput(run)
@@ -134,14 +128,14 @@ def graph(pipeline: beam.Pipeline, run: Run[SuggestOptions], wanted: frozenset[i
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, begin=run.begin)
     # Cheap checks come before the translation and alignment of a pair.
     cheap = functools.partial(
-        filter_pairs, filters=making.filters, words=making.words, scored=run.scorer is None
+        filter_pairs, filters=making.filters, words=making.words, scored=scorer is None
     )
     shards = shards | "FilterPairs" >> beam.Map(cheap).with_output_types(Shard)
     if "alignment" in options.used_methods:
         model = aligner.model(rows, run, pieces, translations=True)
-        if run.translator is not None:
+        if translator is not None:
             looked_at = functools.partial(draw_span_pairs, making)
-            translate = TranslateOrReject(run.translator, run.screen, looked_at)
+            translate = TranslateOrReject(translator, run.screen, looked_at)
             shards = shards | "Translate" >> translate
         cut = MapShards(cut_translations, model, aligner=aligner, tokens=run.tokens)
         tokens = shards | "Tokenize" >> cut
@@ -150,9 +144,9 @@ def graph(pipeline: beam.Pipeline, run: Run[SuggestOptions], wanted: frozenset[i
         compared = linked | "Compare" >> compare.with_output_types(Shard)
     else:
         compared = shards | "Compare" >> MapShards(compare_nothing, tokens=run.tokens)
-    write = WriteShards(finish, config, suggestions=making, scorer=run.scorer)
+    write = WriteShards(finish, config, suggestions=making, scorer=scorer)
     receipts = compared | "MakeSuggestions" >> write
-    _ = receipts | "Commit" >> Commit(config, extra_files(), allow_empty=options.allow_empty)
+    _ = receipts | "Commit" >> Commit(config, extra_files(run), allow_empty=options.allow_empty)
 
 
 def finish(shard: Shard, suggestions: SuggestionConfig, scorer: Scorer | None) -> ShardOutput:
@@ -166,3 +160,25 @@ def finish(shard: Shard, suggestions: SuggestionConfig, scorer: Scorer | None) -
         shard = shard.reject(marks, Stage.SUGGEST, Reject(reason), said)
         reasons, details = reasons[~marks], details[~marks]
     return ShardOutput(shard, made.rows, made.counts, made.words, made.histograms)
+
+
+JOB = Job(
+    name="suggest",
+    about=COMMANDS["suggest"].about,
+    options=SuggestOptions,
+    parts=(
+        RULE_BLOCK,
+        ALIGNER,
+        TRANSLATOR,
+        PAIR_SCORER,
+        SCREEN,
+        GOLDEN,
+        SEGMENTER,
+        KNOWN_PAIRS,
+    ),
+    graph=graph,
+    check=check,
+    check_run=check_run,
+    extra_files=extra_files,
+)
+main = JOB.main

@@ -7,7 +7,7 @@ configurations of its steps from it; no step reads flags or the environment.
 import os
 import unicodedata
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 import pydantic
 from pydantic import Field
@@ -18,9 +18,6 @@ from pairweave.transforms.config import FROM_HUB, UNPLANNED, SeedOptions, StepOp
 from pairweave.transforms.filtering.rule_options import DETECTORS
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions, Notice
-
-if TYPE_CHECKING:
-    from pairweave.transforms.tags.glossary import Glossary
 
 LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$"
 GIVEN_TOKENS = r"^(words|whitespace|sentencepiece:.+)$"
@@ -293,10 +290,7 @@ class RunOptions(PlaceOptions):
 
 
 class PlannedOptions(PlaceOptions, WordAlignerOptions, ScreenOptions, InputOptions):
-    """Tokens: with input, screen and output, the options of every job on a corpus.
-
-    A job overrides the methods for what its plan says besides its options.
-    """
+    """Tokens: with input, screen and output, the options of every job on a corpus."""
 
     DOCUMENTS: ClassVar[bool] = False
     """Whether the input is documents, whose rows are known only once they are aligned."""
@@ -313,18 +307,6 @@ class PlannedOptions(PlaceOptions, WordAlignerOptions, ScreenOptions, InputOptio
         """Return further files that affect the output, by their entries in the plan."""
         return {"exclude": self.exclude}
 
-    def plan_settings(self) -> dict[str, object]:
-        """Return entries of the plan's configuration besides options, models and named files."""
-        return {}
-
-    def plan_facts(self) -> dict[str, object]:
-        """Return entries of the plan besides its configuration: contents of files, for the run.
-
-        Raises:
-            ConfigError: A file cannot be read.
-        """
-        return {}
-
     def reserved_text(self) -> str:
         """Return a pattern (RE2) of the output's own symbols, which no text may contain, or ""."""
         return ""
@@ -332,6 +314,11 @@ class PlannedOptions(PlaceOptions, WordAlignerOptions, ScreenOptions, InputOptio
     def notices(self) -> Iterator[Notice]:
         """Yield notices about options that may not have the intended effect."""
         yield from ()
+
+    @property
+    def aligns(self) -> bool:
+        """Return True if the job needs an aligner, and fits one if none is given."""
+        return False
 
     @property
     def writes_every_pair(self) -> bool:
@@ -350,22 +337,9 @@ class GraphOptions(RunOptions, PlannedOptions):
         """Return True if a shard can be finished although another one cannot be made."""
         return self.WRITES_ROWS
 
-    def read_glossary(self) -> "Glossary | None":
-        """Return the glossary whose terms are tagged, if the job tags terms.
-
-        Raises:
-            ConfigError: It is missing, superfluous, or cannot be read.
-        """
-        return None
-
     @property
     def may_be_empty(self) -> bool:
         """Return True if a run that keeps no pairs succeeds."""
-        return False
-
-    @property
-    def aligns(self) -> bool:
-        """Return True if the job needs an aligner, and fits one if none is given."""
         return False
 
 

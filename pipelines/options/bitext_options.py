@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -11,12 +11,6 @@ from pairweave.pipelines.options.corpus_options import DocumentCorpus
 from pairweave.transforms.config import FROM_HUB, UNPLANNED, UNSAID, StepOptions
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
 from pairweave.transforms.units import Notice
-
-if TYPE_CHECKING:
-    from pairweave.models.sentences.sentence_encoder_reference import SentenceEncoderReference
-
-_PLAN_CONSTANTS: dict[str, object] = {"vocabulary": 16_000}
-"""Entries of every plan, so that a run can continue one of an earlier version."""
 
 
 class SentenceOptions(StepOptions):
@@ -152,37 +146,6 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
     def given_model(self) -> str | None:
         """Return the location of the fitted aligner, if one is given."""
         return self.model
-
-    def named_files(self) -> dict[str, tuple[str, ...]]:
-        """Return further files that affect the output, including the parallel text."""
-        names = (*self.parallel_source_input, *self.parallel_target_input)
-        return {**super().named_files(), "parallel": names}
-
-    def plan_settings(self) -> dict[str, object]:
-        """Return the entries of options that other jobs have too, the splitter and the encoder."""
-        from pairweave.transforms.sentences.splitting import splitting_of
-
-        settings = dict(_PLAN_CONSTANTS)
-        if self.split != "none":
-            settings["splitter"] = splitting_of(self.split).splitter
-        if self.fits_alone:
-            settings["min_document_gain"] = self.min_document_gain
-        encoder = self.sentence_encoder()
-        if encoder is not None:
-            settings |= {"encoder": encoder.digest, "layer": encoder.config.layer}
-        return settings
-
-    def sentence_encoder(self) -> "SentenceEncoderReference | None":
-        """Return the encoder that scores pairs, if one does.
-
-        Raises:
-            ConfigError: There is no such model or layer, or the extra ``neural`` is not installed.
-        """
-        from pairweave.models.sentences import sentence_encoder_reference
-
-        if self.scorer == "words" or self.encoder is None:
-            return None
-        return sentence_encoder_reference.find(self.encoder, self.layer, self.revision)
 
     def notices(self) -> Iterator[Notice]:
         """Yield a notice if the aligner is fitted on the documents alone."""

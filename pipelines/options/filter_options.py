@@ -158,11 +158,3 @@ class FilterJobOptions(
     def writes_every_pair(self) -> bool:
         """Return True if pairs that would be rejected are written too."""
         return self.annotate_only
-
-    def plan_settings(self) -> dict[str, object]:
-        """Return the digest of the weights, if the scorer uses any; that scores are given."""
-        if self.scores_are_given:
-            return {"scorer": GIVEN}
-        from pairweave.transforms.filtering.score import read_weights
-
-        return {"score_weights": read_weights(self.score_weights).digest} if self.aligns else {}

@@ -1,8 +1,7 @@
 """The options of the jobs on a corpus that align or train: one frozen model a job."""
 
-import hashlib
 import math
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import pydantic
 from pydantic import Field
@@ -45,9 +44,6 @@ from pairweave.transforms.tags.injection_options import (
     TaggedRowOptions,
     TagShareOptions,
 )
-
-if TYPE_CHECKING:
-    from pairweave.transforms.tags.glossary import Glossary
 
 
 class FitOptions(RuleBlockOptions, TrainedTokenOptions, PairInputOptions, JobOptions, PairCorpus):
@@ -221,45 +217,12 @@ class AugmentOptions(
         """Return True if any rows are tagged; only tagged rows need links."""
         return self.mix > 0
 
-    def plan_settings(self) -> dict[str, object]:
-        """Return the digest of the tag profile, if there is one."""
-        from pairweave.transforms.output.run_files import to_json
-
-        profile = self.plan_facts().get("tag_profile")
-        return (
-            {} if profile is None else {"tag_profile": hashlib.sha256(to_json(profile)).hexdigest()}
-        )
-
-    def plan_facts(self) -> dict[str, object]:
-        """Return the tag profile, if there is one.
-
-        Raises:
-            ConfigError: It cannot be read.
-        """
-        from pairweave.transforms.tags.tag_profile import read_profile
-
-        return (
-            {}
-            if self.tag_profile is None
-            else {"tag_profile": read_profile(self.tag_profile).to_json()}
-        )
-
     def reserved_text(self) -> str:
         """Return a pattern of tags in any representation, and of masks."""
         from pairweave.pipelines.options.representation import output_symbols
         from pairweave.transforms.suggestions.span_lengths import MASK
 
         return "|".join(filter(None, (RESERVED_PATTERN, MASK, output_symbols(self))))
-
-    def read_glossary(self) -> "Glossary | None":
-        """Return the glossary whose terms are tagged; None for another method.
-
-        Raises:
-            ConfigError: It is missing, superfluous, or cannot be read.
-        """
-        from pairweave.pipelines.steps.glossary_terms import glossary_of
-
-        return glossary_of(self)
 
     @pydantic.model_validator(mode="before")
     @classmethod

@@ -143,18 +143,6 @@ class SuggestOptions(
 
         return MASK
 
-    def plan_facts(self) -> dict[str, object]:
-        """Return the statistics of the golden set that random masks follow.
-
-        Raises:
-            ConfigError: It cannot be read.
-        """
-        from pairweave.transforms.suggestions.span_lengths import read_golden
-
-        if not self.fit_lengths:
-            return {}
-        return {"golden": read_golden(self.fit_lengths, self.target_lang).as_json()}
-
     def notices(self) -> Iterator[Notice]:
         """Yield a notice if the screen may reject sources that ``max_source_words`` accepts."""
         words, tokens = self.max_source_words, self.max_tokens

@@ -178,9 +178,7 @@ class _Reader:
         outputs.check(options)
         check_step(options, [step.options.output for step in self._made.values()])
         self._check_written(name, options)
-        check = getattr(importlib.import_module(COMMANDS[draft.job].module), "check", None)
-        if check is not None:
-            check(options)
+        importlib.import_module(COMMANDS[draft.job].module).JOB.check(options)
         agreement.check(draft.job, options, sources, [self._made[one] for one in reads])
         given = (self._most, draft.most, self._shared_most, rejected_share.DEFAULT)
         most = next(one for one in given if one is not None)

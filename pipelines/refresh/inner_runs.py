@@ -232,12 +232,9 @@ def _start(inner: InnerRun, request: Request, extra: Sequence[str]) -> None:
 
     config = request.config
     options = flags.validate(config.kind, _values(inner, request), f"pairweave {config.job}")
-    module = importlib.import_module(COMMANDS[config.job].module)
-    check = getattr(module, "check", None)
-    if check is not None:
-        check(options)
+    job = importlib.import_module(COMMANDS[config.job].module).JOB
     with contextlib.redirect_stdout(io.StringIO()):  # it says where its files are, which go again
-        status = module.start(config.job, options, extra)
+        status = job.start(options, extra)
     if status or not inner.is_finished:
         raise WorkerError(f"{inner.run}: the job ended without a manifest")
 

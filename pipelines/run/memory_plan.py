@@ -12,8 +12,6 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from pairweave.models.neural_models import absolute_model
-from pairweave.pipelines.options.bitext_options import BitextOptions
 from pairweave.pipelines.process import memory
 from pairweave.pipelines.process.memory import Limit, show_size
 from pairweave.pipelines.run.progress import LOG
@@ -73,39 +71,25 @@ def need_of(run: Run) -> Need:
     read = text / units * math.ceil(units / BUNDLES)
     split = BUFFER_FACTOR * min(read, BUFFER_BYTES)
     shard = SHARD_FACTOR * text / max(run.shards, 1)
-    fit_pairs = getattr(run.options, "fit_pairs", 0) if run.fits else 0
+    fit_pairs = 0 if run.fitting is None else run.fitting.pairs
     fit = FIT_FACTOR * text * min(1.0, fit_pairs / rows)
     return Need(int(max(shard, split)), int(fit), MODEL_FACTOR * model_bytes(run))
 
 
 def model_bytes(run: Run) -> int:
     """Return the size of the files of all models in local directories, each counted once."""
-    found = {Path(place) for place in _model_places(run)}
-    files = (file for place in found if place.is_dir() for file in place.iterdir())
+    models = (model for part in run.settled.values() for model in part.models)
+    directories = {Path(place) for model in models for place in _places(model)}
+    files = (file for place in directories if place.is_dir() for file in place.iterdir())
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def _model_places(run: Run) -> Iterator[str]:
-    """Yield the directories of a run's models, and the names of those from a hub."""
-    for each in _models(run):
-        settings = getattr(each, "config", each)
-        for place in (getattr(each, "directory", None), getattr(settings, "model", None)):
-            if isinstance(place, str):
-                yield place
-    if isinstance(run.options, BitextOptions) and run.options.scorer != "words":
-        yield absolute_model(run.options.encoder or "")
-
-
-def _models(run: Run) -> Iterator[object]:
-    """Yield the references of a run's models, or the settings of its encoder."""
-    yield from (run.model, run.second, run.translator)
-    if run.scorer is not None:
-        yield from (run.scorer.forward, run.scorer.reverse)
-    if run.similarity is not None:
-        yield from (run.similarity.encoder, run.similarity.reference.projection)
-        yield run.similarity.idf
-    if run.minimum is not None:
-        yield run.minimum.model
+def _places(model: object) -> Iterator[str]:
+    """Yield the directory of a model, or its name on a hub."""
+    settings = getattr(model, "config", model)
+    for place in (getattr(model, "directory", None), getattr(settings, "model", None)):
+        if isinstance(place, str):
+            yield place
 
 
 def within_memory(run: Run[GraphT]) -> Run[GraphT]:

@@ -1,28 +1,11 @@
 """The files and corpora of a run in its plan."""
 
 import dataclasses
-import hashlib
-from collections.abc import Sequence
-from pathlib import PurePosixPath
 
 from pairweave.pipelines.options.base import InputOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats import registry
-from pairweave.transforms.storage import files
 from pairweave.transforms.units import Columns, InputFile, Plan
-
-
-def files_facts(patterns: Sequence[str]) -> list[dict[str, str]]:
-    """Return the plan's entry for files named by options, without paths so that they may move."""
-    return [
-        {"name": PurePosixPath(path).name, "sha256": _sha256(path)}
-        for pattern in patterns
-        for path in files.match(pattern)
-    ]
-
-
-def _sha256(path: str) -> str:
-    return hashlib.sha256(files.read_bytes(path)).hexdigest()
 
 
 def corpora_facts(plan: Plan, options: InputOptions) -> list[dict[str, object]]:

@@ -3,7 +3,9 @@
 import dataclasses
 import functools
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+import apache_beam as beam
 import pyarrow as pa
 
 from pairweave.models.hmm import hmm_reference
@@ -11,14 +13,20 @@ from pairweave.models.translators import translator_reference
 from pairweave.models.translators.lexical_translator import LexicalTranslator
 from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
+from pairweave.pipelines.steps.step_times import timed
 from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.shards.shard import Shard, Shards
 from pairweave.transforms.tags.fragments import FragmentConfig, FragmentTranslator, find_fragments
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.text_fragments import TextFragments
+
+if TYPE_CHECKING:
+    from pairweave.pipelines.aligners.job_aligner import Model
 
 _NO_LINKS = "it finds translations without word links"
 _NO_SCORE = "fragments have no score"
@@ -73,6 +81,35 @@ def check_fragments(run: Run[AugmentOptions]) -> None:
         raise ConfigError(
             "--method fragment tags text without tags of its own; give --inline_tags strip"
         )
+
+
+class FindFragments(beam.PTransform[Shards, Shards]):
+    """Finds translated fragments in shards of tokens: PHRASES rows, and their counts."""
+
+    def __init__(self, run: Run[AugmentOptions], model: "Model", tags: TagConfig) -> None:
+        """Set the run, its fitted aligner and how fragments will be tagged."""
+        super().__init__()
+        self._model = model
+        config = fragment_config(run.options, tags)
+        self._find = functools.partial(
+            find_on_shard, config=config, translator=run.need(TRANSLATOR)
+        )
+
+    def expand(self, shards: Shards) -> Shards:
+        """Find the fragments of each shard."""
+        return shards | "Table" >> beam.Map(self._find, self._model).with_output_types(Shard)
+
+
+def find_on_shard(
+    shard: Shard,
+    reference: hmm_reference.HmmReference,
+    config: FragmentConfig,
+    translator: TranslatorReference | None,
+) -> Shard:
+    """Find the fragments of the pairs of a shard; see `find`."""
+    with timed(shard.table.num_rows):
+        table, counts = find(shard.table, reference, config, translator)
+        return shard.with_table(table).with_notes(counts=counts)
 
 
 def find(

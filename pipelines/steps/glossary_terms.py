@@ -1,12 +1,18 @@
 """The job ``augment --method glossary``: tags around the terms of a glossary."""
 
+import functools
+
+import apache_beam as beam
+
 from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.parts.glossary_part import GLOSSARY
 from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.step_times import timed
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.tags.glossary import Glossary, TermConfig, read_glossary
+from pairweave.transforms.shards.shard import Shard, Shards
+from pairweave.transforms.tags.glossary import Glossary, TermConfig, find_terms
 from pairweave.transforms.tags.tag_config import TagConfig
-from pairweave.transforms.text.stemming import stemmer_name
 
 _NO_SCORE = "terms have no score"
 
@@ -24,34 +30,25 @@ UNKNOWN = {
 """Options of tags that do not apply to terms, and why."""
 
 
-def glossary_of(options: AugmentOptions) -> Glossary | None:
-    """Return the glossary whose terms are tagged; None for another method.
+class FindTerms(beam.PTransform[Shards, Shards]):
+    """Finds the terms of a glossary in symmetrized shards: PHRASES rows, and their counts."""
 
-    Raises:
-        ConfigError: It is missing, superfluous, or cannot be read.
-    """
-    if options.method != "glossary":
-        for name in ("glossary", "glossary_match"):
-            if name in options.model_fields_set:
-                raise ConfigError(
-                    f"--{name} applies only to tags around terms; give --method glossary as well"
-                )
-        return None
-    if options.glossary is None:
-        raise ConfigError(
-            "--method glossary needs --glossary FILE, with SOURCE TAB TARGET on each line"
-        )
-    return read_glossary(
-        options.glossary, options.glossary_match, punctuation=options.punctuation_tags
-    )
+    def __init__(self, run: Run[AugmentOptions], tags: TagConfig) -> None:
+        super().__init__()
+        terms, glossary = term_config(tags), run.need(GLOSSARY)
+        assert glossary is not None
+        self._find = functools.partial(find_on_shard, glossary=glossary, terms=terms)
+
+    def expand(self, shards: Shards) -> Shards:
+        """Find the terms of each shard."""
+        return shards | "Table" >> beam.Map(self._find).with_output_types(Shard)
 
 
-def glossary_settings(glossary: Glossary | None) -> dict[str, object]:
-    """Return a glossary's entries in a plan."""
-    if glossary is None:
-        return {}
-    stemmer = {"stemmer": stemmer_name()} if glossary.match == "stem" else {}
-    return {"glossary": glossary.digest, "glossary_match": glossary.match, **stemmer}
+def find_on_shard(shard: Shard, glossary: Glossary, terms: TermConfig) -> Shard:
+    """Find the terms of a glossary in the pairs of a shard."""
+    with timed(shard.table.num_rows):
+        found = find_terms(shard.table, glossary, terms)
+        return shard.with_table(found.table).with_notes(counts=found.counts)
 
 
 def check_glossary(run: Run[AugmentOptions]) -> None:

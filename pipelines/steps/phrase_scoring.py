@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
 from pairweave.pipelines.run.run import Run
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
@@ -28,7 +29,7 @@ def check_confidence(run: Run[AugmentOptions]) -> None:
         ConfigError: Both are given.
     """
     options = run.options
-    if run.second is not None and pick(ConfidenceConfig, options).scores:
+    if run.need(SECOND_ALIGNER) is not None and pick(ConfidenceConfig, options).scores:
         raise ConfigError(
             "--min_confidence and --draw confident score phrase pairs by one aligner's "
             "probabilities; leave out these options or --second_aligner"

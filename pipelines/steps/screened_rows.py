@@ -13,6 +13,8 @@ import pyarrow as pa
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.options.base import TrainedTokenOptions
+from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
+from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample, ReadUnits, Screen
 from pairweave.transforms.known_pairs import mark_known
@@ -49,7 +51,7 @@ class ScreenRows(beam.PTransform[Batches, Batches]):
         self._config = run.screen
         self._pieces = pieces
         self._run = run
-        self._known = run.known
+        self._known = run.find(KNOWN_PAIRS)
 
     def expand(self, batches: Batches) -> Batches:
         """Reject pairs that are known, screen each batch, then apply the rules."""
@@ -67,14 +69,16 @@ class ScreenRows(beam.PTransform[Batches, Batches]):
 
 def apply_rules(batches: Batches, run: Run) -> Batches:
     """Add reasons to rows that a rule or the minimum score rejects, if the run has any."""
-    rules, minimum = run.rules, run.minimum
+    rules = run.find(RULE_BLOCK)
     if rules is None:
         return batches
     from pairweave.pipelines.filtering.minimum_score import RejectLowScores
     from pairweave.pipelines.filtering.scoring_pairs import RejectByRules
 
-    batches = batches | "Filter" >> RejectByRules(rules)
-    return batches if minimum is None else batches | "MinScore" >> RejectLowScores(minimum)
+    batches = batches | "Filter" >> RejectByRules(rules.config)
+    if rules.minimum is None:
+        return batches
+    return batches | "MinScore" >> RejectLowScores(rules.minimum)
 
 
 def trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton | None:

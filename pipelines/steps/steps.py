@@ -9,7 +9,7 @@ import apache_beam as beam
 import pyarrow as pa
 
 from pairweave.models.aligner import AlignerReference
-from pairweave.models.similarity.idf import IdfReference
+from pairweave.models.model_store import ModelReference
 from pairweave.pipelines.steps.step_times import count, timed
 from pairweave.transforms import schemas
 from pairweave.transforms.commit.checking import check_part, part_count
@@ -134,7 +134,7 @@ class MapShards(beam.PTransform[Shards, Shards]):
     def __init__(
         self,
         function: Callable[..., pa.Table],
-        model: AlignerReference | IdfReference | beam.pvalue.AsSingleton | None = None,
+        model: ModelReference | beam.pvalue.AsSingleton | None = None,
         **settings: object,
     ) -> None:
         super().__init__()
@@ -156,7 +156,7 @@ def _on_table(shard: Shard, function: Callable[..., pa.Table]) -> Shard:
 
 
 def _on_table_with_model(
-    shard: Shard, function: Callable[..., pa.Table], model: AlignerReference | IdfReference
+    shard: Shard, function: Callable[..., pa.Table], model: ModelReference
 ) -> Shard:
     with timed(shard.table.num_rows):
         return shard.with_table(function(shard.table, model))

@@ -11,7 +11,6 @@ import pyarrow as pa
 from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator import Rejection
 from pairweave.models.translators.translator_reference import TranslatorReference
-from pairweave.pipelines.run.run import Run
 from pairweave.transforms import schemas
 from pairweave.transforms.rejects import Reason, Stage
 from pairweave.transforms.screen import ScreenConfig, reason_of, screen
@@ -19,22 +18,6 @@ from pairweave.transforms.shards.shard import Shard, Shards
 
 Wanted = Callable[[pa.Table], np.ndarray]
 """Returns whether a translation of each pair would be used, bool ``[pair]``."""
-
-
-def translated_shards(shards: Shards, run: Run, wanted: Wanted | None = None) -> Shards:
-    """Translate pairs without a translation with the run's translator, if it has one.
-
-    New translations are screened like those from the input. Ids do not change, so they are those of
-    pairs without a translation.
-
-    Args:
-        shards: Shards as the shuffle returns them, with their pairs as working table.
-        run: The run.
-        wanted: Selects the pairs to translate; None for all.
-    """
-    if run.translator is None:
-        return shards
-    return shards | "Translate" >> TranslateOrReject(run.translator, run.screen, wanted)
 
 
 class TranslateOrReject(beam.PTransform[Shards, Shards]):

@@ -69,7 +69,7 @@ def run_trial(options: AugmentOptions, pairs: int) -> list[Trial]:
         place = {"output": directory, "engine": "local", "workers": 1}
         options = options.model_copy(update=place | {"keep_origin": True})
         augment.check(options)
-        run = dataclasses.replace(prepare("augment", options), shards=1)
+        run = dataclasses.replace(prepare(augment.JOB, options), shards=1)
         steps = Path(directory) / "steps.arrow"
         with engines.beam_options("local", 1, "pairweave-try", ()) as arguments:
             pipeline = beam.Pipeline(options=PipelineOptions(arguments))
@@ -120,9 +120,9 @@ def graph(
     shards = rows | "Shuffle" >> MakeShards(1, frozenset([0]))
     if run.fits:
         rows = pipeline | "Read" >> ReadInput(run) | "Screen" >> ScreenRows(run, pieces)
-    found, inject = augment.find_phrases(shards, rows, run, pieces)
-    _ = found | "KeepSteps" >> beam.Map(keep_steps, steps)
-    _ = found | "InjectTags" >> inject
+    phrases = augment.find_phrases(shards, rows, run, pieces)
+    _ = phrases | "KeepSteps" >> beam.Map(keep_steps, steps)
+    _ = phrases | "InjectTags" >> augment.inject_tags_of(run)
 
 
 def keep_steps(shard: Shard, path: str) -> None:

@@ -47,7 +47,7 @@ def _steps(row: Row) -> Iterator[str]:
         yield from grid(words["source"], len(words["target"]), pairs)
     phrases = row.get("phrases")
     if phrases is None:
-        return  # a method of its own finds what to tag
+        return  # nothing is tagged
     shown = "; ".join(_phrase(phrase, words["source"], words["target"]) for phrase in phrases)
     yield f"  phrase pairs ({len(phrases)}): {shown}" if phrases else "  no phrase pairs"
 

@@ -79,7 +79,7 @@ def plain_loop(arguments):
         AugmentOptions, "bench", "", [str(word) for word in arguments], beam=True
     )
     start = time.perf_counter()
-    run = prepare("augment", options)
+    run = prepare(augment.JOB, options)
     fitted = hmm_reference.load(run.model)
     config = run.write_config
     parts = {shard: [] for shard in range(run.shards)}

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.run.prepare import prepare
 from tests.makers import corpora, runs
@@ -90,7 +91,7 @@ def test_the_plan_and_signature_name_every_limit_only_if_there_are_rules(directo
     options |= {"target_input": (str(directory / "corpus.de"),), "target_lang": "de"}
     options |= {"output": str(directory / "planned"), "workers": 1}
     plain, judged = (
-        prepare("augment", AugmentOptions(**options, **more)).document
+        prepare(augment.JOB, AugmentOptions(**options, **more)).document
         for more in ({}, {"filter": {"max_mojibake": math.inf}})
     )
     assert "filter" not in plain["configuration"]

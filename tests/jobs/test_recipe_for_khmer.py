@@ -10,8 +10,8 @@ import yaml
 from pairweave.pipelines.commands import demo
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.parts.screen_part import screen_of
 from pairweave.pipelines.recipes.recipe import read_recipe
-from pairweave.pipelines.run.prepare import screen_of
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.planning.plan import make_plan

@@ -114,7 +114,8 @@ def write_shard(output: ShardOutput, config: WriteConfig) -> str:
         OSError: A file could not be written.
         ValueError: A counter is not declared.
     """
-    shard, counts = output.shard, dict(output.counts)
+    shard = output.shard
+    counts = {**output.counts, **shard.notes.counts}
     number = shard.number
     if shard.notes.agreement is not None:
         counts |= shard.notes.agreement.counts()

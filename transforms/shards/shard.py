@@ -26,10 +26,12 @@ class Notes:
         model: Digest of the model that aligned the shard; None if the plan or the run's files name
             the model.
         agreement: Counts of the links of two aligners; None if there is one aligner.
+        counts: Counts of a step, besides those of the job's last one.
     """
 
     model: str | None = None
     agreement: Agreement | None = None
+    counts: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 
 NO_NOTES = Notes()
@@ -141,9 +143,10 @@ class ShardCoder(Coder):
         """Return the shard in the bytes."""
         number, kept, rejected, table, notes = _FIELDS.decode(encoded)
         found = orjson.loads(notes)
-        counts = found["agreement"]
-        agreement = None if counts is None else Agreement(**counts)
-        return Shard(number, kept, rejected, table, Notes(found["model"], agreement))
+        links = found["agreement"]
+        agreement = None if links is None else Agreement(**links)
+        made = Notes(found["model"], agreement, found["counts"])
+        return Shard(number, kept, rejected, table, made)
 
     def is_deterministic(self) -> bool:
         """Return False: equal tables may differ in chunks, so a shard cannot be a key."""

@@ -14,7 +14,6 @@ from pairweave.models.aligner import Aligned, LoadedAligner
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.aligners.aligner_registry import ALIGNERS, aligner_of
 from pairweave.pipelines.aligners.given import Given
-from pairweave.pipelines.aligners.second_aligner_choice import OPTIONS as OF_SECOND
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.tags.project_links import (
     Block,
@@ -26,6 +25,7 @@ from pairweave.pipelines.commands.tags.project_links import (
 from pairweave.pipelines.commands.text_tables import token_table
 from pairweave.pipelines.options.aligner_options import AlignerOptions
 from pairweave.pipelines.options.command_options import TagsProjectOptions
+from pairweave.pipelines.parts.second_aligner_part import OPTIONS as OF_SECOND
 from pairweave.pipelines.process import terminal
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import list_column

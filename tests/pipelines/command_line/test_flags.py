@@ -7,6 +7,7 @@ import pytest
 
 from pairweave.pipelines.cli import COMMANDS, JOBS
 from pairweave.pipelines.command_line import flags, short_help
+from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.options.command_options import EvaluateLinksOptions
 from pairweave.pipelines.options.job_options import (
     AlignOptions,
@@ -220,7 +221,7 @@ def test_every_limit_on_the_command_line_reaches_the_readers_and_the_screen(tmp_
     words = [f"--{name}={value}".lower() for name, value in (limits | screens).items()]
     inputs = ["--input", str(tmp_path / "a.jsonl"), "--source_lang", "en", "--target_lang", "de"]
     options, _ = parse("--output", str(tmp_path / "o"), *inputs, *words)
-    run = prepare("augment", options)
+    run = prepare(augment.JOB, options)
     assert {name: getattr(run.limits, name) for name in limits} == limits
     assert {name: getattr(run.screen, name) for name in screens} == screens
 
@@ -231,7 +232,7 @@ def test_a_run_that_never_begins_leaves_no_temporary_directory(tmp_path, monkeyp
     (tmp_path / "a.tsv").write_text("a\tb\n")
     inputs = ["--input", str(tmp_path / "a.tsv"), "--source_lang", "en", "--target_lang", "de"]
     options, rest = parse("--output", str(tmp_path / "o"), *inputs)
-    run = prepare("augment", options)
+    run = prepare(augment.JOB, options)
 
     def refuse(_pipeline):
         raise ConfigError("no graph")

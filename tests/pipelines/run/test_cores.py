@@ -7,33 +7,40 @@ from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.models.hmm.hmm_reference import HmmReference
 from pairweave.models.translators.translator import TranslatorConfig
 from pairweave.models.translators.translator_reference import TranslatorReference
-from pairweave.pipelines.model_choice.scorer_choice import PairScorer
+from pairweave.pipelines.aligners.aligner_registry import aligner_of
 from pairweave.pipelines.options.job_options import AlignOptions, FitOptions
+from pairweave.pipelines.parts.aligner_part import ALIGNER, ChosenAligner
+from pairweave.pipelines.parts.pair_scorer_part import PAIR_SCORER, PairScorer
+from pairweave.pipelines.parts.part import Settled
+from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
+from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.run.cores import share_cores
 from pairweave.pipelines.run.run import Run
 
 ENCODER = EncoderReference(EncoderConfig("x"), "0")
-TRANSLATOR = TranslatorReference(TranslatorConfig("ctranslate2", "x"), "0")
+REFERENCE = TranslatorReference(TranslatorConfig("ctranslate2", "x"), "0")
 INPUT = {"source_input": ["a"], "target_input": ["b"], "output": "o"}
 LANGUAGES = {"source_lang": "en", "target_lang": "de"}
 
 
 def shared(shards, kind=AlignOptions, model=ENCODER, **options):
     """Return a run that has every kind of model, its cores shared."""
+    made = kind(**INPUT, **LANGUAGES, **options)
+    copies = aligner_of(made).copies(made)
     run = Run(
         job="align",
-        options=kind(**INPUT, **LANGUAGES, **options),
+        options=made,
         plan=None,
         limits=None,
-        screen=None,
         document={},
         digest="",
         shards=shards,
-        model=model,
-        tokens=None,
-        second=ENCODER,
-        translator=TRANSLATOR,
-        scorer=PairScorer(TRANSLATOR, TRANSLATOR),
+        settled={
+            ALIGNER.name: Settled(ChosenAligner(model, None), copies=copies),
+            SECOND_ALIGNER.name: Settled(ENCODER),
+            TRANSLATOR.name: Settled(REFERENCE),
+            PAIR_SCORER.name: Settled(PairScorer(REFERENCE, REFERENCE)),
+        },
     )
     return share_cores(run)
 
@@ -57,7 +64,8 @@ def shared(shards, kind=AlignOptions, model=ENCODER, **options):
 def test_no_core_is_idle_or_used_twice(options, shards, first, others):
     run = shared(shards, aligner="encoder", model=ENCODER, **options)
     assert run.model.threads == first
-    models = [run.second, run.translator, run.scorer.forward, run.scorer.reverse]
+    scorer = run.need(PAIR_SCORER)
+    models = [run.need(SECOND_ALIGNER), run.need(TRANSLATOR), scorer.forward, scorer.reverse]
     assert [model.threads for model in models] == [others] * 4
 
 

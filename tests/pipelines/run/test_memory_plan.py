@@ -8,15 +8,13 @@ from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.models.external.external_config import ExternalConfig
 from pairweave.models.external.external_reference import ExternalReference
-from pairweave.models.similarity.scorer_reference import SimilarityReference
-from pairweave.models.similarity.similarity_config import SimilarityConfig
+from pairweave.models.sentences.sentence_encoder_reference import SentenceEncoderReference
 from pairweave.models.translators.translator import TranslatorConfig
 from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines import cli
-from pairweave.pipelines.model_choice.scorer_choice import PairScorer
-from pairweave.pipelines.model_choice.similarity_choice import Similarity
-from pairweave.pipelines.options.bitext_options import BitextOptions
+from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.parts.part import Settled
 from pairweave.pipelines.process import memory
 from pairweave.pipelines.run import memory_plan
 from pairweave.pipelines.run.memory_plan import Need, need_of, within_memory
@@ -32,7 +30,7 @@ def planned(tmp_path):
 
     def plan(**options):
         given = {"input": (str(tmp_path / "a.tsv"),), "workers": 4, **LANGS, **options}
-        return prepare("augment", AugmentOptions(output=str(tmp_path / "out"), **given))
+        return prepare(augment.JOB, AugmentOptions(output=str(tmp_path / "out"), **given))
 
     return plan
 
@@ -102,36 +100,34 @@ def weights(tmp_path):
     return str(directory)
 
 
-ENCODER = "encoder reference", "translator", "scorer", "similarity", "program with an encoder"
+MODELS = (
+    "encoder reference",
+    "translator",
+    "two models in one directory",
+    "settings of an encoder",
+    "encoder of sentences",
+    "program with an encoder",
+)
 
 
-@pytest.mark.parametrize("model", ENCODER)
+@pytest.mark.parametrize("model", MODELS)
 def test_the_files_of_a_neural_model_count_for_every_worker(planned, weights, model):
     run = planned(memory="16GiB")
     before = need_of(run).models
     config = EncoderConfig(weights)
     translator = TranslatorReference(TranslatorConfig(model=weights, backend="ctranslate2"), "0")
-    similar = SimilarityReference(config, "0", SimilarityConfig())
-    with_model = {
-        "encoder reference": {"model": EncoderReference(config, "0")},
-        "translator": {"translator": translator},
-        "scorer": {"scorer": PairScorer(translator, translator)},
-        "similarity": {"similarity": Similarity(similar, None, 100)},
-        "program with an encoder": {
-            "second": ExternalReference(ExternalConfig("awesome-align", model=weights), "0")
-        },
-    }
-    run = dataclasses.replace(run, **with_model[model])
+    program = ExternalReference(ExternalConfig("awesome-align", model=weights), "0")
+    models = {
+        "encoder reference": (EncoderReference(config, "0"),),
+        "translator": (translator,),
+        "two models in one directory": (translator, translator),
+        "settings of an encoder": (config,),
+        "encoder of sentences": (SentenceEncoderReference(config, "0"),),
+        "program with an encoder": (program,),
+    }[model]
+    run = dataclasses.replace(run, settled={**run.settled, "more": Settled(None, models=models)})
     assert need_of(run).models == before + 2 * (3 << 30)
     assert within_memory(run).options.workers == 2
-
-
-def test_the_encoder_of_sentences_counts_too(planned, weights):
-    given = {"memory": "16GiB", "workers": 4, "encoder": weights}
-    run = planned(memory="16GiB")
-    for scorer, size in (("words", 0), ("encoder", 6 << 30)):
-        options = BitextOptions.model_construct(**given, scorer=scorer)
-        assert memory_plan.model_bytes(dataclasses.replace(run, options=options)) * 2 == size
 
 
 @pytest.mark.parametrize(

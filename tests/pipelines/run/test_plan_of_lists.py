@@ -5,6 +5,7 @@ import hashlib
 import pyarrow as pa
 import pytest
 
+from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.run.configuration import flat_configuration
 from pairweave.pipelines.run.prepare import prepare
@@ -26,7 +27,7 @@ def test_a_plan_has_the_contents_of_both_lists(directory):
     lists = {"known_pairs": "known.ids", "taken_down": "down.jsonl"}
     options = {name: str(directory / file) for name, file in lists.items()}
     options |= {"source_lang": "en", "target_lang": "de", "output": str(directory / "out")}
-    run = prepare("augment", AugmentOptions(input=(str(directory / "a.tsv"),), **options))
+    run = prepare(augment.JOB, AugmentOptions(input=(str(directory / "a.tsv"),), **options))
     settings = run.document["configuration"]
     digests = {
         name: hashlib.sha256((directory / file).read_bytes()).hexdigest()
@@ -66,7 +67,7 @@ def test_a_corpus_has_its_own_licence_before_that_of_all_corpora(directory):
     ]
     options = {"licence": "cc0-1.0", "source_lang": "en", "target_lang": "de", "corpora": corpora}
     shared = AugmentOptions(**options, output=str(directory / "out"))
-    told = prepare("augment", shared).document["corpora"]
+    told = prepare(augment.JOB, shared).document["corpora"]
     assert {corpus["name"]: corpus["licence"] for corpus in told} == {
         "own": "mit",
         "other": "cc0-1.0",

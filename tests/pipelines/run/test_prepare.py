@@ -1,11 +1,15 @@
 """Jobs are planned from their options."""
 
+import dataclasses
+
 import pydantic
 import pytest
 
+from pairweave.pipelines.jobs import align, augment
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.options.corpus_options import PairCorpus
-from pairweave.pipelines.options.job_options import AlignOptions, AugmentOptions
+from pairweave.pipelines.parts.aligner_part import ALIGNER
+from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.run.prepare import prepare, prepare_training
 
 
@@ -15,44 +19,47 @@ class CountOptions(GraphOptions, PairCorpus):
     corpora: tuple[PairCorpus, ...] = ()
 
 
+COUNT = dataclasses.replace(align.JOB, name="count", options=CountOptions, parts=(ALIGNER, SCREEN))
+
+
 @pytest.fixture
 def planned(tmp_path):
     (tmp_path / "a.tsv").write_text("a b\tc d\n")
 
-    def plan(kind, job, make=prepare, **options):
+    def plan(job, make=prepare, **options):
         given = {"input": (str(tmp_path / "a.tsv"),), "source_lang": "en", "target_lang": "de"}
         given |= {"output": str(tmp_path / "out"), "workers": 1}
-        return make(job, kind(**given | options))
+        return make(job, job.options(**given | options))
 
     return plan
 
 
 def test_a_job_that_aligns_nothing_has_no_options_of_a_fit_and_fits_nothing(planned):
-    run = planned(CountOptions, "count")
+    run = planned(COUNT)
     assert not run.fits
     assert run.document["models"] == []
     assert not {"decode", "fit_pairs", "vocabulary"} & run.document["configuration"].keys()
 
 
 def test_a_job_that_aligns_nothing_trains_no_tokens(planned):
-    assert planned(CountOptions, "count", tokens="whitespace").tokens.kind == "whitespace"
+    assert planned(COUNT, tokens="whitespace").tokens.kind == "whitespace"
     with pytest.raises(pydantic.ValidationError, match="tokens"):
-        planned(CountOptions, "count", tokens="sentencepiece")
+        planned(COUNT, tokens="sentencepiece")
 
 
 @pytest.mark.parametrize(
-    ("kind", "job", "options", "models"),
+    ("job", "options", "models"),
     [
-        (AlignOptions, "align", {}, ["models/hmm"]),
-        (AlignOptions, "align", {"aligner": "given", "links_field": "3"}, []),
-        (AugmentOptions, "augment", {}, ["models/hmm"]),
-        (AugmentOptions, "augment", {"mix": 0.0}, []),
+        (align.JOB, {}, ["models/hmm"]),
+        (align.JOB, {"aligner": "given", "links_field": "3"}, []),
+        (augment.JOB, {}, ["models/hmm"]),
+        (augment.JOB, {"mix": 0.0}, []),
     ],
 )
-def test_a_plan_names_the_model_that_its_run_fits(planned, tmp_path, kind, job, options, models):
+def test_a_plan_names_the_model_that_its_run_fits(planned, tmp_path, job, options, models):
     if "links_field" in options:
         (tmp_path / "a.tsv").write_text("a b\tc d\t0-0 1-1\n")
-    run = planned(kind, job, **options)
+    run = planned(job, **options)
     assert run.document["models"] == models
     assert run.fits == bool(models)
 
@@ -72,7 +79,7 @@ def test_a_plan_names_the_model_that_its_run_fits(planned, tmp_path, kind, job, 
 )
 @pytest.mark.parametrize("make", [prepare, prepare_training])
 def test_input_of_an_unknown_language_is_a_warning(planned, capsys, make, unknown, told):
-    planned(AlignOptions, "align", make, **{f"{side}_lang": "und" for side in unknown})
+    planned(align.JOB, make, **{f"{side}_lang": "und" for side in unknown})
     errors = capsys.readouterr().err
     assert errors.count("warning: ") == bool(unknown)
     assert told is None or f"warning: {told} such as en." in errors

@@ -8,6 +8,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.ter_aligner import TerAligner
+from pairweave.pipelines.jobs import suggest
 from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.steps.mono_aligner import compare_linked, cut_translations
@@ -46,7 +47,7 @@ def run_of(directory, *, name="pairs.jsonl", made=None, **options):
         ]
         path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     return prepare(
-        "suggest",
+        suggest.JOB,
         SuggestOptions(
             input=(str(path),),
             source_lang="en",

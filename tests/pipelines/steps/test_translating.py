@@ -11,12 +11,10 @@ from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator import Rejection, TranslatorConfig, parse_translator
 from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.model_choice.translator_choice import (
-    choose_translator,
-    unused_translator_options,
-)
 from pairweave.pipelines.options.base import JobOptions, PairInputOptions, TranslatorOptions
 from pairweave.pipelines.options.corpus_options import PairCorpus
+from pairweave.pipelines.parts.part import Planning
+from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.steps import translating
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
@@ -27,6 +25,7 @@ from pairweave.transforms.shards.shuffle import make_shard
 from pairweave.transforms.suggestions.pair_filters import filter_pairs
 from pairweave.transforms.suggestions.span_lengths import MASK
 from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
+from pairweave.transforms.units import Plan
 from tests.makers.rows import batch, row
 
 REFERENCE = TranslatorReference(TranslatorConfig("ctranslate2", "nowhere"), "0" * 64)
@@ -168,12 +167,18 @@ def options(*arguments):
     return flags.parse(Options, "prog", "about", [*base, *arguments], beam=False)[0]
 
 
+def settled(*arguments):
+    """Return what is settled on the translator that options name, for no input."""
+    made = options(*arguments)
+    return TRANSLATOR.plan(made, Planning(made, Plan((), ()), None))
+
+
 def test_without_a_translator_its_options_are_refused():
-    assert choose_translator(options(), []) is None
+    nothing = settled()
+    assert nothing.need is None
+    assert "beam_size" in nothing.left_out
     with pytest.raises(ConfigError, match="--beam_size: without --translator nothing is"):
-        choose_translator(options("--beam_size", "2"), [])
-    assert "beam_size" in unused_translator_options(options())
-    assert not unused_translator_options(options("--translator", "ctranslate2:x"))
+        settled("--beam_size", "2")
 
 
 def test_a_translator_is_named_with_its_backend():
@@ -188,9 +193,9 @@ def test_a_translator_is_named_with_its_backend():
 def test_a_missing_model_is_refused_before_the_run(tmp_path):
     pytest.importorskip("ctranslate2", reason="needs the extra `translate`")
     with pytest.raises(ConfigError, match="no such directory"):
-        choose_translator(options("--translator", f"ctranslate2:{tmp_path}/none"), [])
+        settled("--translator", f"ctranslate2:{tmp_path}/none")
     with pytest.raises(ConfigError, match=r"not a CTranslate2 model .*ct2-transformers-converter"):
-        choose_translator(options("--translator", f"ctranslate2:{tmp_path}"), [])
+        settled("--translator", f"ctranslate2:{tmp_path}")
 
 
 @pytest.mark.parametrize(

@@ -142,9 +142,9 @@ def test_a_changed_list_takes_the_place_of_the_first(words, tmp_path):
     assert out.splitlines()[-1] == "1 of 2 pairs are as before"
 
 
-def test_a_method_without_phrase_pairs_says_nothing_of_them(words, tmp_path):
+def test_the_terms_of_a_glossary_are_shown_as_the_phrase_pairs_that_are_tagged(words, tmp_path):
     (tmp_path / "terms.tsv").write_text("house\tHaus\ndog\tHund\n")
     more = ("--method", "glossary", "--glossary", tmp_path / "terms.tsv", "--pairs", "40")
     out = runs.run_well_here("try", *words, *more)
     assert "  tagged" in out
-    assert "phrase pairs" not in out
+    assert "  phrase pairs (1): house = Haus" in out

@@ -9,7 +9,7 @@ import pytest
 
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.dataflow.service import SentJob
-from pairweave.pipelines.options.job_options import AlignOptions, FitOptions
+from pairweave.pipelines.jobs import align, fit
 from pairweave.pipelines.run.attempts import retry
 from pairweave.pipelines.run.attempts.standstill import StandstillError
 from pairweave.pipelines.run.prepare import prepare
@@ -29,10 +29,10 @@ def planned(tmp_path):
     lines = "".join(f"a {number}\tb {number}\n" for number in range(SHARDS))
     (tmp_path / "a.tsv").write_text(lines)
 
-    def plan(job="align", kind=AlignOptions, **options):
+    def plan(job=align.JOB, **options):
         given = {"input": (str(tmp_path / "a.tsv"),), "source_lang": "en", "target_lang": "de"}
         given |= {"output": str(tmp_path / "out"), "shard_pairs": 1, "unit_rows": 3}
-        return prepare(job, kind(**given | options))
+        return prepare(job, job.options(**given | options))
 
     return plan
 
@@ -87,9 +87,7 @@ def test_a_shard_that_always_fails_is_set_aside_and_all_others_are_made(planned,
     assert failing.made == {0, 1, 3, 4, 5}
 
 
-@pytest.mark.parametrize(
-    "given", [{"job": "fit", "kind": FitOptions}, {"max_set_aside": 0}], ids=["fit", "none"]
-)
+@pytest.mark.parametrize("given", [{"job": fit.JOB}, {"max_set_aside": 0}], ids=["fit", "none"])
 def test_where_no_shard_can_be_left_out_the_last_attempt_is_the_end(planned, monkeypatch, given):
     """Of a fit, whose model is of all pairs; or by the options."""
     run = planned(attempts=3, **given)

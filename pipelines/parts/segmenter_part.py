@@ -1,33 +1,39 @@
-"""Choose the segmenter of a run, which finds words in text without spaces."""
+"""The segmenter of a job, which finds words in text without spaces."""
 
 from collections.abc import Iterable
 
-from pairweave.pipelines.options.base import GraphOptions, SegmenterOptions
+from pairweave.pipelines.options.base import SegmenterOptions
+from pairweave.pipelines.options.corpora import UNDETERMINED
+from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.text.segmenter import NONE, choose_segmenter, is_unspaced, needs_segmenter
 from pairweave.transforms.units import ReadLimits, Unit
-
-UNKNOWN = "und"
-"""The language of text without a language tag."""
 
 _LOOK_ROWS = 1_000
 """Number of rows to examine in a file without a language tag."""
 
 
-def choose(options: GraphOptions, units: Iterable[Unit], limits: ReadLimits) -> str:
-    """Return the segmenter of a run, by its name in the plan.
+class SegmenterPart(Part[SegmenterOptions, str]):
+    """The segmenter, by its name in the plan (`transforms.text.segmenter`).
 
     The language tag decides whether one is needed. Without a tag, the first rows of each file do:
     one text in a hundred in a script without spaces is enough.
-
-    Raises:
-        ConfigError: A segmenter is needed, but not installed.
     """
-    if not isinstance(options, SegmenterOptions) or options.segmenter == NONE:
-        return NONE
-    if not options.segmented:
-        return NONE
-    return choose_segmenter(options.segmenter, _reason(units, limits, options.segmented))
+
+    name = "segmenter"
+    options = SegmenterOptions
+
+    def plan(self, options: SegmenterOptions, planning: Planning) -> Settled[str]:
+        """Choose the segmenter.
+
+        Raises:
+            ConfigError: One is needed, but not installed.
+        """
+        chosen = NONE
+        if options.segmenter != NONE and options.segmented:
+            reason = _reason(planning.plan.units, planning.limits, options.segmented)
+            chosen = choose_segmenter(options.segmenter, reason)
+        return Settled(chosen, settings={"segmenter": chosen})
 
 
 def _reason(units: Iterable[Unit], limits: ReadLimits, wanted: Iterable[str]) -> str | None:
@@ -39,7 +45,7 @@ def _reason(units: Iterable[Unit], limits: ReadLimits, wanted: Iterable[str]) ->
         for side, language in languages.items():
             if is_unspaced(language):
                 return f"{unit.file}: the {side} language is {language}"
-        sides = [side for side, language in languages.items() if language == UNKNOWN]
+        sides = [side for side, language in languages.items() if language == UNDETERMINED]
         if not sides or unit.file in looked:
             continue
         looked.add(unit.file)
@@ -48,3 +54,6 @@ def _reason(units: Iterable[Unit], limits: ReadLimits, wanted: Iterable[str]) ->
             if batch is not None and needs_segmenter(batch.column(side).drop_null()):
                 return f"{unit.file}: the {side} side is in a script without spaces"
     return None
+
+
+SEGMENTER = SegmenterPart()

@@ -2,47 +2,55 @@
 
 from typing import Any
 
-from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.options.corpora import corpora_of
-from pairweave.pipelines.options.filter_options import EarlierOptions
+from pairweave.pipelines.options.filter_options import EarlierOptions, FilterJobOptions
+from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.storage import files
-from pairweave.transforms.units import CorpusInput, Plan, ReadLimits
+from pairweave.transforms.units import CorpusInput, Plan
 
 _READING = ("html_entities", "c1_controls", "inline_tags", "inline_syntax")
 """Text options that apply to the earlier corpus too, so that equal texts match."""
 
 
-def earlier_plan(options: PlannedOptions, plan: Plan, limits: ReadLimits) -> Plan | None:
-    """Return the plan of the pairs to exclude; None if there are none.
+class EarlierPart(Part[FilterJobOptions, Plan | None]):
+    """The plan of the pairs to exclude; None if there are none."""
 
-    Raises:
-        ConfigError: The corpus is in several languages, or a run cannot be read.
-        InputError: A file cannot be used (`make_plan`).
-    """
-    if not isinstance(options, EarlierOptions) or not options.earlier:
-        return None
-    languages = {(unit.source_lang, unit.target_lang) for unit in plan.units}
-    if len(languages) != 1:
-        raise ConfigError(
-            "--earlier: the corpora are in several languages, but files do not give theirs; filter "
-            "each pair of languages separately"
-        )
-    ((source, target),) = languages
-    reading = _reading(options)
-    corpora = [
-        _run_input(given, source, target, reading)
-        if _is_run(given)
-        else CorpusInput(input=(given,), source_lang=source, target_lang=target, **reading)
-        for given in options.earlier
-    ]
-    return make_plan(corpora, limits, options.unit_rows)
+    name = "earlier"
+    options = EarlierOptions
+
+    def plan(self, options: FilterJobOptions, planning: Planning) -> Settled[Plan | None]:
+        """Plan the earlier corpus, whose files are in the plan without their paths.
+
+        Raises:
+            ConfigError: The corpus is in several languages, or a run cannot be read.
+            InputError: A file cannot be used (`make_plan`).
+        """
+        if not options.earlier:
+            return Settled(None)
+        languages = {(unit.source_lang, unit.target_lang) for unit in planning.plan.units}
+        if len(languages) != 1:
+            raise ConfigError(
+                "--earlier: the corpora are in several languages, but files do not give theirs; "
+                "filter each pair of languages separately"
+            )
+        ((source, target),) = languages
+        reading = _reading(options)
+        corpora = [
+            _run_input(given, source, target, reading)
+            if _is_run(given)
+            else CorpusInput(input=(given,), source_lang=source, target_lang=target, **reading)
+            for given in options.earlier
+        ]
+        plan = make_plan(corpora, planning.limits, options.unit_rows)
+        facts = [{"name": file.name, "sha256": file.sha256} for file in plan.files]
+        return Settled(plan, settings={"earlier": facts})
 
 
-def _reading(options: PlannedOptions) -> dict[str, Any]:
+def _reading(options: FilterJobOptions) -> dict[str, Any]:
     """Return the treatments of text that all corpora share.
 
     Raises:
@@ -80,6 +88,4 @@ def _is_run(given: str) -> bool:
     return any(files.exists(files.join(given, name)) for name in names)
 
 
-def earlier_facts(plan: Plan) -> list[dict[str, str]]:
-    """Return the plan's entry for the files of an earlier corpus, without paths."""
-    return [{"name": file.name, "sha256": file.sha256} for file in plan.files]
+EARLIER = EarlierPart()

@@ -1,4 +1,4 @@
-"""Choose the encoder that scores the pairs of a job from its options."""
+"""The encoder that scores the pairs of a job."""
 
 import dataclasses
 
@@ -12,8 +12,8 @@ from pairweave.models.similarity.similarity_options import (
     SimilarityOptions,
     YisiOptions,
 )
-from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.options.filter_options import FilterJobOptions
+from pairweave.pipelines.parts.part import Fitting, Learned, Part, Planning, Settled
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 
@@ -59,31 +59,74 @@ class Similarity:
         """Return a copy whose encoder processes up to ``threads`` batches at once."""
         return dataclasses.replace(self, reference=self.reference.with_threads(threads))
 
+    def learned(self) -> tuple[Learned, ...]:
+        """Return what was learned from pairs of two languages: counts of pieces, a projection."""
+        projection = self.reference.projection
+        given = (("--idf", "counts", self.idf), ("--projection", "a map", projection))
+        return tuple(
+            Learned(option, each.directory, kind, each.load().about)
+            for option, kind, each in given
+            if each is not None
+        )
 
-def choose_similarity(options: PlannedOptions) -> Similarity | None:
-    """Return the encoder that scores a job's pairs, if one does.
 
-    Raises:
-        ConfigError: It cannot be used, or an option of another scorer is given.
-    """
-    if not isinstance(options, SimilarityOptions):
-        return None
+class SimilarityPart(Part[FilterJobOptions, Similarity | None]):
+    """The encoder that scores pairs; None if no encoder does."""
+
+    name = "similarity"
+    options = SimilarityOptions
+
+    def plan(self, options: FilterJobOptions, planning: Planning) -> Settled[Similarity | None]:
+        """Find the encoder, and what was learned from its vectors.
+
+        Raises:
+            ConfigError: It cannot be used, or an option of another scorer is given.
+        """
+        if options.scores_are_given:
+            _check_nothing_scores(options)
+            return Settled(None, left_out=OF_HMM)
+        if options.scorer == "hmm":
+            _check_no_encoder(options)
+            return Settled(None)
+        similarity = _find(options)
+        fitting = None
+        if similarity.counts:
+            fitting = Fitting(idf.DIRECTORY, options.idf_pairs, idf.find_whole)
+        reference = similarity.reference
+        return Settled(
+            similarity,
+            settings=similarity.settings,
+            left_out=OF_HMM,
+            models=tuple(
+                each
+                for each in (reference.encoder, reference.projection, similarity.idf)
+                if each is not None
+            ),
+            packages=("torch", "transformers"),
+            learned=similarity.learned(),
+            fitting=fitting,
+        )
+
+
+def _check_nothing_scores(options: FilterJobOptions) -> None:
+    of_others = sorted(options.model_fields_set & (SimilarityOptions.model_fields.keys() | OF_HMM))
+    if of_others:
+        raise ConfigError(
+            f"{_named(of_others)}: the pairs come with their scores (score_field or score_input); "
+            "leave out one or the other"
+        )
+
+
+def _check_no_encoder(options: SimilarityOptions) -> None:
+    foreign = sorted(options.model_fields_set & SimilarityOptions.model_fields.keys() - {"scorer"})
+    if foreign:
+        raise ConfigError(
+            f"{_named(foreign)}: applies to an encoder; give --scorer yisi2 or margin as well"
+        )
+
+
+def _find(options: SimilarityOptions) -> Similarity:
     given = options.model_fields_set
-    if isinstance(options, FilterJobOptions) and options.scores_are_given:
-        of_others = sorted(given & (SimilarityOptions.model_fields.keys() | OF_HMM))
-        if of_others:
-            raise ConfigError(
-                f"{_named(of_others)}: the pairs come with their scores (score_field or "
-                "score_input); leave out one or the other"
-            )
-        return None
-    if options.scorer == "hmm":
-        foreign = sorted(given & SimilarityOptions.model_fields.keys() - {"scorer"})
-        if foreign:
-            raise ConfigError(
-                f"{_named(foreign)}: applies to an encoder; give --scorer yisi2 or margin as well"
-            )
-        return None
     _check_scorer(options)
     foreign = sorted(given & OF_HMM)
     if foreign:
@@ -132,3 +175,6 @@ def _check_scorer(options: SimilarityOptions) -> None:
 
 def _named(options: list[str]) -> str:
     return ", ".join(f"--{name}" for name in options)
+
+
+SIMILARITY = SimilarityPart()

@@ -1,0 +1,95 @@
+"""The two models that score the examples of a job."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from pairweave.models.translators import translator_reference
+from pairweave.models.translators.translator import TranslatorConfig, parse_translator
+from pairweave.models.translators.translator_reference import TranslatorReference
+from pairweave.pipelines.options.suggest_options import ScorerOptions
+from pairweave.pipelines.parts.part import Part, Planning, Settled
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.units import Unit
+
+
+@dataclasses.dataclass(frozen=True)
+class PairScorer:
+    """Scores targets given their sources, and sources given their targets.
+
+    Attributes:
+        forward: The model from source to target.
+        reverse: The model from target to source.
+    """
+
+    forward: TranslatorReference
+    reverse: TranslatorReference
+
+    def with_threads(self, threads: int) -> "PairScorer":
+        """Return a copy whose models process up to ``threads`` batches at once."""
+        return PairScorer(self.forward.with_threads(threads), self.reverse.with_threads(threads))
+
+    def __call__(
+        self, sources: Sequence[str], targets: Sequence[str], source_lang: str, target_lang: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean log-probabilities; see `transforms.suggestions.suggestion_scores.Scorer`."""
+        score = translator_reference.score
+        return (
+            score(self.forward, sources, targets, source_lang, target_lang),
+            score(self.reverse, targets, sources, target_lang, source_lang),
+        )
+
+
+class PairScorerPart(Part[ScorerOptions, PairScorer | None]):
+    """The models that score examples; None if none are given."""
+
+    name = "pair_scorer"
+    options = ScorerOptions
+
+    def plan(self, options: ScorerOptions, planning: Planning) -> Settled[PairScorer | None]:
+        """Find both models.
+
+        Raises:
+            ConfigError: One model is given without the other, a model does not exist or lacks a
+                language of the input, the input has scores as well, or a limit is given without
+                scores.
+        """
+        units = planning.plan.units
+        given = _have_scores(units)
+        if (options.scorer is None) != (options.reverse_scorer is None):
+            raise ConfigError("--scorer and --reverse_scorer must be given together")
+        if options.scorer is None or options.reverse_scorer is None:
+            limits = sorted({"max_score", "min_score"} & options.model_fields_set)
+            if limits and not given:
+                raise ConfigError(
+                    f"--{limits[0]}: without --scorer and --reverse_scorer, or --score_field, "
+                    "nothing is scored"
+                )
+            return Settled(None)
+        if given:
+            raise ConfigError(
+                "--score_field and --scorer fill the same column; leave one of them out"
+            )
+        languages = sorted({(unit.source_lang, unit.target_lang) for unit in units})
+        forward = _find(options.scorer, languages)
+        reverse = _find(options.reverse_scorer, [(target, source) for source, target in languages])
+        models = (forward, reverse)
+        return Settled(
+            PairScorer(forward, reverse),
+            settings={"scorer": forward.digest, "reverse_scorer": reverse.digest},
+            models=models,
+            packages=tuple(name for each in models for name in translator_reference.packages(each)),
+        )
+
+
+def _have_scores(units: Sequence[Unit]) -> bool:
+    return any(unit.columns is not None and unit.columns.score is not None for unit in units)
+
+
+def _find(text: str, languages: Sequence[tuple[str, str]]) -> TranslatorReference:
+    backend, model = parse_translator(text)
+    return translator_reference.find(TranslatorConfig(backend=backend, model=model), languages)
+
+
+PAIR_SCORER = PairScorerPart()

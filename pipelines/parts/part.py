@@ -1,0 +1,150 @@
+"""What a job is made of: parts, each of which owns everything about itself.
+
+A part reads its options when a job is planned, and settles what every consumer needs to know: its
+entries in the plan, its models, the distributions that run them, what a step is given. Planning,
+the plan, the shares of memory and cores and the checks of languages are loops over what the parts
+settled. None of them knows the name of a part or of an option, so one more kind of model, rule or
+file is one module and one line in the lists of the jobs that have it.
+"""
+
+import abc
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
+
+from pairweave.models.model_store import ModelReference
+from pairweave.pipelines.options.base import PlannedOptions
+from pairweave.transforms.config import StepOptions
+from pairweave.transforms.units import CorpusInput, Plan, ReadLimits
+
+OptionsT = TypeVar("OptionsT", bound=StepOptions)
+NeedT = TypeVar("NeedT")
+
+
+@dataclasses.dataclass(frozen=True)
+class Learned:
+    """A model that was learned from pairs of two languages.
+
+    Attributes:
+        option: The option that gives it, such as ``--model``.
+        place: Its directory.
+        kind: What it is in messages, such as ``a model``.
+        about: Languages that it was learned from: ``source_lang`` and ``target_lang``.
+        refused: Whether every job refuses it for pairs of other languages; otherwise some jobs give
+            a notice.
+    """
+
+    option: str
+    place: str
+    kind: str
+    about: Mapping[str, object]
+    refused: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Fitting:
+    """A model that the run makes from its own pairs before it can go on.
+
+    Attributes:
+        directory: Its directory, relative to the run's output.
+        pairs: About how many pairs it is made from.
+        find: Returns the reference of a complete one in a directory; None if there is none.
+    """
+
+    directory: str
+    pairs: int
+    find: Callable[[str], ModelReference | None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Settled(Generic[NeedT]):
+    """What the planning of a part settled.
+
+    Attributes:
+        need: What the steps of the part are given.
+        settings: Its entries in the plan's configuration, which determine output bytes.
+        left_out: Options that have no effect in this run; the plan lists none of them.
+        facts: Its entries in the plan besides the configuration, such as contents of files.
+        models: References of its models, or settings of its encoders, which workers load.
+        packages: Distributions that run its models.
+        copies: Copies of its model that the workers of a machine share; None if each has its own.
+        learned: Its models that were learned from pairs of two languages.
+        fitting: The model that the run makes first; None if it makes none.
+        recorded: Digests of models that each shard's receipt names.
+    """
+
+    need: NeedT
+    settings: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    left_out: frozenset[str] = frozenset()
+    facts: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    models: tuple[object, ...] = ()
+    packages: tuple[str, ...] = ()
+    copies: int | None = None
+    learned: tuple[Learned, ...] = ()
+    fitting: Fitting | None = None
+    recorded: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def with_threads(self, threads: int) -> "Settled[NeedT]":
+        """Return a copy whose model, if it has one, processes up to ``threads`` batches at once."""
+        need: Any = self.need
+        if not hasattr(need, "with_threads"):
+            return self
+        return dataclasses.replace(self, need=need.with_threads(threads))
+
+
+class Part(abc.ABC, Generic[OptionsT, NeedT]):
+    """A part of a job.
+
+    Attributes:
+        name: Its name, which no other part has.
+        options: The class that declares its options; a job that has the part inherits them.
+    """
+
+    name: str
+    options: type[StepOptions] = StepOptions
+
+    def check(self, options: OptionsT) -> None:
+        """Check, before the input is read, what can be checked without it.
+
+        Raises:
+            ConfigError: The options cannot be used.
+        """
+
+    def check_corpora(self, options: OptionsT, corpora: Sequence[CorpusInput]) -> None:
+        """Check the corpora, before their files are read.
+
+        Raises:
+            ConfigError: A corpus has what the part cannot use.
+        """
+
+    @abc.abstractmethod
+    def plan(self, options: OptionsT, planning: "Planning") -> Settled[NeedT]:
+        """Read what the options name, and settle what the job's planning and steps need.
+
+        Raises:
+            ConfigError: The options, or what they name, cannot be used.
+        """
+
+
+@dataclasses.dataclass
+class Planning:
+    """A job while it is planned.
+
+    Attributes:
+        options: Its options.
+        plan: Its input, divided into units.
+        limits: Limits of the readers.
+        settled: What the parts before this one settled, by their names.
+    """
+
+    options: PlannedOptions
+    plan: Plan
+    limits: ReadLimits
+    settled: dict[str, Settled[Any]] = dataclasses.field(default_factory=dict)
+
+    def need(self, part: Part[Any, NeedT]) -> NeedT:
+        """Return what an earlier part of the job settled for its steps."""
+        need: NeedT = self.settled[part.name].need
+        return need

@@ -1,0 +1,96 @@
+"""The block ``filter:`` of a job: the rules of the job ``filter`` behind the screen."""
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from pairweave.models.hmm import hmm_reference
+from pairweave.pipelines.parts.detector_part import check_detector, detector_settings
+from pairweave.pipelines.parts.part import Learned, Part, Planning, Settled
+from pairweave.transforms.filtering.rule_block import RuleBlock, RuleBlockOptions
+from pairweave.transforms.storage import files
+
+if TYPE_CHECKING:
+    from pairweave.pipelines.filtering.minimum_score import Minimum
+    from pairweave.transforms.filtering.rules import RuleConfig
+
+_OF_SCORE = frozenset({"min_score", "score_model"})
+"""Keys that are in the plan only if pairs are scored."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PlannedRules:
+    """The rules that are applied after the screen.
+
+    Attributes:
+        config: Their limits, with the detector that the plan names.
+        minimum: The score that a pair must have behind them; None if there is no minimum.
+    """
+
+    config: "RuleConfig"
+    minimum: "Minimum | None"
+
+
+class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
+    """The rules; None if a job has no block. Their kernels are loaded only if it has one."""
+
+    name = "rule_block"
+    options = RuleBlockOptions
+
+    def check(self, options: RuleBlockOptions) -> None:
+        """Check that the detector is installed and that the model can score."""
+        block = options.filter
+        if block is None:
+            return
+        if block.score_model is not None:
+            from pairweave.models.hmm.pair_scores import scoring_models
+
+            hmm_reference.read(block.score_model)
+            reference = hmm_reference.find(block.score_model)
+            if reference is not None:
+                scoring_models(reference)
+        check_detector(block.detector)
+
+    def plan(self, options: RuleBlockOptions, planning: Planning) -> Settled[PlannedRules | None]:
+        """Find the model of the minimum score, if there is one."""
+        from pairweave.transforms.filtering.rules import rule_config
+
+        block = options.filter
+        if block is None:
+            return Settled(None)
+        detector = detector_settings(block.detector)
+        settings = block.model_dump(mode="json", exclude=set(_OF_SCORE)) | detector
+        config = rule_config(block, detector["detector"])
+        minimum = _minimum(block)
+        if minimum is None:
+            return Settled(PlannedRules(config, None), settings={"filter": settings})
+        from pairweave.transforms.filtering.score import read_weights
+
+        model = minimum.model
+        settings |= {
+            "min_score": minimum.least,
+            "score_model": model.digest,
+            "score_weights": read_weights().digest,
+        }
+        about = hmm_reference.load(model).about
+        return Settled(
+            PlannedRules(config, minimum),
+            settings={"filter": settings},
+            models=(model,),
+            learned=(
+                Learned("filter.score_model", model.directory, "a model", about, refused=True),
+            ),
+        )
+
+
+def _minimum(block: RuleBlock) -> "Minimum | None":
+    """Return the score that a pair must have, if there is one."""
+    if block.min_score is None or block.score_model is None:
+        return None
+    from pairweave.pipelines.filtering.minimum_score import Minimum
+
+    digest = hmm_reference.read(block.score_model).digest
+    place = files.absolute(block.score_model)
+    return Minimum(block.min_score, hmm_reference.HmmReference(place, digest))
+
+
+RULE_BLOCK = RuleBlockPart()

@@ -1,0 +1,46 @@
+"""The translator of sources without a translation."""
+
+from pairweave.models.translators import translator_reference
+from pairweave.models.translators.translator import TranslatorConfig, parse_translator
+from pairweave.models.translators.translator_reference import TranslatorReference
+from pairweave.pipelines.options.base import TranslatorOptions
+from pairweave.pipelines.parts.part import Part, Planning, Settled
+from pairweave.transforms.config import pick
+from pairweave.transforms.errors import ConfigError
+
+
+class TranslatorPart(Part[TranslatorOptions, TranslatorReference | None]):
+    """The translator; None if nothing is translated."""
+
+    name = "translator"
+    options = TranslatorOptions
+
+    def plan(
+        self, options: TranslatorOptions, planning: Planning
+    ) -> Settled[TranslatorReference | None]:
+        """Find the translator, which must know the languages of the input.
+
+        Raises:
+            ConfigError: There is no such model, it does not support a language, or options are
+                given that need one.
+        """
+        own = TranslatorOptions.model_fields.keys()
+        if options.translator is None:
+            if given := sorted(options.model_fields_set & own):
+                names = ", ".join(f"--{name}" for name in given)
+                raise ConfigError(f"{names}: without --translator nothing is translated")
+            return Settled(None, left_out=frozenset(own))
+        backend, model = parse_translator(options.translator)
+        config = pick(TranslatorConfig, options, backend=backend, model=model)
+        languages = {(unit.source_lang, unit.target_lang) for unit in planning.plan.units}
+        reference = translator_reference.find(config, sorted(languages))
+        return Settled(
+            reference,
+            settings={"translator": reference.digest},
+            models=(reference,),
+            packages=tuple(translator_reference.packages(reference)),
+            recorded={"translator": reference.digest},
+        )
+
+
+TRANSLATOR = TranslatorPart()

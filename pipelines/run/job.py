@@ -1,0 +1,133 @@
+"""A job: its options, its parts, its graph; and how its command runs."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Protocol
+
+import apache_beam as beam
+
+from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.parts.part import Part
+from pairweave.pipelines.run import plan_text, run_summary
+from pairweave.pipelines.run.execute import execute
+from pairweave.pipelines.run.prepare import prepare, prepare_training
+from pairweave.pipelines.run.run import GraphT, Planned, PlannedT, Run
+from pairweave.transforms.storage import files
+
+
+class Beside(Protocol):
+    """A file that a job writes beside its output, once the run is finished."""
+
+    def write(self) -> None:
+        """Write the file."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PlannedJob(Generic[PlannedT]):
+    """A job on a corpus, which is planned before it runs.
+
+    Attributes:
+        name: Its name.
+        about: What it does, in a line of the help.
+        options: The class of its options.
+        parts: Its parts, in the order in which they are planned.
+        check: Refuses options that cannot be combined.
+        refuses: What its input is called in the refusal of a model of other languages; None if
+            such a model gives a notice alone.
+        beam: Whether the command line may have options of Beam.
+    """
+
+    name: str
+    about: str
+    options: type[PlannedT]
+    parts: tuple[Part[Any, Any], ...]
+    check: Callable[[PlannedT], None] = lambda _: None
+    refuses: str | None = None
+    beam: bool = True
+
+    def main(self, _name: str, arguments: Sequence[str]) -> int:
+        """Run the job from its command line; return the exit status."""
+        options, extra = flags.parse(
+            self.options, f"pairweave {self.name}", self.about, arguments, beam=self.beam
+        )
+        return self.start(options, extra)
+
+    def start(self, options: PlannedT, extra: Sequence[str]) -> int:
+        """Plan the job, and run it or show its plan; return the exit status.
+
+        Args:
+            options: Its options.
+            extra: Beam options of the user.
+
+        Raises:
+            ConfigError: The user must fix something.
+            WorkerError: The run failed.
+        """
+        raise NotImplementedError
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TrainingJob(PlannedJob[PlannedT], Generic[PlannedT]):
+    """A job that trains a model in one process.
+
+    Attributes:
+        train: Trains the model, unless that is done, and commits it.
+    """
+
+    train: Callable[[Planned[PlannedT]], None]
+
+    def start(self, options: PlannedT, extra: Sequence[str] = ()) -> int:
+        """Plan the job, and run it or show its plan; return the exit status."""
+        self.check(options)
+        run = prepare_training(self, options)
+        if options.plan_only:
+            return plan_text.show_plan(run, (), extra)
+        self.train(run)
+        run_summary.say_where(files.absolute(options.output))
+        return 0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Job(PlannedJob[GraphT], Generic[GraphT]):
+    """A job whose graph makes shards.
+
+    Attributes:
+        graph: Adds its steps to a pipeline, for some shards.
+        without_run: Answers options that ask for no run, and returns the exit status; None if they
+            ask for one.
+        check_run: Refuses a planned run.
+        extra_files: Returns the files that are committed beside the shards.
+        beside: Returns the files that are written beside the output; called before the run, it
+            checks that they can be.
+        commit: Commits the run's directory if nothing else is left to do; None for the commit of
+            jobs that write pairs.
+        after: Cleans up after a finished run.
+    """
+
+    graph: Callable[[beam.Pipeline, Run[GraphT], frozenset[int]], None]
+    without_run: Callable[[GraphT], int | None] = lambda _: None
+    check_run: Callable[[Run[GraphT]], None] = lambda _: None
+    extra_files: Callable[[Run[GraphT]], dict[str, bytes]] = lambda _: {}
+    beside: Callable[[Run[GraphT]], Sequence[Beside]] = lambda _: ()
+    commit: Callable[[str], object] | None = None
+    after: Callable[[Run[GraphT]], None] = lambda _: None
+
+    def start(self, options: GraphT, extra: Sequence[str] = ()) -> int:
+        """Plan the job, and run it or show its plan; return the exit status."""
+        self.check(options)
+        answered = self.without_run(options)
+        if answered is not None:
+            return answered
+        run = prepare(self, options, extra)
+        self.check_run(run)
+        beside = self.beside(run)
+        if options.plan_only:
+            return plan_text.show(run, self.graph, extra)
+        if not execute(run, self.graph, extra, self.extra_files(run), self.commit):
+            return 0
+        self.after(run)
+        for file in beside:
+            file.write()
+        run_summary.say_where(files.absolute(options.output) if self.commit else options.output)
+        return 0

@@ -1,0 +1,67 @@
+"""Whether what was learned from pairs of two languages is used on pairs of the same languages."""
+
+from collections.abc import Iterable
+
+from pairweave.pipelines.options.corpora import UNDETERMINED
+from pairweave.pipelines.parts.part import Learned
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.units import Notice, Plan
+
+
+def check_languages(
+    plan: Plan, learned: Iterable[Learned], refuses: str | None, *, translations: bool
+) -> tuple[Notice, ...]:
+    """Refuse models learned from other languages or from the sides exchanged, or give a notice.
+
+    A side that the model or the input leaves undetermined fits any.
+
+    Args:
+        plan: The files of a run.
+        learned: Models that were learned from pairs.
+        refuses: What the input is called in a refusal; None for a job that gives notices instead.
+        translations: Whether translations are aligned with references, both in the target language.
+
+    Returns:
+        A notice on the first other language of each model.
+
+    Raises:
+        ConfigError: A model is of other languages, and the job or the model itself refuses that.
+    """
+    notices = []
+    for model in learned:
+        is_refused = refuses is not None or model.refused
+        sides = ("source_lang", "target_lang")
+        for side in sides if is_refused or not translations else sides[1:]:
+            known = _languages(model.about.get(side))
+            ours = _languages(sorted({getattr(unit, side) for unit in plan.units}))
+            if not known or ours <= known:
+                continue
+            if is_refused:
+                raise ConfigError(_refusal(model, side, known, ours, refuses or "pairs"))
+            notices.append(_notice(model, side, known, ours))
+            break
+    return tuple(notices)
+
+
+def _refusal(model: Learned, side: str, known: set[str], ours: set[str], subject: str) -> str:
+    return (
+        f"{model.option} {model.place}: was fitted with {side} {', '.join(sorted(known))}"
+        f", but the {subject} have {', '.join(sorted(ours))}; give {model.kind} of the "
+        f"{subject}' languages, source and target in their order, or leave {model.option} out"
+    )
+
+
+def _notice(model: Learned, side: str, known: set[str], ours: set[str]) -> Notice:
+    message = (
+        f"{model.option} was fitted with {side} {', '.join(sorted(known))}, but the pairs have "
+        f"{', '.join(sorted(ours))}; links will be poor unless these are alike. Give a "
+        "model of the pairs' languages, source and target in their order, or leave "
+        f"{model.option} out"
+    )
+    return Notice("other_languages", "options", 1, message)
+
+
+def _languages(names: object) -> set[str]:
+    """Return languages less their regions and scripts, as far as they are determined."""
+    listed = names if isinstance(names, list) else []
+    return {str(name).partition("-")[0].lower() for name in listed} - {UNDETERMINED}

@@ -1,0 +1,136 @@
+"""Jobs are made of parts, and what a new part settles reaches everything that asks for it."""
+
+import dataclasses
+import importlib
+
+import pytest
+from pydantic import Field
+
+from pairweave.models.model_store import ModelReference
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.jobs import align
+from pairweave.pipelines.options.job_options import AlignOptions
+from pairweave.pipelines.parts.part import Learned, Part, Settled
+from pairweave.pipelines.run.memory_plan import need_of
+from pairweave.pipelines.run.prepare import prepare
+from pairweave.transforms.config import StepOptions
+from pairweave.transforms.errors import ConfigError
+
+JOBS = [
+    importlib.import_module(command.module).JOB
+    for command in COMMANDS.values()
+    if command.module.startswith("pairweave.pipelines.jobs.")
+]
+
+
+class JudgeOptions(StepOptions):
+    """A judge of pairs, which the project does not have."""
+
+    judge: str | None = Field(None, description="model of the judge")
+
+
+class JudgedOptions(JudgeOptions, AlignOptions):
+    """Options of a job with a judge."""
+
+
+@dataclasses.dataclass(frozen=True)
+class JudgeReference(ModelReference):
+    """A reference to the judge."""
+
+    directory: str
+    digest: str
+    threads: int = 1
+
+    def with_threads(self, threads):
+        return dataclasses.replace(self, threads=threads)
+
+
+class JudgePart(Part):
+    """The judge: this class is all that the job needs to have one."""
+
+    name = "judge"
+    options = JudgeOptions
+
+    def check(self, options):
+        if options.judge == "nowhere":
+            raise ConfigError("--judge nowhere: there is no such judge")
+
+    def plan(self, options, planning):
+        if options.judge is None:
+            return Settled(None, left_out=frozenset({"judge"}))
+        reference = JudgeReference(options.judge, "7" * 64)
+        return Settled(
+            reference,
+            settings={"judge": reference.digest},
+            facts={"judged": len(planning.plan.units)},
+            models=(reference,),
+            packages=("judge-package",),
+            learned=(
+                Learned("--judge", options.judge, "a judge", {"target_lang": ["fr"]}, refused=True),
+            )
+            if options.judge.endswith("french")
+            else (),
+            recorded={"translator": reference.digest},
+        )
+
+
+JUDGE = JudgePart()
+JOB = dataclasses.replace(align.JOB, options=JudgedOptions, parts=(*align.JOB.parts, JUDGE))
+
+
+@pytest.fixture
+def planned(tmp_path):
+    (tmp_path / "a.tsv").write_text("a b\tc d\n")
+
+    def plan(**options):
+        given = {"input": (str(tmp_path / "a.tsv"),), "source_lang": "en", "target_lang": "de"}
+        return prepare(JOB, JudgedOptions(output=str(tmp_path / "out"), **given | options))
+
+    return plan
+
+
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
+def test_a_job_has_the_options_of_each_of_its_parts(job):
+    names = [part.name for part in job.parts]
+    assert len(set(names)) == len(names)
+    assert [part.name for part in job.parts if not issubclass(job.options, part.options)] == []
+    command = COMMANDS[job.name]
+    assert command.options.partition(":")[2] == job.options.__name__
+    assert command.about == job.about
+
+
+def test_what_a_part_settles_is_in_the_plan(planned):
+    document = planned(judge="model").document
+    assert document["configuration"]["judge"] == "7" * 64
+    assert document["judged"] == 1
+    assert "judge" not in planned().document["configuration"]
+
+
+def test_the_files_of_a_models_part_take_memory(planned, tmp_path):
+    (tmp_path / "model").mkdir()
+    with (tmp_path / "model" / "weights").open("wb") as file:
+        file.truncate(3 << 30)
+    run = planned(judge=str(tmp_path / "model"), memory="64GiB")
+    assert need_of(run).models == need_of(planned(memory="64GiB")).models + 2 * (3 << 30)
+
+
+def test_cores_that_have_no_shard_serve_a_parts_model(planned):
+    assert planned(judge="model", workers=3).need(JUDGE).threads == 3
+
+
+def test_packages_and_receipts_name_a_parts_model(planned):
+    run = planned(judge="model")
+    assert "judge-package" in run.packages
+    assert run.write_config.translator == "7" * 64
+
+
+def test_a_part_refuses_its_options_before_the_input_is_read(planned, tmp_path):
+    (tmp_path / "a.tsv").write_bytes(b"\xff")
+    with pytest.raises(ConfigError, match="no such judge"):
+        planned(judge="nowhere", input=(str(tmp_path / "none.tsv"),))
+
+
+def test_a_parts_model_of_another_language_is_refused(planned):
+    told = "--judge french: was fitted with target_lang fr, but the pairs have de; give a judge of"
+    with pytest.raises(ConfigError, match=told):
+        planned(judge="french")
