@@ -1,6 +1,7 @@
 """The settings of a job in its plan: exactly those that determine an output byte."""
 
 import math
+import re
 
 from pairweave.models.aligner import AlignerReference, LoadableReference
 from pairweave.models.hmm import hmm_reference
@@ -27,6 +28,10 @@ from pairweave.transforms.units import Plan
 
 _OF_SCORE = ("min_score", "score_model")
 """Keys of a block of rules that are in the plan only if pairs are scored."""
+
+
+_DIGEST = re.compile(r"(?:(?P<kind>[a-z0-9_]+):)?(?P<short>[0-9a-f]{12})[0-9a-f]{52}")
+"""A SHA-256, perhaps behind the kind of what it is of."""
 
 
 def resolved_configuration(
@@ -128,29 +133,17 @@ def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
     flat = dict(settings)
     for name, value in dict(flat.pop("filter", {})).items():  # type: ignore[call-overload]
         flat[f"filter.{name}"] = value
-    digests = (
-        "model",
-        "second_model",
-        "translator",
-        "scorer",
-        "reverse_scorer",
-        "tag_profile",
-        "glossary",
-        "score_weights",
-        "filter.score_model",
-        "filter.score_weights",
-        "encoder",
-        "projection",
-        "idf",
-    )
-    for name in digests:
-        if flat.get(name) is not None:
-            flat[name] = str(flat[name])[:12]
     flat["exclude"] = len(list(flat["exclude"]))  # type: ignore[call-overload]
-    for name in ("fit_lengths", "parallel", "earlier", "known_pairs", "taken_down"):
-        if name in flat:
-            flat[name] = [file["sha256"][:12] for file in flat[name]]  # type: ignore[attr-defined]
-    for name in {"tokens", "detector", "filter.detector"} & flat.keys():
-        kind, colon, digest = str(flat[name]).partition(":")
-        flat[name] = kind + colon.replace(":", "-") + digest[:12]
-    return flat
+    return {name: _shortened(value) for name, value in flat.items()}
+
+
+def _shortened(value: object) -> object:
+    """Return a setting with its digests in short, also behind a kind and in facts of files."""
+    if isinstance(value, list):
+        is_files = all(isinstance(each, dict) and "sha256" in each for each in value)
+        return [each["sha256"][:12] for each in value] if is_files else value
+    if isinstance(value, str):
+        found = _DIGEST.fullmatch(value)
+        if found:
+            return f"{found['kind']}-{found['short']}" if found["kind"] else found["short"]
+    return value
