@@ -16,6 +16,7 @@ from pairweave.pipelines.options.base import FitSettings, JobOptions, Options, W
 from pairweave.transforms import option_facts
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_facts import PLANNED_OTHERWISE, UNPLANNED
+from pairweave.transforms.output.signature_line import InFull
 
 if TYPE_CHECKING:
     import apache_beam as beam
@@ -103,7 +104,7 @@ class External(JobAligner):
         from pairweave.models.external.external_process import identity
 
         config = config_of_options(options)
-        settings: dict[str, object] = {"program_version": identity(config)}
+        settings: dict[str, object] = {"program_version": InFull(identity(config))}
         if config.about.heads:
             settings["head"] = config.extraction
         return settings

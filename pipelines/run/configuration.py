@@ -21,6 +21,7 @@ from pairweave.pipelines.steps.glossary_terms import glossary_settings
 from pairweave.transforms.filtering import detectors
 from pairweave.transforms.filtering.score import read_weights
 from pairweave.transforms.known_options import KnownPairOptions
+from pairweave.transforms.output.signature_line import InFull
 from pairweave.transforms.tags.glossary import Glossary
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.tokens import TokenConfig
@@ -142,7 +143,7 @@ def _shortened(value: object) -> object:
     if isinstance(value, list):
         is_files = all(isinstance(each, dict) and "sha256" in each for each in value)
         return [each["sha256"][:12] for each in value] if is_files else value
-    if isinstance(value, str):
+    if isinstance(value, str) and not isinstance(value, InFull):
         found = _DIGEST.fullmatch(value)
         if found:
             return f"{found['kind']}-{found['short']}" if found["kind"] else found["short"]

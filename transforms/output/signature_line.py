@@ -3,6 +3,12 @@
 from collections.abc import Mapping
 
 
+class InFull(str):
+    """A setting that a signature gives in full, even if it looks like a digest."""
+
+    __slots__ = ()
+
+
 def signature(settings: Mapping[str, object], version: str) -> str:
     """Join settings and the version, sorted by name, as sacreBLEU does (Post 2018).
 

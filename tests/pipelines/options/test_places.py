@@ -20,6 +20,7 @@ from pairweave.pipelines.run.configuration import flat_configuration
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlock
 from pairweave.transforms.option_facts import NOT_AT_NIGHT, UNPLANNED, marked, role_of
+from pairweave.transforms.output.signature_line import InFull
 
 TEXTS = frozenset(
     {
@@ -179,6 +180,12 @@ def test_a_signature_has_the_digest_in_short(job, name):
     value = [{"sha256": digest}] if name in lists else text_of(name, digest)
     settings = {"filter": {last: value}} if name.startswith("filter.") else {name: value}
     assert digest not in str(flat_configuration({"exclude": [], **settings}))
+
+
+def test_a_signature_has_a_program_in_full():
+    digest = "0123456789abcdef" * 4
+    settings = {"exclude": [], "program_version": InFull(digest), "vocabulary": [digest]}
+    assert flat_configuration(settings) == {**settings, "exclude": 0}
 
 
 @pytest.mark.parametrize(
