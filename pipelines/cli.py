@@ -11,7 +11,7 @@ import threading
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 if __name__ == "__main__":  # before the imports that take long
     from pairweave.pipelines.start import answer_signals
@@ -29,6 +29,9 @@ from pairweave.transforms.errors import (
     PairweaveError,
     SetAsideError,
 )
+
+if TYPE_CHECKING:
+    from pairweave.pipelines.options.base import Options
 
 DONE, FAILED, MEND, SET_ASIDE = 0, 1, 2, 3
 
@@ -169,6 +172,14 @@ COMMANDS = {
     ),
 }
 
+
+def options_of(name: str) -> "type[Options] | None":
+    """Return the options of a command; None if it has none of a job."""
+    module, _, kind = COMMANDS[name].options.partition(":")
+    found: type[Options] | None = getattr(importlib.import_module(module), kind) if module else None
+    return found
+
+
 UNSUPERVISED = frozenset({"cluster"})
 """Commands that start processes which outlive them."""
 
@@ -295,9 +306,8 @@ def show_help(name: str, words: Sequence[str] = ()) -> NoReturn:
     """Print a job's help and leave, as its own parser does; all of it with ``--help all``."""
     from pairweave.pipelines.command_line import flags
 
-    command = COMMANDS[name]
-    module, _, model = command.options.partition(":")
-    options = getattr(importlib.import_module(module), model)
+    command, options = COMMANDS[name], options_of(name)
+    assert options is not None
     asked = ["--help", "all"] if "all" in words else ["--help"]
     flags.parse(options, f"pairweave {name}", command.about, asked, beam=command.beam)
     raise AssertionError("the parser leaves")

@@ -16,6 +16,9 @@ inherits them, and from there come its flag and its YAML key. The step's configu
 
     config = pick(PhraseConfig, options, segmenter=run.segmenter)
 
+What else is known about an option, such as that it names a file, is on its field as well
+(``option_facts.py``).
+
 An option that several jobs have with other help or another default is declared again by the job
 that differs; its check is a type that both name.
 """
@@ -24,23 +27,13 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Self, TypeVar, get_args
 
 import pydantic
-from pydantic import Field, JsonValue
+from pydantic import Field
 from pydantic.fields import FieldInfo
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_values import unknown_choice
 
 Made = TypeVar("Made", bound="Config")
-
-UNSAID: dict[str, JsonValue] = {"unsaid": True}
-"""Marks an option that a plan leaves out while it has its default."""
-
-UNPLANNED: dict[str, JsonValue] = {"unplanned": True}
-"""Marks an option for where a job runs or where its files are, which may not change an output byte,
-or that a plan lists otherwise: the plan leaves it out."""
-
-FROM_HUB: dict[str, JsonValue] = {"from_hub": True}
-"""Marks an option whose value may be the name of a model on a hub, which a run downloads."""
 
 Share = Annotated[float, Field(ge=0, le=1)]
 PositiveShare = Annotated[float, Field(gt=0, le=1)]
@@ -112,11 +105,6 @@ def pick(config: type[Made], options: StepOptions, **derived: object) -> Made:
         for name in kind.model_fields
     }
     return config(**{**{name: getattr(options, name) for name in shared}, **derived})
-
-
-def may_be_from_hub(field: FieldInfo) -> bool:
-    """Tell whether an option is marked as `FROM_HUB`."""
-    return isinstance(field.json_schema_extra, dict) and "from_hub" in field.json_schema_extra
 
 
 def _refusal(config: type[Config], problem: Mapping[str, Any]) -> str:

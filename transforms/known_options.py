@@ -1,26 +1,29 @@
 """The options of the pairs in ``known_pairs.py``."""
 
+from typing import Annotated
+
 from pydantic import Field
 
-from pairweave.transforms.config import UNPLANNED, StepOptions
+from pairweave.transforms.config import StepOptions
+from pairweave.transforms.option_facts import FILE, PLANNED_OTHERWISE, not_at_night
 
 
 class KnownPairOptions(StepOptions):
     """Pairs that are dealt with already."""
 
-    known_pairs: str | None = Field(
+    known_pairs: Annotated[str | None, FILE] = Field(
         None,
         min_length=1,
         description="ids of pairs that a table has, as refresh writes them; such pairs are "
         "rejected as in_table before the screen",
-        json_schema_extra={"metavar": "FILE", **UNPLANNED},
+        json_schema_extra={**PLANNED_OTHERWISE, **not_at_night("refresh sets it")},
     )
-    taken_down: str | None = Field(
+    taken_down: Annotated[str | None, FILE] = Field(
         None,
         min_length=1,
         description="ids and hashes of texts that were taken down, as refresh writes them; their "
         "pairs are rejected as taken_down",
-        json_schema_extra={"metavar": "FILE", **UNPLANNED},
+        json_schema_extra={**PLANNED_OTHERWISE, **not_at_night("refresh sets it")},
     )
 
     def known_files(self) -> dict[str, tuple[str, ...]]:

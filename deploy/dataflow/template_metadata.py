@@ -3,7 +3,6 @@
 python deploy/dataflow/template_metadata.py deploy/dataflow/templates
 """
 
-import importlib
 import json
 import sys
 import typing
@@ -12,18 +11,15 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.cli import COMMANDS, options_of
 from pairweave.pipelines.options.base import RunOptions
-
-OF_LAUNCHER = frozenset(
-    {
-        # Set by the template's program, or decided by the service.
-        *("engine", "wait", "workers", "attempts", "memory", "plan_only"),
-        # Written by a command that waits for the end of the job; made from other options in YAML.
-        *("pharaoh", "scores", "beads", "preview", "corpora"),
-    }
+from pairweave.transforms.option_facts import (
+    OF_COMMAND,
+    Use,
+    is_list_of_blocks,
+    mark_of,
+    role_of,
 )
-"""Options that are no parameters of a template."""
 
 CONFIG: dict[str, Any] = {
     "name": "config",
@@ -39,8 +35,7 @@ def jobs() -> dict[str, type[RunOptions]]:
     """Return the jobs that can run on Dataflow, and their options."""
     found = {}
     for name, command in COMMANDS.items():
-        module, _, model = command.options.partition(":")
-        options = getattr(importlib.import_module(module), model) if module else None
+        options = options_of(name)
         if options is not None and command.beam and issubclass(options, RunOptions):
             found[name] = options
     return found
@@ -51,7 +46,7 @@ def metadata(job: str, options: type[RunOptions]) -> dict[str, Any]:
     parameters = [
         _parameter(name, field)
         for name, field in options.model_fields.items()
-        if name not in OF_LAUNCHER
+        if is_parameter(field)
     ]
     first = {"name": "job", "label": "Job", "helpText": "The job.", "regexes": [f"^{job}$"]}
     ordered = sorted(parameters, key=lambda each: each.get("isOptional", False))
@@ -62,6 +57,17 @@ def metadata(job: str, options: type[RunOptions]) -> dict[str, Any]:
     }
 
 
+def is_parameter(field: FieldInfo) -> bool:
+    """Tell whether an option is a parameter of a template.
+
+    It is none if it is set by the template's program, or by the service; if it names a file that a
+    command writes once it has waited for the end of the job; or if YAML alone can give it.
+    """
+    role = role_of(field)
+    after = role is not None and role.use in (Use.BESIDE, Use.BY_LINE)
+    return not after and mark_of(field, OF_COMMAND) is None and not is_list_of_blocks(field)
+
+
 def _parameter(name: str, field: FieldInfo) -> dict[str, Any]:
     found: dict[str, Any] = {
         "name": name,
@@ -70,7 +76,8 @@ def _parameter(name: str, field: FieldInfo) -> dict[str, Any]:
     }
     if not field.is_required():
         found["isOptional"] = True
-    if name == "output":
+    role = role_of(field)
+    if role is not None and role.use is Use.OUTPUT:
         found["paramType"] = "GCS_WRITE_FOLDER"
         found["regexes"] = ["^gs://.+$"]
     regex = _regex(field)

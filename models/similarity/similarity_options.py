@@ -1,11 +1,18 @@
 """Options of the neural scores of pairs; importable without torch."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from pairweave.models.encoder.encoder_config import ACCELERATOR, LongPairs, Precision
-from pairweave.transforms.config import FROM_HUB, UNPLANNED, Share, StepOptions
+from pairweave.transforms.config import Share, StepOptions
+from pairweave.transforms.option_facts import (
+    HUB_MODEL,
+    MODEL,
+    OF_ONE_RUN,
+    PLANNED_OTHERWISE,
+    UNPLANNED,
+)
 
 ScorerName = Literal["hmm", "yisi2", "margin"]
 ProjectionKind = Literal["orthogonal", "least_squares"]
@@ -16,16 +23,16 @@ Pairing = Literal["mutual", "argmax"]
 class SimilarityEncoderOptions(StepOptions):
     """The encoder whose vectors are compared."""
 
-    encoder: str | None = Field(
+    encoder: Annotated[str | None, HUB_MODEL] = Field(
         None,
         min_length=1,
         description="directory or hub name of the encoder, such as XLM-R",
-        json_schema_extra={"metavar": "DIR", **UNPLANNED, **FROM_HUB},
+        json_schema_extra=PLANNED_OTHERWISE,
     )
     revision: str | None = Field(
         None,
         description="branch, tag or commit of a hub model (default: its newest)",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra=PLANNED_OTHERWISE,
     )
     layer: int | None = Field(
         None,
@@ -34,12 +41,12 @@ class SimilarityEncoderOptions(StepOptions):
         description="layer of the encoder whose vectors are compared; negative layers count from "
         "the end, -1 the last (default: for yisi2 a third of the layers before the end, -8 of 24, "
         "-4 of 12; for margin the last)",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra=PLANNED_OTHERWISE,
     )
     precision: Precision = Field(
         "fp32",
         description="arithmetic of the encoder; fp16 only on a GPU, int8 only on a CPU",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra=PLANNED_OTHERWISE,
     )
     token_budget: int | None = Field(
         None,
@@ -47,7 +54,7 @@ class SimilarityEncoderOptions(StepOptions):
         le=1 << 24,
         description="pieces in a batch of the encoder, including padding (default: as the device "
         "holds)",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra={**PLANNED_OTHERWISE, **OF_ONE_RUN},
     )
 
 
@@ -58,13 +65,13 @@ class YisiOptions(StepOptions):
         0.5,
         description="yisi2: weight of precision (over the target) and recall (over the source): 0 "
         "precision alone, 1 recall alone",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra=PLANNED_OTHERWISE,
     )
     lm_weight: Share = Field(
         0.0,
         description="yisi2: weight of the target's probability by the encoder's language model "
         "head in the score (0.1 in the NRC's systems for WMT20; 0: it is not computed)",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra=PLANNED_OTHERWISE,
     )
 
 
@@ -75,14 +82,14 @@ class MarginOptions(StepOptions):
         "mean",
         description="margin: the vector of a sentence: the mean of its pieces' vectors, or the "
         "vector of the special piece before them",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra=PLANNED_OTHERWISE,
     )
     neighbours: int = Field(
         4,
         ge=1,
         le=64,
         description="margin: number of nearest sentences of the other side to compare a pair with",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra=PLANNED_OTHERWISE,
     )
 
 
@@ -94,7 +101,7 @@ class SimilarityOptions(YisiOptions, MarginOptions, SimilarityEncoderOptions):
         description="scorer of pairs: hmm, the statistical aligner and the rules, weighted; "
         "yisi2, the similarity of an encoder's pieces (--encoder); margin, that of its sentence "
         "vectors relative to their nearest neighbours in the corpus",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra=PLANNED_OTHERWISE,
     )
     sweep_layers: int | None = Field(
         None,
@@ -102,33 +109,33 @@ class SimilarityOptions(YisiOptions, MarginOptions, SimilarityEncoderOptions):
         le=200,
         description="yisi2: also compare the vectors of each of the last N layers, in one pass: a "
         "column yisi2_layer_NUMBER for each, for filter --score_field in a run from this one",
-        json_schema_extra={"metavar": "N", **UNPLANNED},
+        json_schema_extra={"metavar": "N", **PLANNED_OTHERWISE},
     )
     long_pairs: LongPairs = Field(
         "windows",
         description="for a side over the encoder's limit, encode overlapping windows, or reject "
         "the pair",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra=PLANNED_OTHERWISE,
     )
-    idf: str | None = Field(
+    idf: Annotated[str | None, MODEL] = Field(
         None,
         min_length=1,
         description="yisi2: counts of pieces, the directory models/idf of another run (default: "
         "count on a sample of the pairs that pass the rules)",
-        json_schema_extra={"metavar": "DIR", **UNPLANNED},
+        json_schema_extra=PLANNED_OTHERWISE,
     )
     idf_pairs: int = Field(
         200_000,
         ge=1,
         description="yisi2: approximate number of pairs to count pieces on",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra=PLANNED_OTHERWISE,
     )
-    projection: str | None = Field(
+    projection: Annotated[str | None, MODEL] = Field(
         None,
         min_length=1,
         description="yisi2: linear map of source vectors to target vectors, as projection_fit "
         "makes it",
-        json_schema_extra={"metavar": "DIR", **UNPLANNED},
+        json_schema_extra=PLANNED_OTHERWISE,
     )
     accelerator: str | None = Field(
         None,

@@ -3,7 +3,8 @@
 from pydantic import Field
 
 from pairweave.models.encoder.encoder_config import Precision
-from pairweave.transforms.config import UNPLANNED, StepOptions
+from pairweave.transforms.config import StepOptions
+from pairweave.transforms.option_facts import PLANNED_OTHERWISE
 
 
 class TranslationOptions(StepOptions):
@@ -12,7 +13,7 @@ class TranslationOptions(StepOptions):
     translator_revision: str | None = Field(
         None,
         description="translator: branch, tag or commit of a hub model (default: its newest)",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra=PLANNED_OTHERWISE,
     )
     beam_size: int = Field(4, ge=1, le=100, description="translator: width of the beam")
     max_translation_tokens: int = Field(

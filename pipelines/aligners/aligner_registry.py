@@ -1,6 +1,7 @@
 """The registry of aligners: one module and one line each."""
 
 import re
+from collections.abc import Iterator
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.attention import Attention
@@ -12,6 +13,7 @@ from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.aligners.ter import Ter
 from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import Part, Use
 
 ALIGNERS: tuple[JobAligner, ...] = (
     Ter(),
@@ -25,6 +27,9 @@ ALIGNERS: tuple[JobAligner, ...] = (
 
 NAMED = {name: aligner for aligner in ALIGNERS for name in aligner.names}
 """Aligners with one-line names, by name."""
+
+_COLON = re.compile(":(?!//)")  # a model may be a URI
+_PROGRAM = "path="
 
 _BY_NAME = {aligner.name: aligner for aligner in (*ALIGNERS, StartingEncoder())}
 
@@ -44,7 +49,7 @@ def read_name(text: str, option: str = "--aligners") -> AlignerName:
     Raises:
         ConfigError: There is no such aligner, or a part is neither a model nor a setting.
     """
-    aligner, *parts = re.split(":(?!//)", text)  # a model may be a URI
+    aligner, *parts = _COLON.split(text)
     if aligner not in NAMED:
         every = option == "--aligners"
         known = [name for name, kind in NAMED.items() if every or kind.may_be_second]
@@ -62,3 +67,20 @@ def read_name(text: str, option: str = "--aligners") -> AlignerName:
             )
         settings[name] = value
     return AlignerName(text, aligner, model, settings, option)
+
+
+def places_in_name(text: str, option: str = "--second_aligner") -> Iterator[Part]:
+    """Yield the parts of an aligner's name that are places: its model, and its program.
+
+    Raises:
+        ConfigError: It is no name of an aligner.
+    """
+    name = read_name(text, option)
+    first = 0
+    for number, word in enumerate(_COLON.split(text)):
+        last = first + len(word)
+        if number == 1 and word == name.model:
+            yield Part(first, last, on_hub=NAMED[name.aligner].models_from_hub)
+        elif number and word.startswith(_PROGRAM):
+            yield Part(first + len(_PROGRAM), last, Use.PROGRAM, on_hub=False)
+        first = last + 1

@@ -26,8 +26,14 @@ from pairweave.pipelines.options.base import (
     WordAlignerOptions,
     as_text,
 )
-from pairweave.transforms.config import UNPLANNED, UNSAID
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import (
+    OF_ONE_RUN,
+    PLANNED_OTHERWISE,
+    UNPLANNED,
+    UNSAID,
+    not_at_night,
+)
 
 if TYPE_CHECKING:
     import apache_beam as beam
@@ -49,7 +55,7 @@ class EncoderOptions(Options):
     revision: str | None = Field(
         None,
         description="encoder: branch, tag or commit of a hub model (default: its newest)",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra=PLANNED_OTHERWISE,
     )
     layer: int = Field(
         8, ge=-200, le=200, description="encoder: layer whose output is compared; -1 the last"
@@ -117,6 +123,7 @@ class EncoderOptions(Options):
         "auto",
         pattern=TOKEN_BUDGET,
         description="encoder: pieces in a batch, including padding; auto measures the device",
+        json_schema_extra=OF_ONE_RUN,
     )
     large_model: bool = Field(
         default=False,
@@ -141,6 +148,9 @@ class EncoderOptions(Options):
         default=False,
         description="encoder: align each shard with the model that is in the directory --model "
         "when the shard begins, and record it in the shard's receipt",
+        json_schema_extra=not_at_night(
+            "rows would depend on the model of the hour; give a model that stays"
+        ),
     )
 
 
@@ -151,6 +161,7 @@ class Encoder(JobAligner):
     pairs = "a multilingual Transformer"
     translations = "by a Transformer"
     options = EncoderOptions
+    models_from_hub = True
     own = tuple(EncoderOptions.model_fields)
     of_workers = ("watch_model", *HOSTING)
     names = ("encoder",)

@@ -1,6 +1,6 @@
 """External aligners: programs that the user has installed."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -13,8 +13,10 @@ from pairweave.models.external.external_config import (
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import FitSettings, JobOptions, Options, WordAlignerOptions
-from pairweave.transforms.config import UNPLANNED
+from pairweave.transforms import option_facts
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import PLANNED_OTHERWISE, UNPLANNED
+from pairweave.transforms.output.signature_line import InFull
 
 if TYPE_CHECKING:
     import apache_beam as beam
@@ -34,11 +36,11 @@ class ProgramOptions(Options):
     program: ProgramName | None = Field(
         None, description="external: which program; eflomal and giza only to be evaluated"
     )
-    program_path: str | None = Field(
+    program_path: Annotated[str | None, option_facts.PROGRAM] = Field(
         None,
         description="external: its executable, or the Python that has its package (default: as "
         "on the search path)",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra=PLANNED_OTHERWISE,
     )
     program_timeout: int = Field(
         3600,
@@ -102,7 +104,7 @@ class External(JobAligner):
         from pairweave.models.external.external_process import identity
 
         config = config_of_options(options)
-        settings: dict[str, object] = {"program_version": identity(config)}
+        settings: dict[str, object] = {"program_version": InFull(identity(config))}
         if config.about.heads:
             settings["head"] = config.extraction
         return settings

@@ -5,7 +5,12 @@ from typing import TYPE_CHECKING
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import FitSettings, JobOptions, WordAlignerOptions
+from pairweave.pipelines.options.base import (
+    FitSettings,
+    JobOptions,
+    TrainedTokenOptions,
+    WordAlignerOptions,
+)
 from pairweave.transforms.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -26,7 +31,7 @@ class Hmm(JobAligner):
     name = "hmm"
     pairs = "statistical"
     translations = "statistically"
-    own = ("vocabulary", "fit_pairs", "decode")
+    own = tuple(sorted(TrainedTokenOptions.model_fields.keys() - WordAlignerOptions.model_fields))
     names = ("hmm",)
     has_soft_links = True
 

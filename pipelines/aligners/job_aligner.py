@@ -48,6 +48,7 @@ class JobAligner:
         takes_links: Whether its links come from the input.
         has_soft_links: Whether it has probabilities for links that it does not make.
         may_be_second: Whether ``--second_aligner`` can name it.
+        models_from_hub: Whether its model may be named as on a hub, which a run downloads.
         warms_up: Whether its first pairs in a process take longer than others.
     """
 
@@ -63,6 +64,7 @@ class JobAligner:
     takes_links: ClassVar[bool] = False
     has_soft_links: ClassVar[bool] = False
     may_be_second: ClassVar[bool] = True
+    models_from_hub: ClassVar[bool] = False
     warms_up: ClassVar[bool] = True
 
     # From options to a plan.

@@ -3,7 +3,6 @@
 import argparse
 import difflib
 import functools
-import importlib
 import itertools
 import re
 import shutil
@@ -27,25 +26,12 @@ from pairweave.pipelines.options.base import (
 )
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import is_list_of_blocks, metavar_of
 from pairweave.transforms.storage import object_stores
 from pairweave.transforms.text.language_names import tag_of
 
 Model = TypeVar("Model", bound=Options)
 
-METAVARS = {
-    **dict.fromkeys(("input", "source_input", "target_input", "translation_input"), "GLOB"),
-    "score_input": "GLOB",
-    **dict.fromkeys(("links", "forward_links", "reverse_links", "attention"), "GLOB"),
-    **dict.fromkeys(("parallel_source_input", "parallel_target_input"), "GLOB"),
-    **dict.fromkeys(("train_source_input", "train_target_input", "exclude", "gold"), "FILE"),
-    **dict.fromkeys(("tag_profile", "sheets", "pairs", "fit_lengths", "program_path"), "FILE"),
-    **dict.fromkeys(("source_lang", "target_lang"), "TAG"),
-    **dict.fromkeys(("model", "encoder"), "DIR"),
-    **dict.fromkeys(("translator", "scorer", "reverse_scorer"), "KIND:MODEL"),
-    **dict.fromkeys(("tokens", "second_aligner"), "KIND[:MODEL]"),
-    "template": "TAG",
-}
-"""What the text of an option is, for the help, by the name of the option."""
 _JOB_SERVER_FLAGS = ("--flink_conf_dir",)
 """Options that Beam's job server has, and of which its Python part knows nothing."""
 
@@ -106,8 +92,7 @@ def parse(
     if first is not None and _asks_for_help(arguments):
         terminal.say(_short_help(parser, model, first))
         sys.exit(0)
-    known, rest = parser.parse_known_args(_normalized(model, arguments))
-    given = {name: value for name, value in vars(known).items() if value is not None}
+    given, rest = _given(parser, model, arguments)
     _check_rest(rest, parser, prog, beam=beam)
     if rest:
         _beam_parser(prog).parse_known_args(rest)  # Beam's own parser would end the process
@@ -121,6 +106,29 @@ def parse(
     options = validate(model, values, prog, files)
     outputs.check(options, is_night=prog.endswith(f" {outputs.NIGHT}"))
     return options, rest
+
+
+def given_values(
+    model: type[Model], prog: str, arguments: Sequence[str]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the values of a command line as given, and the words that may be Beam's options.
+
+    Args:
+        model: The options.
+        prog: The command as typed, for messages.
+        arguments: The command line after it.
+
+    Raises:
+        ConfigError: A flag lacks its value.
+    """
+    return _given(_parser(model, prog, "", beam=True), model, arguments)
+
+
+def _given(
+    parser: Parser, model: type[Options], arguments: Sequence[str]
+) -> tuple[dict[str, Any], list[str]]:
+    known, rest = parser.parse_known_args(_normalized(model, arguments))
+    return {name: value for name, value in vars(known).items() if value is not None}, rest
 
 
 def _asks_for_help(arguments: Sequence[str]) -> bool:
@@ -209,7 +217,7 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
             "--config", metavar="FILE.yaml", help="options as YAML keys", action=Once
         )
     for name, field in model.model_fields.items():
-        if name == "corpora":
+        if is_list_of_blocks(field):
             continue
         text = (field.description or "").replace("%", "%%")
         extra = field.json_schema_extra
@@ -218,10 +226,9 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
             parser.add_argument(name, metavar=name.upper(), help=text, nargs=nargs)
             continue
         shape = _shape(field.annotation)
-        if isinstance(extra, dict) and "metavar" in extra:
-            shape["metavar"] = extra["metavar"]
-        elif shape.get("metavar") == "TEXT":
-            shape["metavar"] = METAVARS.get(name, "TEXT")
+        metavar = metavar_of(field)
+        if metavar is not None:
+            shape["metavar"] = metavar
         if (
             not field.is_required()
             and field.default_factory is None
@@ -304,13 +311,9 @@ def _nearest(name: str, first: Sequence[str], known: Sequence[str]) -> str:
 
 def _jobs_with(name: str) -> str:
     """Return a clause that names the jobs with an option, for messages; empty if there are none."""
-    from pairweave.pipelines.cli import COMMANDS
+    from pairweave.pipelines.cli import COMMANDS, options_of
 
-    models = {}
-    for job, command in COMMANDS.items():
-        module, _, model = command.options.partition(":")
-        if module:
-            models[job] = getattr(importlib.import_module(module), model)
+    models = {job: model for job in COMMANDS if (model := options_of(job)) is not None}
     # A command with the options of a job, `try`, is not named beside the job.
     jobs = [
         job

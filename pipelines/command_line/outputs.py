@@ -11,14 +11,9 @@ from collections.abc import Iterable, Iterator
 import pydantic
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import places_of
 from pairweave.transforms.output import run_files
 from pairweave.transforms.storage import files
-
-OUTPUTS = (
-    *("output", "target_output", "beads", "pharaoh", "scores", "self_translations", "output_model"),
-    *("metrics", "lineage", "launches", "lines", "output_tokenizer", "target_table"),
-)
-"""Options that name what a command writes; others are in the `WRITTEN` of their class."""
 
 NIGHT = "refresh"
 """The command whose ``output`` is a table."""
@@ -47,10 +42,10 @@ def check(options: pydantic.BaseModel, *, is_night: bool = False) -> None:
     Raises:
         ConfigError: One is in a table; names the option and the table.
     """
-    for name in (*OUTPUTS, *getattr(options, "WRITTEN", ())):
-        path = getattr(options, name, None)
-        if isinstance(path, str) and path and not files.is_uri(path):
-            require_outside_tables(name, path, is_table=is_night and name == "output")
+    for place in places_of(options):
+        if place.use.is_written and not files.is_uri(place.path):
+            is_table = is_night and place.option == "output"
+            require_outside_tables(place.option, place.path, is_table=is_table)
 
 
 def require_outside_tables(option: str, path: str, *, is_table: bool = False) -> None:

@@ -1,13 +1,14 @@
 """The command ``completion``: prints a script that completes commands and options in a shell."""
 
-import importlib
 import sys
 from collections.abc import Sequence
 
+from pairweave.pipelines import cli
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.command_options import CompletionOptions
 from pairweave.pipelines.process import verbosity
+from pairweave.transforms.option_facts import is_list_of_blocks
 
 _BASH = """_pairweave() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} words
@@ -37,12 +38,13 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 def options_of(name: str) -> list[str]:
     """Return the options of a command, without dashes; those of subcommands are left out."""
-    module, _, model = COMMANDS[name].options.partition(":")
+    kind = cli.options_of(name)
     common = ["help", *(flag[2:].partition(" ")[0] for flag, _ in verbosity.HELP)]
-    if not module:
+    if kind is None:
         return sorted(common)
-    fields = getattr(importlib.import_module(module), model).model_fields
-    return sorted({*common, "config", *fields} - {"corpora"})
+    fields = kind.model_fields.items()
+    given = (name for name, field in fields if not is_list_of_blocks(field))
+    return sorted({*common, "config", *given})
 
 
 def _bash() -> str:

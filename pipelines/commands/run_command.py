@@ -14,7 +14,7 @@ from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.recipes import rejected_share, summary
 from pairweave.pipelines.recipes.recipe import read_recipe
-from pairweave.pipelines.recipes.recipe_options import RecipeOptions
+from pairweave.pipelines.recipes.recipe_options import EngineOptions, RecipeOptions
 from pairweave.pipelines.recipes.step import Step
 from pairweave.transforms.errors import (
     ClaimedError,
@@ -26,8 +26,6 @@ from pairweave.transforms.errors import (
 from pairweave.transforms.output import run_files
 from pairweave.transforms.storage import files
 
-_OVERRIDES = ("engine", "workers", "attempts")
-
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Run a recipe from the command line."""
@@ -38,7 +36,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     if path is None:
         raise ConfigError(f"--config is required: the recipe; see pairweave {name} --help")
     files.check_store(options.output)
-    given = {key: getattr(options, key) for key in _OVERRIDES if getattr(options, key) is not None}
+    given = options.model_dump(include=set(EngineOptions.model_fields), exclude_none=True)
     steps = read_recipe(path, options.output, given, options.max_rejected)
     if options.plan_only:
         return max([_show(path, number, steps, extra) for number in range(len(steps))])

@@ -7,28 +7,28 @@ with the processes that it starts. Nobody else can connect to a port there: no o
 other user of this one.
 """
 
+import argparse
 import ctypes
 import errno
 import fcntl
-import importlib
 import os
 import socket
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from pairweave.pipelines.options.base import Options
 
 ENGINES = ("prism", "flink")
 """Engines with servers of their own."""
 
-ELSEWHERE = (
+_BEAM_PLACES = (
     *("runner", "flink_master", "job_endpoint", "artifact_endpoint"),
     *("flink_submit_uber_jar", "subnetwork", "temp_location", "staging_location"),
 )
-"""Options by which a part of the run, or its files, may be on another machine."""
-
-NO_PLACES = ("corpus", "licence")
-"""Options that may have an address as their text, which nobody opens."""
+"""Options of Beam by which a part of the run, or its files, may be on another machine."""
 
 Values = dict[str, Any]
 
@@ -50,63 +50,82 @@ def entered() -> bool:
 def is_wanted(words: Sequence[str]) -> bool:
     """Tell whether a command line selects an engine with servers and nothing remote.
 
-    Mistakes in options are reported later, by those who read them; until then nothing is wanted.
+    It is asked before anything starts a thread, which a process that leaves the network must not
+    have; so options are read by their own parser, and those of Beam, whose parser imports Beam, by
+    a small one. Mistakes in options are reported later, by those who read them; until then nothing
+    is wanted.
 
     >>> is_wanted(["augment", "--engine", "prism", "--input", "a.tsv"])
     True
     >>> is_wanted(["augment", "--engine", "prism", "--input", "s3://bucket/a.tsv"])
     False
     """
-    given = dict(_flags(words))
-    jobs = list(_jobs(words[0], given)) if words else []
-    if not any(values.get("engine") in ENGINES for _, values in jobs):
-        return False
-    if any(name in given for name in ELSEWHERE) or any("://" in word for word in _bare(words)):
-        return False
-    if given.get("environment_type", "PROCESS") not in ("PROCESS", "LOOPBACK"):
-        return False
-    return not any(_is_remote(job, values) for job, values in jobs)
-
-
-def _flags(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for word, following in zip(words, [*words[1:], ""], strict=True):
-        if word.startswith("--"):
-            name, equals, value = word[2:].partition("=")
-            yield name.replace("-", "_"), value if equals else following
-
-
-def _bare(words: Sequence[str]) -> Iterator[str]:
-    """Yield all words but the values of `NO_PLACES`; an option may have several values."""
-    skipped = False
-    for word in words:
-        if word.startswith("--"):
-            skipped = word[2:].partition("=")[0].replace("-", "_") in NO_PLACES
-        if not skipped:
-            yield word
-
-
-def _jobs(command: str, given: Mapping[str, str]) -> Iterator[tuple[str, Values]]:
-    """Yield each job that a command runs, with its options from YAML and from flags."""
-    document = _document(given["config"]) if "config" in given else {}
-    if command == "run":
-        steps = document.pop("steps", None)
-        for step in _steps(steps):
-            yield str(step.get("job")), {**document, **step, **given}
-    elif command == "refresh":
-        yield str(document.get("job")), {**document, **given}
-    else:
-        yield command, {**document, **given}
-
-
-def _document(path: str) -> Values:
-    from pairweave.pipelines.command_line.yaml_files import read_yaml
     from pairweave.transforms.errors import ConfigError
 
     try:
-        value = read_yaml(path) if Path(path).is_file() else {}
+        command = _read(words)
+        return (
+            command is not None
+            and any(values.get("engine") in ENGINES for _, values in command.jobs)
+            and not _names_other_machine(command.beam)
+            and all(_is_here(kind, values) for kind, values in command.parts)
+        )
     except ConfigError:
-        return {}
-    return dict(value) if isinstance(value, dict) else {}
+        return False
+
+
+class _Command(NamedTuple):
+    """A command with jobs, parsed.
+
+    Attributes:
+        jobs: The options of each job that it runs, as their class and the values given.
+        parts: The same, and the command's own options.
+        beam: Words that are no options of the command: Beam's.
+    """
+
+    jobs: list[tuple[type["Options"], Values]]
+    parts: list[tuple[type["Options"], Values]]
+    beam: list[str]
+
+
+def _read(words: Sequence[str]) -> _Command | None:
+    """Parse a command line and its file; None if it runs no job on an engine.
+
+    Raises:
+        ConfigError: It cannot be read.
+    """
+    from pairweave.pipelines.cli import COMMANDS, options_of
+    from pairweave.pipelines.command_line import flags
+    from pairweave.pipelines.command_line.yaml_files import read_yaml
+
+    if not words or words[0] not in COMMANDS or not {"-h", "--help"}.isdisjoint(words):
+        return None
+    kind = options_of(words[0])
+    if kind is None or "engine" not in kind.model_fields:
+        return None
+    given, beam = flags.given_values(kind, f"pairweave {words[0]}", words[1:])
+    path = given.pop("config", None)
+    document = read_yaml(path) if path is not None else {}
+    if not isinstance(document, dict):
+        return None
+    jobs = []
+    for job, values in _jobs(words[0], document):
+        of_job = options_of(job) if isinstance(job, str) and job in COMMANDS else None
+        if of_job is None:
+            return None
+        jobs.append((of_job, {**values, **given}))
+    return _Command(jobs, [*jobs, (kind, given)], beam)
+
+
+def _jobs(command: str, document: Values) -> Iterator[tuple[object, Values]]:
+    """Yield each job that a command runs, with its options in a file."""
+    if command == "run":
+        for step in _steps(document.get("steps")):
+            yield step.get("job"), {**document, **step}
+    elif command == "refresh":
+        yield document.get("job"), document
+    else:
+        yield command, document
 
 
 def _steps(entries: object) -> Iterator[Values]:
@@ -116,51 +135,29 @@ def _steps(entries: object) -> Iterator[Values]:
             yield from _steps(entry["steps"]) if "steps" in entry else (entry,)
 
 
-def _is_remote(job: str, values: Values) -> bool:
-    """Tell whether options of a job name a place elsewhere, or a model that is not here."""
-    from pairweave.pipelines.cli import COMMANDS
-    from pairweave.transforms.config import may_be_from_hub
+def _names_other_machine(words: Sequence[str]) -> bool:
+    """Tell whether options of Beam put a part of the run, or its files, on another machine."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for name in _BEAM_PLACES:
+        parser.add_argument(f"--{name}", nargs="?", const="", dest="places", action="append")
+    parser.add_argument("--environment_type", default="PROCESS")
+    found, rest = parser.parse_known_args(words)
+    is_local = found.environment_type in ("PROCESS", "LOOPBACK")
+    return bool(found.places) or not is_local or any("://" in word for word in rest)
 
-    module, _, name = COMMANDS[job].options.partition(":") if job in COMMANDS else ("", "", "")
-    if not module:
-        return True  # no job, so nothing runs on an engine
-    fields = getattr(importlib.import_module(module), name).model_fields
-    if any("://" in text for text in _texts(values)):
-        return True
-    return not all(
-        _is_here(name, value)
-        for name, value in values.items()
-        if name in fields and may_be_from_hub(fields[name]) and isinstance(value, str)
+
+def _is_here(kind: type["Options"], values: Values) -> bool:
+    """Tell whether options name no place elsewhere, and no model that is not here.
+
+    Raises:
+        ConfigError: One cannot be read.
+    """
+    from pairweave.transforms.option_facts import places_in
+
+    return not any(
+        "://" in place.path or (place.on_hub and not Path(place.path).expanduser().exists())
+        for place in places_in(kind, values)
     )
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Yield the texts of an option that may be places."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            if name not in NO_PLACES:
-                yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
-
-
-def _is_here(option: str, value: str) -> bool:
-    """Tell whether a model is a local directory, or a program that needs none."""
-    from pairweave.pipelines.aligners.aligner_registry import read_name
-    from pairweave.transforms.errors import ConfigError
-
-    if option == "second_aligner":
-        try:
-            model = read_name(value, "--second_aligner").model
-        except ConfigError:
-            return False
-        return model is None or Path(model).expanduser().exists()
-    kind, colon, path = value.partition(":")
-    is_kind = colon and kind in ("ctranslate2", "transformers")
-    return Path(path if is_kind else value).expanduser().exists()
 
 
 def enter() -> None:

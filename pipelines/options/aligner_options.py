@@ -1,13 +1,13 @@
 """Options of jobs and commands that take any aligner, including those of each aligner."""
 
 import types
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from pairweave.pipelines.aligners.aligner_registry import ALIGNERS
+from pairweave.pipelines.aligners.aligner_registry import ALIGNERS, places_in_name
 from pairweave.pipelines.options.base import ANY_TOKENS, FitSettings, TrainedTokenOptions
-from pairweave.transforms.config import FROM_HUB, UNPLANNED
+from pairweave.transforms.option_facts import HUB_MODEL, PLANNED_OTHERWISE, SUBWORDS, Role, Use
 
 _OF_PAIRS = {each.name: each.pairs for each in ALIGNERS if each.pairs}
 _OF_TRANSLATIONS = {each.name: each.translations for each in ALIGNERS if each.translations}
@@ -34,7 +34,7 @@ def with_options(base: type[FitSettings], aligners: tuple[str, ...]) -> type[Fit
 class AnyAligner(TrainedTokenOptions):
     """Word alignment."""
 
-    tokens: str | None = Field(
+    tokens: Annotated[str | None, SUBWORDS] = Field(
         None,
         pattern=ANY_TOKENS,
         description="units to align: words, whitespace, sentencepiece:MODEL, sentencepiece to "
@@ -42,13 +42,12 @@ class AnyAligner(TrainedTokenOptions):
         "model)",
     )
     aligner: str = "hmm"
-    model: str | None = Field(
+    model: Annotated[str | None, HUB_MODEL] = Field(
         None,
         min_length=1,
         description="hmm: directory of a fitted model (default: fit on the input first); "
         "encoder: directory or hub name; external: directory of its encoder, or what it learned in "
         "an earlier run",
-        json_schema_extra={"metavar": "DIR", **FROM_HUB},
     )
 
     @property
@@ -78,20 +77,23 @@ else:
     _Options = with_options(AlignerSettings, tuple(_OF_PAIRS.keys() - _OF_TRANSLATIONS.keys()))
 
 
+_SECOND = Role(Use.MODEL, "KIND[:MODEL]", on_hub=True, parts=places_in_name)
+
+
 class AlignerOptions(_Options):
     """Word alignment of two languages."""
 
     aligner: PairAligner = Field("hmm", description=f"the word aligner: {_listed(_OF_PAIRS)}")
-    second_aligner: str | None = Field(
+    second_aligner: Annotated[str | None, _SECOND] = Field(
         None,
         description="another aligner, whose links are combined with the first one's: hmm:DIRECTORY,"
         " encoder:MODEL:layer=8:head=softmax, or a program likewise",
-        json_schema_extra={**UNPLANNED, **FROM_HUB},
+        json_schema_extra=PLANNED_OTHERWISE,
     )
     combine: Literal["intersection", "union"] = Field(
         "intersection",
         description="how the links of two aligners are combined",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra=PLANNED_OTHERWISE,
     )
 
     @property

@@ -14,8 +14,22 @@ from pydantic import Field
 
 from pairweave.models.translators.translation_options import TranslationOptions
 from pairweave.pipelines.process.memory import SIZE
-from pairweave.transforms.config import FROM_HUB, UNPLANNED, SeedOptions, StepOptions
+from pairweave.transforms.config import SeedOptions, StepOptions
 from pairweave.transforms.filtering.rule_options import DETECTORS
+from pairweave.transforms.option_facts import (
+    FILES,
+    OF_COMMAND,
+    OF_ONE_RUN,
+    OUTPUT_DIRECTORY,
+    PLANNED_OTHERWISE,
+    SUBWORDS,
+    TRANSLATOR,
+    UNPLANNED,
+    UNSAID,
+    Metavar,
+    marked,
+    not_at_night,
+)
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions, Notice
 
@@ -35,7 +49,7 @@ PATTERN_TEXTS = {
 }
 """Messages for values that do not match a pattern."""
 
-Language = Annotated[str, Field(pattern=LANGUAGE)]
+Language = Annotated[str, Field(pattern=LANGUAGE), Metavar("TAG")]
 
 
 def _listed(value: object) -> object:
@@ -56,16 +70,17 @@ class Options(StepOptions):
 
 
 def left_out_options(options: Options) -> set[str]:
-    """Return the options to leave out of a plan (`UNPLANNED`, and `UNSAID` with their defaults)."""
-    names = set()
-    for name, field in type(options).model_fields.items():
-        marks = field.json_schema_extra
-        if not isinstance(marks, dict):
-            continue
-        said = "unsaid" not in marks or getattr(options, name) != field.get_default()
-        if "unplanned" in marks or not said:
-            names.add(name)
-    return names
+    """Return the options to leave out of a plan.
+
+    These are `UNPLANNED` options, those `PLANNED_OTHERWISE`, and `UNSAID` ones with their defaults.
+    """
+    kind = type(options)
+    unsaid = {
+        name
+        for name in marked(kind, UNSAID)
+        if getattr(options, name) == kind.model_fields[name].get_default()
+    }
+    return unsaid | marked(kind, UNPLANNED, PLANNED_OTHERWISE)
 
 
 def _one_line(text: str) -> str:
@@ -90,7 +105,12 @@ class Corpus(Options):
 class InputOptions(FileLimitOptions, Corpus):
     """Reading."""
 
-    unit_rows: int = Field(65_536, ge=1, description="lines of plain text read as one unit of work")
+    unit_rows: int = Field(
+        65_536,
+        ge=1,
+        description="lines of plain text read as one unit of work",
+        json_schema_extra=OF_ONE_RUN,
+    )
     corpora: tuple[Corpus, ...] = Field(
         (), description="several corpora (YAML only): a list of maps with the input options"
     )
@@ -109,7 +129,7 @@ class PairInputOptions(JsonLimitOptions, InputOptions):
 class ScreenOptions(ScreenLimits, Options):
     """The screen, which rejects pairs before the costly steps."""
 
-    exclude: Patterns = Field(
+    exclude: Annotated[Patterns, FILES] = Field(
         (), description="dev and test files, one sentence per line, whose sentences are rejected"
     )
 
@@ -120,7 +140,7 @@ class WordAlignerOptions(StepOptions):
     OF_OTHER_STEPS: ClassVar[frozenset[str]] = frozenset()
     """Options that share a name with an aligner's option but belong to another step of the job."""
 
-    tokens: str | None = Field(
+    tokens: Annotated[str | None, SUBWORDS] = Field(
         None,
         pattern=GIVEN_TOKENS,
         description="units to align: words, whitespace or sentencepiece:MODEL (default words, or "
@@ -172,7 +192,7 @@ class FitSettings(WordAlignerOptions, Options):
 class TrainedTokenOptions(FitSettings):
     """Fitting a word aligner: on tokens of a model that may be trained first."""
 
-    tokens: str | None = Field(
+    tokens: Annotated[str | None, SUBWORDS] = Field(
         None,
         pattern=_TRAINED_TOKENS,
         description="units to align: words, whitespace, sentencepiece:MODEL, or sentencepiece to "
@@ -202,12 +222,11 @@ class SegmenterOptions(Options):
 class TranslatorNameOptions(StepOptions):
     """The translator."""
 
-    translator: str | None = Field(
+    translator: Annotated[str | None, TRANSLATOR] = Field(
         None,
         pattern=r"^(ctranslate2|transformers):.+$",
         description="translator of sources without a translation: ctranslate2:DIR, "
         "transformers:DIR or transformers:OWNER/NAME (MarianMT, M2M-100, NLLB)",
-        json_schema_extra=FROM_HUB,
     )
 
 
@@ -218,10 +237,10 @@ class TranslatorOptions(TranslationOptions, TranslatorNameOptions, Options):
 class OutputOptions(StepOptions):
     """Output."""
 
-    output: str = Field(
+    output: Annotated[str, OUTPUT_DIRECTORY] = Field(
         min_length=1,
         description="directory or URI of the run's files",
-        json_schema_extra={"metavar": "DIR", **UNPLANNED},
+        json_schema_extra={**UNPLANNED, **not_at_night("give --output on the command line")},
     )
 
 
@@ -231,7 +250,11 @@ class PlaceOptions(SeedOptions, OutputOptions, Options):
     plan_only: bool = Field(
         default=False,
         description="print the plan, run nothing, write nothing",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra={
+            **UNPLANNED,
+            **OF_COMMAND,
+            **not_at_night("give --plan_only on the command line"),
+        },
     )
 
 
@@ -242,21 +265,24 @@ class RunOptions(PlaceOptions):
         65_536,
         ge=1,
         description="approximate number of pairs in a shard; fewer if pairs average over 8 KiB",
+        json_schema_extra=OF_ONE_RUN,
     )
     engine: Literal["local", "prism", "flink", "dataflow"] = Field(
-        "local", description="engine that runs the graph", json_schema_extra=UNPLANNED
+        "local",
+        description="engine that runs the graph",
+        json_schema_extra={**UNPLANNED, **OF_COMMAND},
     )
     wait: bool = Field(
         default=True,
         description="dataflow: wait for the end of the job; with false, print its id and leave",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra={**UNPLANNED, **OF_COMMAND},
     )
     workers: int = Field(
         default_factory=lambda: os.cpu_count() or 1,
         ge=1,
         description="processes (local) or parallel slots (flink); with fewer shards, also threads "
         "of an encoder or a translator; does not change the output; not for dataflow",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra={**UNPLANNED, **OF_COMMAND},
     )
     memory: str | None = Field(
         None,
@@ -264,13 +290,13 @@ class RunOptions(PlaceOptions):
         description="local: memory that the run may use, such as 2GiB (default the container's "
         "limit, or the machine's); fewer workers run where it is short, and the output stays the "
         "same",
-        json_schema_extra={"metavar": "SIZE", **UNPLANNED},
+        json_schema_extra={"metavar": "SIZE", **UNPLANNED, **OF_COMMAND},
     )
     attempts: int = Field(
         2,
         ge=1,
         description="number of attempts; a failed attempt is resumed by the next",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra={**UNPLANNED, **OF_COMMAND},
     )
     standstill_minutes: float | None = Field(
         None,
@@ -302,10 +328,6 @@ class PlannedOptions(PlaceOptions, WordAlignerOptions, ScreenOptions, InputOptio
     def splits(self) -> bool:
         """Return True if workers split rows of the input, so their number is unknown."""
         return False
-
-    def named_files(self) -> dict[str, tuple[str, ...]]:
-        """Return further files that affect the output, by their entries in the plan."""
-        return {"exclude": self.exclude}
 
     def reserved_text(self) -> str:
         """Return a pattern (RE2) of the output's own symbols, which no text may contain, or ""."""

@@ -2,13 +2,22 @@
 
 import math
 from collections.abc import Iterator
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from pairweave.pipelines.options.base import PairInputOptions, Patterns, RowJobOptions
 from pairweave.pipelines.options.corpus_options import DocumentCorpus
-from pairweave.transforms.config import FROM_HUB, UNPLANNED, UNSAID, StepOptions
+from pairweave.transforms.config import StepOptions
+from pairweave.transforms.option_facts import (
+    CORPUS_FILES,
+    FILE_BESIDE,
+    HUB_MODEL,
+    MODEL,
+    PLANNED_OTHERWISE,
+    UNPLANNED,
+    UNSAID,
+)
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
 from pairweave.transforms.units import Notice
 
@@ -28,12 +37,11 @@ class SentenceOptions(StepOptions):
         "aligned with each other, and sentences only within them; none, they are ignored",
         json_schema_extra=UNSAID,
     )
-    model: str | None = Field(
+    model: Annotated[str | None, MODEL] = Field(
         None,
         min_length=1,
         description="directory of a fitted hmm (default: fit one on the documents, and on the "
         "parallel text if there is any)",
-        json_schema_extra={"metavar": "DIR"},
     )
     scorer: Literal["words", "encoder", "both"] = Field(
         "words",
@@ -41,11 +49,11 @@ class SentenceOptions(StepOptions):
         "encoder's sentence vectors (--encoder), as in vecalign; both",
         json_schema_extra=UNSAID,
     )
-    encoder: str | None = Field(
+    encoder: Annotated[str | None, HUB_MODEL] = Field(
         None,
         min_length=1,
         description="scorer encoder or both: directory or hub name of the encoder",
-        json_schema_extra={"metavar": "DIR", **UNSAID, **FROM_HUB},
+        json_schema_extra=UNSAID,
     )
     revision: str | None = Field(
         None,
@@ -61,15 +69,15 @@ class SentenceOptions(StepOptions):
         "last)",
         json_schema_extra=UNSAID,
     )
-    parallel_source_input: Patterns = Field(
+    parallel_source_input: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="line-parallel text to fit on too, the source side",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra=PLANNED_OTHERWISE,
     )
-    parallel_target_input: Patterns = Field(
+    parallel_target_input: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="line-parallel text to fit on too, the target side",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra=PLANNED_OTHERWISE,
     )
     iterations: int = Field(
         2,
@@ -103,12 +111,12 @@ class SentenceOptions(StepOptions):
         "min_document_score; -100 to judge no document so",
         json_schema_extra=UNSAID,
     )
-    beads: str | None = Field(
+    beads: Annotated[str | None, FILE_BESIDE] = Field(
         None,
         min_length=1,
         description="file for the beads of each document, one per line as [0, 1]:[2]:score, with "
         "unaligned sentences; blank lines separate documents, and an empty document is []:[]",
-        json_schema_extra={"metavar": "FILE", **UNPLANNED},
+        json_schema_extra=UNPLANNED,
     )
 
 

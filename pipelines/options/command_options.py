@@ -20,6 +20,14 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats import registry
 from pairweave.transforms.links.link_options import Heuristic, PhraseOptions, SymmetrizeOptions
 from pairweave.transforms.metrics.significance import DrawnTestOptions, Significance
+from pairweave.transforms.option_facts import (
+    CORPUS_FILES,
+    FILE,
+    FILES,
+    OUTPUT,
+    OUTPUT_DIRECTORY,
+    OUTPUT_FILE,
+)
 from pairweave.transforms.suggestions.suggestion_options import Methods, split_words
 
 _Kinds = Annotated[
@@ -45,16 +53,14 @@ class PhrasesOptions(PhraseOptions, Options):
     """Options of ``phrases``."""
 
     links: str = Field(description="Pharaoh links", json_schema_extra={"at": 0})
-    source_text: str | None = Field(
+    source_text: Annotated[str | None, FILE] = Field(
         None,
         description="the source sentences, words separated by spaces: with --unaligned_words allow "
         "they are needed for words after the last linked one",
-        json_schema_extra={"metavar": "FILE"},
     )
-    target_text: str | None = Field(
+    target_text: Annotated[str | None, FILE] = Field(
         None,
         description="the target sentences, likewise",
-        json_schema_extra={"metavar": "FILE"},
     )
 
 
@@ -97,18 +103,19 @@ class FilterFitOptions(Options):
         description="a label for each line of the run's input: 1, a translation; 0, not",
         json_schema_extra={"at": 1},
     )
-    output: str = Field(
+    output: Annotated[str, OUTPUT_FILE] = Field(
         min_length=1,
         description="file for the weights, for filter --score_weights",
-        json_schema_extra={"metavar": "FILE"},
     )
 
 
 class ProjectionFitOptions(SimilarityEncoderOptions, Options):
     """Options of ``projection_fit``."""
 
-    source_input: str = Field(description="clean text, one sentence per line [.gz .zst]")
-    target_input: str = Field(description="its translation, line by line")
+    source_input: Annotated[str, CORPUS_FILES] = Field(
+        description="clean text, one sentence per line [.gz .zst]"
+    )
+    target_input: Annotated[str, CORPUS_FILES] = Field(description="its translation, line by line")
     source_lang: Language | None = Field(
         None,
         description="BCP 47 tag of the source language; with it, filter refuses the map for pairs "
@@ -131,10 +138,9 @@ class ProjectionFitOptions(SimilarityEncoderOptions, Options):
         "each source piece and the target piece most similar to it (NRC at WMT20)",
     )
     seed: int = Field(1, ge=0, lt=1 << 63, description="another seed draws other pairs")
-    output: str = Field(
+    output: Annotated[str, OUTPUT_DIRECTORY] = Field(
         min_length=1,
         description="directory of the map, for filter --projection",
-        json_schema_extra={"metavar": "DIR"},
     )
 
 
@@ -173,22 +179,28 @@ class _GoldSetOptions(Options):
         "eflomal:path=/opt/eflomal/bin/eflomal-align or "
         "attention:FILE.npz:layer=all:head=all:method=shift:pieces=SPM",
     )
-    gold: str = Field(min_length=1, description="gold links: i-j sure, ipj possible")
+    gold: Annotated[str, FILE] = Field(
+        min_length=1, description="gold links: i-j sure, ipj possible"
+    )
     one_based: bool = Field(
         default=False,
         description="the gold counts words from 1; without it, a gold in which no "
         "link has a word 0 gets a warning",
     )
-    pairs: str | None = Field(
+    pairs: Annotated[str | None, FILE] = Field(
         None,
         description="the gold set, 'source ||| target' on each line, words separated by spaces",
     )
-    source_input: str | None = Field(None, description="or its source side, words likewise")
-    target_input: str | None = Field(None, description="and its target side")
-    train_source_input: Patterns = Field(
+    source_input: Annotated[str | None, CORPUS_FILES] = Field(
+        None, description="or its source side, words likewise"
+    )
+    target_input: Annotated[str | None, CORPUS_FILES] = Field(
+        None, description="and its target side"
+    )
+    train_source_input: Annotated[Patterns, FILES] = Field(
         (), description="more text to learn from, the source side, for aligners that learn"
     )
-    train_target_input: Patterns = Field((), description="and the target side")
+    train_target_input: Annotated[Patterns, FILES] = Field((), description="and the target side")
     train_tokens: Literal["words", "whitespace"] = Field("words", description="tokens of that text")
     source_lang: Language = Field("und", description="BCP 47 tag of the source language")
     target_lang: Language = Field("und", description="BCP 47 tag of the target language")
@@ -205,11 +217,10 @@ class EvaluateAlignersOptions(SymmetrizeOptions, _GoldSetOptions):
 class BaselineOptions(Options):
     """The system to compare with."""
 
-    baseline: str | None = Field(
+    baseline: Annotated[str | None, FILE] = Field(
         None,
         description="outputs of another system: every figure is tested against its own, by "
         "sacreBLEU's paired bootstrap and approximate randomization",
-        json_schema_extra={"metavar": "FILE"},
     )
 
 
@@ -277,7 +288,9 @@ class ExportOptions(Options):
         "links; no header), tmx (1.4b), xliff (1.2), xliff2 (2.1), po, "
         "lxm (JSON, one file per side), html (JSON lines of HTML fragments); both: tsv, jsonl"
     )
-    output: str = Field(min_length=1, description="directory of the files, outside any run")
+    output: Annotated[str, OUTPUT] = Field(
+        min_length=1, description="directory of the files, outside any run"
+    )
     rows: Literal["tagged", "plain", "all"] | None = Field(
         None,
         description="rows of augment to export (default all; for "
@@ -372,7 +385,9 @@ class EvaluateTagsOptions(SignificanceOptions):
     tag_shift: bool = Field(
         default=False, description="measure again with all tags moved one word to the left"
     )
-    lines: str | None = Field(None, description="file for the scores of each line, as JSONL")
+    lines: Annotated[str | None, OUTPUT] = Field(
+        None, description="file for the scores of each line, as JSONL"
+    )
 
 
 class JudgementOptions(Options):
@@ -398,8 +413,10 @@ class JudgementOptions(Options):
         200, ge=1, description="pairs to draw; of translations, lines on each side of the split"
     )
     seed: int = Field(1, ge=0, lt=1 << 63, description="another seed draws other pairs")
-    output: str | None = Field(None, description="file of the sheet, tab-separated")
-    sheets: Patterns = Field(
+    output: Annotated[str | None, OUTPUT] = Field(
+        None, description="file of the sheet, tab-separated"
+    )
+    sheets: Annotated[Patterns, FILES] = Field(
         (),
         description="judged sheets: of one sample of a run, one per person, or of translations of "
         "the same lines, one per system",
@@ -410,11 +427,10 @@ class ReportOptions(Options):
     """Options of ``report``."""
 
     directory: str = Field(description="directory of a finished run", json_schema_extra={"at": 0})
-    output: str = Field(
+    output: Annotated[str, OUTPUT_FILE] = Field(
         "report.html",
         min_length=1,
         description="file of the report, outside any run",
-        json_schema_extra={"metavar": "FILE"},
     )
 
 
@@ -425,11 +441,10 @@ class CompareOptions(Options):
     second: str = Field(
         description="directory of another finished run of the same job", json_schema_extra={"at": 1}
     )
-    output: str = Field(
+    output: Annotated[str, OUTPUT_FILE] = Field(
         "comparison.html",
         min_length=1,
         description="file of the page, outside any run",
-        json_schema_extra={"metavar": "FILE"},
     )
 
 
@@ -450,11 +465,10 @@ class InitOptions(Options):
         "translation line by line",
         json_schema_extra={"at": 0},
     )
-    output: str = Field(
+    output: Annotated[str, OUTPUT_FILE] = Field(
         "pairweave.yaml",
         min_length=1,
         description="file of options to write",
-        json_schema_extra={"metavar": "FILE"},
     )
 
 
@@ -510,11 +524,10 @@ class ClusterOptions(Options):
 class DemoOptions(Options):
     """Options of ``demo``."""
 
-    output: str = Field(
+    output: Annotated[str, OUTPUT_DIRECTORY] = Field(
         "demo-output",
         min_length=1,
         description="directory of the demonstration's files",
-        json_schema_extra={"metavar": "DIR"},
     )
     target_lang: Literal["de", "es", "fr"] = Field("de", description="German, Spanish or French")
     pairs: int = Field(6, ge=1, le=100, description="tagged pairs to print")
@@ -523,40 +536,50 @@ class DemoOptions(Options):
 class TagsProfileOptions(Options):
     """Options of ``tags profile``."""
 
-    input: str = Field(description="tagged text, one text per line [.gz .zst]")
-    target_input: str | None = Field(
+    input: Annotated[str, CORPUS_FILES] = Field(
+        description="tagged text, one text per line [.gz .zst]"
+    )
+    target_input: Annotated[str | None, CORPUS_FILES] = Field(
         None, description="its tagged translation, to count pairs that are in two parts"
     )
     syntax: Literal["xml", "html", "xliff", "indexed"] = Field(
         "xliff", description="syntax of tags in the text"
     )
     source_lang: Language | None = Field(None, description="BCP 47 tag of the input")
-    output: str = Field(min_length=1, description="file of the profile, JSON")
+    output: Annotated[str, OUTPUT] = Field(min_length=1, description="file of the profile, JSON")
 
 
 class TagsProjectOptions(AlignerOptions, AttentionOptions):
     """Options of ``tags project``."""
 
-    source_input: str = Field(description="text with tags, one sentence per line [.gz .zst]")
-    target_input: str = Field(description="its translation without tags, line by line")
-    output: str = Field(description="file for the translation with the tags [.gz .zst]")
+    source_input: Annotated[str, CORPUS_FILES] = Field(
+        description="text with tags, one sentence per line [.gz .zst]"
+    )
+    target_input: Annotated[str, CORPUS_FILES] = Field(
+        description="its translation without tags, line by line"
+    )
+    output: Annotated[str, OUTPUT] = Field(
+        description="file for the translation with the tags [.gz .zst]"
+    )
     syntax: Literal["xliff", "xml", "html", "indexed"] = Field(
         "xliff", description="syntax of tags in the text"
     )
     rules: Literal["best", "paper"] = Field(
         "best", description="placing tags: best, by link mass; paper, as Hanneman and Dinu (2020)"
     )
-    links: str | None = Field(
+    links: Annotated[str | None, CORPUS_FILES] = Field(
         None,
         description="Pharaoh links between the tokens set by --tokens, line by line; implies "
         "--aligner given",
     )
-    forward_links: str | None = Field(
+    forward_links: Annotated[str | None, CORPUS_FILES] = Field(
         None,
         description="or the links of one direction, also as source-target, with --reverse_links",
     )
-    reverse_links: str | None = Field(None, description="and the links of the other direction")
-    attention: str | None = Field(
+    reverse_links: Annotated[str | None, CORPUS_FILES] = Field(
+        None, description="and the links of the other direction"
+    )
+    attention: Annotated[str | None, CORPUS_FILES] = Field(
         None,
         description="or the attention of a translation model for each line: .npz with arrays "
         "arr_0, arr_1 and so on, [target, source], [head, target, source] or [layer, head, target, "

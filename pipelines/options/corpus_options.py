@@ -9,36 +9,49 @@ same class for a list of them::
 In each class, help lists the options of the last part first.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from pairweave.pipelines.options.base import Corpus, Language, Patterns
 from pairweave.pipelines.options.format_names import FormatOptions, InputFormatName
-from pairweave.transforms.config import UNSAID, StepOptions
+from pairweave.transforms.config import StepOptions
+from pairweave.transforms.option_facts import (
+    CORPUS_FILES,
+    FINISHED_RUNS,
+    NAMES_INPUT,
+    UNSAID,
+    not_at_night,
+)
 
 
 class PairFileOptions(StepOptions):
     """Files and finished runs with both sides."""
 
-    input: Patterns = Field(
+    input: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="files or globs with both sides: .tsv .csv .jsonl .parquet .po .tmx .xlf "
         "[.gz .zst]",
     )
-    from_run: Patterns = Field(
+    from_run: Annotated[Patterns, FINISHED_RUNS] = Field(
         (),
         description="finished runs of bitext, filter or align whose rows to read: pairs keep their "
         "id, corpus, file, line and languages",
-        json_schema_extra={"metavar": "DIR"},
+        json_schema_extra=not_at_night(
+            "the pairs of a run keep the corpora of that run; give the files themselves"
+        ),
     )
 
 
 class SideOptions(StepOptions):
     """Files with one side each, and the languages of both sides."""
 
-    source_input: Patterns = Field((), description="line-parallel text, the source side")
-    target_input: Patterns = Field((), description="line-parallel text, the target side")
+    source_input: Annotated[Patterns, CORPUS_FILES] = Field(
+        (), description="line-parallel text, the source side"
+    )
+    target_input: Annotated[Patterns, CORPUS_FILES] = Field(
+        (), description="line-parallel text, the target side"
+    )
     source_lang: Language | None = Field(
         None, description="BCP 47 tag of the source language (default und; en for PO)"
     )
@@ -69,7 +82,7 @@ class FieldOptions(StepOptions):
 class TranslationFileOptions(StepOptions):
     """Machine translations of the source."""
 
-    translation_input: Patterns = Field(
+    translation_input: Annotated[Patterns, CORPUS_FILES] = Field(
         (), description="line-parallel machine translation of the source"
     )
     translation_field: str | None = Field(
@@ -92,7 +105,7 @@ class ScoreFieldOptions(StepOptions):
 class ScoreFileOptions(StepOptions):
     """Scores of pairs beside line-parallel text."""
 
-    score_input: Patterns = Field(
+    score_input: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="or line-parallel scores: a number in each line, for the pair in that line of "
         "source_input",
@@ -103,19 +116,19 @@ class ScoreFileOptions(StepOptions):
 class GivenLinkOptions(StepOptions):
     """Links that come with the input."""
 
-    links: Patterns = Field(
+    links: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="aligner given: Pharaoh links (i-j) between the tokens set by --tokens of the "
         "two texts that are aligned, one line per line of source_input [.gz .zst]",
     )
-    forward_links: Patterns = Field(
+    forward_links: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="or the links of one direction, also as source-target, with --reverse_links",
     )
-    reverse_links: Patterns = Field(
+    reverse_links: Annotated[Patterns, CORPUS_FILES] = Field(
         (), description="and the links of the other direction; --heuristic combines them"
     )
-    attention: Patterns = Field(
+    attention: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="or the attention of a translation model for each line: .npz with arrays "
         "arr_0, arr_1 and so on, [target, source], [head, target, source] or [layer, head, target, "
@@ -188,7 +201,7 @@ class ControlOptions(StepOptions):
 class DocumentFileOptions(StepOptions):
     """Tables of document pairs, and the pairing of files."""
 
-    input: Patterns = Field(
+    input: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="tables with one document pair per row: .tsv .csv .jsonl .parquet [.gz .zst]",
     )
@@ -202,6 +215,7 @@ class DocumentFileOptions(StepOptions):
         description="how to pair files of --source_input and --target_input: order, the n-th ones; "
         "name, those with the same name, except for the language, below the patterns' fixed "
         "directories (a/b.en.txt, a/b.fr.txt)",
+        json_schema_extra=NAMES_INPUT,
     )
 
 

@@ -1,6 +1,6 @@
 """The options of the job ``filter``."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import pydantic
 from pydantic import Field
@@ -13,13 +13,24 @@ from pairweave.pipelines.options.base import (
     TrainedTokenOptions,
 )
 from pairweave.pipelines.options.corpus_options import ScoredCorpus
-from pairweave.transforms.config import UNPLANNED, StepOptions
+from pairweave.transforms.config import StepOptions
 from pairweave.transforms.filtering.rule_options import (
     DuplicateOptions,
     RuleOptions,
     SelectionOptions,
 )
 from pairweave.transforms.known_options import KnownPairOptions
+from pairweave.transforms.option_facts import (
+    EARLIER,
+    FILE_OF_LAUNCHER,
+    LINE_FILE,
+    MODEL,
+    OF_COMMAND,
+    OUTPUT_DIRECTORY,
+    PLANNED_OTHERWISE,
+    UNPLANNED,
+    not_at_night,
+)
 from pairweave.transforms.screen_options import MaxRatio
 
 GIVEN = "given"
@@ -29,55 +40,57 @@ GIVEN = "given"
 class ScoreOptions(StepOptions):
     """How pairs are scored."""
 
-    model: str | None = Field(
+    model: Annotated[str | None, MODEL] = Field(
         None,
         min_length=1,
         description="hmm: directory of a fitted aligner (default: fit one on the pairs that pass "
         "the rules)",
-        json_schema_extra={"metavar": "DIR"},
     )
-    score_weights: str | None = Field(
+    score_weights: Annotated[str | None, FILE_OF_LAUNCHER] = Field(
         None,
         min_length=1,
         description="hmm: weights of the score, as filter_fit makes them (default: those that "
         "ship)",
-        json_schema_extra={"metavar": "FILE"},
     )
-    scores: str | None = Field(
+    scores: Annotated[str | None, LINE_FILE] = Field(
         None,
         min_length=1,
         description="file for the score of each input line, in input order; 0 for a pair that was "
         "rejected before the selection",
-        json_schema_extra={"metavar": "FILE", **UNPLANNED},
+        json_schema_extra={**UNPLANNED, **not_at_night("a table has no order of lines")},
     )
 
 
 class EarlierOptions(StepOptions):
     """Pairs to exclude because an earlier corpus has them."""
 
-    earlier: Patterns = Field(
+    earlier: Annotated[Patterns, EARLIER] = Field(
         (),
         description="finished runs of bitext, filter or align, or files with both sides (.tsv "
         ".jsonl .parquet .tmx [.gz .zst]), whose pairs are rejected; addresses and numbers are "
         "ignored unless --duplicates is exact",
-        json_schema_extra={"metavar": "RUN|FILE", **UNPLANNED},
+        json_schema_extra=PLANNED_OTHERWISE,
     )
 
 
 class RulePreviewOptions(StepOptions):
     """A preview of the rules, without a run."""
 
-    output: str = Field(
+    output: Annotated[str, OUTPUT_DIRECTORY] = Field(
         "",
         description="directory or URI of the run's files; required unless --preview is given",
-        json_schema_extra={"metavar": "DIR", **UNPLANNED},
+        json_schema_extra={**UNPLANNED, **not_at_night("give --output on the command line")},
     )
     preview: int | None = Field(
         None,
         ge=1,
         description="print the result of each rule for the first N pairs of each corpus (value, "
         "limit, verdict), and how many pairs it rejects; run nothing, write nothing",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra={
+            **UNPLANNED,
+            **OF_COMMAND,
+            **not_at_night("run filter itself for a preview"),
+        },
     )
 
 

@@ -1,7 +1,7 @@
 """The options of the jobs on a corpus that align or train: one frozen model a job."""
 
 import math
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import pydantic
 from pydantic import Field
@@ -22,7 +22,7 @@ from pairweave.pipelines.options.base import (
     WordAlignerOptions,
 )
 from pairweave.pipelines.options.corpus_options import LinkedCorpus, PairCorpus, TaggedCorpus
-from pairweave.transforms.config import FROM_HUB, UNPLANNED, UNSAID, StepOptions
+from pairweave.transforms.config import StepOptions
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN
 from pairweave.transforms.known_options import KnownPairOptions
@@ -31,6 +31,16 @@ from pairweave.transforms.links.link_options import (
     DrawOptions,
     PhraseOptions,
     SymmetrizeOptions,
+)
+from pairweave.transforms.option_facts import (
+    FILE_OF_LAUNCHER,
+    HUB_MODEL,
+    LINE_FILE,
+    PLANNED_OTHERWISE,
+    SUBWORDS,
+    UNPLANNED,
+    UNSAID,
+    not_at_night,
 )
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
@@ -57,13 +67,14 @@ class FitOptions(RuleBlockOptions, TrainedTokenOptions, PairInputOptions, JobOpt
 class TrainedOptions(StepOptions):
     """The encoder to train, and the objectives."""
 
-    model: str = Field(
+    model: Annotated[str, HUB_MODEL] = Field(
         min_length=1,
         description="encoder to start from: directory or hub name",
-        json_schema_extra=FROM_HUB,
     )
     revision: str | None = Field(
-        None, description="branch, tag or commit of a hub model", json_schema_extra=UNPLANNED
+        None,
+        description="branch, tag or commit of a hub model",
+        json_schema_extra=PLANNED_OTHERWISE,
     )
     objectives: str = Field(
         "mlm,tlm,so,psi",
@@ -77,7 +88,7 @@ class TrainedOptions(StepOptions):
 class TrainedPairsOptions(WordAlignerOptions, Options):
     """Fitting a word aligner: an encoder, on pairs of the input."""
 
-    tokens: str = Field(
+    tokens: Annotated[str, SUBWORDS] = Field(
         "words",
         pattern=GIVEN_TOKENS,
         description="objective so: units to link: words, whitespace, sentencepiece:MODEL",
@@ -125,11 +136,11 @@ class AlignOptions(
         math.inf, description="largest ratio of the sides' token counts; inf for none"
     )
     max_token_chars: MaxTokenChars = Field(1_000, description="longest token, in characters")
-    pharaoh: str | None = Field(
+    pharaoh: Annotated[str | None, LINE_FILE] = Field(
         None,
         min_length=1,
         description="file for the links of each input line, in input order",
-        json_schema_extra={"metavar": "FILE", **UNPLANNED},
+        json_schema_extra={**UNPLANNED, **not_at_night("a table has no order of lines")},
     )
 
 
@@ -159,7 +170,7 @@ class RepresentationOptions(StepOptions):
         max_length=3,
         description="with --representation template: forms of opening, closing and self-closing "
         "tags, such as '⟦{index}⟧' '⟦/{index}⟧' '⟦{index}/⟧'",
-        json_schema_extra=UNSAID,
+        json_schema_extra={"metavar": "TAG", **UNSAID},
     )
 
 
@@ -205,7 +216,7 @@ class AugmentOptions(
     """
 
     corpora: tuple[TaggedCorpus, ...] = ()
-    tag_profile: str | None = Field(
+    tag_profile: Annotated[str | None, FILE_OF_LAUNCHER] = Field(
         None,
         description="file of tags profile: draw numbers, forms, lengths, positions and nesting of "
         "tags from it, and with --representation raw their names",

@@ -1,11 +1,12 @@
 """The options of the command ``refresh`` and of its subcommands."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from pairweave.pipelines.options.base import Label, Options, OutputOptions, Patterns
 from pairweave.pipelines.recipes.recipe_options import EngineOptions
+from pairweave.transforms.option_facts import FILE, OUTPUT_DIRECTORY, OUTPUT_FILE, OUTPUT_OR_URL
 
 
 class RefreshOptions(EngineOptions, OutputOptions, Options):
@@ -14,13 +15,12 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
     plan_only: bool = Field(
         default=False, description="print what tonight would do, run nothing, write nothing"
     )
-    launches: str | None = Field(
+    launches: Annotated[str | None, OUTPUT_FILE] = Field(
         None,
         min_length=1,
         description="run no job, and write those that tonight needs as JSON to this file (job, "
         "config, output), for a scheduler that starts them, such as by a Flex Template; once they "
         "are done, the same command with --prepared_only instead commits the night",
-        json_schema_extra={"metavar": "FILE"},
     )
     prepared_only: bool = Field(
         default=False,
@@ -33,13 +33,12 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
         description="read every input file to see whether it has changed; else a file of the same "
         "size and modification time counts as unchanged, except with --migrate or --refit",
     )
-    takedown: str | None = Field(
+    takedown: Annotated[str | None, FILE] = Field(
         None,
         min_length=1,
         description="file of pairs to take down, one a line: the id of a pair, or a text of either "
         "side (case, spacing and compatibility forms are ignored); in a file named *.jsonl a JSON "
         "object with id or text, for texts with line ends",
-        json_schema_extra={"metavar": "FILE"},
     )
     everywhere: bool = Field(
         default=False,
@@ -70,20 +69,18 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
         "history keeps",
         json_schema_extra={"metavar": "REASON"},
     )
-    metrics: str | None = Field(
+    metrics: Annotated[str | None, OUTPUT_OR_URL] = Field(
         None,
         min_length=1,
         description="file for the metrics of this run in OpenMetrics text, replaced in one step, "
         "such as for the textfile collector of a node exporter; or http(s) URL of a Pushgateway's "
         "group, such as http://gateway:9091/metrics/job/refresh, which they replace",
-        json_schema_extra={"metavar": "FILE|URL"},
     )
-    lineage: str | None = Field(
+    lineage: Annotated[str | None, OUTPUT_OR_URL] = Field(
         None,
         min_length=1,
         description="file or http(s) URL for OpenLineage events of this run: a file gets one JSON "
         "object a line, a server that does not answer is a warning",
-        json_schema_extra={"metavar": "FILE|URL"},
     )
 
 
@@ -145,10 +142,9 @@ class CompactOptions(TableOptions):
 class MixOptions(TableOptions):
     """Options of ``refresh export``."""
 
-    output: str = Field(
+    output: Annotated[str, OUTPUT_DIRECTORY] = Field(
         min_length=1,
         description="directory for the shards",
-        json_schema_extra={"metavar": "DIR"},
     )
     weights: Patterns = Field(
         (),

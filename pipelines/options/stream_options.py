@@ -1,6 +1,6 @@
 """The options of ``stream``."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -8,6 +8,7 @@ from pairweave.pipelines.options.base import Options, SegmenterOptions
 from pairweave.pipelines.options.job_options import RepresentationOptions
 from pairweave.transforms.config import SeedOptions
 from pairweave.transforms.links.link_options import PhraseOptions
+from pairweave.transforms.option_facts import FILE_OF_LAUNCHER
 from pairweave.transforms.streaming.stream_options import StreamOptions
 from pairweave.transforms.tags.injection_options import (
     MaxIdOptions,
@@ -31,7 +32,7 @@ class DrawnTagOptions(
 ):
     """Tags, as in ``augment``."""
 
-    tag_profile: str | None = Field(
+    tag_profile: Annotated[str | None, FILE_OF_LAUNCHER] = Field(
         None, description="file of tags profile, from which the shapes of tags are drawn"
     )
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import pydantic
 from pydantic import Field
@@ -17,10 +17,11 @@ from pairweave.pipelines.options.base import (
     TranslatorOptions,
 )
 from pairweave.pipelines.options.corpus_options import TranslatedCorpus
-from pairweave.transforms.config import FROM_HUB, StepOptions
+from pairweave.transforms.config import StepOptions
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.known_options import KnownPairOptions
 from pairweave.transforms.links.link_options import SymmetrizeOptions
+from pairweave.transforms.option_facts import FILES_OF_LAUNCHER, TRANSLATOR
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.screen_options import MAX_TOKENS, MaxRatio, MaxTokens
 from pairweave.transforms.suggestions.suggestion_options import (
@@ -37,7 +38,7 @@ from pairweave.transforms.units import Notice
 class FitLengthsOptions(StepOptions):
     """The golden set that random masks follow."""
 
-    fit_lengths: Patterns = Field(
+    fit_lengths: Annotated[Patterns, FILES_OF_LAUNCHER] = Field(
         (),
         description="golden set to imitate and compare with: its .mask, .tgt and optional .src "
         "files",
@@ -47,18 +48,16 @@ class FitLengthsOptions(StepOptions):
 class ScorerOptions(StepOptions):
     """Scores of examples."""
 
-    scorer: str | None = Field(
+    scorer: Annotated[str | None, TRANSLATOR] = Field(
         None,
         pattern=r"^(ctranslate2|transformers):.+$",
         description="model from source to target, given as in --translator; with --reverse_scorer "
         "it fills the column score: the dual conditional cross-entropy, lower is better",
-        json_schema_extra=FROM_HUB,
     )
-    reverse_scorer: str | None = Field(
+    reverse_scorer: Annotated[str | None, TRANSLATOR] = Field(
         None,
         pattern=r"^(ctranslate2|transformers):.+$",
         description="model from target to source, likewise",
-        json_schema_extra=FROM_HUB,
     )
 
 
@@ -132,10 +131,6 @@ class SuggestOptions(
     def segmented(self) -> tuple[str, ...]:
         """Return the sides of a pair whose words matter: none where whole sentences are masked."""
         return () if self.used_methods == {"parallel"} else ("target",)
-
-    def named_files(self) -> dict[str, tuple[str, ...]]:
-        """Return the golden set as well."""
-        return {**super().named_files(), "fit_lengths": self.fit_lengths}
 
     def reserved_text(self) -> str:
         """Return the mask."""

@@ -6,6 +6,7 @@ from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.file_facts import files_facts
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.config import pick
+from pairweave.transforms.output.signature_line import Counted
 from pairweave.transforms.screen import ScreenConfig, load_exclude
 from pairweave.transforms.text.tokens import TokenConfig
 
@@ -19,7 +20,7 @@ class ScreenPart(Part[PlannedOptions, ScreenConfig]):
     def plan(self, options: PlannedOptions, planning: Planning) -> Settled[ScreenConfig]:
         """Read the sentences to exclude."""
         config = screen_of(options, planning.need(ALIGNER).tokens)
-        return Settled(config, settings={"exclude": files_facts(options.exclude)})
+        return Settled(config, settings={"exclude": Counted(files_facts(options.exclude))})
 
 
 def screen_of(options: PlannedOptions, tokens: TokenConfig | None) -> ScreenConfig:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pairweave.pipelines import cli
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags, outputs
 from pairweave.pipelines.command_line.yaml_files import read_yaml
@@ -85,8 +86,9 @@ def jobs() -> tuple[str, ...]:
 
 def options_of(job: str) -> type[PlannedOptions]:
     """Return the options of a job."""
-    module, _, name = COMMANDS[job].options.partition(":")
-    found: type[PlannedOptions] = getattr(importlib.import_module(module), name)
+    found = cli.options_of(job)
+    assert found is not None
+    assert issubclass(found, PlannedOptions)
     return found
 
 

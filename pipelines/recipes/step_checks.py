@@ -5,44 +5,19 @@ import shutil
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from pairweave.pipelines.aligners.aligner_registry import aligner_of, read_name
+from pairweave.pipelines.aligners.aligner_registry import aligner_of
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.options.corpora import check_run_options, corpora_of
-from pairweave.transforms.config import may_be_from_hub
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
+from pairweave.transforms.option_facts import Use, places_of
 from pairweave.transforms.output import run_files
 from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.storage import files, hashed_files
 
-_FILES = (
-    *("input", "source_input", "target_input", "translation_input", "links", "forward_links"),
-    "score_input",
-    *("reverse_links", "attention", "exclude", "parallel_source_input", "parallel_target_input"),
-    "fit_lengths",
-)
-"""Options whose files must exist before the first step runs."""
-
-_PLACES = frozenset(
-    {
-        *("glossary", "tag_profile", "score_weights", "score_model", "idf", "projection"),
-        *("known_pairs", "taken_down", "model", "encoder"),
-    }
-)
-"""Options that name one file or directory, or a model on a hub."""
-
-_KINDS = frozenset({"tokens", "translator", "scorer", "reverse_scorer"})
-"""Options that name such a place behind a kind and a colon."""
-
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 """What the name of a model on a hub looks like: ``NAME`` or ``OWNER/NAME``."""
-
-_LINE_FILES = ("pharaoh", "scores")
-"""Options that name a file with a line for each line of the input."""
-
-_WRITTEN = (*_LINE_FILES, "beads")
-"""Options that name a file that a step writes beside its directory."""
 
 
 def check_step(options: PlannedOptions, made: Collection[str]) -> None:
@@ -70,16 +45,15 @@ def check_step(options: PlannedOptions, made: Collection[str]) -> None:
         corpora_of(options)
     _check_earlier(options, made)
     _check_model(options, made)
-    _check_places(options, made)
     _check_detector(options)
+    _check_places(options, made)
 
 
 def written_files(options: PlannedOptions) -> Iterator[str]:
     """Yield the paths of the files that a step writes beside its directory."""
-    for name in _WRITTEN:
-        path = getattr(options, name, None)
-        if path is not None:
-            yield files.absolute(path)
+    for place in places_of(options):
+        if place.use in (Use.BESIDE, Use.BY_LINE):
+            yield files.absolute(place.path)
 
 
 def _runs(options: PlannedOptions) -> Iterator[str]:
@@ -98,57 +72,39 @@ def _check_finishes(options: PlannedOptions) -> None:
 
 def _check_files(options: PlannedOptions) -> None:
     """Check that the files that a step reads itself are there."""
-    for corpus in (options, *options.corpora):
-        for name in _FILES:
-            for pattern in getattr(corpus, name, ()):
-                if not files.match(pattern):
-                    raise ConfigError(f"{name}: {pattern}: no file has this name or matches it")
+    for place in places_of(options):
+        if place.use is Use.FILES and not files.match(place.path):
+            raise ConfigError(f"{place.option}: {place.path}: no file has this name or matches it")
 
 
 def _check_earlier(options: PlannedOptions, made: Collection[str]) -> None:
     """Check that the earlier corpora of ``filter`` are there, unless a step makes them."""
-    for given in getattr(options, "earlier", ()):
-        manifest = files.join(given, run_files.MANIFEST)
-        if given not in made and not files.exists(manifest) and not files.match(given):
-            raise ConfigError(f"earlier: {given}: no file or finished run has this name")
+    for place in places_of(options):
+        given = place.path
+        if place.use is not Use.EARLIER or given in made:
+            continue
+        if not files.exists(files.join(given, run_files.MANIFEST)) and not files.match(given):
+            raise ConfigError(f"{place.option}: {given}: no file or finished run has this name")
 
 
 def _check_places(options: PlannedOptions, made: Collection[str]) -> None:
     """Check that single files and directories on a disk are there, unless a step makes them."""
-    for name, path, on_hub in _places(options):
+    for name, path, use, on_hub, *_ in places_of(options):
+        if use is Use.PROGRAM and shutil.which(path) is None:
+            raise ConfigError(f"{name}: {path}: no such executable program")
         is_made = any(f"{path}/".startswith(f"{one}/") for one in made)
-        if files.is_uri(path) or is_made or (on_hub and _HUB_NAME.fullmatch(path)):
+        if use not in (Use.FILE, Use.MODEL) or files.is_uri(path) or is_made:
             continue
-        if not Path(path).expanduser().exists():
+        if not (on_hub and _HUB_NAME.fullmatch(path)) and not Path(path).expanduser().exists():
             raise ConfigError(f"{name}: {path}: no file or directory has this name")
-    program = getattr(options, "program_path", None)
-    if program is not None and shutil.which(program) is None:
-        raise ConfigError(f"program_path: {program}: no such executable program")
-
-
-def _places(options: PlannedOptions) -> Iterator[tuple[str, str, bool]]:
-    """Yield the name and the path of each such option, and whether it may be on a hub."""
-    rules = options.filter if isinstance(options, RuleBlockOptions) else None
-    for part in (options, *([rules] if rules else ())):
-        for name, field in type(part).model_fields.items():
-            value, on_hub = getattr(part, name), may_be_from_hub(field)
-            if not isinstance(value, str):
-                continue
-            if name in _PLACES:
-                yield name, value, on_hub
-            elif name in _KINDS and ":" in value:
-                yield name, value.partition(":")[2], value.startswith("transformers:")
-            elif name == "second_aligner":
-                model = read_name(value, "second_aligner").model
-                yield from [] if model is None else [(name, model, on_hub)]
 
 
 def _check_no_line_file(options: PlannedOptions) -> None:
-    for name in _LINE_FILES:
-        if getattr(options, name, None) is not None:
+    for place in places_of(options):
+        if place.use is Use.BY_LINE:
             raise ConfigError(
-                f"{name}: has a line for each line of the input, but the rows of another step keep "
-                "the lines of the files that they were first read from; leave it out"
+                f"{place.option}: has a line for each line of the input, but the rows of another "
+                "step keep the lines of the files that they were first read from; leave it out"
             )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from pairweave.pipelines.refresh.night_config import INPUT_KEYS, sha256_of
+from pairweave.pipelines.refresh.night_config import input_keys, sha256_of
 from pairweave.transforms.planning.locate import FileGroup, LocatedFile, locate
 from pairweave.transforms.storage import files, object_stores
 from pairweave.transforms.units import CorpusInput
@@ -221,7 +221,7 @@ def _seems_same(known: InputEntry, facts: Json, looks: list[Json]) -> bool:
 
 def reading_of(corpus: CorpusInput) -> str:
     """Return a digest of how a corpus is read; where its files are does not matter."""
-    left_out = {*INPUT_KEYS, "name", "run", "source_lang", "target_lang"}
+    left_out = {*input_keys(), "name", "run", "source_lang", "target_lang"}
     facts = {k: v for k, v in dataclasses.asdict(corpus).items() if k not in left_out}
     data = orjson.dumps(facts, option=orjson.OPT_SORT_KEYS, default=list)
     return hashlib.sha256(data).hexdigest()[:16]

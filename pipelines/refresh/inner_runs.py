@@ -14,15 +14,17 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pairweave.pipelines.aligners.hmm import Hmm
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.refresh.assembly import Source
 from pairweave.pipelines.refresh.chain import inner_notes, kept_models
 from pairweave.pipelines.refresh.chain.inner_notes import ABOUT, KNOWN, RUN, RUNS, TAKEN, Note
 from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
-from pairweave.pipelines.refresh.night_config import INPUT_KEYS, NightConfig, Values
+from pairweave.pipelines.refresh.night_config import NightConfig, Values, input_files, input_keys
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.known_pairs import IdSet, Tombstones
+from pairweave.transforms.option_facts import OF_COMMAND, marked
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.run_files import read_json, to_json
 from pairweave.transforms.planning.locate import locate
@@ -31,12 +33,6 @@ from pairweave.transforms.units import CorpusInput
 
 OPTIONS = "options.yaml"
 """Options of a job that `launches` has prepared; `vacuum` keeps the files of one for a while."""
-
-_OF_FITTING = ("fit_pairs", "decode", "vocabulary")
-"""Options that only apply while a model is fitted."""
-
-_OF_THE_ENGINE = ("engine", "wait", "workers", "attempts", "memory")
-"""Options that a scheduler gives, not the file of a run that it starts."""
 
 Launch = dict[str, str]
 """A job to start: ``job``, its name, and its options ``config`` and ``output``."""
@@ -175,7 +171,8 @@ def launches(table: str, requests: Sequence[Request]) -> list[Launch]:
         if _finished(table, request) is not None:
             continue
         inner = _prepared(table, request)
-        values = {k: v for k, v in _values(inner, request).items() if k not in _OF_THE_ENGINE}
+        of_command = marked(request.config.kind, OF_COMMAND)  # a scheduler gives them
+        values = {k: v for k, v in _values(inner, request).items() if k not in of_command}
         output = values.pop("output")
         config = files.join(inner.directory, OPTIONS)
         files.write_bytes(config, to_json(values))  # JSON is YAML
@@ -242,7 +239,7 @@ def _start(inner: InnerRun, request: Request, extra: Sequence[str]) -> None:
 def _values(inner: InnerRun, request: Request) -> Values:
     """Return the keys of the job for the new entries alone."""
     config = request.config
-    values = {key: value for key, value in config.values.items() if key not in INPUT_KEYS}
+    values = {key: value for key, value in config.values.items() if key not in input_keys()}
     values |= {
         "output": inner.run,
         "known_pairs": files.join(inner.directory, KNOWN),
@@ -255,7 +252,7 @@ def _values(inner: InnerRun, request: Request) -> Values:
         values["keep_origin"] = True
     if request.model is not None:
         option, path = request.model
-        values = {key: value for key, value in values.items() if key not in _OF_FITTING}
+        values = {key: value for key, value in values.items() if key not in Hmm.own}
         if values.get("tokens") == "sentencepiece":
             del values["tokens"]
         values[option] = path
@@ -266,7 +263,7 @@ def _corpora(request: Request) -> list[Values]:
     """Return the keys of the corpora, with the paths of the new entries as their input."""
     made = []
     for corpus in request.config.own:
-        own = {key: value for key, value in corpus.items() if key not in INPUT_KEYS}
+        own = {key: value for key, value in corpus.items() if key not in input_keys()}
         inputs: dict[str, list[str]] = {}
         for key in request.keys:
             group = request.found.groups[key]
@@ -288,7 +285,7 @@ def arriving(found: Found) -> list[CorpusInput]:
         own = inputs.setdefault(group.corpus.name, {})
         for file in group.files:
             own.setdefault(_ROLES.get(file.role, file.role), []).append(file.path)
-    absent = {name: () for name in INPUT_KEYS if name != "pair_by"}
+    absent = dict.fromkeys(input_files(), ())
     made = []
     for name, corpus in corpora.items():
         given: dict[str, Any] = {**absent, **{k: tuple(v) for k, v in inputs[name].items()}}

@@ -1,6 +1,7 @@
 """The YAML file of a nightly refresh: a job's options, the key ``job``, perhaps ``gates``."""
 
 import dataclasses
+import functools
 import hashlib
 import importlib.metadata
 import re
@@ -8,59 +9,33 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from pairweave.pipelines.aligners.aligner_choice import unused_options
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.yaml_files import read_yaml
-from pairweave.pipelines.options.base import GraphOptions
+from pairweave.pipelines.options.base import Corpus, GraphOptions, InputOptions
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.refresh import refitting, tables
 from pairweave.pipelines.refresh.gates import Gates, read_gates
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import (
+    NAMES_INPUT,
+    NOT_AT_NIGHT,
+    OF_ONE_RUN,
+    UNPLANNED,
+    Place,
+    Use,
+    mark_of,
+    marked,
+    places_of,
+    role_of,
+    with_places,
+)
 from pairweave.transforms.storage import files, hashed_files
 from pairweave.transforms.units import CorpusInput
 
 Values = dict[str, Any]
 
-INPUT = ("input", "source_input", "target_input", "translation_input", "links")
-INPUT_KEYS = (*INPUT, "score_input", "forward_links", "reverse_links", "attention", "pair_by")
-"""Keys of a corpus that name its files."""
-
-_REFUSED = {
-    "output": "give --output on the command line",
-    "plan_only": "give --plan_only on the command line",
-    "from_run": "the pairs of a run keep the corpora of that run; give the files themselves",
-    "keep_origin": "the table provenance says where each pair comes from",
-    "known_pairs": "refresh sets it",
-    "taken_down": "refresh sets it",
-    "pharaoh": "a table has no order of lines",
-    "scores": "a table has no order of lines",
-    "preview": "run filter itself for a preview",
-    "select_words": "it compares a pair with all others, of which a night reads a part",
-    "select_share": "it compares a pair with all others, of which a night reads a part",
-    "watch_model": "rows would depend on the model of the hour; give a model that stays",
-    "annotate_only": "a table has kept pairs only",
-}
-
-_NO_SETTING = frozenset(
-    {
-        *("output", "plan_only", "engine", "wait", "workers", "attempts", "allow_empty"),
-        *("known_pairs", "taken_down", "corpora", "shard_pairs", "unit_rows", "keep_origin"),
-        *("memory", "max_set_aside", "accelerator", "large_model", "model_copies", "token_budget"),
-        *("program_timeout", "standstill_minutes", "pharaoh", "scores", "preview"),
-    }
-)
-"""Options that do not decide which rows a pair gives."""
-
-_PATHS = frozenset(
-    {
-        *("model", "encoder", "idf", "projection", "earlier", "score_weights"),
-        "score_model",
-        *("glossary", "tag_profile", "program_path"),
-    }
-)
-"""Options that are a file or a directory; others may have one behind a kind and a colon."""
-
-_PROGRAM = "path="
-"""The setting of a second aligner that names its program."""
+_COMMIT = re.compile("[0-9a-f]{40}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,7 +109,6 @@ def _config(path: str, document: object, given: Mapping[str, Any]) -> NightConfi
     options = flags.validate(kind, {**values, "output": "."}, f"pairweave {job}")
     _check_pairwise(options)
     _check_models(options)
-    _check_second(getattr(options, "second_aligner", None))
     around, corpora = _corpora(values, kind)
     inputs = corpora_of(options)
     settings = settings_of(job, options)
@@ -147,11 +121,36 @@ def _jobs() -> str:
 
 
 def _options_of(job: str) -> type[GraphOptions]:
-    from pairweave.pipelines.cli import COMMANDS
+    from pairweave.pipelines.cli import options_of
 
-    module, _, name = COMMANDS[job].options.partition(":")
-    found: type[GraphOptions] = getattr(importlib.import_module(module), name)
+    found = options_of(job)
+    assert found is not None
+    assert issubclass(found, GraphOptions)
     return found
+
+
+@functools.cache
+def input_files() -> frozenset[str]:
+    """Return the options of corpora, of whatever job, that name files."""
+    return frozenset(
+        name
+        for kind in _corpus_kinds()
+        for name, field in kind.model_fields.items()
+        if (role := role_of(field)) is not None and role.use is Use.FILES
+    )
+
+
+@functools.cache
+def input_keys() -> frozenset[str]:
+    """Return the options of corpora that name files, or say which of them belong together."""
+    return input_files().union(*(marked(kind, NAMES_INPUT) for kind in _corpus_kinds()))
+
+
+def _corpus_kinds() -> list[type[Corpus]]:
+    from pairweave.pipelines.cli import COMMANDS, options_of
+
+    kinds = [options_of(name) for name in COMMANDS]
+    return [kind.corpus_kind() for kind in kinds if kind and issubclass(kind, InputOptions)]
 
 
 def _check_keys(values: Values, kind: type[GraphOptions]) -> None:
@@ -159,9 +158,10 @@ def _check_keys(values: Values, kind: type[GraphOptions]) -> None:
     corpora = values.get("corpora")
     entries = [entry for entry in corpora if isinstance(entry, dict)] if _is_list(corpora) else []
     for part in (values, *entries):
-        for key, why in _REFUSED.items():
-            if key in part:
-                raise ConfigError(f"{key}: {why}; leave it out")
+        for name, field in kind.model_fields.items():
+            why = mark_of(field, NOT_AT_NIGHT)
+            if why is not None and name in part:
+                raise ConfigError(f"{name}: {why}; leave it out")
 
 
 def _is_list(value: object) -> TypeGuard[list[object]]:
@@ -189,47 +189,30 @@ def _check_models(options: GraphOptions) -> None:
     Raises:
         ConfigError: One is in a store, or on the hub without the commit.
     """
-    for name in ("model", "encoder", "translator", "scorer", "reverse_scorer"):
-        value = getattr(options, name, None)
-        if not isinstance(value, str):
+    unused = unused_options(options)
+    for place in places_of(options):
+        if place.use is not Use.MODEL:
             continue
-        if "://" in value:
+        # The name of a second aligner has a model in it, and no option for that model's commit.
+        own, shown = place.role.revision, f"{place.option}: {place.value}"
+        inside = "" if own is not None or not place.role.on_hub else f"{place.path} "
+        if "://" in place.path:
             raise ConfigError(
-                f"{name}: {value}: it may change between nights without a trace; give a copy of "
-                "it on a disk"
+                f"{shown}: {inside or 'it '}may change between nights without a trace; give a copy "
+                "of it on a disk"
             )
-        is_encoder = name == "encoder" or getattr(options, "aligner", None) == "encoder"
-        if value.startswith("transformers:"):
-            key, place = "translator_revision", value.partition(":")[2]
-        elif name in ("model", "encoder") and is_encoder:
-            key, place = "revision", value
-        else:
+        if not place.on_hub or own in unused or Path(place.path).expanduser().exists():
             continue
-        commit = getattr(options, key, None) or ""
-        if not Path(place).expanduser().exists() and not re.fullmatch("[0-9a-f]{40}", commit):
+        if own is None:
             raise ConfigError(
-                f"{name}: {value}: there is no such directory, and a hub model may change between "
-                f"nights; give its commit, {key}: 40 hexadecimal digits"
+                f"{shown}: {inside}may change between nights without a trace; give the directory "
+                "of a copy on a disk"
             )
-
-
-def _check_second(value: str | None) -> None:
-    """Refuse a second aligner whose model cannot be compared with that of the nights before.
-
-    Raises:
-        ConfigError: It is in a store or on the hub: its one-line name has no place for a commit.
-    """
-    if value is None:
-        return
-    from pairweave.pipelines.aligners.aligner_registry import read_name
-
-    name = read_name(value, "second_aligner")
-    is_hub = name.aligner == "encoder" and not Path(name.model or ".").expanduser().exists()
-    if name.model is not None and ("://" in name.model or is_hub):
-        raise ConfigError(
-            f"second_aligner: {value}: {name.model} may change between nights without a trace; "
-            "give the directory of a copy on a disk"
-        )
+        if not _COMMIT.fullmatch(getattr(options, own) or ""):
+            raise ConfigError(
+                f"{shown}: there is no such directory, and a hub model may change between nights; "
+                f"give its commit, {own}: 40 hexadecimal digits"
+            )
 
 
 def _corpora(values: Values, kind: type[GraphOptions]) -> tuple[Values, tuple[Values, ...]]:
@@ -259,36 +242,22 @@ def settings_of(job: str, options: GraphOptions) -> Values:
     Options with their defaults are left out, and paths are replaced by digests, so that a file may
     move.
     """
-    left_out = set(_NO_SETTING) | options.corpus_kind().model_fields.keys()
+    kind = type(options)
+    left_out = {"corpora", *options.corpus_kind().model_fields}
+    left_out |= marked(kind, UNPLANNED, OF_ONE_RUN, NOT_AT_NIGHT)
     given = options.model_dump(mode="json", exclude=left_out, exclude_defaults=True)
-    named = options.named_files()
-    made = {
-        name: [_content(path) for pattern in named[name] for path in files.match(pattern)]
-        if name in named
-        else _with_digests(name, value)
-        for name, value in given.items()
-    }
+    made = with_places(kind, given, digest_at)
+    for name, value in given.items():
+        role = role_of(kind.model_fields[name])
+        if role is not None and role.use is Use.FILES:
+            made[name] = [_content(path) for pattern in value for path in files.match(pattern)]
     return {"job": job, "release": importlib.metadata.version("pairweave"), "options": made}
 
 
-def _with_digests(name: str, value: Any) -> Any:  # noqa: ANN401 - the value of any option
-    """Replace a path, also behind a kind and a colon, by the digest of what is there."""
-    if isinstance(value, list):
-        return [_with_digests(name, each) for each in value]
-    if isinstance(value, dict):
-        return {key: _with_digests(key, each) for key, each in value.items()}
-    if not isinstance(value, str) or not value:
-        return value
-    if name in _PATHS:
-        return _content(value) if files.is_uri(value) or Path(value).exists() else value
-    words = value.split(":")
-    if len(words) > 1 and "//" not in value and Path(words[1]).exists():
-        words[1] = _content(words[1])
-    for place, word in enumerate(words):
-        path = word.removeprefix(_PROGRAM)
-        if path != word and Path(path).exists():  # a program of `second_aligner`
-            words[place] = f"{_PROGRAM}{_content(path)}"
-    return ":".join(words)
+def digest_at(place: Place) -> str:
+    """Return the digest of what is at a place; the place itself if nothing is there on a disk."""
+    path = place.path
+    return _content(path) if files.is_uri(path) or Path(path).exists() else path
 
 
 def _content(path: str) -> str:

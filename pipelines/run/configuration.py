@@ -1,11 +1,16 @@
 """The settings of a job in its plan: exactly those that determine an output byte."""
 
 import math
+import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 from pairweave.pipelines.options.base import PlannedOptions, left_out_options
 from pairweave.pipelines.parts.part import Settled
+from pairweave.transforms.output.signature_line import Counted, InFull
+
+_DIGEST = re.compile(r"(?:(?P<kind>[a-z0-9_]+):)?(?P<short>[0-9a-f]{12})[0-9a-f]{52}")
+"""A SHA-256, perhaps behind the kind of what it is of."""
 
 
 def configuration(options: PlannedOptions, settled: Iterable[Settled[Any]]) -> dict[str, object]:
@@ -31,32 +36,26 @@ def _finite(value: object) -> object:
 
 def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
     """Return settings for a signature, with digests shortened to 12 characters."""
-    flat = dict(settings)
-    for name, value in dict(flat.pop("filter", {})).items():  # type: ignore[call-overload]
-        flat[f"filter.{name}"] = value
-    digests = (
-        "model",
-        "second_model",
-        "translator",
-        "scorer",
-        "reverse_scorer",
-        "tag_profile",
-        "glossary",
-        "score_weights",
-        "filter.score_model",
-        "filter.score_weights",
-        "encoder",
-        "projection",
-        "idf",
-    )
-    for name in digests:
-        if flat.get(name) is not None:
-            flat[name] = str(flat[name])[:12]
-    flat["exclude"] = len(list(flat["exclude"]))  # type: ignore[call-overload]
-    for name in ("fit_lengths", "parallel", "earlier", "known_pairs", "taken_down"):
-        if name in flat:
-            flat[name] = [file["sha256"][:12] for file in flat[name]]  # type: ignore[attr-defined]
-    for name in {"tokens", "detector", "filter.detector"} & flat.keys():
-        kind, colon, digest = str(flat[name]).partition(":")
-        flat[name] = kind + colon.replace(":", "-") + digest[:12]
-    return flat
+    flat: dict[str, object] = {}
+    for name, value in settings.items():
+        block = {f"{name}.{key}": each for key, each in value.items()} if _is_map(value) else None
+        flat |= {name: value} if block is None else block
+    return {name: _shortened(value) for name, value in flat.items()}
+
+
+def _is_map(value: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(value, dict)
+
+
+def _shortened(value: object) -> object:
+    """Return a setting with its digests in short, also behind a kind and in facts of files."""
+    if isinstance(value, Counted):
+        return len(value)
+    if isinstance(value, list):
+        is_files = all(isinstance(each, dict) and "sha256" in each for each in value)
+        return [each["sha256"][:12] for each in value] if is_files else value
+    if isinstance(value, str) and not isinstance(value, InFull):
+        found = _DIGEST.fullmatch(value)
+        if found:
+            return f"{found['kind']}-{found['short']}" if found["kind"] else found["short"]
+    return value

@@ -24,7 +24,7 @@ from pairweave.transforms.output import run_files
 from pairweave.transforms.output.documents.parts import FORMAT
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.planning.plan import make_plan
-from pairweave.transforms.storage import files
+from pairweave.transforms.storage import files, json_files
 from pairweave.transforms.units import Plan, ReadLimits
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _document(
         "job": job,
         "version": version,
         "signature": signature({"job": job, **flat_configuration(settings)}, version),
-        "configuration": settings,
+        "configuration": json_files.parse_object(run_files.to_json(settings), "configuration"),
         "corpora": plan_facts.corpora_facts(plan, options),
         "inputs": [plan_facts.input_facts(file) for file in plan.files],
         "units": [

@@ -1,19 +1,21 @@
 """Options of ``try``."""
 
+from typing import Annotated
+
 from pydantic import Field
 
 from pairweave.pipelines.options.job_options import AugmentOptions
-from pairweave.transforms.config import UNPLANNED
+from pairweave.transforms.option_facts import OUTPUT_DIRECTORY, UNPLANNED, not_at_night
 
 
 class TrialOptions(AugmentOptions):
     """Options of ``try``: those of ``augment``, of which the place and the engine do not matter."""
 
-    output: str = Field(
+    output: Annotated[str, OUTPUT_DIRECTORY] = Field(
         "-",
         min_length=1,
         description="not used: nothing is written",
-        json_schema_extra={"metavar": "DIR", **UNPLANNED},
+        json_schema_extra={**UNPLANNED, **not_at_night("give --output on the command line")},
     )
     fit_pairs: int = Field(
         20_000, ge=1, description="approximate number of pairs that an aligner is fitted on"

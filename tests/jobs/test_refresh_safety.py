@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
+from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.refresh import (
     inner_runs,
     night_config,
@@ -24,6 +25,7 @@ from pairweave.pipelines.refresh.inner_runs import InnerRun
 from pairweave.pipelines.refresh.night import Made, Night, commit
 from pairweave.pipelines.refresh.upkeep import quiet_night, vacuum
 from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.option_facts import with_places
 from pairweave.transforms.storage import beam_store, files, leases, object_stores
 from tests.makers import corpora, nightly, runs
 
@@ -110,11 +112,15 @@ def test_the_model_of_a_trained_program_is_kept_for_the_next_night(tmp_path):
     assert hashed_files.read(str(tmp_path / place)) == dict(sorted(packed.items()))
 
 
+def digested(name, value):
+    return with_places(AugmentOptions, {name: value}, night_config.digest_at)[name]
+
+
 def test_a_score_model_counts_by_its_content(tmp_path):
     (tmp_path / "about.json").write_text(json.dumps({}))
-    before = night_config._with_digests("filter", {"score_model": str(tmp_path)})
+    before = digested("filter", {"score_model": str(tmp_path)})
     (tmp_path / "about.json").write_text(json.dumps({"a": 1}))
-    assert night_config._with_digests("filter", {"score_model": str(tmp_path)}) != before
+    assert digested("filter", {"score_model": str(tmp_path)}) != before
 
 
 @pytest.mark.parametrize(
@@ -128,11 +134,12 @@ def test_a_score_model_counts_by_its_content(tmp_path):
     ],
 )
 def test_a_model_that_may_change_unseen_is_refused(given, message):
+    options = AugmentOptions.model_construct(output=".", **given)
     if message is None:
-        night_config._check_models(SimpleNamespace(**given))
+        night_config._check_models(options)
         return
     with pytest.raises(ConfigError, match=message):
-        night_config._check_models(SimpleNamespace(**given))
+        night_config._check_models(options)
 
 
 @pytest.mark.parametrize(
@@ -149,31 +156,33 @@ def test_a_model_that_may_change_unseen_is_refused(given, message):
     ],
 )
 def test_a_second_aligner_that_may_change_unseen_is_refused(tmp_path, value, message):
-    value = value and value.format(there=tmp_path)
+    options = AugmentOptions.model_construct(
+        output=".", second_aligner=value and value.format(there=tmp_path)
+    )
     if message is None:
-        night_config._check_second(value)
+        night_config._check_models(options)
         return
     with pytest.raises(ConfigError, match=message):
-        night_config._check_second(value)
+        night_config._check_models(options)
 
 
 def test_models_and_programs_of_a_second_aligner_count_by_their_content(tmp_path):
-    def digested():
+    def made():
         value = f"simalign:{tmp_path}/model:path={tmp_path}/program:layer=8"
-        return night_config._with_digests("second_aligner", value)
+        return digested("second_aligner", value)
 
     (tmp_path / "model").mkdir()
     (tmp_path / "model/weights").write_text("1")
     (tmp_path / "program").write_text("1")
-    before = digested()
+    before = made()
     assert before.endswith(":layer=8")
     assert str(tmp_path) not in before
     (tmp_path / "program").write_text("2")
-    after = digested()
+    after = made()
     assert after.split(":")[1] == before.split(":")[1]
     assert after != before
     (tmp_path / "model/weights").write_text("2")
-    assert digested().split(":")[1] != before.split(":")[1]
+    assert made().split(":")[1] != before.split(":")[1]
 
 
 def test_a_glossary_in_a_store_counts_by_its_content(monkeypatch):
@@ -187,11 +196,11 @@ def test_a_glossary_in_a_store_counts_by_its_content(monkeypatch):
         return io.BytesIO(held[path])
 
     monkeypatch.setattr(night_config.files, "open_read", opened)
-    before = night_config._with_digests("glossary", "gs://bucket/terms.tsv")
+    before = digested("glossary", "gs://bucket/terms.tsv")
     held["gs://bucket/terms.tsv"] = b"two"
-    assert night_config._with_digests("glossary", "gs://bucket/terms.tsv") != before
+    assert digested("glossary", "gs://bucket/terms.tsv") != before
     with pytest.raises(ConfigError, match="gs://bucket/none: cannot be read"):
-        night_config._with_digests("glossary", "gs://bucket/none")
+        digested("glossary", "gs://bucket/none")
 
 
 def test_jobs_of_a_night_that_a_scheduler_starts_are_committed_by_the_next_command(

@@ -7,12 +7,13 @@ import pydantic
 import yaml
 from pydantic import Field
 
-from pairweave.transforms.config import UNSAID, StepOptions
+from pairweave.transforms.config import StepOptions
 from pairweave.transforms.filtering.rule_options import (
     DuplicateOptions,
     RuleOptions,
     SelectionOptions,
 )
+from pairweave.transforms.option_facts import MODEL, UNSAID
 
 _OF_SHUFFLE = frozenset(DuplicateOptions.model_fields)
 _OF_SCORE = frozenset(SelectionOptions.model_fields) | {"score_weights", "scores"}
@@ -27,7 +28,7 @@ class RuleBlock(RuleOptions):
         le=1,
         description="minimum default score of a pair, by score_model and the weights that ship",
     )
-    score_model: str | None = Field(
+    score_model: Annotated[str | None, MODEL] = Field(
         None,
         min_length=1,
         description="directory of the fitted hmm that min_score needs: pairs are scored before a "

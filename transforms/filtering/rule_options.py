@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import Field
 
-from pairweave.transforms.config import UNSAID, Share, StepOptions
+from pairweave.transforms.config import Share, StepOptions
+from pairweave.transforms.option_facts import DETECTOR, UNSAID, not_at_night
 
 DETECTORS = r"^(none|cld2|langid|lingua|fasttext:.+)$"
 
@@ -73,13 +74,12 @@ class RuleOptions(StepOptions):
     max_word_chars: Annotated[float, Field(ge=1)] = Field(
         20.0, description="maximum mean length of a side's words, in characters; inf for no limit"
     )
-    detector: str = Field(
+    detector: Annotated[str, DETECTOR] = Field(
         "none",
         pattern=DETECTORS,
         description="language detector: cld2, langid, lingua or fasttext:FILE, a model such as "
         "lid.176.ftz (pip install 'pairweave[lang]'); a pair is rejected if a side is reliably "
         "detected as another language",
-        json_schema_extra={"metavar": "NAME"},
     )
 
 
@@ -111,12 +111,18 @@ class SelectionOptions(StepOptions):
         ge=1,
         description="keep the best pairs, up to this many target words (a letter is a word in "
         "scripts without spaces: Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan, Yi)",
+        json_schema_extra=not_at_night(
+            "it compares a pair with all others, of which a night reads a part"
+        ),
     )
     select_share: float | None = Field(
         None,
         gt=0,
         le=1,
         description="keep the best pairs, up to this share of those that pass the rules",
+        json_schema_extra=not_at_night(
+            "it compares a pair with all others, of which a night reads a part"
+        ),
     )
     select_score: Annotated[float, Field(allow_inf_nan=False)] | None = Field(
         None,
@@ -128,6 +134,7 @@ class SelectionOptions(StepOptions):
         description="reject no pair: every row of the input with two readable sides is in the "
         "output, and its columns keep and reason show what a run would do; a pair that cannot be "
         "scored (empty, too long) has no score",
+        json_schema_extra=not_at_night("a table has kept pairs only"),
     )
 
     @pydantic.model_validator(mode="after")

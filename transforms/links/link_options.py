@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from pairweave.transforms.config import UNSAID, Share, StepOptions
+from pairweave.transforms.config import Share, StepOptions
+from pairweave.transforms.option_facts import UNSAID
 
 Heuristic = Literal[
     "intersection", "union", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"

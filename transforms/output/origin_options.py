@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from pairweave.transforms.config import UNSAID, StepOptions
+from pairweave.transforms.config import StepOptions
+from pairweave.transforms.option_facts import UNSAID, not_at_night
 
 
 class OriginOptions(StepOptions):
@@ -11,5 +12,8 @@ class OriginOptions(StepOptions):
     keep_origin: bool = Field(
         default=False,
         description="columns file and line in each row: where its pair was first read",
-        json_schema_extra=UNSAID,
+        json_schema_extra={
+            **UNSAID,
+            **not_at_night("the table provenance says where each pair comes from"),
+        },
     )

@@ -1,6 +1,19 @@
 """One line with all settings that determine a result."""
 
 from collections.abc import Mapping
+from typing import Any
+
+
+class InFull(str):
+    """A setting that a signature gives in full, even if it looks like a digest."""
+
+    __slots__ = ()
+
+
+class Counted(list[Any]):
+    """A setting of which a signature gives only how many there are."""
+
+    __slots__ = ()
 
 
 def signature(settings: Mapping[str, object], version: str) -> str:

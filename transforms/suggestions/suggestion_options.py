@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import Field
 
-from pairweave.transforms.config import UNSAID, Mix, PositiveShare, Share, StepOptions, Variants
+from pairweave.transforms.config import Mix, PositiveShare, Share, StepOptions, Variants
+from pairweave.transforms.option_facts import UNSAID
 
 MAX_WORDS = 512
 """Words of the longest span that can be drawn."""

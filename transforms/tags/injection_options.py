@@ -4,8 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pairweave.transforms.config import UNSAID, Mix, PositiveShare, Share, StepOptions, Variants
+from pairweave.transforms.config import Mix, PositiveShare, Share, StepOptions, Variants
 from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS
+from pairweave.transforms.option_facts import FILE_OF_LAUNCHER, UNSAID
 
 MAX_IDS = 10_000
 """Largest id whose symbols can be listed."""
@@ -116,11 +117,11 @@ FRAGMENT_DEFAULTS = {
 class GlossaryOptions(StepOptions):
     """The terms to tag."""
 
-    glossary: str | None = Field(
+    glossary: Annotated[str | None, FILE_OF_LAUNCHER] = Field(
         None,
         min_length=1,
         description="method glossary: file of terms, source TAB target on each line [.gz .zst]",
-        json_schema_extra={**UNSAID, "metavar": "FILE"},
+        json_schema_extra=UNSAID,
     )
     glossary_match: Literal["stem", "exact"] = Field(
         "stem",

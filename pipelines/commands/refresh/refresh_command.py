@@ -11,6 +11,7 @@ from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags, outputs
 from pairweave.pipelines.options.refresh_options import RefreshOptions
 from pairweave.pipelines.process import terminal
+from pairweave.pipelines.recipes.recipe_options import EngineOptions
 from pairweave.pipelines.refresh import file_ledger, night_metrics, records, refitting, tables
 from pairweave.pipelines.refresh.chain import leftovers, log_seals, table_place
 from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
@@ -35,8 +36,6 @@ SUBCOMMANDS = {
     "export": "write a version as plain shards",
 }
 
-_OVERRIDES = ("engine", "workers", "attempts")
-
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Run a night, or a subcommand on a table."""
@@ -55,7 +54,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     lineage = Lineage(options.lineage, options.output)
     table_place.require_delta()
     table_place.require_place(options.output)
-    given = {key: getattr(options, key) for key in _OVERRIDES if getattr(options, key) is not None}
+    given = options.model_dump(include=set(EngineOptions.model_fields), exclude_none=True)
     return run(read_config(path, given), options, extra, lineage)
 
 

@@ -1,12 +1,13 @@
 """The options of ``tags encode``, ``tags decode`` and ``tags vocabulary``."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from pairweave.pipelines.options.base import Options
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import find_syntax
+from pairweave.transforms.option_facts import CORPUS_FILES, OUTPUT
 from pairweave.transforms.symbols.representations import SELF_TRANSLATED, find_representation
 from pairweave.transforms.symbols.tag_coding import Coding
 from pairweave.transforms.symbols.tag_symbols import Representation
@@ -27,6 +28,7 @@ class SymbolOptions(Options):
         (),
         description="forms of opening, closing and self-closing tags, such as '⟦{index}⟧' "
         "'⟦/{index}⟧' '⟦{index}/⟧'",
+        json_schema_extra={"metavar": "TAG"},
     )
 
     def find(self) -> Representation:
@@ -61,19 +63,24 @@ class CodingOptions(SymbolOptions):
 class TagsEncodeOptions(CodingOptions):
     """Options of ``tags encode``."""
 
-    WRITTEN: ClassVar[tuple[str, ...]] = ("table",)
-    """Outputs that other commands do not write under this name (`command_line.outputs`)."""
-
-    input: str = Field(min_length=1, description="tagged text, one per line [.gz .zst]")
-    output: str = Field(min_length=1, description="file of the text with symbols [.gz .zst]")
-    table: str = Field(
+    input: Annotated[str, CORPUS_FILES] = Field(
+        min_length=1, description="tagged text, one per line [.gz .zst]"
+    )
+    output: Annotated[str, OUTPUT] = Field(
+        min_length=1, description="file of the text with symbols [.gz .zst]"
+    )
+    table: Annotated[str, OUTPUT] = Field(
         min_length=1, description="file of the tags behind the symbols, JSON lines [.gz .zst]"
     )
-    target_input: str | None = Field(
+    target_input: Annotated[str | None, CORPUS_FILES] = Field(
         None, description="its tagged translation: matching tags get the same number"
     )
-    target_output: str | None = Field(None, description="file of the translation with symbols")
-    target_table: str | None = Field(None, description="file of the translation's table")
+    target_output: Annotated[str | None, OUTPUT] = Field(
+        None, description="file of the translation with symbols"
+    )
+    target_table: Annotated[str | None, OUTPUT] = Field(
+        None, description="file of the translation's table"
+    )
     max_tags: int | None = Field(
         None,
         ge=1,
@@ -86,8 +93,12 @@ class TagsEncodeOptions(CodingOptions):
 class TagsDecodeOptions(CodingOptions):
     """Options of ``tags decode``."""
 
-    input: str = Field(min_length=1, description="text with symbols, one per line [.gz .zst]")
-    output: str = Field(min_length=1, description="file of the text with real tags [.gz .zst]")
+    input: Annotated[str, CORPUS_FILES] = Field(
+        min_length=1, description="text with symbols, one per line [.gz .zst]"
+    )
+    output: Annotated[str, OUTPUT] = Field(
+        min_length=1, description="file of the text with real tags [.gz .zst]"
+    )
     table: str | None = Field(
         None, description="the table that tags encode wrote; it also records how tags were encoded"
     )
@@ -101,11 +112,11 @@ class TagsDecodeOptions(CodingOptions):
 class TagsAgreeOptions(Options):
     """Options of ``tags agree``."""
 
-    input: tuple[str, ...] = Field(
+    input: Annotated[tuple[str, ...], CORPUS_FILES] = Field(
         min_length=1,
         description="tagged text, a file per language, the same sentences line by line [.gz .zst]",
     )
-    output: str = Field(
+    output: Annotated[str, OUTPUT] = Field(
         min_length=1, description="directory of the kept lines, in files of the same names"
     )
     syntax: SyntaxName = Field("xliff", description="syntax of tags in the text")
@@ -123,8 +134,10 @@ class TagsVocabularyOptions(SymbolOptions):
     max_tags: int = Field(
         SELF_TRANSLATED, ge=1, le=10_000, description="number of tags to list symbols for"
     )
-    output: str | None = Field(None, description="file for the symbols, one per line")
-    self_translations: str | None = Field(
+    output: Annotated[str | None, OUTPUT] = Field(
+        None, description="file for the symbols, one per line"
+    )
+    self_translations: Annotated[str | None, OUTPUT] = Field(
         None, description="file for training rows (TSV) whose two sides are the same symbol"
     )
     sentencepiece: str | None = Field(None, description="SentencePiece model to extend")
@@ -142,8 +155,12 @@ class TagsVocabularyOptions(SymbolOptions):
         le=1_000_000,
         description="number of pieces of the trained model, without symbols",
     )
-    output_model: str | None = Field(None, description="file for the extended or the trained model")
+    output_model: Annotated[str | None, OUTPUT] = Field(
+        None, description="file for the extended or the trained model"
+    )
     tokenizer: str | None = Field(
         None, description="directory of a Hugging Face tokenizer to extend"
     )
-    output_tokenizer: str | None = Field(None, description="directory for the extended tokenizer")
+    output_tokenizer: Annotated[str | None, OUTPUT] = Field(
+        None, description="directory for the extended tokenizer"
+    )

@@ -54,7 +54,7 @@ def files(tmp_path, monkeypatch):
         ("augment --config prism.yaml", True),
         ("augment --config prism.yaml --engine local", False),
         ("augment --config remote.yaml", False),
-        ("augment --config none.yaml --engine prism", True),
+        ("augment --config none.yaml --engine prism", False),
         ("run --config recipe.yaml", True),
         ("run --config hub.yaml", False),
         # A word for one job is a model for another.
@@ -64,6 +64,11 @@ def files(tmp_path, monkeypatch):
         ("suggest --engine prism --scorer transformers:owner/name", False),
         ("bitext --engine prism --scorer both --encoder owner/name", False),
         ("bitext --engine prism --scorer words --model model", True),
+        # A name of a model on a hub is none where it is the value of another option.
+        ("filter --engine prism --scorer hmm --corpus owner/name", True),
+        # A block is read as it is on the command line, too.
+        ('align --engine prism --filter={"score_model":"s3://a/m","min_score":0.5}', False),
+        ('align --engine prism --filter={"score_model":"model","min_score":0.5}', True),
         # The kind before a model is no model, even where a directory has its name.
         ("augment --engine prism --translator transformers:owner/name", False),
         ("align --engine prism --second_aligner encoder:owner/name:layer=8", False),
@@ -87,6 +92,8 @@ def files(tmp_path, monkeypatch):
         ("run --config odd_recipe.yaml", False),
         ("run --config recipe.yaml --output s3://bucket/x", False),
         ("refresh --config night.yaml --output table", True),
+        # A reason may have an address, too; what names no place is not looked at.
+        ("refresh --config night.yaml --accept https://example.org/ticket", True),
         ("refresh --config hub_night.yaml --output table", False),
         ("refresh --config night.yaml --lineage http://host/events", False),
         ("refresh --config odd_night.yaml --output table", False),

@@ -13,6 +13,7 @@ from pydantic import Field
 from pairweave.pipelines.options.base import Options
 from pairweave.transforms.config import Config, SeedOptions, StepOptions, pick
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import role_of
 
 ROOMS = (
     "pipelines.options",
@@ -106,16 +107,18 @@ def test_a_step_s_configuration_and_a_job_s_options_have_an_option_from_one_line
     assert twice == {("FragmentConfig", job, "max_words") for job in phrases}
 
 
-def test_an_option_that_a_job_declares_again_stays_out_of_plans(classes):
-    def marked(kind, name):
-        extra = kind.model_fields[name].json_schema_extra
-        return isinstance(extra, dict) and "unplanned" in extra
+def test_an_option_that_a_job_declares_again_keeps_its_facts(classes):
+    def facts(kind, name):
+        field, role = kind.model_fields[name], role_of(kind.model_fields[name])
+        marks = field.json_schema_extra or {}
+        return {*marks.keys() - {"metavar", "unsaid", "at"}, *(["role"] if role else [])}
 
     lost = {
         (model.__name__, name)
         for model in classes
         for name in model.model_fields
-        if not marked(model, name) and any(marked(kind, name) for kind in declaring(model, name))
+        for kind in declaring(model, name)
+        if facts(kind, name) - facts(model, name)
     }
     assert lost == set()
 

@@ -1,7 +1,6 @@
 """Every option that names a file, a directory or a model is known wherever such options matter.
 
-An option that is neither in `TEXTS` nor known as a place fails the first test, and from then on all
-others until each table of places knows it.
+An option that is neither in `TEXTS` nor has a role on its field fails the first test.
 """
 
 import importlib
@@ -15,12 +14,13 @@ from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.engines.dataflow import places
 from pairweave.pipelines.options.base import GraphOptions, PlannedOptions, left_out_options
-from pairweave.pipelines.recipes import recipe, step_checks
+from pairweave.pipelines.recipes import recipe
 from pairweave.pipelines.refresh import night_config, tables
 from pairweave.pipelines.run.configuration import flat_configuration
-from pairweave.transforms.config import may_be_from_hub
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlock
+from pairweave.transforms.option_facts import NOT_AT_NIGHT, UNPLANNED, marked, role_of
+from pairweave.transforms.output.signature_line import InFull
 
 TEXTS = frozenset(
     {
@@ -41,6 +41,14 @@ KINDS = {
     "second_aligner": "encoder:{}:layer=8",
 }
 """Options with a path behind a kind, and perhaps before settings."""
+
+NOT_OF_WORKERS = frozenset(
+    {
+        *("glossary", "tag_profile", "fit_lengths", "score_weights"),  # read by the launcher
+        *("pharaoh", "scores", "beads", "program_path"),  # written by it; part of the image
+    }
+)
+"""Places that no worker opens."""
 
 BY_DIGEST = frozenset({"encoder", "idf", "projection", "earlier", "known_pairs", "taken_down"})
 """Options that a plan leaves out, and has the digests of what they name under the same names."""
@@ -121,7 +129,7 @@ def made(model, name, value):
 def test_dataflow_is_told_of_every_file_that_workers_open(job, name):
     last = name.removeprefix("filter.")
     found = list(places.opened(made(model_of(job), name, text_of(name, "/somewhere"))))
-    assert ((last, "/somewhere") in found) != (last in places.ELSEWHERE)
+    assert ((last, "/somewhere") in found) != (last in NOT_OF_WORKERS)
 
 
 @pytest.mark.parametrize(("job", "name"), cases(GraphOptions))
@@ -129,9 +137,10 @@ def test_an_option_with_the_name_of_a_hubs_model_is_marked(job, name):
     if name.startswith("filter."):
         return  # a fitted aligner and a detector are on a disk
     field = model_of(job).model_fields[name]
+    assert role_of(field) is not None
     told = any(word in field.description for word in ("hub name", "OWNER/NAME", "encoder:MODEL"))
     told |= name in ("scorer", "reverse_scorer")  # "given as in --translator", "likewise"
-    assert may_be_from_hub(field) == told
+    assert role_of(field).on_hub == told
 
 
 @pytest.mark.parametrize("job", jobs(PlannedOptions))
@@ -148,10 +157,10 @@ def test_the_help_shows_what_is_given(job, capsys):
 )
 def test_a_night_notices_new_content_at_the_same_place(job, name, tmp_path):
     model, last = model_of(job), name.removeprefix("filter.")
-    if last in {*night_config._REFUSED, *night_config._NO_SETTING}:
+    if last in marked(model, UNPLANNED, NOT_AT_NIGHT):
         return
     if last in model.corpus_kind().model_fields:
-        assert last in night_config.INPUT_KEYS  # whose files the ledger compares
+        assert last in night_config.input_keys()  # whose files the ledger compares
         return
     (tmp_path / "file").write_text("one")
     options = made(model, name, text_of(name, tmp_path / "file"))
@@ -167,10 +176,15 @@ def test_a_signature_has_the_digest_in_short(job, name):
     if last in elsewhere - BY_DIGEST or last == "exclude":
         return  # in the plan as the corpora, by another name, or as their number
     digest = "0123456789abcdef" * 4
-    lists = {"earlier", "known_pairs", "taken_down", *made(model, name, "x").named_files()}
-    value = [{"sha256": digest}] if name in lists else text_of(name, digest)
-    settings = {"filter": {last: value}} if name.startswith("filter.") else {name: value}
-    assert digest not in str(flat_configuration({"exclude": [], **settings}))
+    for value in ([{"sha256": digest}], text_of(name, digest)):
+        settings = {"filter": {last: value}} if name.startswith("filter.") else {name: value}
+        assert digest not in str(flat_configuration(settings))
+
+
+def test_a_signature_has_a_program_in_full():
+    digest = "0123456789abcdef" * 4
+    settings = {"program_version": InFull(digest), "vocabulary": [digest]}
+    assert flat_configuration(settings) == settings
 
 
 @pytest.mark.parametrize(
@@ -178,7 +192,7 @@ def test_a_signature_has_the_digest_in_short(job, name):
     [case for case in cases(PlannedOptions) if case[0] in recipe.jobs()],
 )
 def test_a_recipe_misses_what_is_not_there_before_its_first_step(job, name, tmp_path, monkeypatch):
-    if name == "output" or name in step_checks._WRITTEN:
+    if name in ("output", "pharaoh", "scores", "beads"):
         return
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.en").write_text("a b\n")

@@ -7,7 +7,7 @@ from pairweave.pipelines.options.base import Options, left_out_options
 from pairweave.pipelines.options.filter_options import FilterJobOptions
 from pairweave.pipelines.options.job_options import AlignOptions, AugmentOptions
 from pairweave.pipelines.options.suggest_options import SuggestOptions
-from pairweave.transforms.config import UNPLANNED, UNSAID
+from pairweave.transforms.option_facts import PLANNED_OTHERWISE, UNPLANNED, UNSAID, marked
 
 
 class MarkedOptions(Options):
@@ -15,16 +15,17 @@ class MarkedOptions(Options):
 
     plain: int = 1
     place: int = Field(1, json_schema_extra=UNPLANNED)
+    digested: int = Field(1, json_schema_extra=PLANNED_OTHERWISE)
     later: int = Field(1, json_schema_extra={"metavar": "N", **UNSAID})
 
 
 @pytest.mark.parametrize(
     ("given", "left_out"),
     [
-        ({}, {"place", "later"}),
-        ({"plain": 2, "place": 2}, {"place", "later"}),
-        ({"later": 1}, {"place", "later"}),
-        ({"later": 2}, {"place"}),
+        ({}, {"place", "digested", "later"}),
+        ({"plain": 2, "place": 2}, {"place", "digested", "later"}),
+        ({"later": 1}, {"place", "digested", "later"}),
+        ({"later": 2}, {"place", "digested"}),
     ],
 )
 def test_an_option_that_came_later_is_in_the_plan_as_soon_as_it_is_not_the_default(given, left_out):
@@ -33,9 +34,8 @@ def test_an_option_that_came_later_is_in_the_plan_as_soon_as_it_is_not_the_defau
 
 @pytest.mark.parametrize("kind", [AlignOptions, AugmentOptions, FilterJobOptions, SuggestOptions])
 def test_every_option_of_a_job_is_planned_once_it_has_another_value(kind):
-    marks = {name: field.json_schema_extra or {} for name, field in kind.model_fields.items()}
-    unsaid = {name for name, mark in marks.items() if "unsaid" in mark}
-    unplanned = {name for name, mark in marks.items() if "unplanned" in mark}
+    unsaid = marked(kind, UNSAID)
+    unplanned = marked(kind, UNPLANNED, PLANNED_OTHERWISE)
     assert unsaid
     assert left_out_options(kind.model_construct()) == unsaid | unplanned
     other = kind.model_construct(**dict.fromkeys(kind.model_fields, "another value"))
