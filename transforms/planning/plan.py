@@ -16,6 +16,7 @@ from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.formats import registry
 from pairweave.transforms.planning.earlier_run import check_shard
 from pairweave.transforms.planning.locate import FileGroup, LocatedFile, locate
+from pairweave.transforms.planning.other_tags import other_tag_notices
 from pairweave.transforms.planning.scan_attention import scan_attention
 from pairweave.transforms.reading.scan import Cut, Scan, ScanRequest
 from pairweave.transforms.reading.scan_lines import scan_lines
@@ -81,7 +82,7 @@ def make_plan(
             ``unsupported_charset``, ``unreadable``, ``empty_file``, ``missing_column``,
             ``gzip_truncated``, ``gzip_corrupt``, ``zstd_truncated``, ``zstd_corrupt``,
             ``zstd_window``, ``document_too_long``, ``expansion_limit``, ``parquet_corrupt``,
-            ``po_syntax``, or an error of XML (`transforms.reading.xml_stream`) or LXM
+            ``po_syntax``, ``other_syntax``, or an error of XML (`transforms.reading.xml_stream`) or LXM
             (`transforms.formats.lxm`).
     """
     limits = limits or ReadLimits()
@@ -110,7 +111,9 @@ def make_plan(
             notices.extend(_unpaired_notices(group))
         else:
             _check_line_counts(group, found)
-            units.extend(_units(group, found, len(units)))
+            made = list(_units(group, found, len(units)))
+            notices.extend(other_tag_notices(made, limits))
+            units.extend(made)
         for file, scan in zip(group.files, found, strict=True):
             notices.extend(_notices(file.name, scan, group.inline_tags()))
         notices.extend(_duplicate_notices(group, found, seen))
