@@ -82,8 +82,8 @@ def make_plan(
             ``unsupported_charset``, ``unreadable``, ``empty_file``, ``missing_column``,
             ``gzip_truncated``, ``gzip_corrupt``, ``zstd_truncated``, ``zstd_corrupt``,
             ``zstd_window``, ``document_too_long``, ``expansion_limit``, ``parquet_corrupt``,
-            ``po_syntax``, ``other_syntax``, or an error of XML (`transforms.reading.xml_stream`) or LXM
-            (`transforms.formats.lxm`).
+            ``po_syntax``, ``other_syntax``, or an error of XML (`transforms.reading.xml_stream`) or
+            LXM (`transforms.formats.lxm`).
     """
     limits = limits or ReadLimits()
     if unit_rows < 1:

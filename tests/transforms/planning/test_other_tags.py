@@ -47,8 +47,8 @@ def test_tags_of_another_syntax_beside_its_own_are_a_notice(tmp_path):
     sides = write_sides(tmp_path, [OWN, HTML], [OWN, PLAIN])
     plan = make_plan([moses(*sides, inline_tags="index", inline_syntax="xliff")])
     assert notices(plan) == [
-        "a.en: 1 tags in 1 of 2 rows looked at are xml, not xliff, the first is <b>; they are taken "
-        "for text [other_syntax]"
+        "a.en: 1 tags in 1 of 2 rows looked at are xml, not xliff, the first is <b>; they are "
+        "taken for text [other_syntax]"
     ]
 
 
