@@ -21,6 +21,7 @@ from pairweave.transforms.planning.scan_attention import scan_attention
 from pairweave.transforms.reading.scan import Cut, Scan, ScanRequest
 from pairweave.transforms.reading.scan_lines import scan_lines
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.text_lines import odd_count
 from pairweave.transforms.units import (
     Columns,
     CorpusInput,
@@ -169,14 +170,15 @@ def _join_by_name(scans: Sequence[Scan]) -> list[Scan]:
 
 
 def _check_line_counts(group: FileGroup, scans: Sequence[Scan]) -> None:
-    if len({scan.rows for scan in scans}) > 1:
+    odd = odd_count([scan.rows for scan in scans])
+    if odd is not None:
         counts = ", ".join(
             f"{file.name} has {scan.rows} lines"
             for file, scan in zip(group.files, scans, strict=True)
         )
         raise InputError(
             "line_count_mismatch",
-            group.files[0].name,
+            group.files[odd].name,
             f"{counts}; line-parallel files must have the same number of lines",
         )
 
