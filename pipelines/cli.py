@@ -258,6 +258,7 @@ def _report(work: Callable[[], int]) -> int:
     except BrokenPipeError:
         # The reader of our output has left; let the interpreter's own flush not complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        supervisor.leave(FAILED)
         return FAILED
     except PATH_ERRORS as error:
         place = f"{error.filename}: " if error.filename else ""

@@ -429,8 +429,8 @@ class Notice:
     Attributes:
         code: ``empty_file``, ``unpaired_document``, ``byte_order_mark``, ``carriage_returns``,
             ``duplicate_file``, ``tags_stripped``, ``side_limit``, ``no_parallel_text``,
-            ``band_edge``, ``exchanged_sides``, ``other_languages``, ``html_entities`` or
-            ``c1_controls``.
+            ``band_edge``, ``exchanged_sides``, ``other_languages``, ``other_syntax``,
+            ``html_entities`` or ``c1_controls``.
         file: The file as the user named it; ``options`` of a notice on these.
         count: Number of occurrences; 1 if it cannot occur more often.
         message: The text of the notice.

@@ -49,8 +49,9 @@ class YisiScorer:
             idf: Document frequencies of its pieces.
             projection: Maps source vectors to target vectors; None leaves them unchanged.
             layers: Numbers of the layers to compare in one pass, from the front: first the one
-                that the score is of, then those with a column of their own. The encoder has all
-                of them. If there are none, the encoder's own layer is compared.
+                that the score is of, then those with a column of their own, of which it may be
+                one. The encoder has all of them. If there are none, the encoder's own layer is
+                compared.
 
         Raises:
             ConfigError: The counts or the map belong to another encoder or layer, or the encoder
@@ -71,7 +72,8 @@ class YisiScorer:
             self._matrix = torch.from_numpy(projection.matrix).to(encoder.device)
         self._language_model = LeftToRight(pieces) if config.lm_weight else None
         self._cells = Budget(_BLOCK_CELLS[encoder.device.type], OUT_OF_MEMORY)
-        self._states = LayerStates(encoder, layers) if layers else None
+        self._swept = tuple(layers[1:])
+        self._states = LayerStates(encoder, tuple(dict.fromkeys(layers))) if layers else None
 
     def score_or_reject(self, table: pa.Table) -> tuple[pa.Table, dict[int, tuple[str, str]]]:
         """Score pairs, and give up those that cannot be encoded.
@@ -90,8 +92,8 @@ class YisiScorer:
             WorkerError: The encoder returned a value that is not finite.
         """
         names = YISI_COLUMNS if self._language_model is not None else YISI_COLUMNS[:3]
-        swept = [] if self._states is None else list(self._states.layers[1:])
-        names = (*names, *map(layer_column, swept))
+        names = (*names, *map(layer_column, self._swept))
+        others = [] if self._states is None else self._states.layers[1:]
         values = {name: np.zeros(table.num_rows, np.float32) for name in names}
         rejected: dict[int, tuple[str, str]] = {}
         for block, layers in _encoded_layers(table, self._pieces, self._states):
@@ -104,7 +106,9 @@ class YisiScorer:
             }
             if self._language_model is not None:
                 found["lm"] = np.exp(self._language_model.mean_log_probabilities(block.target))
-            for layer, hidden in zip(swept, layers[1:], strict=True):
+            if self._states is not None and self._states.layers[0] in self._swept:
+                found[layer_column(self._states.layers[0])] = found["yisi2"]
+            for layer, hidden in zip(others, layers[1:], strict=True):
                 found[layer_column(layer)] = f_score(
                     *self._compare(block, hidden), self.config.alpha
                 )

@@ -24,6 +24,7 @@ from pairweave.transforms.errors import (
     WorkerError,
 )
 from pairweave.transforms.output import run_files
+from pairweave.transforms.output.documents.manifest_model import read_manifest
 from pairweave.transforms.storage import files
 
 
@@ -73,10 +74,10 @@ def _check_rejected(step: Step) -> None:
     """Stop if a step rejected most of its input.
 
     Raises:
-        ConfigError: It did, and more than the recipe allows.
+        ConfigError: It did, and more than the recipe allows; or its manifest is damaged.
     """
     output = step.options.output
-    manifest = run_files.read_json(files.join(output, run_files.MANIFEST))
+    manifest = read_manifest(files.join(output, run_files.MANIFEST))
     rejected_share.check(step.job, manifest, step.max_rejected, output)
 
 

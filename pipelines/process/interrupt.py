@@ -82,6 +82,11 @@ def stop(number: int, _frame: object = None) -> None:
     raise Stopped(number)
 
 
+def is_stopping() -> bool:
+    """Tell whether a signal has asked for a stop, which other code may have made an error of."""
+    return _asked is not None
+
+
 def check() -> None:
     """Raise a stop that was requested but that other code has treated as an error or dropped.
 

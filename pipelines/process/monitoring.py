@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 SECONDS = 10.0
 """How long a server may take to accept a message, from the search for its name to its answer."""
 
+STOPPING_SECONDS = 0.3
+"""The same while a command is being stopped, for which there is a second in all
+(`supervisor.ASKED_SECONDS`)."""
+
 _HIDDEN = "***"
 _LONGEST_CAUSE = 200
 
@@ -78,7 +82,15 @@ def shown(url: str) -> str:
     return urlunsplit((parts.scheme, user + _host(parts), parts.path, query, ""))
 
 
-def send(option: str, url: str, content: bytes, headers: Mapping[str, str], method: str) -> None:
+def send(
+    option: str,
+    url: str,
+    content: bytes,
+    headers: Mapping[str, str],
+    method: str,
+    *,
+    seconds: float | None = None,
+) -> None:
     """Send a message to a server; whatever goes wrong is a warning of one line.
 
     A redirection is not followed: it could lead to another host, or turn the message into a
@@ -90,7 +102,9 @@ def send(option: str, url: str, content: bytes, headers: Mapping[str, str], meth
         content: The message.
         headers: Headers of HTTP.
         method: ``POST`` or ``PUT``.
+        seconds: How long to wait for the answer, by default `SECONDS`.
     """
+    seconds = SECONDS if seconds is None else seconds
     parts = urlsplit(url)
     bare = urlunsplit((parts.scheme, _host(parts), parts.path, parts.query, ""))
     request = urllib.request.Request(bare, data=content, headers=dict(headers), method=method)
@@ -103,9 +117,9 @@ def send(option: str, url: str, content: bytes, headers: Mapping[str, str], meth
     # waiting, which ends with the process.
     thread = threading.Thread(target=_exchange, args=(request, causes), daemon=True)
     thread.start()
-    thread.join(SECONDS)
+    thread.join(seconds)
     if thread.is_alive():
-        causes = [f"no answer within {SECONDS:g} seconds"]
+        causes = [f"no answer within {seconds:g} seconds"]
     if causes:
         cause = " ".join(_without_secrets(causes[0], parts).split())[:_LONGEST_CAUSE]
         terminal.warn(f"{option} {shown(url)}: the server did not accept the message: {cause}")

@@ -49,6 +49,9 @@ _LAUNCHER_ENDED = signal.SIGRTMIN + 1
 _STOP = signal.SIGUSR1
 
 
+_is_worker = False
+
+
 def run(work: Callable[[], int]) -> int:
     """Do some work in a supervised process, and return its exit status.
 
@@ -87,7 +90,24 @@ def run(work: Callable[[], int]) -> int:
         signal.signal(number, _pass_on)
     signal.signal(_STOP, _stop)
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    global _is_worker
+    _is_worker = True
     return work()
+
+
+def leave(status: int) -> None:
+    """End the worker at once; elsewhere do nothing.
+
+    For an end in the middle of the work, such as when the reader of its output has left: threads of
+    libraries may still read, and Arrow aborts the process (SIGABRT) if it ends in the usual way
+    while its threads start. What the run leaves behind, the overseer removes.
+
+    Args:
+        status: The exit status.
+    """
+    if _is_worker:
+        sys.stderr.flush()
+        os._exit(status)
 
 
 def _pass_on(number: int, _frame: object) -> None:

@@ -25,6 +25,7 @@ from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.ids import SEPARATOR
 from pairweave.transforms.known_pairs import TEXTS, IdSet
 from pairweave.transforms.output import run_files
+from pairweave.transforms.output.documents.manifest_model import read_manifest
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.storage import files
 
@@ -133,11 +134,12 @@ def assemble(source: Source, target: Target, scratch: Path) -> Assembled:
         scratch: A local directory for temporary files.
 
     Raises:
+        ConfigError: The run's manifest is damaged.
         StaleError: The run must be repeated.
         WorkerError: Its rows are not as its manifest says.
     """
+    manifest = read_manifest(files.join(source.directory, run_files.MANIFEST))
     making = _Making(source, target, scratch)
-    manifest = run_files.read_json(files.join(source.directory, run_files.MANIFEST))
     shards = int(manifest["shards"])
     for shard in range(shards):
         making.add_shard(

@@ -22,11 +22,13 @@ from pairweave.pipelines.refresh.chain import inner_notes, kept_models
 from pairweave.pipelines.refresh.chain.inner_notes import ABOUT, KNOWN, RUN, RUNS, TAKEN, Note
 from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
 from pairweave.pipelines.refresh.night_config import NightConfig, Values, input_files, input_keys
-from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.known_pairs import IdSet, Tombstones
 from pairweave.transforms.option_facts import OF_COMMAND, marked
 from pairweave.transforms.output import run_files
-from pairweave.transforms.output.run_files import read_json, to_json
+from pairweave.transforms.output.documents.manifest_model import read_manifest
+from pairweave.transforms.output.documents.plan_model import PlanDocument, read_plan
+from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.planning.locate import locate
 from pairweave.transforms.storage import files
 from pairweave.transforms.units import CorpusInput
@@ -43,6 +45,9 @@ _ROLES = {
     "target": "target_input",
     "translation": "translation_input",
 }
+
+_LEADS = ("pairs", "source")
+"""Roles of the first file of each entry in a plan."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -299,14 +304,20 @@ def source_of(inner: InnerRun, request: Request) -> Source:
     Its plan names each file as it was given then, in the order of the keys in its note.
 
     Raises:
-        ConfigError: What the run was given has changed since.
+        ConfigError: What the run was given has changed since, or its plan is damaged.
         WorkerError: The run read another content than the ledger has.
     """
-    plan = read_json(files.join(inner.run, run_files.PLAN))
-    leads = [one for one in plan["inputs"] if one["role"] in ("pairs", "source")]
+    path = files.join(inner.run, run_files.PLAN)
+    plan = read_plan(path)
+    leads = [one for one in plan["inputs"] if one["role"] in _LEADS]
     note = inner_notes.read(inner.directory)
     inner_notes.require_inputs(inner.directory, note)
     keys = note.order
+    if len(leads) != len(keys) or plan["inputs"][:1] != leads[:1]:
+        raise ConfigError(
+            f"{path}: inputs: expected {len(keys)} files or pairs of files, as the note of the run "
+            f"has, found {len(leads)}; {PlanDocument.ADVICE}"
+        )
     contents = {
         (str(lead["corpus"]), str(lead["name"])): key for lead, key in zip(leads, keys, strict=True)
     }
@@ -325,7 +336,7 @@ def _check_contents(
     """
     groups: list[list[Mapping[str, Any]]] = []
     for one in inputs:
-        if one["role"] in ("pairs", "source"):
+        if one["role"] in _LEADS:
             groups.append([])
         groups[-1].append(one)
     for key, group in zip(keys, groups, strict=True):
@@ -366,8 +377,12 @@ def delete(inner: InnerRun) -> None:
 
 
 def counts_of(inner: InnerRun) -> dict[str, int]:
-    """Return the counts of a finished run, as its manifest has them."""
-    found: dict[str, int] = read_json(files.join(inner.run, run_files.MANIFEST))["counts"]
+    """Return the counts of a finished run, as its manifest has them.
+
+    Raises:
+        ConfigError: The manifest is damaged.
+    """
+    found: dict[str, int] = read_manifest(files.join(inner.run, run_files.MANIFEST))["counts"]
     return found
 
 

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from pairweave.pipelines.refresh.chain.inner_notes import read_shard
 from pairweave.transforms import schemas
 from pairweave.transforms.output import run_files
+from pairweave.transforms.output.documents.manifest_model import read_manifest
 from pairweave.transforms.storage import files
 
 SAMPLE = 2_000
@@ -65,7 +66,7 @@ def _sample(run: str, most: int) -> pa.Table | None:
 
 
 def _shards(run: str) -> Iterator[pa.Table]:
-    manifest = run_files.read_json(files.join(run, run_files.MANIFEST))
+    manifest = read_manifest(files.join(run, run_files.MANIFEST))
     for shard in range(int(manifest["shards"])):
         name = run_files.data_name(shard, int(manifest["shards"]))
         yield read_shard(run, manifest, name)

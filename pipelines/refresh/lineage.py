@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from pairweave.pipelines.process import monitoring, terminal
+from pairweave.pipelines.process import interrupt, monitoring, terminal
 from pairweave.pipelines.refresh.records import Record
 from pairweave.transforms.storage import files
 
@@ -43,6 +43,9 @@ class Lineage:
     ) -> None:
         """Write an event; a server or a file that does not take it is a warning.
 
+        While the command is being stopped, a server has no more than
+        `monitoring.STOPPING_SECONDS` to take it.
+
         Args:
             kind: ``START``, ``COMPLETE`` or ``FAIL``.
             inputs: Names of the new input files.
@@ -54,7 +57,8 @@ class Lineage:
         event = orjson.dumps(self._event(kind, inputs, record, error))
         if monitoring.is_url(self._place):
             headers = {"Content-Type": "application/json"}
-            monitoring.send(OPTION, self._place, event, headers, "POST")
+            seconds = monitoring.STOPPING_SECONDS if interrupt.is_stopping() else None
+            monitoring.send(OPTION, self._place, event, headers, "POST", seconds=seconds)
             return
         try:
             with Path(self._place).open("ab") as file:

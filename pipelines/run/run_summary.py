@@ -40,6 +40,11 @@ def _table(found: Json) -> list[str]:
     """
     rows = dict(found["rows"])
     ordered = {name: rows.pop(name) for name in ("read", "kept", "rejected") if name in rows} | rows
+    if found.get("configuration", {}).get("annotate_only"):
+        # All pairs have their row, so the numbers of the run say nothing about the rules.
+        would_keep = found["counts"]["kept_pairs"]
+        ordered["would keep"] = would_keep
+        ordered["would reject"] = ordered["read"] - would_keep
     written = [entry for entry in found["files"] if entry["name"].startswith(f"{DATA}/")]
     if written:
         ordered["rows"] = sum(entry["rows"] for entry in written)

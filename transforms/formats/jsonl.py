@@ -9,6 +9,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
+from pairweave.transforms.errors import InputError
 from pairweave.transforms.export.export_formats import RowExport
 from pairweave.transforms.reading.column_lines import Lines, line_blocks
 from pairweave.transforms.reading.given_scores import SCORE
@@ -230,8 +231,46 @@ def _links_problem(value: dict[str, Any], field: str, raw: bytes) -> Problem:
     return _problem(Reject.WRONG_TYPE, detail, raw)
 
 
+class _Sought:
+    """Looks for a key in a text, wherever it is, without parsing the text."""
+
+    def __init__(self, name: str) -> None:
+        self.found = False
+        self._forms = {json.dumps(name, ensure_ascii=ascii).encode() for ascii in (True, False)}
+        self._last = b""
+
+    def see(self, chunk: bytes) -> None:
+        """Take the next piece of the text."""
+        if not self.found:
+            text = self._last + chunk
+            self.found = any(form in text for form in self._forms)
+            self._last = text[1 - max(map(len, self._forms)) :]
+
+
 def _scan(file: ScanRequest) -> Scan:
-    return scan_lines(file, _find_columns)
+    """Scan a file; one of which no row has the field of scores is refused.
+
+    A single row may have no score, so the rows alone would not tell that its name is misspelt.
+    """
+    field = file.corpus.score_field
+    if field is None:
+        return scan_lines(file, _find_columns)
+    sought, first = _Sought(field), b""
+
+    def find_columns(line: bytes, request: ScanRequest) -> tuple[Columns, int]:
+        nonlocal first
+        first = line
+        return _find_columns(line, request)
+
+    scan = scan_lines(file, find_columns, sought.see)
+    if scan.rows and not sought.found:
+        value = parse_object(first, file.limits.max_json_depth)
+        keys = [] if isinstance(value, Problem) else list(value)
+        has = f"; the first line has {', '.join(map(str, keys))}" if keys else ""
+        raise InputError(
+            "missing_column", file.name, f"score_field {field}: no line has this field{has}"
+        )
+    return scan
 
 
 def _find_columns(_first_line: bytes, file: ScanRequest) -> tuple[Columns, int]:

@@ -36,6 +36,7 @@ class SyntaxCheck:
         path: The file.
         syntax: The syntax that it is read with.
         option: The option that sets the syntax.
+        unit: What is counted, in the plural, for messages.
         lines: Number of lines seen.
         own: Number of tags of the syntax.
         others: Number of elements of other syntaxes.
@@ -48,6 +49,7 @@ class SyntaxCheck:
     path: str
     syntax: Syntax
     option: str = "--syntax"
+    unit: str = "lines"
     lines: int = 0
     own: int = 0
     others: int = 0
@@ -55,25 +57,26 @@ class SyntaxCheck:
     first: tuple[int, str] | None = None
     fits: list[str] = dataclasses.field(default_factory=lambda: ["indexed", "xliff", "xml", "html"])
 
-    def add(self, string: str, marked: Marked | None = None) -> None:
+    def add(self, string: str, marked: Marked | None = None, line: int | None = None) -> None:
         """Count the tags of the next line.
 
         Args:
             string: The line with its tags.
             marked: The line as parsed with the syntax, if the caller has it.
+            line: Its number, from 1; by default that of lines seen.
         """
         self.lines += 1
         if "<" not in string:
             return
         marked = marked or parse_markup(string, self.syntax)
         self.own += len(marked.tags)
-        if not self.syntax.names and self.syntax is not INDEXED:
-            return  # reads every tag
+        if reads_every_tag(self.syntax):
+            return
         tags = _other_tags(string, marked)
         if not tags:
             return
         if self.first is None:
-            self.first = self.lines, tags[0][0].raw
+            self.first = self.lines if line is None else line, tags[0][0].raw
         self.other_lines += 1
         self.others += len(tags)
         for element in tags:
@@ -85,13 +88,24 @@ class SyntaxCheck:
         Raises:
             InputError: The file has many of these and no tag of its own syntax.
         """
+        message = self.message()
+        if message is None or self.first is None:
+            return None
+        return f"{self.path}:{self.first[0]}: {message}"
+
+    def message(self) -> str | None:
+        """Return the same without the place.
+
+        Raises:
+            InputError: As in `warning`.
+        """
         if self.first is None:
             return None
         line, raw = self.first
         named = self.fits[0]
         found = (
-            f"{self.others} tags in {self.other_lines} of {self.lines} lines are {named}, not "
-            f"{self.syntax.name}, the first is {raw[:80]}"
+            f"{self.others} tags in {self.other_lines} of {self.lines} {self.unit} are {named}, "
+            f"not {self.syntax.name}, the first is {raw[:80]}"
         )
         if not self.own and self.other_lines * MANY >= self.lines:
             raise InputError(
@@ -102,7 +116,7 @@ class SyntaxCheck:
                 "begins no tag",
                 line,
             )
-        return f"{self.path}:{line}: {found}; they are taken for text"
+        return f"{found}; they are taken for text"
 
 
 def check_lines(path: str, lines: Iterable[str], syntax: Syntax) -> str | None:
@@ -111,6 +125,11 @@ def check_lines(path: str, lines: Iterable[str], syntax: Syntax) -> str | None:
     for line in lines:
         check.add(line)
     return check.warning()
+
+
+def reads_every_tag(syntax: Syntax) -> bool:
+    """Tell whether a syntax has every tag that any other has, so that nothing is left to find."""
+    return not syntax.names and syntax is not INDEXED
 
 
 def _other_tags(string: str, marked: Marked) -> list[tuple[Tag, ...]]:

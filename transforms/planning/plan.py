@@ -16,10 +16,12 @@ from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.formats import registry
 from pairweave.transforms.planning.earlier_run import check_shard
 from pairweave.transforms.planning.locate import FileGroup, LocatedFile, locate
+from pairweave.transforms.planning.other_tags import other_tag_notices
 from pairweave.transforms.planning.scan_attention import scan_attention
 from pairweave.transforms.reading.scan import Cut, Scan, ScanRequest
 from pairweave.transforms.reading.scan_lines import scan_lines
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.text_lines import odd_count
 from pairweave.transforms.units import (
     Columns,
     CorpusInput,
@@ -81,8 +83,8 @@ def make_plan(
             ``unsupported_charset``, ``unreadable``, ``empty_file``, ``missing_column``,
             ``gzip_truncated``, ``gzip_corrupt``, ``zstd_truncated``, ``zstd_corrupt``,
             ``zstd_window``, ``document_too_long``, ``expansion_limit``, ``parquet_corrupt``,
-            ``po_syntax``, or an error of XML (`transforms.reading.xml_stream`) or LXM
-            (`transforms.formats.lxm`).
+            ``po_syntax``, ``other_syntax``, or an error of XML (`transforms.reading.xml_stream`) or
+            LXM (`transforms.formats.lxm`).
     """
     limits = limits or ReadLimits()
     if unit_rows < 1:
@@ -110,7 +112,9 @@ def make_plan(
             notices.extend(_unpaired_notices(group))
         else:
             _check_line_counts(group, found)
-            units.extend(_units(group, found, len(units)))
+            made = list(_units(group, found, len(units)))
+            notices.extend(other_tag_notices(made, limits))
+            units.extend(made)
         for file, scan in zip(group.files, found, strict=True):
             notices.extend(_notices(file.name, scan, group.inline_tags()))
         notices.extend(_duplicate_notices(group, found, seen))
@@ -166,14 +170,15 @@ def _join_by_name(scans: Sequence[Scan]) -> list[Scan]:
 
 
 def _check_line_counts(group: FileGroup, scans: Sequence[Scan]) -> None:
-    if len({scan.rows for scan in scans}) > 1:
+    odd = odd_count([scan.rows for scan in scans])
+    if odd is not None:
         counts = ", ".join(
             f"{file.name} has {scan.rows} lines"
             for file, scan in zip(group.files, scans, strict=True)
         )
         raise InputError(
             "line_count_mismatch",
-            group.files[0].name,
+            group.files[odd].name,
             f"{counts}; line-parallel files must have the same number of lines",
         )
 

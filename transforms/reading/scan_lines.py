@@ -70,12 +70,17 @@ class LineCounter:
         )
 
 
-def scan_lines(file: ScanRequest, find_columns: FindColumns | None = None) -> Scan:
+def scan_lines(
+    file: ScanRequest,
+    find_columns: FindColumns | None = None,
+    see: Callable[[bytes], object] | None = None,
+) -> Scan:
     """Scan a text whose rows are lines; a compressed one is a single unit of any size.
 
     Args:
         file: The file.
         find_columns: Not called for an empty file. Without it there are no columns and no header.
+        see: Is given the text, piece by piece.
 
     Raises:
         InputError: The file as a whole cannot be used.
@@ -91,6 +96,8 @@ def scan_lines(file: ScanRequest, find_columns: FindColumns | None = None) -> Sc
     cutter = _Cutter(file.unit_rows, header)
     for chunk in text:
         feeds = counter.scan_chunk(chunk)
+        if see is not None:
+            see(chunk)
         if plain:
             cutter.scan_chunk(chunk, feeds)
     counter.finish()

@@ -166,20 +166,36 @@ def read_in_step(*paths: str) -> Iterator[tuple[Line, ...]]:
 
 
 def require_equal_lines(paths: Sequence[str], counts: Sequence[int]) -> None:
-    """Check that files have as many lines as the first.
+    """Check that files have the same number of lines.
 
     Args:
-        paths: The files.
+        paths: The files; where as many have one number as another, the last is believed, such as
+            the reference.
         counts: How many lines each has.
 
     Raises:
-        InputError: One has more or fewer (``line_count_mismatch``).
+        InputError: One has more or fewer (``line_count_mismatch``); names it.
     """
-    for path, count in zip(paths, counts, strict=True):
-        if count != counts[0]:
-            raise InputError(
-                "line_count_mismatch",
-                paths[0],
-                f"has {counts[0]} lines, but {path} has {count}; each must have one line for each "
-                "sentence pair",
-            )
+    last = odd_count(counts[::-1])
+    if last is None:
+        return
+    odd = len(counts) - 1 - last
+    other = next(place for place, count in enumerate(counts) if count != counts[odd])
+    raise InputError(
+        "line_count_mismatch",
+        paths[odd],
+        f"has {counts[odd]} lines, but {paths[other]} has {counts[other]}; each must have one line "
+        "for each sentence pair",
+    )
+
+
+def odd_count(counts: Sequence[int]) -> int | None:
+    """Return the place of the first count that most others contradict; None if all are equal.
+
+    Where as many speak for one count as for another, the one that comes first is believed.
+
+    >>> odd_count([3, 3, 2]), odd_count([2, 3, 3]), odd_count([3, 2]), odd_count([3, 3])
+    (2, 0, 1, None)
+    """
+    expected = max(counts, key=counts.count, default=0)
+    return next((place for place, count in enumerate(counts) if count != expected), None)

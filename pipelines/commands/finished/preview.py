@@ -33,12 +33,18 @@ def main(name: str, arguments: Sequence[str]) -> int:
     return 0
 
 
+class _Console(rich.console.Console):
+    def on_broken_pipe(self) -> None:
+        """Let the command end as every other does whose reader has left."""
+        raise BrokenPipeError
+
+
 def show(rows: Iterable[Row]) -> None:
     """Print rows: both sides, each tag in its own colour, and links or suggestion if there are any.
 
     The text is plain if the output is not a terminal.
     """
-    console = rich.console.Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    console = _Console(file=sys.stdout, highlight=False, soft_wrap=True)
     for number, row in enumerate(rows):
         if number:
             console.print()

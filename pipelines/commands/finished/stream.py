@@ -11,7 +11,7 @@ from typing import BinaryIO
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.stream_options import StreamCommandOptions
-from pairweave.pipelines.process import terminal
+from pairweave.pipelines.process import supervisor, terminal
 from pairweave.pipelines.streaming.lines import Lines
 from pairweave.pipelines.streaming.streamed_runs import open_stream
 from pairweave.transforms.streaming.tag_stream import Position, TagStream
@@ -46,6 +46,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
             f"the reader left after about {done.rows:,} rows, in window --start "
             f"{done.at.epoch}:{done.at.window}"
         )
+        supervisor.leave(0)
         return 0
     out = f"; {done.left_out:,} pairs or rows left out" if done.left_out else ""
     terminal.note(f"{done.rows:,} rows in {options.epochs} epochs{out}")

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags, outputs
 from pairweave.pipelines.options.refresh_options import RefreshOptions
-from pairweave.pipelines.process import terminal
+from pairweave.pipelines.process import interrupt, terminal
 from pairweave.pipelines.recipes.recipe_options import EngineOptions
 from pairweave.pipelines.refresh import file_ledger, night_metrics, records, refitting, tables
 from pairweave.pipelines.refresh.chain import leftovers, log_seals, table_place
@@ -107,24 +107,34 @@ def _run(
     if options.launches is not None:
         return _prepare(config, options, base, found)
     inputs = [name for key in found.new for name in found.entry(key).names]
-    lineage.emit("START", inputs)
     anew = base is None or options.migrate
     try:
+        lineage.emit("START", inputs)
         if not anew and not found.changes_rows and options.takedown is None:
             assert base is not None
             status = _quiet(config, options, base, found, started)
         else:
             status = _work(config, options, base, found, extra)
-    except Exception as error:
-        lineage.emit("FAIL", inputs, error=str(error))
+    except (Exception, interrupt.Stopped) as error:
+        committed = None
+        with contextlib.suppress(Exception):  # the first error counts
+            committed = _committed(options.output, base)
+        if committed is None:
+            lineage.emit("FAIL", inputs, error=str(error))
+        else:  # it ended while it told others
+            lineage.emit("COMPLETE", inputs, committed)
         raise
-    last = records.latest(options.output)
-    committed = None if base is not None and last is not None and last.night == base.night else last
     if status:
         lineage.emit("FAIL", inputs, error="a quality gate failed")
     else:
-        lineage.emit("COMPLETE", inputs, committed)
+        lineage.emit("COMPLETE", inputs, _committed(options.output, base))
     return status
+
+
+def _committed(table: str, base: Record | None) -> Record | None:
+    """Return the night that this run has committed; None if it is still the one before."""
+    last = records.latest(table)
+    return None if base is not None and last is not None and last.night == base.night else last
 
 
 def _files(config: NightConfig, options: RefreshOptions, base: Record | None) -> Found:

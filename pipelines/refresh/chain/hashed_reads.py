@@ -13,6 +13,8 @@ NAMED_DIGITS = 24
 _AT_ONCE = 16
 """Requests to a store at a time."""
 
+_GONE = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+
 RESTORE = (
     "nothing was changed. Restore it from a backup: section 'A file of a table is damaged' of "
     "deploy/RUNBOOK.md"
@@ -69,23 +71,45 @@ def read(path: str, sha256: str) -> bytes:
     """
     try:
         data = files.read_bytes(path)
-    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+    except _GONE as error:
         raise GoneError(path) from error
-    if not sha256 or not digest_of(data).startswith(sha256):
-        raise damaged(path, "its content differs from what was written")
+    _require(path, digest_of(data), sha256)
     return data
 
 
-def require_all(expected: Mapping[str, str]) -> None:
+def require_all(expected: Mapping[str, str], known: dict[str, str | None] | None = None) -> None:
     """Check small files, by path and SHA-256; several at a time in a store.
+
+    Args:
+        expected: The hashes.
+        known: The hashes of files that were read before, None for one that is missing; those of
+            others are added, so that a caller who gives it again reads each file once.
 
     Raises:
         ConfigError: One is missing or differs; names the first.
     """
-    if not any(files.is_uri(path) for path in expected):
-        for path, sha256 in expected.items():
-            read(path, sha256)
-        return
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for _ in pool.map(read, expected, expected.values()):
-            pass
+    known = {} if known is None else known
+    unread = [path for path in expected if path not in known]
+    if any(files.is_uri(path) for path in unread):
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            known.update(zip(unread, pool.map(_found_digest, unread), strict=True))
+    for path, sha256 in expected.items():
+        if path not in known:
+            known[path] = _found_digest(path)
+        digest = known[path]
+        if digest is None:
+            raise GoneError(path)
+        _require(path, digest, sha256)
+
+
+def _found_digest(path: str) -> str | None:
+    """Return the hash of a file; None if it does not exist."""
+    try:
+        return digest_of(files.read_bytes(path))
+    except _GONE:
+        return None
+
+
+def _require(path: str, digest: str, sha256: str) -> None:
+    if not sha256 or not digest.startswith(sha256):
+        raise damaged(path, "its content differs from what was written")

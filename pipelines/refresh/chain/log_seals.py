@@ -97,18 +97,25 @@ def last_night(table: str) -> Record:
     return last
 
 
-def check(table: str, record: Record, after: Record | None = None) -> None:
+def check(
+    table: str,
+    record: Record,
+    after: Record | None = None,
+    known: dict[str, str | None] | None = None,
+) -> None:
     """Check the files of Delta's logs that a night's versions are read from.
 
     Args:
         table: Directory of all tables.
         record: The record of the night.
         after: The record of the night after it; None if it is the last one.
+        known: Hashes of log files that were read before (`hashed_reads.require_all`): seals of
+            successive nights list mostly the same files.
 
     Raises:
         ConfigError: A file of a log, the seal or the record is damaged or missing.
     """
-    hashed_reads.require_all(_sealed(table, record, after).logs)
+    hashed_reads.require_all(_sealed(table, record, after).logs, known)
 
 
 def sealed_logs(table: str, record: Record, after: Record | None) -> dict[str, str]:

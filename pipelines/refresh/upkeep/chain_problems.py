@@ -25,6 +25,7 @@ def read_chain(table: str) -> tuple[list[Record], list[str]]:
     nights: list[Record] = []
     after: Record | None = None
     known: dict[int, str] = {}
+    logs: dict[str, str | None] = {}
     for night in range(numbers[-1], 0, -1):
         record = _tried(problems, partial(records.read, table, night))
         if record is None:
@@ -33,7 +34,7 @@ def read_chain(table: str) -> tuple[list[Record], list[str]]:
         data = files.read_bytes(records.path_of(table, night))
         _tried(problems, partial(records.require_known, table, night, data, known))
         known |= records.known_before(record)
-        _tried(problems, partial(log_seals.check, table, record, after))
+        _tried(problems, partial(log_seals.check, table, record, after, logs))
         nights.append(record)
         after = record
     nights.reverse()

@@ -233,6 +233,26 @@ def test_each_layer_of_a_sweep_is_scored_as_alone(model, tmp_path, layer):
     assert len({tuple(scored[name].to_pylist()) for name in scored.column_names[3:]}) == 5
 
 
+@pytest.mark.parametrize(("layer", "compared"), [(4, 2), (3, 2), (1, 3)])
+def test_a_sweep_encodes_and_compares_the_layer_of_the_score_once(
+    model, tmp_path, monkeypatch, layer, compared
+):
+    from pairweave.models.similarity.yisi_scorer import YisiScorer
+
+    counted = idf.save(str(tmp_path), idf.pack(counts(load(model), PAIRS), {}))
+    loaded = sweep(model, layer, 2).load(counted)
+    calls, compare = [], YisiScorer._compare
+
+    def counting(self, block, hidden):
+        calls.append(self._states.layers)
+        return compare(self, block, hidden)
+
+    monkeypatch.setattr(YisiScorer, "_compare", counting)
+    scored, _ = loaded.score_or_reject(table_of(PAIRS[:1]))
+    assert scored.column_names[3:] == ["yisi2_layer_3", "yisi2_layer_4"]
+    assert [len(layers) for layers in calls] == [compared] * compared
+
+
 def test_a_sweep_leaves_the_language_model_as_it_is(model, tmp_path):
     counted = idf.save(str(tmp_path), idf.pack(counts(load(model), PAIRS), {}))
     found = [

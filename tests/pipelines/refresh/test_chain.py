@@ -18,6 +18,7 @@ from pairweave.pipelines.refresh.chain import (
     live_files,
     log_seals,
 )
+from pairweave.pipelines.refresh.upkeep import verify
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import hashed_files
 from tests.makers import corpora, nightly, runs
@@ -387,3 +388,61 @@ def test_a_shard_of_an_inner_run_is_compared_with_its_manifest(tmp_path):
     for name in ("data/part.parquet", "data/none.parquet"):
         with pytest.raises(ConfigError, match=f"{name}: is missing or differs"):
             inner_notes.read_shard(str(tmp_path), manifest, name)
+
+
+def reads_of(monkeypatch, table):
+    """Return the list of the log files that are read from now on."""
+    found, read = [], hashed_reads.files.read_bytes
+
+    def noting(path):
+        if "/_delta_log/" in path:
+            found.append(path.removeprefix(f"{table}/"))
+        return read(path)
+
+    monkeypatch.setattr(hashed_reads.files, "read_bytes", noting)
+    return found
+
+
+def test_a_file_of_a_log_is_read_once_however_many_nights_are_verified(directory, monkeypatch):
+    nightly.write_help(directory, "three", range(40, 43))
+    nightly.good_night(directory)
+    table = directory / "table"
+    sealed = [*(log_seals.read(str(table), night).logs for night in (1, 2, 3))]
+    assert len(sealed[0]) < len(sealed[1]) < len(sealed[2])
+    read = reads_of(monkeypatch, table)
+    assert verify.verify(str(table)).problems == []
+    assert sorted(read) == sorted(sealed[2])
+
+
+@pytest.mark.parametrize("damage", ["gone", "changed"])
+def test_a_damaged_file_of_a_log_is_read_once_and_named(directory, monkeypatch, damage):
+    table = directory / "table"
+    name = "tagged/_delta_log/00000000000000000000.json"
+    if damage == "gone":
+        (table / name).unlink()
+    else:
+        (table / name).write_bytes((table / name).read_bytes() + b"\n")
+    read = reads_of(monkeypatch, table)
+    (problem,) = verify.verify(str(table)).problems
+    assert problem.startswith(f"{table / name}: {'is missing' if damage == 'gone' else 'its '}")
+    assert read.count(name) == 1
+
+
+def test_files_of_a_store_are_read_once_by_several_threads(monkeypatch):
+    held, read = {"s3://b/one": b"1", "s3://b/two": b"2"}, []
+
+    def reading(path):
+        read.append(path)
+        if path not in held:
+            raise FileNotFoundError(path)
+        return held[path]
+
+    monkeypatch.setattr(hashed_reads.files, "read_bytes", reading)
+    expected = {path: hashed_reads.digest_of(data) for path, data in held.items()}
+    known = {}
+    hashed_reads.require_all(expected, known)
+    with pytest.raises(hashed_reads.GoneError, match=r"^s3://b/three: is missing"):
+        hashed_reads.require_all({**expected, "s3://b/three": "0" * 64}, known)
+    with pytest.raises(ConfigError, match=r"^s3://b/one: its content differs"):
+        hashed_reads.require_all({**expected, "s3://b/one": "0" * 64}, known)
+    assert sorted(read) == ["s3://b/one", "s3://b/three", "s3://b/two"]

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from pairweave.transforms.formats.jsonl import parse_object
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.formats.jsonl import _Sought, parse_object
+from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.reading.rows import Problem
 from pairweave.transforms.reading.scan import NOT_TEXT
 from pairweave.transforms.units import ReadLimits
@@ -203,3 +205,37 @@ def test_any_lines_give_as_many_rows_however_they_are_cut(lines, good, unit_rows
         packed = Path(name) / "a.jsonl.gz"
         packed.write_bytes(gzip.compress(data))
         assert normal(read_all(single(packed))) == normal(rows)
+
+
+def test_a_field_of_scores_that_no_line_has_is_refused_with_the_fields_there_are(tmp_path):
+    rows = [line(source="a", target="b", laser=0.5), line(source="c", target="d")]
+    with pytest.raises(InputError) as caught:
+        make_plan([single(write(tmp_path, *rows), score_field="lazer")])
+    assert (caught.value.code, caught.value.path) == ("missing_column", "a.jsonl")
+    assert "score_field lazer: no line has this field; the first line has source, target, " in str(
+        caught.value
+    )
+    assert "laser" in str(caught.value)
+
+
+def test_a_field_of_scores_that_some_lines_have_is_read(tmp_path):
+    rows = [GOOD, line(source="c", target="d", wert=1), line(source="e", target="f", wert=None)]
+    path = write(tmp_path, *rows)
+    assert [row["score"] for row in read_all(single(path, score_field="wert"))] == [None, 1, None]
+    escaped = line(source="c", target="d", größe=2)
+    assert b"\\u00f6" in escaped
+    for found in (escaped, escaped.decode("unicode_escape").encode()):
+        path = write(tmp_path, GOOD, found)
+        assert [row["score"] for row in read_all(single(path, score_field="größe"))] == [None, 2]
+    empty = make_plan([single(write(tmp_path), score_field="wert")])
+    assert empty.rows == 0
+
+
+@pytest.mark.parametrize("size", [1, 3, 8])
+def test_a_key_is_found_wherever_the_text_is_cut(size):
+    text = b'{"a": 1, "score": 2}'
+    for name, found in (("score", True), ("scores", False), ("core", False)):
+        sought = _Sought(name)
+        for start in range(0, len(text), size):
+            sought.see(text[start : start + size])
+        assert sought.found is found

@@ -147,6 +147,17 @@ def test_unequal_line_counts_refuse_the_pair_of_files_with_both_counts(tmp_path,
         make_plan([moses(source, target)])
     assert caught.value.code == "line_count_mismatch"
     assert "a.en has 3 lines, a.de has 2 lines" in str(caught.value)
+    assert caught.value.path == "a.de"
+
+
+@pytest.mark.parametrize("odd", ["a.en", "a.de", "a.links"])
+def test_the_file_that_has_other_lines_than_most_is_the_one_named(tmp_path, odd):
+    lines = dict.fromkeys(("a.en", "a.de", "a.links"), b"0-0\n0-0\n")
+    lines[odd] += b"0-0\n"
+    source, target, links = (write(tmp_path, name, data) for name, data in lines.items())
+    with pytest.raises(InputError, match=f"^{odd}: a.en has .*, a.de has .*, a.links has") as found:
+        make_plan([moses(source, target, links=(str(links),))])
+    assert (found.value.code, found.value.path) == ("line_count_mismatch", odd)
 
 
 def test_zero_byte_text_is_no_rows_and_a_notice(tmp_path):

@@ -1,0 +1,36 @@
+"""What a run says at its end."""
+
+from pairweave.pipelines.run import run_summary
+
+
+def annotated(read, kept, would_keep):
+    return {
+        "configuration": {"annotate_only": True},
+        "rows": {"read": read, "kept": kept, "rejected": read - kept},
+        "rejected": {"invalid_utf8": read - kept} if read > kept else {},
+        "counts": {"kept_pairs": would_keep},
+        "files": [{"name": "data/part-00000-of-00001.parquet", "rows": kept}],
+    }
+
+
+def test_a_run_that_only_annotates_says_how_many_pairs_its_rules_would_reject():
+    assert run_summary._table(annotated(1_030, 1_030, 7)) == [
+        "read         1,030",
+        "kept         1,030",
+        "rejected         0",
+        "would keep       7",
+        "would reject 1,023",
+        "rows         1,030",
+    ]
+
+
+def test_rows_without_two_texts_would_be_rejected_too():
+    lines = run_summary._table(annotated(10, 8, 3))
+    assert "rejected      2  invalid_utf8 2" in lines
+    assert "would reject  7" in lines
+
+
+def test_a_run_that_rejects_says_nothing_else():
+    found = annotated(10, 8, 8)
+    found["configuration"]["annotate_only"] = False
+    assert not [each for each in run_summary._table(found) if each.startswith("would")]

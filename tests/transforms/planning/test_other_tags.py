@@ -1,0 +1,71 @@
+"""Tags of a corpus in another syntax than `inline_syntax` are refused or noticed by the plan."""
+
+import json
+
+import pytest
+
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.planning import other_tags
+from pairweave.transforms.planning.plan import make_plan
+from tests.makers.reading import moses, single
+
+HTML = "see <b>the</b> house"
+OWN = 'see <g id="1">the</g> house'
+PLAIN = "see the house"
+
+
+def write_sides(directory, source, target):
+    for name, lines in (("a.en", source), ("a.de", target)):
+        (directory / name).write_text("".join(f"{line}\n" for line in lines))
+    return directory / "a.en", directory / "a.de"
+
+
+def notices(plan):
+    return [str(each) for each in plan.notices if each.code == "other_syntax"]
+
+
+@pytest.mark.parametrize("how", ["strip", "index", "reject"])
+@pytest.mark.parametrize("syntax", ["xliff", "indexed"])
+def test_a_corpus_with_tags_of_another_syntax_alone_is_refused(tmp_path, how, syntax):
+    sides = write_sides(tmp_path, [PLAIN, PLAIN], [PLAIN, HTML])
+    with pytest.raises(InputError) as caught:
+        make_plan([moses(*sides, inline_tags=how, inline_syntax=syntax)])
+    message = str(caught.value)
+    assert caught.value.code == "other_syntax"
+    assert message.startswith("a.de:2: ")
+    assert f"are xml, not {syntax}, the first is <b>" in message
+    assert "give --inline_syntax xml" in message
+
+
+@pytest.mark.parametrize(("how", "syntax"), [("raw", "xliff"), ("strip", "xml"), ("strip", "html")])
+def test_a_corpus_whose_tags_are_all_read_or_left_is_planned_without_notice(tmp_path, how, syntax):
+    sides = write_sides(tmp_path, [PLAIN, HTML], [PLAIN, HTML])
+    assert notices(make_plan([moses(*sides, inline_tags=how, inline_syntax=syntax)])) == []
+
+
+def test_tags_of_another_syntax_beside_its_own_are_a_notice(tmp_path):
+    sides = write_sides(tmp_path, [OWN, HTML], [OWN, PLAIN])
+    plan = make_plan([moses(*sides, inline_tags="index", inline_syntax="xliff")])
+    assert notices(plan) == [
+        "a.en: 1 tags in 1 of 2 rows looked at are xml, not xliff, the first is <b>; they are "
+        "taken for text [other_syntax]"
+    ]
+
+
+def test_columns_of_one_file_are_looked_at_together(tmp_path):
+    path = tmp_path / "a.jsonl"
+    rows = [{"source": PLAIN, "target": PLAIN}, {"source": PLAIN, "target": HTML}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(InputError, match=r"^a\.jsonl:2: .* 1 of 2 rows looked at are xml"):
+        make_plan([single(path, inline_tags="strip", inline_syntax="xliff")])
+
+
+def test_rows_of_every_unit_are_looked_at(tmp_path, monkeypatch):
+    monkeypatch.setattr(other_tags, "ROWS", 2)
+    lines = [PLAIN] * 6
+    lines[4] = HTML
+    sides = write_sides(tmp_path, lines, lines)
+    fields = {"inline_tags": "strip", "inline_syntax": "xliff"}
+    with pytest.raises(InputError, match=r"^a\.en:5: .* in 1 of 4 rows looked at"):
+        make_plan([moses(*sides, **fields)], unit_rows=4)
+    assert notices(make_plan([moses(*sides, **fields)], unit_rows=6)) == []

@@ -1,0 +1,70 @@
+"""Tags in another syntax than the one that a corpus is read with."""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+from pairweave.transforms.formats import registry
+from pairweave.transforms.markup.markup import find_syntax
+from pairweave.transforms.markup.other_syntax import SyntaxCheck, reads_every_tag
+from pairweave.transforms.reading.rows import SIDES
+from pairweave.transforms.units import Notice, ReadLimits, Unit
+
+ROWS = 1_000
+"""Rows of each unit that are looked at."""
+_TEXTS = (*SIDES, "pairs")
+"""Roles of files with texts; ``pairs`` have those of both sides."""
+
+
+def other_tag_notices(units: Sequence[Unit], limits: ReadLimits) -> Iterator[Notice]:
+    """Yield a notice on each file of a corpus that has tags of another syntax.
+
+    The first `ROWS` rows of each unit are read for this, and only if the texts of the corpus are
+    to be searched for tags in a syntax that does not read every tag.
+
+    Args:
+        units: The units of one corpus or one group of its files, in their order.
+        limits: The limits of its readers.
+
+    Raises:
+        InputError: A file has many of these and no tag of its own syntax (``other_syntax``).
+    """
+    if not units or not _is_searched(units[0]):
+        return
+    syntax = find_syntax(units[0].inline_syntax)
+    checks = [
+        SyntaxCheck(part.name, syntax, "--inline_syntax", "rows looked at")
+        for part in units[0].parts
+        if part.role in _TEXTS
+    ]
+    for unit in units:
+        for line, texts in _first_rows(unit, limits):
+            for check, text in zip(checks, texts, strict=True):
+                check.add(text, line=line)
+    for check in checks:
+        message = check.message()
+        if message is not None:
+            yield Notice("other_syntax", check.path, check.others, message)
+
+
+def _is_searched(unit: Unit) -> bool:
+    """Tell whether texts are searched for tags in a syntax that does not read every tag."""
+    if unit.inline_tags == "raw" or registry.input_format(unit.format).elements:
+        return False
+    return not reads_every_tag(find_syntax(unit.inline_syntax))
+
+
+def _first_rows(unit: Unit, limits: ReadLimits) -> Iterator[tuple[int, list[str]]]:
+    """Yield line and texts of the first rows of a unit: those of each of its files."""
+    as_written = dataclasses.replace(
+        unit, inline_tags="raw", html_entities="keep", c1_controls="keep"
+    )
+    roles = [part.role for part in unit.parts if part.role in _TEXTS]
+    batch = next(registry.input_format(unit.format).read(as_written, limits, ROWS), None)
+    if batch is None:
+        return
+    lines = batch.column("line").to_pylist()
+    columns = [batch.column(side).to_pylist() for side in SIDES]
+    for line, *found in zip(lines, *columns, strict=True):
+        texts = {side: text or "" for side, text in zip(SIDES, found, strict=True)}
+        texts["pairs"] = "\n".join(texts.values())
+        yield line, [texts[role] for role in roles]
