@@ -7,9 +7,13 @@ from pairweave.transforms.commit.checking import check_part
 from pairweave.transforms.commit.manifest import check_conservation, make_manifest
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import attempt_marks
-from pairweave.transforms.output.band_edges import BandEdge, edge_notices
+from pairweave.transforms.output.document_notices import (
+    BandEdge,
+    ExchangedSides,
+    edge_notices,
+    exchanged_notices,
+)
 from pairweave.transforms.output.documents.plan_model import read_plan
-from pairweave.transforms.output.exchanged_sides import ExchangedSides, exchanged_notices
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.output.run_files import (
