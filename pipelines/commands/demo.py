@@ -1,13 +1,10 @@
 """The command ``demo``: the main job on the message catalogues of installed packages."""
 
 import importlib.metadata
-import io
 import re
 import sys
 from collections.abc import Sequence
 from typing import Any
-
-import pyarrow.parquet as pq
 
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
@@ -20,8 +17,7 @@ from pairweave.pipelines.run import run_summary
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.output.run_files import data_name
-from pairweave.transforms.storage import files
+from pairweave.transforms.output.finished_run import FinishedRun
 
 # Distributions whose wheels contain gettext catalogues, with the licence of each.
 CATALOGUES = {
@@ -49,7 +45,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     run = prepare(augment.JOB, job)
     execute(run, augment.graph, extra, augment.extra_files(run))
     sys.stdout.write("\n")
-    preview.show(richest(options.output, run.shards, options.pairs))
+    preview.show(richest(options.output, options.pairs))
     sys.stdout.write("\n")
     run_summary.say_where(options.output)
     return 0
@@ -88,12 +84,13 @@ def catalogues(language: str) -> tuple[TaggedCorpus, ...]:
     return tuple(corpora)
 
 
-def richest(output: str, shards: int, pairs: int) -> list[dict[str, Any]]:
+def richest(output: str, pairs: int) -> list[dict[str, Any]]:
     """Return a few tagged pairs, those with the most tags first."""
-    rows = []
-    for shard in range(shards):
-        data = files.read_bytes(files.join(output, data_name(shard, shards)))
-        table = pq.read_table(io.BytesIO(data), filters=[("kind", "==", "tagged")])
-        rows += table.select(["source", "target", "tags"]).to_pylist()
+    shown = ("source", "target", "tags")
+    rows = [
+        {name: row[name] for name in shown}
+        for row in FinishedRun.open(output).rows((*shown, "kind"))
+        if row["kind"] == "tagged"
+    ]
     rows.sort(key=lambda row: (-len(row["tags"]), len(row["source"]), row["source"]))
     return rows[:pairs]

@@ -1,25 +1,21 @@
 """The command ``filter_fit``: weights of the score of ``filter``, fitted on labelled pairs."""
 
-import io
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.command_options import FilterFitOptions
-from pairweave.pipelines.run import finished_run
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.evidence import COLUMNS
 from pairweave.transforms.filtering.score import fit_weights, score
 from pairweave.transforms.metrics.ranking import area_under_curve
-from pairweave.transforms.output.run_files import data_name
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.screen import ScreenReject
 from pairweave.transforms.storage import files
@@ -34,10 +30,10 @@ def main(name: str, arguments: Sequence[str]) -> int:
         FilterFitOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
     )
     check_folder(options.output)
-    manifest = read_manifest(options.directory)
-    rows = read_rows(options.directory, manifest)
+    run = open_run(options.directory)
+    rows = read_rows(run)
     labels = read_labels(options.labels)
-    read = manifest["rows"]["read"]
+    read = run.manifest["rows"]["read"]
     if read != len(labels):
         raise ConfigError(
             f"{options.labels}: has {len(labels)} labels, but {options.directory} was made of "
@@ -75,45 +71,40 @@ def check_folder(path: str) -> None:
         )
 
 
-def read_manifest(directory: str) -> Mapping[str, Any]:
-    """Return the manifest of a run of ``filter --annotate_only`` on one file.
+def open_run(directory: str) -> FinishedRun:
+    """Open a run of ``filter --annotate_only`` on one file.
 
     Raises:
         ConfigError: It is not such a run.
     """
-    manifest = finished_run.open_manifest(directory)
-    if not manifest["configuration"].get("annotate_only"):
+    run = FinishedRun.open(directory)
+    if not run.settings.get("annotate_only"):
         raise ConfigError(
             f"{directory}: is not a run of filter --annotate_only, which writes all pairs with "
             "the features of the score; label the input of such a run"
         )
-    scorer = manifest["configuration"].get("scorer", "hmm")
+    scorer = run.settings.get("scorer", "hmm")
     if scorer != "hmm":
         raise ConfigError(
             f"{directory}: was scored by --scorer {scorer}, whose score has no weights to fit; "
             "label the input of a run of --scorer hmm"
         )
-    names = {entry["name"] for entry in manifest["inputs"] if entry["role"] != "target"}
+    names = {entry["name"] for entry in run.manifest["inputs"] if entry["role"] != "target"}
     if len(names) != 1:
         raise ConfigError(
             f"{directory}: was made of {len(names)} files, so line numbers are ambiguous; run "
             "filter --annotate_only on one file, or one source file and one target file"
         )
-    return manifest
+    return run
 
 
-def read_rows(directory: str, manifest: Mapping[str, Any]) -> pa.Table:
+def read_rows(run: FinishedRun) -> pa.Table:
     """Return the line numbers of a run's rows and the columns of the score's features.
 
     Pairs that the screen stops, and equal pairs but the first, are left out: no score of theirs
     ever counts.
     """
-    shards = manifest["shards"]
-    paths = (files.join(directory, data_name(shard, shards)) for shard in range(shards))
-    rows = pa.concat_tables(
-        pq.read_table(io.BytesIO(files.read_bytes(path)), columns=["line", "reason", *COLUMNS])
-        for path in paths
-    )
+    rows = pa.concat_tables(run.tables(["line", "reason", *COLUMNS]))
     stopped = pa.array([*map(str, ScreenReject), str(Reject.DUPLICATE)])
     scored = pc.is_valid(rows.column(COLUMNS[0]))
     return rows.filter(pc.and_(scored, pc.invert(pc.is_in(rows.column("reason"), stopped))))

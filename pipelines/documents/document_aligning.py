@@ -43,8 +43,7 @@ from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.output import receipts
-from pairweave.transforms.output.band_edges import BandEdge
-from pairweave.transforms.output.exchanged_sides import ExchangedSides
+from pairweave.transforms.output.document_notices import BandEdge, ExchangedSides
 from pairweave.transforms.output.line_files import bead_files
 from pairweave.transforms.reading.damaged_characters import count_characters
 from pairweave.transforms.sentences.bead_lines import NO_SENTENCE

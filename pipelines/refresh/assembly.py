@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.pipelines.refresh import tables
-from pairweave.pipelines.refresh.chain.inner_notes import read_shard
+from pairweave.pipelines.refresh.chain.inner_notes import open_run, read_shard
 from pairweave.pipelines.refresh.spill import Spill
 from pairweave.pipelines.refresh.table_schemas import NIGHT, OF_A_PLACE, fitted
 from pairweave.pipelines.refresh.tables import PROVENANCE, REJECTS, Entry
@@ -24,10 +24,7 @@ from pairweave.transforms import schemas
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.ids import SEPARATOR
 from pairweave.transforms.known_pairs import TEXTS, IdSet
-from pairweave.transforms.output import run_files
-from pairweave.transforms.output.documents.manifest_model import read_manifest
 from pairweave.transforms.rejects import Reject, Stage
-from pairweave.transforms.storage import files
 
 FILE_ROWS = 131_072
 """Rows of a table's file, about; small input files share one."""
@@ -138,14 +135,10 @@ def assemble(source: Source, target: Target, scratch: Path) -> Assembled:
         StaleError: The run must be repeated.
         WorkerError: Its rows are not as its manifest says.
     """
-    manifest = read_manifest(files.join(source.directory, run_files.MANIFEST))
     making = _Making(source, target, scratch)
-    shards = int(manifest["shards"])
-    for shard in range(shards):
-        making.add_shard(
-            read_shard(source.directory, manifest, run_files.data_name(shard, shards)),
-            read_shard(source.directory, manifest, run_files.rejects_name(shard, shards)),
-        )
+    run = open_run(source.directory)
+    for shard, name in enumerate(run.names):
+        making.add_shard(read_shard(run, name), read_shard(run, run.rejects_name(shard)))
     return making.finish()
 
 

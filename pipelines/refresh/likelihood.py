@@ -4,17 +4,12 @@ A sample of them is scored in the process of the night. Pairs are in the order o
 which are hashes, so the first ones of a run are a random sample, and always the same.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.pipelines.refresh.chain.inner_notes import read_shard
+from pairweave.pipelines.refresh.chain.inner_notes import open_run, read_shard
 from pairweave.transforms import schemas
-from pairweave.transforms.output import run_files
-from pairweave.transforms.output.documents.manifest_model import read_manifest
-from pairweave.transforms.storage import files
 
 SAMPLE = 2_000
 """Pairs that are scored for each pair of languages."""
@@ -48,7 +43,9 @@ def mean_likelihood(model: str, run: str, most: int = SAMPLE) -> float | None:
 def _sample(run: str, most: int) -> pa.Table | None:
     """Return the first pairs of a run as `schemas.PAIRS`; None if its rows lack a side."""
     held: list[pa.Table] = []
-    for rows in _shards(run):
+    finished = open_run(run)
+    for name in finished.names:
+        rows = read_shard(finished, name)
         if not {"source", "target"} <= set(rows.column_names):
             return None
         if "kind" in rows.column_names:
@@ -63,10 +60,3 @@ def _sample(run: str, most: int) -> pa.Table | None:
     columns["translation"] = pa.nulls(pairs.num_rows, pa.string())
     found = pa.table([columns[name] for name in schemas.PAIRS.names], names=schemas.PAIRS.names)
     return found.cast(schemas.PAIRS) if pairs.num_rows else None
-
-
-def _shards(run: str) -> Iterator[pa.Table]:
-    manifest = read_manifest(files.join(run, run_files.MANIFEST))
-    for shard in range(int(manifest["shards"])):
-        name = run_files.data_name(shard, int(manifest["shards"]))
-        yield read_shard(run, manifest, name)

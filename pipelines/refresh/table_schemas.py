@@ -8,13 +8,10 @@ files under the table's schema.
 from collections.abc import Sequence
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pairweave.pipelines.refresh import tables
+from pairweave.pipelines.refresh.chain.inner_notes import open_run
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.output import run_files
-from pairweave.transforms.output.documents.manifest_model import read_manifest
-from pairweave.transforms.storage import files
 
 NIGHT = pa.field("night", pa.int32(), nullable=False)
 
@@ -28,15 +25,8 @@ def main_columns(columns: pa.Schema) -> pa.Schema:
 
 
 def columns_of_run(directory: str) -> pa.Schema:
-    """Return the columns that the rows of a finished run have in a table.
-
-    Raises:
-        ConfigError: The run's manifest is damaged.
-    """
-    manifest = read_manifest(files.join(directory, run_files.MANIFEST))
-    name = run_files.data_name(0, int(manifest["shards"]))
-    with files.open_read(files.join(directory, name)) as file:
-        return main_columns(pq.read_schema(file).remove_metadata())
+    """Return the columns that the rows of a finished run have in a table."""
+    return main_columns(open_run(directory).schema().remove_metadata())
 
 
 def united(found: Sequence[pa.Schema], name: str) -> pa.Schema:

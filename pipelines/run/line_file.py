@@ -3,6 +3,7 @@
 from pairweave.pipelines.run.beside_output import check_beside
 from pairweave.pipelines.run.run import Run
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.line_files.link_lines import LinesOf, check_copies, collect_lines
 from pairweave.transforms.storage import files
 
@@ -39,7 +40,5 @@ class LineFile:
 
     def write(self, lines_of: LinesOf | None = None) -> None:
         """Write the file of the finished run; see `collect_lines`."""
-        output = files.absolute(self._run.options.output)
-        files.write_alone(
-            self._path, collect_lines(output, self._run.shards, self._order, lines_of)
-        )
+        run = FinishedRun.open(files.absolute(self._run.options.output))
+        files.write_alone(self._path, collect_lines(run, self._order, lines_of))

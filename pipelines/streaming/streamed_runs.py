@@ -1,25 +1,23 @@
 """Opening finished runs as sources of pairs, and choosing how their tags are drawn."""
 
 import itertools
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import pydantic
 from pydantic import Field
 
 from pairweave.pipelines.options.representation import representation_of
 from pairweave.pipelines.options.stream_options import DrawnTagOptions, StreamedTagOptions
-from pairweave.pipelines.run import finished_run
-from pairweave.pipelines.run.finished_run import ANOTHER_FORMAT
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.export.export import shard_batches
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN
 from pairweave.transforms.links.phrase_extraction import PhraseConfig
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.documents.manifest_model import Manifest
 from pairweave.transforms.output.documents.plan_model import PlanDocument, check_format, read_plan
 from pairweave.transforms.output.documents.receipt_models import ShardReceipt
-from pairweave.transforms.output.run_files import Json, data_name, shard_receipt_name
+from pairweave.transforms.output.finished_run import ANOTHER_FORMAT, FinishedRun
+from pairweave.transforms.output.run_files import Json, shard_receipt_name
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.json_files import JsonFile, check, first_problem, read_model
 from pairweave.transforms.streaming.drawable_pairs import Drawing
@@ -50,14 +48,11 @@ def open_stream(options: StreamedTagOptions, *, links: bool = False) -> TagStrea
     Raises:
         ConfigError: Tags cannot be drawn from a run again; says what to do instead.
     """
-    manifests = [_manifest(directory) for directory in options.runs]
+    opened = [_finished(directory) for directory in options.runs]
     seed = options.seed
     if "seed" not in options.model_fields_set:
-        seed = int(manifests[0]["configuration"]["seed"])
-    runs = [
-        _open(directory, manifest, options, seed, links=links)
-        for directory, manifest in zip(options.runs, manifests, strict=True)
-    ]
+        seed = int(opened[0].settings["seed"])
+    runs = [_open(run, options, seed, links=links) for run in opened]
     return TagStream(runs, pick(StreamConfig, options, seed=seed))
 
 
@@ -94,20 +89,18 @@ class _Augmented(_Aligned):
     configuration: _TagSettings
 
 
-def _manifest(directory: str) -> Json:
-    """Return the manifest of a run whose settings can be read."""
-    found = finished_run.open_manifest(directory)
+def _finished(directory: str) -> FinishedRun:
+    """Open a run whose settings can be read."""
+    run = FinishedRun.open(directory)
     path = files.join(directory, run_files.MANIFEST)
-    if found["job"] == "augment":
-        check_format(found, path, ANOTHER_FORMAT)
-    check(found, path, _Augmented if found["job"] == "augment" else _Aligned)
-    return found
+    if run.job == "augment":
+        check_format(run.manifest, path, ANOTHER_FORMAT)
+    check(run.manifest, path, _Augmented if run.job == "augment" else _Aligned)
+    return run
 
 
-def _open(
-    directory: str, manifest: Json, options: StreamedTagOptions, seed: int, *, links: bool
-) -> StreamedRun:
-    job, settings = str(manifest["job"]), manifest["configuration"]
+def _open(run: FinishedRun, options: StreamedTagOptions, seed: int, *, links: bool) -> StreamedRun:
+    directory, job, settings = run.directory, run.job, run.settings
     if job == "augment":
         _check_augment(directory, settings)
     elif job != "align":
@@ -128,7 +121,7 @@ def _open(
             "linked ones; give a run of align, or --unaligned_words forbid"
         )
     profile = _profile(directory, drawn, plan)
-    segmenter = _segmenter(directory, manifest, options)
+    segmenter = _segmenter(run, options)
     tags = pick(
         TagConfig,
         drawn,
@@ -141,7 +134,7 @@ def _open(
     drawing = Drawing(
         pick(PhraseConfig, drawn, segmenter=segmenter), tags, _reserved(tags), links=links
     )
-    return StreamedRun(directory, job, *_shards(directory, manifest), drawing)
+    return StreamedRun(run, _pairs(run), drawing)
 
 
 def _check_augment(directory: str, settings: Json) -> None:
@@ -219,53 +212,49 @@ def _reserved(tags: TagConfig) -> str:
     return "|".join(filter(None, (RESERVED_PATTERN, MASK, symbols)))
 
 
-def _segmenter(directory: str, manifest: Json, options: StreamedTagOptions) -> str:
+def _segmenter(run: FinishedRun, options: StreamedTagOptions) -> str:
     """Return the segmenter: that of a run of ``augment``, else the one that its text needs."""
-    planned = manifest["configuration"].get("segmenter")
+    planned = run.settings.get("segmenter")
     if planned is not None and "segmenter" not in options.model_fields_set:
         if planned not in (NONE, installed_name()):
             raise ConfigError(
-                f"{directory}: its words were found with {planned}, here is "
+                f"{run.directory}: its words were found with {planned}, here is "
                 f"{installed_name() or 'none'}; install the same versions, or give --segmenter"
             )
         return str(planned)
-    return choose_segmenter(options.segmenter, _unspaced(directory, manifest))
+    return choose_segmenter(options.segmenter, _unspaced(run))
 
 
-def _unspaced(directory: str, manifest: Json) -> str | None:
+def _unspaced(run: FinishedRun) -> str | None:
     """Return why a run needs a segmenter; None if it does not."""
     languages = {
         corpus[f"{side}_lang"]
-        for corpus in manifest["corpora"].values()
+        for corpus in run.manifest["corpora"].values()
         for side in ("source", "target")
     }
     for language in sorted(languages):
         if is_unspaced(language):
-            return f"{directory}: one language is {language}"
+            return f"{run.directory}: one language is {language}"
     if _UNKNOWN in languages:
-        for batch in itertools.islice(shard_batches(directory, manifest), 1):
+        for batch in itertools.islice(run.batches(["source", "target"]), 1):
             for side in ("source", "target"):
                 if needs_segmenter(batch.column(side)):
-                    return f"{directory}: the {side} side is in a script without spaces"
+                    return f"{run.directory}: the {side} side is in a script without spaces"
     return None
 
 
-def _shards(directory: str, manifest: Json) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Return the number of pairs and the SHA-256 of each shard."""
-    entries: dict[str, dict[str, Any]] = {entry["name"]: entry for entry in manifest["files"]}
-    pairs, hashes = [], []
-    for shard in range(manifest["shards"]):
-        entry = entries[data_name(shard, manifest["shards"])]
-        hashes.append(str(entry["sha256"]))
-        if manifest["job"] == "align":
-            pairs.append(int(entry["rows"]))
-            continue
-        path = files.join(directory, shard_receipt_name(shard, manifest["shards"]))
+def _pairs(run: FinishedRun) -> tuple[int, ...]:
+    """Return the number of pairs in each shard."""
+    if run.job == "align":
+        return tuple(int(run.entry(name)["rows"]) for name in run.names)
+    pairs = []
+    for shard in range(len(run.names)):
+        path = files.join(run.directory, shard_receipt_name(shard, len(run.names)))
         receipt = read_model(path, ShardReceipt)
-        if receipt.plan != manifest["plan_sha256"] or "plain_rows" not in receipt.counts:
+        if receipt.plan != run.manifest["plan_sha256"] or "plain_rows" not in receipt.counts:
             raise ConfigError(
                 f"{path}: counts.plain_rows: is missing, or the receipt is of another plan; repeat "
                 "the command of the run to write it again"
             )
         pairs.append(receipt.counts["plain_rows"])
-    return tuple(pairs), tuple(hashes)
+    return tuple(pairs)

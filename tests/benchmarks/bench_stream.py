@@ -13,7 +13,7 @@ import pytest
 from pairweave.pipelines.options.stream_options import StreamCommandOptions
 from pairweave.pipelines.streaming.lines import Lines
 from pairweave.pipelines.streaming.streamed_runs import open_stream
-from pairweave.transforms.streaming.linked_rows import COLUMNS, linked_rows
+from pairweave.transforms.links.linked_rows import COLUMNS, linked_rows
 from tests.benchmarks.bench_tags import run_opustrainer, show
 from tests.makers import runs
 

@@ -9,7 +9,7 @@ import pytest
 
 from pairweave.pipelines.commands.finished import report_command
 from pairweave.pipelines.options.stream_options import StreamCommandOptions
-from pairweave.pipelines.run import finished_run, run_state, run_summary
+from pairweave.pipelines.run import run_state, run_summary
 from pairweave.pipelines.streaming.streamed_runs import open_stream
 from pairweave.transforms.commit import claim, leftovers
 from pairweave.transforms.commit.checking import read_sums
@@ -22,6 +22,7 @@ from pairweave.transforms.output.documents.manifest_model import Manifest, read_
 from pairweave.transforms.output.documents.plan_model import PlanDocument, read_plan
 from pairweave.transforms.output.documents.receipt_models import ShardReceipt, UnitReceipt
 from pairweave.transforms.output.documents.run_note_model import RunNote, read_run_note
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.report import run_comparison, run_samples
 from pairweave.transforms.storage.json_files import parse_model, read_model
@@ -53,14 +54,15 @@ def whole(tmp_path_factory):
 
 
 def compare(run):
-    manifests = [finished_run.open_manifest(run, counts=True)] * 2
-    pairs = run_comparison.compare_pairs([run, run], manifests)
+    both = [FinishedRun.open(run, counts=True, checked=False)] * 2
+    manifests = [each.manifest for each in both]
+    pairs = run_comparison.compare_pairs(both)
     sums = [read_sums(run, found) for found in manifests]
     run_comparison.render(["a", "b"], manifests, pairs, [each.histograms for each in sums])
 
 
 def preview(run):
-    run_samples.drawn_kept(run, finished_run.open_manifest(run), 3, 1)
+    run_samples.drawn_kept(FinishedRun.open(run, checked=False), 3, 1)
 
 
 def status(run):
@@ -70,7 +72,7 @@ def status(run):
 def export_rows(run):
     how = registry.row_export_of("jsonl", run, "augment")
     shutil.rmtree(f"{run}.export", ignore_errors=True)
-    export(run, finished_run.open_manifest(run), how, f"{run}.export")
+    export(FinishedRun.open(run), how, f"{run}.export")
 
 
 def stream(run):

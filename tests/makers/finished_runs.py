@@ -4,7 +4,6 @@ import re
 
 import pyarrow as pa
 
-from pairweave.pipelines.run import finished_run
 from pairweave.transforms import schemas
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.commit.commit import commit_run
@@ -12,6 +11,7 @@ from pairweave.transforms.export.export_markup import export_markup
 from pairweave.transforms.formats import registry
 from pairweave.transforms.output import receipts, run_files, write
 from pairweave.transforms.output.documents.parts import FORMAT
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.shards.merge import merge_rows
 from pairweave.transforms.shards.shard import Shard
 from tests.makers.rows import batch, row
@@ -183,5 +183,5 @@ def write_run(output, data=tagged_data, counts=COUNTS, turned_away=None, **chang
 
 def export_pairs(directory, form, output, **options):
     """Export a run's pairs with their markup, as the command does."""
-    found, how = finished_run.open_manifest(directory), registry.markup_export(form)
-    return export_markup(directory, found, how, output, **options)
+    run, how = FinishedRun.open(directory), registry.markup_export(form)
+    return export_markup(run, how, output, **options)

@@ -10,10 +10,10 @@ import pytest
 
 from pairweave.pipelines.command_line import yaml_files
 from pairweave.pipelines.process import scratch
-from pairweave.pipelines.run.finished_run import open_manifest
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output import run_files
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.storage import files, local_copies
 from tests.makers import finished_runs
@@ -73,7 +73,7 @@ def test_a_manifest_cannot_name_a_file_outside_its_run(tmp_path, name):
     said = "not the name of a file of this run"
     said = said if isinstance(name, str) else r"files\[1\].name: expected text"
     with pytest.raises(ConfigError, match=said):
-        open_manifest(directory)
+        FinishedRun.open(directory)
     with pytest.raises(ConfigError, match=said):
         input_of_run(directory, None, None, {})
     if not isinstance(name, str):
@@ -83,8 +83,8 @@ def test_a_manifest_cannot_name_a_file_outside_its_run(tmp_path, name):
 
 
 def test_names_of_a_run_are_inside_it(tmp_path):
-    found = open_manifest(manifest(tmp_path, "models/hmm/about.json"))
-    assert all(run_files.is_inside(entry["name"]) for entry in found["files"])
+    found = FinishedRun.open(manifest(tmp_path, "models/hmm/about.json"))
+    assert all(run_files.is_inside(entry["name"]) for entry in found.manifest["files"])
 
 
 def test_the_temporary_directory_of_a_run_is_private_whatever_the_umask(tmp_path, monkeypatch):

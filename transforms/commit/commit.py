@@ -7,9 +7,14 @@ from pairweave.transforms.commit.checking import check_part
 from pairweave.transforms.commit.manifest import check_conservation, make_manifest
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import attempt_marks
-from pairweave.transforms.output.band_edges import BandEdge, edge_notices
+from pairweave.transforms.output.document_notices import (
+    BandEdge,
+    ExchangedSides,
+    edge_notices,
+    exchanged_notices,
+)
 from pairweave.transforms.output.documents.plan_model import read_plan
-from pairweave.transforms.output.exchanged_sides import ExchangedSides, exchanged_notices
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.output.run_files import (
     CARD,
@@ -63,8 +68,9 @@ def commit_run(
     for model in read_plan(files.join(output, PLAN)).get("models", []):
         if fitted or files.exists(files.join(output, model, hashed_files.ABOUT)):
             manifest["files"].extend(_model_files(output, model))
-    samples = run_samples.gather(output, manifest, sums)
-    looked_at = run_samples.first_rows(output, manifest, exchanged_languages.SAMPLE)
+    run = FinishedRun(output, manifest, checked=False)  # `summarize` has just checked its files
+    samples = run_samples.gather(run, sums)
+    looked_at = run_samples.first_rows(run, exchanged_languages.SAMPLE)
     manifest["notices"].extend(exchanged_languages.exchanged_notices(looked_at))
     card = dataset_card.render(manifest, samples.kept[0].rows[0] if samples.kept else None)
     for name, data in sorted({**extra_files, CARD: card.encode()}.items()):

@@ -2,26 +2,21 @@
 
 import contextlib
 import dataclasses
-import hashlib
-import io
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, Literal, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import BinaryIO, Literal, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from pairweave.transforms.errors import ConfigError, WorkerError, unreadable
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.export.export_formats import Alignment, RowExport, flat_names
-from pairweave.transforms.export.export_links import add_links, find_cut, tag_finder
+from pairweave.transforms.export.export_links import add_links, find_cut
 from pairweave.transforms.export.export_rows import Selection, select, wanted_rows
-from pairweave.transforms.output.run_files import DATA, data_name
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.storage import files
 
 Unfit = Literal["refuse", "leave_out", "escape"]
-
-BATCH_ROWS = 8_192
 
 # The backslash is first because the other escapes add backslashes.
 _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
@@ -32,7 +27,6 @@ _STEMS = {"suggest": "suggestions", "augment": "tagged", "filter": "filtered"}
 """Stems of the files' names, by job."""
 
 Rows: TypeAlias = pa.RecordBatch
-Json = Mapping[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,8 +45,7 @@ class Exported:
 
 
 def export(
-    directory: str,
-    manifest: Json,
+    run: FinishedRun,
     how: RowExport,
     output: str,
     unfit: Unfit = "refuse",
@@ -67,8 +60,7 @@ def export(
     Either all files appear under their names at the end, or none.
 
     Args:
-        directory: The run's directory.
-        manifest: Its manifest.
+        run: The run.
         how: The format, which must support the run's job.
         output: Directory of the files.
         unfit: How to treat rows that the format cannot represent: ``refuse``, ``leave_out``, or
@@ -86,14 +78,14 @@ def export(
             fewer rows than the largest size.
         WorkerError: A shard is missing or differs from the manifest.
     """
-    selection.check(str(manifest["job"]))
+    selection.check(run.job)
     words = _alignment(how, alignment, unfit)
     if how.linked is not None and words != "none":
         how = dataclasses.replace(how, endings=how.linked.endings, write=how.linked.write)
-    source = _Fitting(directory, manifest, how, unfit, selection)
-    finish = _finisher(directory, manifest, words)
-    stem = files.join(output, _STEMS[str(manifest["job"])])
-    target = RowFiles(how, stem, data_bytes(manifest), finish, header=header)
+    source = _Fitting(run, how, unfit, selection)
+    finish = _finisher(run, words)
+    stem = files.join(output, _STEMS[run.job])
+    target = RowFiles(how, stem, run.data_bytes, finish, header=header)
     done = target.write(source.read, selection, sizes)
     return dataclasses.replace(done, left_out=source.left_out)
 
@@ -172,20 +164,14 @@ class _Fitting:
     """The selected rows of a run that a format can represent, and the number of the others."""
 
     def __init__(
-        self,
-        directory: str,
-        manifest: Json,
-        how: RowExport,
-        unfit: Unfit,
-        selection: Selection,
+        self, run: FinishedRun, how: RowExport, unfit: Unfit, selection: Selection
     ) -> None:
-        self._directory, self._manifest, self._how = directory, manifest, how
-        self._unfit, self._selection = unfit, selection
+        self._run, self._how, self._unfit, self._selection = run, how, unfit, selection
         self.left_out = 0
 
     def read(self) -> Iterator[Rows]:
         self.left_out = 0
-        for batch in wanted_batches(self._directory, self._manifest, self._selection):
+        for batch in wanted_batches(self._run, self._selection):
             fit = fitting(batch, self._how, self._unfit)
             self.left_out += batch.num_rows - fit.num_rows
             yield fit
@@ -210,44 +196,18 @@ def _alignment(how: RowExport, alignment: Alignment | None, unfit: Unfit) -> Ali
     return words
 
 
-def _finisher(directory: str, manifest: Json, words: Alignment) -> Callable[[Rows], Rows]:
+def _finisher(run: FinishedRun, words: Alignment) -> Callable[[Rows], Rows]:
     if words == "none":
         return lambda batch: batch
-    shifted = bool(manifest["configuration"].get("whitespace_shift"))
-    cut = find_cut(words, tag_finder(directory, manifest), shifted=shifted)
+    shifted = bool(run.settings.get("whitespace_shift"))
+    cut = find_cut(words, run.tags(), shifted=shifted)
     return lambda batch: add_links(batch, words, cut)
 
 
-def data_bytes(manifest: Json) -> int:
-    """Return the size of a run's shards in Parquet."""
-    return sum(
-        entry["bytes"] for entry in manifest["files"] if entry["name"].startswith(f"{DATA}/")
-    )
-
-
-def wanted_batches(directory: str, manifest: Json, selection: Selection) -> Iterator[Rows]:
-    """Yield the rows of the selected methods and kinds; raises as `shard_batches`."""
-    for batch in shard_batches(directory, manifest):
-        yield wanted_rows(batch, str(manifest["job"]), selection)
-
-
-def shard_batches(directory: str, manifest: Json) -> Iterator[Rows]:
-    """Yield a finished run's rows, shard by shard, after checking each against the manifest.
-
-    Raises:
-        WorkerError: A shard is missing or differs from the manifest.
-    """
-    entries = {entry["name"]: entry for entry in manifest["files"]}
-    for shard in range(manifest["shards"]):
-        name = data_name(shard, manifest["shards"])
-        try:
-            data = files.read_bytes(files.join(directory, name))
-        except OSError as error:
-            raise unreadable(name, error) from error
-        found = hashlib.sha256(data).hexdigest()
-        if found != entries[name]["sha256"]:
-            raise WorkerError(f"{name}: expected sha256 {entries[name]['sha256']}, found {found}")
-        yield from pq.ParquetFile(io.BytesIO(data)).iter_batches(batch_size=BATCH_ROWS)
+def wanted_batches(run: FinishedRun, selection: Selection) -> Iterator[Rows]:
+    """Yield the rows of the selected methods and kinds; raises as `FinishedRun.batches`."""
+    for batch in run.batches():
+        yield wanted_rows(batch, run.job, selection)
 
 
 def escape(column: pa.Array) -> pa.Array:

@@ -8,20 +8,15 @@ import bisect
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.kept_links import COLUMN
-from pairweave.transforms.output.run_files import check_file
-from pairweave.transforms.storage import files
-from pairweave.transforms.symbols.representations import find_representation
 from pairweave.transforms.text.moses_words import MosesWords
 
 ExportWords = Literal["whitespace", "moses"]
-
-SYMBOLS = "symbols.txt"
 
 _WORD = re.compile(r"\S+")  # the words of Python's str.split
 
@@ -44,23 +39,6 @@ class Word(NamedTuple):
 
 Cut = Callable[[str, str], list[Word]]
 """Splits an exported text, given its language, into words."""
-
-
-def tag_finder(directory: str, manifest: Mapping[str, Any]) -> re.Pattern[str]:
-    """Return a pattern for the tags of a run's rows.
-
-    Raises:
-        ConfigError: The list of the run's tags is missing or was changed.
-    """
-    configuration = manifest["configuration"]
-    name = configuration.get("representation", "indexed")
-    if name != "raw":
-        name = tuple(configuration["template"]) if name == "template" else name
-        return find_representation(name).pattern()
-    (entry,) = (entry for entry in manifest["files"] if entry["name"] == SYMBOLS)
-    check_file(directory, entry)
-    symbols = files.read_bytes(files.join(directory, SYMBOLS)).decode().splitlines()
-    return re.compile("|".join(map(re.escape, sorted(symbols, key=lambda s: (-len(s), s)))))
 
 
 def find_cut(words: ExportWords, tags: re.Pattern[str], *, shifted: bool = False) -> Cut:

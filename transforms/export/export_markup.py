@@ -6,13 +6,14 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.export.export import Exported, Json, data_bytes, wanted_batches
+from pairweave.transforms.export.export import Exported, wanted_batches
 from pairweave.transforms.export.export_formats import MarkupExport
 from pairweave.transforms.export.export_rows import Selection, select
 from pairweave.transforms.export.markup_rows import SIDES, MarkupRow, markup_rows, not_xml
 from pairweave.transforms.export.markup_texts import misread
 from pairweave.transforms.markup.markup import find_syntax
 from pairweave.transforms.option_values import require_choice
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.storage import files
 
 _ALL = Selection()
@@ -32,8 +33,7 @@ def _misread_as(syntax: str) -> _Unfit:
 
 
 def export_markup(
-    directory: str,
-    manifest: Json,
+    run: FinishedRun,
     how: MarkupExport,
     output: str,
     rows: str | None = None,
@@ -44,8 +44,7 @@ def export_markup(
     """Write a finished run's rows, in the order of its shards, shard by shard.
 
     Args:
-        directory: The run's, of ``augment`` with indexed tags, or of ``align``.
-        manifest: Its manifest.
+        run: A run of ``augment`` with indexed tags, or of ``align``.
         how: The format.
         output: Directory of the files, which are not there yet; on a disk.
         rows: ``tagged``, ``plain`` or ``all``; by default those with tags, of ``align`` all.
@@ -61,34 +60,32 @@ def export_markup(
     """
     if unfit not in UNFIT:
         raise ConfigError(f"--unfit {unfit}: {how.name} has no escapes for tags; give leave_out")
-    rows = rows or ("tagged" if manifest["job"] == "augment" else "all")
+    rows = rows or ("tagged" if run.job == "augment" else "all")
     require_choice("rows", rows, ROWS)
-    selection.check(str(manifest["job"]))
-    if manifest["job"] == "augment" and rows != "all" and not selection.kinds:
+    selection.check(run.job)
+    if run.job == "augment" and rows != "all" and not selection.kinds:
         # So that a sample is one of the rows that are written.
         selection = dataclasses.replace(selection, kinds=(rows,))
-    _check_representation(directory, manifest)
+    _check_representation(run)
     unfit_reason = _unfit_reason(how, inline_syntax)
     paths = tuple(f"{output.rstrip('/')}/pairs{ending}" for ending in how.endings)
     for path in paths:
         if files.exists(path):
             raise ConfigError(f"{path}: already exists; give another --output, or delete it")
-    batches = select(
-        lambda: wanted_batches(directory, manifest, selection), selection, data_bytes(manifest)
-    )
-    shifted = bool(manifest["configuration"].get("whitespace_shift"))
+    batches = select(lambda: wanted_batches(run, selection), selection, run.data_bytes)
+    shifted = bool(run.settings.get("whitespace_shift"))
     read = markup_rows(batches, rows, shifted=shifted)
     fitting = _Fitting(read, unfit_reason, how.name, leave_out=unfit == "leave_out")
-    sources = sorted({corpus["source_lang"] for corpus in manifest["corpora"].values()})
+    sources = sorted({corpus["source_lang"] for corpus in run.manifest["corpora"].values()})
     _write(paths, how.write(fitting, sources[0] if len(sources) == 1 else None))
     return Exported(paths, fitting.rows, fitting.left_out)
 
 
-def _check_representation(directory: str, manifest: Json) -> None:
-    representation = manifest["configuration"].get("representation", "indexed")
+def _check_representation(run: FinishedRun) -> None:
+    representation = run.settings.get("representation", "indexed")
     if representation != "indexed":
         raise ConfigError(
-            f"{directory}: the tags are written as {representation}; only those of a run with "
+            f"{run.directory}: the tags are written as {representation}; only those of a run with "
             "--representation indexed can be exported"
         )
 

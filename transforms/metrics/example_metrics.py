@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError, InputError
-from pairweave.transforms.export.export import shard_batches
 from pairweave.transforms.formats.wets import NOTHING
 from pairweave.transforms.kernels.masks.masks import POSITIONS
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_in_step
@@ -164,22 +164,25 @@ class Comparison:
         return "\n".join([*lines, self.signature, json.dumps(figures)])
 
 
-def profile_run(directory: str, manifest: Mapping[str, Any]) -> dict[str, Profile]:
+_COLUMNS = ("id", "method", "masked", "suggestion", "operation", "target_lang")
+
+
+def profile_run(run: FinishedRun) -> dict[str, Profile]:
     """Return the profiles of a finished run's examples, by method and all together.
 
     Raises:
         ConfigError: The run has no suggestions, or no example.
         WorkerError: A shard is missing or differs from the manifest.
     """
-    if manifest["job"] != "suggest":
-        raise ConfigError(f"{directory}: a run of {manifest['job']} has no suggestions")
+    if run.job != "suggest":
+        raise ConfigError(f"{run.directory}: a run of {run.job} has no suggestions")
     counted: dict[str, Counted] = {}
-    for batch in shard_batches(directory, manifest):
+    for batch in run.batches(_COLUMNS):
         for method in sorted(set(batch.column("method").to_pylist())):
             _add(counted, method, batch.filter(pa.compute.equal(batch.column("method"), method)))
         _add(counted, "all", batch)
     if not counted:
-        raise ConfigError(f"{directory}: the run has no example")
+        raise ConfigError(f"{run.directory}: the run has no example")
     return {
         name: counted[name].profile() for name in sorted(counted, key=lambda n: (n == "all", n))
     }

@@ -10,9 +10,8 @@ import pyarrow as pa
 from pairweave.transforms.counts.histograms import Bars
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output import attempt_marks
-from pairweave.transforms.output.band_edges import BandEdge
+from pairweave.transforms.output.document_notices import BandEdge, ExchangedSides
 from pairweave.transforms.output.documents.plan_model import read_plan
-from pairweave.transforms.output.exchanged_sides import ExchangedSides
 from pairweave.transforms.output.receipt_checks import check_shard, check_unit
 from pairweave.transforms.output.run_files import (
     PLAN,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pairweave.transforms.counts.histograms import HISTOGRAMS
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.report.histogram_charts import charts
 from pairweave.transforms.report.report_samples import TAG_COLOURS, kept_samples
 from pairweave.transforms.report.run_samples import Row, first_pairs
@@ -49,7 +50,7 @@ class PairsOfBoth:
     left_out: Sequence[str] = ()
 
 
-def compare_pairs(outputs: Sequence[str], manifests: Sequence[Json]) -> PairsOfBoth:
+def compare_pairs(runs: Sequence[FinishedRun]) -> PairsOfBoth:
     """Compare the first pairs by id of two runs, in the columns that both have.
 
     Where a pair comes from is no difference, since the same pair may be in other files.
@@ -57,10 +58,7 @@ def compare_pairs(outputs: Sequence[str], manifests: Sequence[Json]) -> PairsOfB
     Raises:
         WorkerError: A shard cannot be read.
     """
-    first, second = (
-        first_pairs(output, manifest, PAIRS)
-        for output, manifest in zip(outputs, manifests, strict=True)
-    )
+    first, second = (first_pairs(run, PAIRS) for run in runs)
     # Beyond the last of them, a run may have pairs that were not read.
     ends = [max(found) for found in (first, second) if len(found) == PAIRS]
     first, second = (

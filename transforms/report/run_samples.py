@@ -5,26 +5,23 @@ the same bytes.
 """
 
 import dataclasses
-import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.ids import pair_keys
 from pairweave.transforms.kernels.sampling import STEP_PREVIEW, draw
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.receipt_sums import ReceiptSums
-from pairweave.transforms.output.run_files import data_name, rejects_name
 from pairweave.transforms.report.border_samples import border_samples
 from pairweave.transforms.report.sample_groups import Group, choose
-from pairweave.transforms.storage import files
 
 MAX_SHARDS = 3
 BATCH_ROWS = 1_024
+"""Few, because only the first rows of a shard may be wanted."""
 FILTER = "filter"
 """The job whose rules have borders."""
 
@@ -47,14 +44,11 @@ class Samples:
     borders: Sequence[Json] = ()
 
 
-def gather(
-    output: str, manifest: Json, sums: ReceiptSums, kept: int = 24, each_reason: int = 3
-) -> Samples:
+def gather(run: FinishedRun, sums: ReceiptSums, kept: int = 24, each_reason: int = 3) -> Samples:
     """Read a report's samples.
 
     Args:
-        output: The run's directory, whose shards are all written.
-        manifest: Its manifest, or the draft of it.
+        run: The run; its manifest may be a draft.
         sums: The sums of its receipts.
         kept: Most kept rows, of different pairs, besides extremes.
         each_reason: Most rejected rows for each reason.
@@ -62,30 +56,27 @@ def gather(
     Raises:
         WorkerError: A shard cannot be read.
     """
-    rejected = _rejected(output, manifest["shards"], sums, each_reason)
-    borders = _borders(output, manifest, sums) if manifest["job"] == FILTER else ()
-    first = first_kept(output, manifest, kept)
-    return Samples(
-        choose(first, _shown_shards(output, manifest)) if first else [], rejected, borders
-    )
+    rejected = _rejected(run, sums, each_reason)
+    borders = _borders(run, sums) if run.job == FILTER else ()
+    first = first_kept(run, kept)
+    return Samples(choose(first, _shown_shards(run)) if first else [], rejected, borders)
 
 
-def _shown_shards(output: str, manifest: Json) -> Iterator[pa.Table]:
+def _shown_shards(run: FinishedRun) -> Iterator[pa.Table]:
     """Yield a few shards, without rows that are shown only if there are no better ones."""
-    for name in _filled_shards(manifest)[:MAX_SHARDS]:
-        rows = _read(output, name, None)
+    for name in run.filled[:MAX_SHARDS]:
+        rows = run.table(name)
         better = rows.filter(pc.invert(_is_plain(rows)))
         yield better if better.num_rows else rows
 
 
-def _borders(output: str, manifest: Json, sums: ReceiptSums) -> Sequence[Json]:
-    data = [_read(output, name, None) for name in _filled_shards(manifest)[:MAX_SHARDS]]
-    names = [rejects_name(n, manifest["shards"]) for n in sorted(_covering_shards(sums))]
-    rejects = [_read(output, name, None) for name in names]
-    return border_samples(manifest["configuration"], data, rejects)
+def _borders(run: FinishedRun, sums: ReceiptSums) -> Sequence[Json]:
+    data = [run.table(name) for name in run.filled[:MAX_SHARDS]]
+    rejects = [run.table(run.rejects_name(n)) for n in sorted(_covering_shards(sums))]
+    return border_samples(run.settings, data, rejects)
 
 
-def first_kept(output: str, manifest: Json, count: int) -> list[Row]:
+def first_kept(run: FinishedRun, count: int) -> list[Row]:
     """Return the first kept rows by id, of different pairs; tagged ones where there are any.
 
     Raises:
@@ -94,28 +85,26 @@ def first_kept(output: str, manifest: Json, count: int) -> list[Row]:
     preferred: list[Row] = []
     others: list[Row] = []
     seen: set[str] = set()
-    for name in _filled_shards(manifest)[:MAX_SHARDS]:
-        for batch in _batches(output, name):
-            plain = _is_plain(batch)
-            if len(others) < count:
-                others += batch.filter(plain).slice(0, count - len(others)).to_pylist()
-            for row in batch.filter(pc.invert(plain)).to_pylist():
-                if row["id"] not in seen:
-                    seen.add(row["id"])
-                    preferred.append(row)
-                if len(preferred) == count:
-                    return preferred
+    for batch in run.batches(names=run.filled[:MAX_SHARDS], batch_rows=BATCH_ROWS):
+        plain = _is_plain(batch)
+        if len(others) < count:
+            others += batch.filter(plain).slice(0, count - len(others)).to_pylist()
+        for row in batch.filter(pc.invert(plain)).to_pylist():
+            if row["id"] not in seen:
+                seen.add(row["id"])
+                preferred.append(row)
+            if len(preferred) == count:
+                return preferred
     return preferred or others
 
 
-def first_rows(output: str, manifest: Json, count: int) -> list[Row]:
+def first_rows(run: FinishedRun, count: int) -> list[Row]:
     """Return the texts and languages of the first rows of the first shard with any.
 
     Raises:
         WorkerError: The shard cannot be read.
     """
-    names = _filled_shards(manifest)[:1]
-    rows = [_read(output, name, None).slice(0, count) for name in names]
+    rows = [run.table(name).slice(0, count) for name in run.filled[:1]]
     wanted = ("source", "target", "masked", "source_lang", "target_lang")
     return [
         row
@@ -124,53 +113,50 @@ def first_rows(output: str, manifest: Json, count: int) -> list[Row]:
     ]
 
 
-def first_pairs(output: str, manifest: Json, count: int) -> dict[str, list[Row]]:
+def first_pairs(run: FinishedRun, count: int) -> dict[str, list[Row]]:
     """Return all rows of the first pairs by id, by id.
 
     Args:
-        output: The run's directory.
-        manifest: Its manifest.
+        run: The run.
         count: Most pairs.
 
     Raises:
         WorkerError: A shard cannot be read.
     """
     found: dict[str, list[Row]] = {}
-    for name in _filled_shards(manifest):
-        for batch in _batches(output, name):
-            for row in batch.to_pylist():
-                if row["id"] not in found and len(found) == count:
-                    return found
-                found.setdefault(row["id"], []).append(row)
+    for row in run.rows(names=run.filled):
+        if row["id"] not in found and len(found) == count:
+            return found
+        found.setdefault(row["id"], []).append(row)
     return found
 
 
-def drawn_kept(output: str, manifest: Json, count: int, seed: int) -> list[Row]:
+def drawn_kept(run: FinishedRun, count: int, seed: int) -> list[Row]:
     """Return kept rows of different pairs, drawn by seed; tagged ones where there are any.
 
     Raises:
         WorkerError: A shard cannot be read.
     """
-    names = _filled_shards(manifest)
+    names = run.filled
     order = _drawn_order(np.arange(len(names), dtype=np.uint64), seed)
-    tables = [_read(output, names[shard], None) for shard in order[:MAX_SHARDS].tolist()]
+    tables = [run.table(names[shard]) for shard in order[:MAX_SHARDS].tolist()]
     if not tables:
         return []
     return drawn_rows(pa.concat_tables(tables), count, seed)
 
 
-def drawn_from_all(output: str, manifest: Json, count: int, seed: int) -> list[Row]:
+def drawn_from_all(run: FinishedRun, count: int, seed: int) -> list[Row]:
     """Return tagged rows of different pairs, drawn by seed from as many shards as it takes.
 
     Raises:
         WorkerError: A shard cannot be read.
     """
-    names = _filled_shards(manifest)
+    names = run.filled
     drawn: list[Row] = []
     for shard in _drawn_order(np.arange(len(names), dtype=np.uint64), seed).tolist():
         if len(drawn) == count:
             break
-        rows = _read(output, names[shard], None)
+        rows = run.table(names[shard])
         tagged = rows.filter(pc.invert(_is_plain(rows)))
         drawn += drawn_rows(tagged, count - len(drawn), seed)
     return drawn
@@ -218,19 +204,11 @@ def _is_plain(rows: pa.RecordBatch | pa.Table) -> pa.Array | pa.ChunkedArray:
     return pc.equal(rows.column("kind"), "plain")
 
 
-def _filled_shards(manifest: Json) -> list[str]:
-    rows = {entry["name"]: entry.get("rows", 0) for entry in manifest["files"]}
-    names = (data_name(shard, manifest["shards"]) for shard in range(manifest["shards"]))
-    return [name for name in names if rows.get(name)]
-
-
-def _rejected(
-    output: str, shards: int, sums: ReceiptSums, each_reason: int
-) -> dict[str, list[Row]]:
+def _rejected(run: FinishedRun, sums: ReceiptSums, each_reason: int) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     for shard in sorted(_covering_shards(sums)):
-        name = rejects_name(shard, shards)
-        reasons = _read(output, name, ["reason"]).column("reason").to_pylist()
+        name = run.rejects_name(shard)
+        reasons = run.table(name, ["reason"]).column("reason").to_pylist()
         wanted: list[int] = []
         room: dict[str, int] = {}
         for row, reason in enumerate(reasons):
@@ -238,7 +216,7 @@ def _rejected(
             if left:
                 room[reason] = left - 1
                 wanted.append(row)
-        for sample in _read(output, name, None).take(pa.array(wanted, type=pa.int64())).to_pylist():
+        for sample in run.table(name).take(pa.array(wanted, type=pa.int64())).to_pylist():
             found.setdefault(sample["reason"], []).append(sample)
     return dict(sorted(found.items()))
 
@@ -253,28 +231,3 @@ def _covering_shards(sums: ReceiptSums) -> list[int]:
         covered |= reasons.pop(best)
         chosen.append(best)
     return chosen
-
-
-def _batches(output: str, name: str) -> Iterator[pa.RecordBatch]:
-    reader = _reading(name, lambda: pq.ParquetFile(io.BytesIO(_bytes(output, name))))
-    batches = reader.iter_batches(batch_size=BATCH_ROWS)
-    while True:
-        batch = _reading(name, lambda: next(batches, None))
-        if batch is None:
-            return
-        yield batch
-
-
-def _read(output: str, name: str, columns: list[str] | None) -> pa.Table:
-    return _reading(name, lambda: pq.read_table(io.BytesIO(_bytes(output, name)), columns=columns))
-
-
-def _bytes(output: str, name: str) -> bytes:
-    return files.read_bytes(files.join(output, name))
-
-
-def _reading(name: str, read: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever is read
-    try:
-        return read()
-    except (OSError, pa.ArrowException) as error:
-        raise WorkerError(f"{name}: cannot be read: {error}; was it changed or moved?") from error

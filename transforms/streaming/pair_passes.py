@@ -6,22 +6,17 @@ and only one is in memory at a time.
 """
 
 import dataclasses
-import hashlib
-import io
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pairweave.transforms import ids
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels import sampling
-from pairweave.transforms.output.run_files import data_name
-from pairweave.transforms.storage import files
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.streaming.drawable_pairs import DrawablePairs, Drawing, prepare
-from pairweave.transforms.streaming.linked_rows import COLUMNS, linked_rows
 from pairweave.transforms.streaming.seeds import derived, random_order
 
 
@@ -30,17 +25,13 @@ class StreamedRun:
     """A finished run whose pairs are streamed.
 
     Attributes:
-        directory: Its directory or URI.
-        job: ``align`` or ``augment``.
+        run: The run, of ``align``, or of ``augment`` that keeps its links.
         pairs: Number of pairs in each shard.
-        hashes: The SHA-256 of each shard's file, in hexadecimal.
         drawing: How its tags are drawn.
     """
 
-    directory: str
-    job: str
+    run: FinishedRun
     pairs: tuple[int, ...]
-    hashes: tuple[str, ...]
     drawing: Drawing
 
     @property
@@ -81,6 +72,7 @@ class PairPasses:
         """
         self._run, self._seed, self._shuffle = run, seed, shuffle
         self._room = memory
+        self._again = dataclasses.replace(run.run, checked=False)
         self._checked: set[int] = set()
         self._kept: dict[int, DrawablePairs] = {}
         self._last: tuple[int, DrawablePairs] | None = None
@@ -134,24 +126,16 @@ class PairPasses:
         return self._last[1]
 
     def _read(self, shard: int) -> pa.Table:
-        run = self._run
-        name = data_name(shard, len(run.pairs))
+        streamed = self._run
+        run = self._again if shard in self._checked else streamed.run
         try:
-            data = files.read_bytes(files.join(run.directory, name))
-        except OSError as error:
-            raise WorkerError(f"{run.directory}: {name}: cannot be read: {error}") from error
-        if shard not in self._checked:
-            found = hashlib.sha256(data).hexdigest()
-            if found != run.hashes[shard]:
-                raise WorkerError(
-                    f"{run.directory}: {name}: expected sha256 {run.hashes[shard]}, found {found}"
-                )
-            self._checked.add(shard)
-        table = pq.read_table(io.BytesIO(data), columns=list(COLUMNS[run.job]))
-        pairs = linked_rows(table.combine_chunks(), run.job)
-        if pairs.num_rows != run.pairs[shard]:
+            pairs = run.links(shard)
+        except WorkerError as error:
+            raise type(error)(f"{run.directory}: {error}") from error
+        self._checked.add(shard)
+        if pairs.num_rows != streamed.pairs[shard]:
             raise WorkerError(
-                f"{run.directory}: {name}: expected {run.pairs[shard]} pairs with a plain row, "
-                f"found {pairs.num_rows}"
+                f"{run.directory}: {run.names[shard]}: expected {streamed.pairs[shard]} pairs with "
+                f"a plain row, found {pairs.num_rows}"
             )
         return pairs.combine_chunks()

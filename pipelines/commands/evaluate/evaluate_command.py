@@ -12,7 +12,6 @@ from pairweave.pipelines.options.command_options import (
     EvaluateSuggestionsOptions,
 )
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.run import finished_run
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.metrics.example_metrics import (
     Comparison,
@@ -26,6 +25,7 @@ from pairweave.transforms.metrics.suggestion_metrics import (
     compare_suggestions,
     evaluate_suggestions,
 )
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.storage import files
 
 USAGE = """usage: pairweave evaluate KIND ARGUMENTS [--option value ...]
@@ -130,9 +130,9 @@ def _examples(arguments: Sequence[str]) -> int:
     if has_files(options.data):
         made = {"all": profile_files(options.data, language)}
     else:
-        found = finished_run.open_manifest(options.data)
-        made = profile_run(options.data, found)
-        tags = {corpus["target_lang"] for corpus in found["corpora"].values()}
+        run = FinishedRun.open(options.data)
+        made = profile_run(run)
+        tags = {corpus["target_lang"] for corpus in run.manifest["corpora"].values()}
         if language is None and len(tags) == 1:
             (language,) = tags
     return _say(Comparison(made, profile_files(options.golden, language)).render())

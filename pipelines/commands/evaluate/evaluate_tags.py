@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.command_options import EvaluateTagsOptions, JudgementOptions
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.run import finished_run
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import find_syntax
 from pairweave.transforms.markup.other_syntax import check_lines
@@ -21,6 +20,7 @@ from pairweave.transforms.metrics.tags.translation_judgement import (
     write_translations,
 )
 from pairweave.transforms.metrics.tags.xml_metrics import XmlConfig
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.storage import files
 
 
@@ -102,8 +102,8 @@ def judgements(arguments: Sequence[str]) -> int:
         terminal.say(f"{options.output}: {len(tags)} tags of {lines} lines to judge")
         return 0
     assert options.sample is not None
-    found = finished_run.open_manifest(options.sample)
-    rows = draw_sheet(options.sample, found, options.number, options.seed)
+    run = FinishedRun.open(options.sample, checked=False)
+    rows = draw_sheet(run, options.number, options.seed)
     write_sheet(options.output, rows)
     pairs = len({(row.id, row.variant) for row in rows})
     terminal.say(f"{options.output}: {len(rows)} tags of {pairs} pairs to judge")

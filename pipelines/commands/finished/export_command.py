@@ -7,12 +7,12 @@ from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.finished.export_golden import export_golden
 from pairweave.pipelines.options.command_options import ExportOptions
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.run import finished_run
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.export.export import Exported, export
 from pairweave.transforms.export.export_markup import export_markup
 from pairweave.transforms.export.export_rows import Selection
 from pairweave.transforms.formats import registry
+from pairweave.transforms.output.finished_run import FinishedRun, run_of
 
 _GOLDEN_FORMATS = ("wets", "mt5")
 
@@ -22,19 +22,18 @@ def main(name: str, arguments: Sequence[str]) -> int:
     options, _ = flags.parse(
         ExportOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
     )
-    found = finished_run.open_manifest(options.directory)
-    run = finished_run.run_of(f"{options.output.rstrip('/')}/file")
-    if run is not None:
+    run = FinishedRun.open(options.directory)
+    outer = run_of(f"{options.output.rstrip('/')}/file")
+    if outer is not None:
         raise ConfigError(
-            f"{options.output} is inside the run {run}, which must stay as its manifest "
+            f"{options.output} is inside the run {outer}, which must stay as its manifest "
             "describes it; give another directory: --output DIR"
         )
-    selection = selection_of(options, str(found["job"]))
+    selection = selection_of(options, run.job)
     _check_series(options)
     if options.format in registry.markup_export_names():
         done = export_markup(
-            options.directory,
-            found,
+            run,
             registry.markup_export(options.format),
             options.output,
             options.rows,
@@ -48,9 +47,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
             f"--inline_syntax: {options.format} has the tags of the run; leave it out"
         )
     done = export(
-        options.directory,
-        found,
-        registry.row_export_of(options.format, options.directory, str(found["job"])),
+        run,
+        registry.row_export_of(options.format, options.directory, run.job),
         options.output,
         options.unfit,
         selection,

@@ -10,7 +10,7 @@ import rich.text
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.command_options import PreviewOptions
-from pairweave.pipelines.run import finished_run
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.report import run_samples
 from pairweave.transforms.report.shown_text import linked_words, pieces
 from pairweave.transforms.text.control_characters import visible_line
@@ -28,8 +28,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
     options, _ = flags.parse(
         PreviewOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
     )
-    found = finished_run.open_manifest(options.directory)
-    show(run_samples.drawn_kept(options.directory, found, options.pairs, options.seed))
+    run = FinishedRun.open(options.directory, checked=False)
+    show(run_samples.drawn_kept(run, options.pairs, options.seed))
     return 0
 
 

@@ -6,11 +6,11 @@ from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.command_options import ReportOptions
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.run import finished_run
 from pairweave.transforms.commit.checking import read_sums
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.documents.run_note_model import read_run_note
+from pairweave.transforms.output.finished_run import FinishedRun, run_of
 from pairweave.transforms.report import page as report_page
 from pairweave.transforms.report import run_samples
 from pairweave.transforms.storage import files
@@ -37,12 +37,12 @@ def render(directory: str) -> str:
         ConfigError: There is no finished run.
         WorkerError: One of its files is missing or broken.
     """
-    found = finished_run.open_manifest(directory, counts=True)
-    sums = read_sums(directory, found)
-    samples = run_samples.gather(directory, found, sums)
+    run = FinishedRun.open(directory, counts=True, checked=False)
+    sums = read_sums(directory, run.manifest)
+    samples = run_samples.gather(run, sums)
     path = files.join(directory, run_files.RUN)
-    run = read_run_note(path) if files.exists(path) else None
-    return report_page.render(found, sums, samples, run)
+    note = read_run_note(path) if files.exists(path) else None
+    return report_page.render(run.manifest, sums, samples, note)
 
 
 def write(path: str, page: str) -> None:
@@ -51,7 +51,7 @@ def write(path: str, page: str) -> None:
     Raises:
         ConfigError: The page cannot be written there.
     """
-    run = finished_run.run_of(path)
+    run = run_of(path)
     if run is not None:
         raise ConfigError(
             f"{path} is inside the run {run}, which must stay as its manifest describes it; "

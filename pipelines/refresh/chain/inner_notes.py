@@ -9,13 +9,14 @@ from typing import Any
 
 import orjson
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pydantic import Field
 
 from pairweave.pipelines.refresh.chain import hashed_reads
 from pairweave.pipelines.refresh.chain.record_parts import Settings, Sha256, StatePart
-from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError, MachineError, WorkerError
 from pairweave.transforms.output import run_files
+from pairweave.transforms.output.documents.manifest_model import read_manifest
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files, json_files
 
@@ -133,18 +134,29 @@ def require_inputs(directory: str, note: Note) -> None:
     _require(directory, files.join(directory, TAKEN), note.taken_down)
 
 
-def read_shard(run: str, manifest: run_files.Json, name: str) -> pa.Table:
-    """Read a shard of a finished run, compared with the hash in its manifest.
+def open_run(directory: str) -> FinishedRun:
+    """Return the finished run in a directory.
+
+    Raises:
+        ConfigError: Its manifest is damaged.
+    """
+    return FinishedRun(directory, read_manifest(files.join(directory, run_files.MANIFEST)))
+
+
+def read_shard(run: FinishedRun, name: str) -> pa.Table:
+    """Read a shard of an inner run, or its rejects, compared with the hash in its manifest.
 
     Raises:
         ConfigError: It is missing, differs, or is not in the manifest.
+        MachineError: It cannot be read.
     """
-    hashes = {entry["name"]: str(entry["sha256"]) for entry in manifest["files"]}
-    path = files.join(run, name)
     try:
-        return pq.read_table(pa.BufferReader(hashed_reads.read(path, hashes.get(name, ""))))
-    except ConfigError as error:
-        raise _changed(run.rpartition("/")[0], path) from error
+        return run.table(name)
+    except MachineError:
+        raise
+    except WorkerError as error:
+        outer = run.directory.rpartition("/")[0]
+        raise _changed(outer, files.join(run.directory, name)) from error
 
 
 def _require(directory: str, path: str, sha256: str) -> None:

@@ -69,12 +69,12 @@ def test_it_shows_the_pairs_with_the_most_tags_and_says_where_its_files_are(tmp_
     words = ("--output", "shown", "--pairs", 2, "--target_lang", "fr")
     out = runs.run_well_here("demo", *words, cwd=tmp_path)
     assert asked == ["fr"]
-    rows = demo.richest(str(tmp_path / "shown"), 1, 1000)
+    rows = demo.richest(str(tmp_path / "shown"), 1000)
     tags = [len(row["tags"]) for row in rows]
     assert len(rows) > 20
     assert tags == sorted(tags, reverse=True)
     assert tags[0] > tags[-1]
-    assert [len(row["tags"]) for row in demo.richest(str(tmp_path / "shown"), 1, 2)] == tags[:2]
+    assert [len(row["tags"]) for row in demo.richest(str(tmp_path / "shown"), 2)] == tags[:2]
     told = out.rstrip().splitlines()
     assert told[-1].split() == ["manifest:", "shown/_manifest.json"]
     assert any(line.split() == ["report:", "shown/report.html"] for line in told)

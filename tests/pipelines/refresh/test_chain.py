@@ -20,6 +20,7 @@ from pairweave.pipelines.refresh.chain import (
 )
 from pairweave.pipelines.refresh.upkeep import verify
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.storage import hashed_files
 from tests.makers import corpora, nightly, runs
 
@@ -385,9 +386,10 @@ def test_a_shard_of_an_inner_run_is_compared_with_its_manifest(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data/part.parquet").write_bytes(b"another")
     manifest = {"files": [{"name": "data/part.parquet", "sha256": "0" * 64}]}
+    run = FinishedRun(str(tmp_path), manifest)
     for name in ("data/part.parquet", "data/none.parquet"):
         with pytest.raises(ConfigError, match=f"{name}: is missing or differs"):
-            inner_notes.read_shard(str(tmp_path), manifest, name)
+            inner_notes.read_shard(run, name)
 
 
 def reads_of(monkeypatch, table):

@@ -12,8 +12,7 @@ from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output import receipt_checks, receipts, run_files, write
-from pairweave.transforms.output.band_edges import BandEdge
-from pairweave.transforms.output.exchanged_sides import ExchangedSides
+from pairweave.transforms.output.document_notices import BandEdge, ExchangedSides
 from pairweave.transforms.shards.merge import merge_rows
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import disk_files, files

@@ -14,6 +14,7 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.export.export import escape, export
 from pairweave.transforms.formats.registry import row_export
 from pairweave.transforms.output import run_files, write
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.storage import files
 from tests.makers import finished_runs, runs
 from tests.oracles import slow_export
@@ -51,21 +52,22 @@ PLAIN = [
 
 
 def write_run(output, *rows):
-    """Write a run of `suggest` in two shards; returns its manifest."""
+    """Write a run of `suggest` in two shards; return it."""
     halves = [rows[: len(rows) // 2], rows[len(rows) // 2 :]]
 
     def data(_kept):
         return pa.Table.from_pylist(list(halves.pop(0)), schema=schemas.SUGGESTIONS)
 
-    return finished_runs.write_run(str(output), data, {}, job="suggest")
+    return FinishedRun(str(output), finished_runs.write_run(str(output), data, {}, job="suggest"))
 
 
 def write_shard(output, rows):
-    """Write rows as the only shard of a run; returns what a manifest says of it."""
+    """Write rows as the only shard of a run; return it."""
     data = write.encode_parquet(pa.Table.from_pylist(rows, schema=schemas.SUGGESTIONS), "signature")
     name = run_files.data_name(0, 1)
     files.write_bytes(files.join(str(output), name), data)
-    return {"job": "suggest", "shards": 1, "files": [run_files.file_entry(name, data)]}
+    manifest = {"job": "suggest", "shards": 1, "files": [run_files.file_entry(name, data)]}
+    return FinishedRun(str(output), manifest)
 
 
 def read(directory, stem="suggestions"):
@@ -85,8 +87,7 @@ def run(tmp_path_factory):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_format_of_suggestions_is_that_of_plain_python(run, tmp_path, form):
-    manifest = run_files.read_json(str(run / run_files.MANIFEST))
-    done = export(str(run), manifest, row_export(form), str(tmp_path))
+    done = export(FinishedRun.open(str(run)), row_export(form), str(tmp_path))
     assert (done.rows, done.left_out) == (3, 0)
     assert sorted(Path(path).name for path in done.paths) == sorted(
         path.name for path in tmp_path.iterdir()
@@ -161,7 +162,7 @@ def test_nothing_is_changed_in_silence(form, rows):
     good = [slow_export.fits(row, form) for row in made]
     with tempfile.TemporaryDirectory() as directory:
         found = write_shard(f"{directory}/run", made)
-        arguments = (f"{directory}/run", found, row_export(form))
+        arguments = (found, row_export(form))
         if all(good):
             export(*arguments, f"{directory}/out")
             assert read(f"{directory}/out") == slow_export.files_of(made, form)
@@ -188,7 +189,7 @@ def test_nothing_is_changed_in_silence(form, rows):
 def test_what_no_escape_helps_is_refused_with_what_does(tmp_path):
     found = write_run(tmp_path / "run", example(1), example(2, suggestion="<NULL_REP>"))
     with pytest.raises(ConfigError, match=r"suggestion contains .* with --unfit leave_out$"):
-        export(str(tmp_path / "run"), found, row_export("wets"), str(tmp_path / "out"), "escape")
+        export(found, row_export("wets"), str(tmp_path / "out"), "escape")
 
 
 def test_a_run_is_exported_in_the_forms_of_its_rows(run, tmp_path):
@@ -223,11 +224,11 @@ def test_a_changed_shard_is_refused_and_leaves_no_file(tmp_path):
     path = tmp_path / "run" / "data" / "part-00001-of-00002.parquet"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(WorkerError, match=r"part-00001-of-00002\.parquet: expected sha256"):
-        export(str(tmp_path / "run"), found, row_export("wets"), str(tmp_path / "out"))
+        export(found, row_export("wets"), str(tmp_path / "out"))
     assert list((tmp_path / "out").iterdir()) == []
     path.unlink()
     with pytest.raises(WorkerError, match=r"part-00001-of-00002\.parquet: cannot be read"):
-        export(str(tmp_path / "run"), found, row_export("wets"), str(tmp_path / "out"))
+        export(found, row_export("wets"), str(tmp_path / "out"))
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):

@@ -11,7 +11,7 @@ from pairweave.transforms.export import export_rows
 from pairweave.transforms.export.export import export
 from pairweave.transforms.export.export_rows import Selection, select
 from pairweave.transforms.formats.registry import row_export
-from pairweave.transforms.output import run_files
+from pairweave.transforms.output.finished_run import FinishedRun
 from tests.makers import finished_runs, runs
 
 METHODS = ("random", "alignment", "parallel")
@@ -50,9 +50,8 @@ def run(tmp_path_factory):
 
 
 def exported(run, output, form="jsonl", unfit="refuse", **selection):
-    manifest = run_files.read_json(str(run / "_manifest.json"))
     chosen = Selection(**selection)
-    done = export(str(run), manifest, row_export(form), str(output), unfit, chosen)
+    done = export(FinishedRun.open(str(run)), row_export(form), str(output), unfit, chosen)
     text = next(output.iterdir()).read_text()
     if form == "jsonl":
         assert done.rows == text.count("\n")
@@ -166,11 +165,9 @@ def test_rows_of_augment_are_chosen_by_kind(tmp_path):
     status, _, errors = runs.run_here(*arguments, tmp_path / "x", "--methods", "random")
     assert status == 2
     assert "--methods: rows of augment have no method" in errors
-    manifest = run_files.read_json(str(tmp_path / "run" / "_manifest.json"))
     with pytest.raises(ConfigError, match="a run of augment has plain, tagged"):
         export(
-            str(tmp_path / "run"),
-            manifest,
+            FinishedRun.open(str(tmp_path / "run")),
             row_export("jsonl"),
             str(tmp_path / "y"),
             selection=Selection(kinds=("insert",)),

@@ -15,6 +15,7 @@ from pairweave.transforms.commit.checking import read_sums
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output import run_files
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.receipt_sums import ShardFacts, no_sums
 from pairweave.transforms.report import page as report_page
 from pairweave.transforms.report import run_samples, shown_counts, shown_settings, templating
@@ -38,7 +39,9 @@ def run(tmp_path_factory):
 def page_of(output, document):
     """Return a report made again from the files of a run."""
     sums = read_sums(output, document)
-    return report_page.render(document, sums, run_samples.gather(output, document, sums))
+    return report_page.render(
+        document, sums, run_samples.gather(FinishedRun(output, document), sums)
+    )
 
 
 def texts(page):
@@ -193,10 +196,10 @@ def test_a_tag_has_one_colour_on_both_sides_and_sides_are_isolated(run):
 
 
 def test_only_tagged_rows_are_shown_where_there_are_any(run):
-    kept = run_samples.first_kept(run[0], run[1], 12)
+    kept = run_samples.first_kept(FinishedRun(*run[:2]), 12)
     assert [row["kind"] for row in kept] == ["tagged"] * 4
     assert [row["id"] for row in kept] == sorted(row["id"] for row in kept)
-    assert run_samples.first_kept(run[0], run[1], 3) == kept[:3]
+    assert run_samples.first_kept(FinishedRun(*run[:2]), 3) == kept[:3]
 
 
 def test_counters_are_shown_by_what_they_count(run):

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 import pyarrow.dataset
 import pytest
 
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.report import run_comparison
 from pairweave.transforms.report.templating import number
 from tests.makers import corpora, finished_runs, runs
@@ -35,11 +36,8 @@ def rows_of(output):
 
 
 def compared(outputs):
-    from pairweave.pipelines.run import finished_run
-
-    names = [str(output) for output in outputs]
-    manifests = [finished_run.open_manifest(name) for name in names]
-    return manifests, run_comparison.compare_pairs(names, manifests)
+    both = [FinishedRun.open(str(output)) for output in outputs]
+    return [run.manifest for run in both], run_comparison.compare_pairs(both)
 
 
 @pytest.mark.parametrize("most", [2_000, 25, 1])

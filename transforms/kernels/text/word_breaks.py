@@ -295,7 +295,8 @@ def find_tokens(
     """
     texts = len(offsets) - 1
     token_offsets = np.zeros(texts + 1, np.int32)
-    starts = np.empty(64 + (offsets[texts] - offsets[0]) // 4, np.int32)
+    # Room for a few short texts however many tokens they have, else for a token every four bytes.
+    starts = np.empty(1_024 + (offsets[texts] - offsets[0]) // 4, np.int32)
     ends = np.empty(len(starts), np.int32)
     places = np.empty(clitics.MAX_PLACES, np.int64)
     tokens: Integer = np.int64(0)

@@ -11,6 +11,7 @@ from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.markup.markup import INDEXED, strip_markup
 from pairweave.transforms.metrics.tags.sheet_files import JUDGEMENT, read_judged, write_rows
 from pairweave.transforms.metrics.tags.tag_metrics import version
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.report import run_samples
 
@@ -117,14 +118,11 @@ class Agreement:
         return "\n".join([*lines, self.signature, json.dumps(found, ensure_ascii=False)])
 
 
-def draw_sheet(
-    directory: str, manifest: Mapping[str, Any], pairs: int, seed: int
-) -> list[SheetRow]:
+def draw_sheet(run: FinishedRun, pairs: int, seed: int) -> list[SheetRow]:
     """Draw pairs of a finished run by hash and seed, and return each of their tags.
 
     Args:
-        directory: The run's directory.
-        manifest: Its manifest.
+        run: The run.
         pairs: Number of pairs to draw; all if there are fewer.
         seed: Seed of the draws.
 
@@ -132,17 +130,18 @@ def draw_sheet(
         ConfigError: The run has no tags, or not as indexed tokens.
         WorkerError: A shard cannot be read.
     """
-    configuration = manifest.get("configuration", {})
-    representation = configuration.get("representation", "indexed")
-    if manifest.get("job") != "augment" or representation != "indexed":
+    representation = run.settings.get("representation", "indexed")
+    if run.job != "augment" or representation != "indexed":
         raise ConfigError(
-            f"{directory}: tags are drawn from a run of augment with --representation indexed, "
-            f"this is {manifest.get('job')} with {representation}"
+            f"{run.directory}: tags are drawn from a run of augment with --representation indexed, "
+            f"this is {run.job} with {representation}"
         )
-    drawn = run_samples.drawn_from_all(directory, manifest, pairs, seed)
+    drawn = run_samples.drawn_from_all(run, pairs, seed)
     rows = [row for pair in drawn for row in rows_of(pair)]
     if not rows:
-        raise ConfigError(f"{directory}: no row of this run has tags, so there is nothing to judge")
+        raise ConfigError(
+            f"{run.directory}: no row of this run has tags, so there is nothing to judge"
+        )
     return rows
 
 

@@ -1,18 +1,15 @@
 """Links or scores in input order: one line of text per input line."""
 
-import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.pharaoh import format_links
-from pairweave.transforms.output.run_files import data_name, rejects_name
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.rejects import Reject
-from pairweave.transforms.storage import files
 from pairweave.transforms.units import Unit
 
 PLACE = ["id", "corpus", "file", "line"]
@@ -28,11 +25,11 @@ LINES = pa.schema(
 )
 
 
-LinesOf = Callable[[str, int, int], list[pa.Table]]
+LinesOf = Callable[[FinishedRun, int], list[pa.Table]]
 
 
 def collect_lines(
-    output: str, shards: int, order: Sequence[tuple[str, str]], lines_of: LinesOf | None = None
+    run: FinishedRun, order: Sequence[tuple[str, str]], lines_of: LinesOf | None = None
 ) -> bytes:
     """Return the links of each input line, in input order, as Pharaoh text; or another text.
 
@@ -40,19 +37,19 @@ def collect_lines(
     line. Entries of one line (a PO plural) are in the order of their ids.
 
     Args:
-        output: The directory of a finished ``align`` run.
-        shards: Its number of shards.
+        run: A run of ``align``; with ``lines_of``, of another job.
         order: Corpus and name of each input file with lines, in input order; a file occurs as often
             as it was given, regardless of its number of units.
         lines_of: Returns the lines of a shard's pairs and of its rejects (`LINES`), given the
-            run's directory, the shard's number and the number of shards; None for links.
+            run and the shard's number; None for links.
 
     Raises:
         ConfigError: See `check_copies`.
+        WorkerError: See `FinishedRun.table`.
     """
     parts: list[pa.Table] = []
-    for shard in range(shards):
-        parts.extend((lines_of or _shard_lines)(output, shard, shards))
+    for shard in range(len(run.names)):
+        parts.extend((lines_of or _shard_lines)(run, shard))
     rows = pa.concat_tables(parts)
     positions: dict[tuple[str, str], list[int]] = {}
     for position, place in enumerate(order):
@@ -140,10 +137,10 @@ def _part_copies(
     return rows.take(pa.array(np.lexsort((line, table[first, number]))))
 
 
-def _shard_lines(output: str, shard: int, shards: int) -> list[pa.Table]:
+def _shard_lines(run: FinishedRun, shard: int) -> list[pa.Table]:
     """Return the lines of a shard's pairs and of its rejects."""
-    kept = read_columns(files.join(output, data_name(shard, shards)), [*PLACE, "links"])
-    rejected = read_columns(files.join(output, rejects_name(shard, shards)), [*PLACE, "reason"])
+    kept = run.table(run.names[shard], [*PLACE, "links"])
+    rejected = run.table(run.rejects_name(shard), [*PLACE, "reason"])
     texts = format_links(kept.column("links"))
     repeats = pa.compute.equal(rejected.column("reason"), str(Reject.DUPLICATE))
     original = pa.compute.index_in(rejected.column("id"), value_set=kept.column("id"))
@@ -152,8 +149,3 @@ def _shard_lines(output: str, shard: int, shards: int) -> list[pa.Table]:
         rows.select(PLACE).append_column("links", column).cast(LINES)
         for rows, column in ((kept, texts), (rejected, pa.compute.fill_null(links, "")))
     ]
-
-
-def read_columns(path: str, columns: list[str]) -> pa.Table:
-    """Read some columns of a shard."""
-    return pq.read_table(io.BytesIO(files.read_bytes(path)), columns=columns)

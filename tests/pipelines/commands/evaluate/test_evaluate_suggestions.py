@@ -19,6 +19,7 @@ from pairweave.transforms.metrics.example_metrics import (
     profile_run,
 )
 from pairweave.transforms.metrics.suggestion_metrics import evaluate_suggestions
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.storage.text_lines import read_text_lines
 from pairweave.transforms.suggestions.span_lengths import jensen_shannon
 from tests.makers import finished_runs, runs
@@ -197,7 +198,7 @@ def write_golden(prefix, rows):
 
 
 def write_run(output, rows):
-    """Write a finished run of `suggest`."""
+    """Write a finished run of `suggest`; return it."""
     numbers = {source: number for number, (source, *_) in enumerate(rows)}
     table = [
         {
@@ -225,11 +226,11 @@ def write_run(output, rows):
     def data(_kept):
         return pa.Table.from_pylist(parts.pop(0), schema=schemas.SUGGESTIONS)
 
-    return finished_runs.write_run(str(output), data, {}, job="suggest")
+    return FinishedRun(str(output), finished_runs.write_run(str(output), data, {}, job="suggest"))
 
 
 def test_examples_counted_by_hand(tmp_path):
-    found = profile_run(str(tmp_path / "run"), write_run(tmp_path / "run", EXAMPLES))
+    found = profile_run(write_run(tmp_path / "run", EXAMPLES))
     assert list(found) == ["alignment", "random", "all"]
     both = found["all"]
     assert both.examples == 4
@@ -245,7 +246,7 @@ def test_examples_counted_by_hand(tmp_path):
 
 def test_a_golden_set_is_counted_alike(tmp_path):
     golden = profile_files(write_golden(tmp_path / "g", EXAMPLES), "de")
-    made = profile_run(str(tmp_path / "run"), write_run(tmp_path / "run", EXAMPLES))["all"]
+    made = profile_run(write_run(tmp_path / "run", EXAMPLES))["all"]
     assert golden.operation == {"other": 3, "delete": 1}
     assert (golden.words, golden.position, golden.masks) == (made.words, made.position, made.masks)
     assert set(Comparison({"all": made}, golden).distances("all").values()) == {0.0}

@@ -109,7 +109,7 @@ def test_plain_rows_are_shown_where_none_is_tagged():
 
 
 def test_the_demonstration_shows_the_pairs_with_the_most_tags(output):
-    rows = demo.richest(output, 2, 3)
+    rows = demo.richest(output, 3)
     assert [len(row["tags"]) for row in rows] == [3, 2, 1]
 
 

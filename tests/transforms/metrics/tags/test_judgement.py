@@ -17,6 +17,7 @@ from pairweave.transforms.metrics.tags.judgement import (
     rows_of,
     write_sheet,
 )
+from pairweave.transforms.output.finished_run import FinishedRun
 from tests.makers import finished_runs
 from tests.oracles import slow_tag_metrics
 
@@ -225,4 +226,4 @@ def test_what_is_wanted_must_be_clear(arguments):
 def test_sheets_are_drawn_from_indexed_tags_of_augment_alone(run, job, representation):
     manifest = {"job": job, "configuration": {"representation": representation}}
     with pytest.raises(ConfigError, match=f"this is {job} with {representation}"):
-        draw_sheet(run, manifest, 10, 1)
+        draw_sheet(FinishedRun(run, manifest), 10, 1)

@@ -12,8 +12,8 @@ from pairweave.transforms.kernels.links.linked_tokens import fill_gaps
 from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.text.spans import FlatSpans
 from pairweave.transforms.links.kept_links import with_links
+from pairweave.transforms.links.linked_rows import linked_rows
 from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
-from pairweave.transforms.streaming.linked_rows import linked_rows
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tags import inject_tags
 from pairweave.transforms.text import codepoints

@@ -1,4 +1,4 @@
-"""Documents whose alignment may be better outside the band that was searched."""
+"""Notices on documents: outside the band that was searched, or with their sides exchanged."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -38,4 +38,39 @@ def edge_notices(units: Iterable[Json], edges: Mapping[int, BandEdge]) -> Iterat
                 "the alignment touches the edge of the widest band that memory allows at "
                 f"{sentences:,} source sentences, from line {first:,} to line {last:,}, and may be "
                 "wrong there; divide the document, such as by chapters",
+            )
+
+
+class ExchangedSides(NamedTuple):
+    """Documents of a unit whose sides look exchanged.
+
+    Attributes:
+        line: First line of the first such document; of a row in a table, that row.
+        documents: How many there are.
+    """
+
+    line: int
+    documents: int
+
+
+def exchanged_notices(
+    units: Iterable[Json], found: Mapping[int, ExchangedSides]
+) -> Iterator[Notice]:
+    """Yield a notice on each unit with documents whose sides look exchanged.
+
+    Args:
+        units: The units of a plan.
+        found: Such documents, by the number of the unit.
+    """
+    for unit in units:
+        if unit["index"] in found:
+            line, documents = found[unit["index"]]
+            which = "1 document" if documents == 1 else f"{documents:,} documents"
+            yield Notice(
+                "exchanged_sides",
+                unit["file"],
+                documents,
+                f"the sides of {which} look exchanged (from line {line:,}): by the words that the "
+                "aligner knows, each is in the other's language; exchange them, or check "
+                "source_lang and target_lang",
             )
