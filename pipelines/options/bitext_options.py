@@ -15,9 +15,6 @@ from pairweave.transforms.units import Notice
 if TYPE_CHECKING:
     from pairweave.models.sentences.sentence_encoder_reference import SentenceEncoderReference
 
-_PLAN_CONSTANTS: dict[str, object] = {"vocabulary": 16_000}
-"""Entries of every plan, so that a run can continue one of an earlier version."""
-
 
 class SentenceOptions(StepOptions):
     """How documents are cut into sentences and aligned."""
@@ -162,7 +159,7 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
         """Return the entries of options that other jobs have too, the splitter and the encoder."""
         from pairweave.transforms.sentences.splitting import splitting_of
 
-        settings = dict(_PLAN_CONSTANTS)
+        settings: dict[str, object] = {}
         if self.split != "none":
             settings["splitter"] = splitting_of(self.split).splitter
         if self.fits_alone:

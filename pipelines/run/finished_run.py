@@ -30,8 +30,8 @@ def open_manifest(directory: str, *, counts: bool = False) -> dict[str, Any]:
 
     Raises:
         ConfigError: The directory contains no finished run, one without pairs, one whose manifest
-            is damaged or lists files outside it, one of an earlier version with shards beside the
-            manifest, or, with ``counts``, one of another format.
+            is damaged or lists files outside it, or, with ``counts``, one of
+            another format.
     """
     path = files.join(directory, run_files.MANIFEST)
     if not files.exists(path):
@@ -50,13 +50,6 @@ def open_manifest(directory: str, *, counts: bool = False) -> dict[str, Any]:
             f"--output of {', '.join(JOBS[:-1])} or {JOBS[-1]}"
         )
     run_files.check_names(found, path)
-    for entry in found["files"]:
-        if run_files.OLD_SHARD.fullmatch(entry["name"]):
-            raise ConfigError(
-                f"{directory}: {entry['name']} is next to the manifest, where an earlier "
-                "version of pairweave wrote shards; this version reads them from data/. Run "
-                "the job again with another --output, or use the version that wrote this run"
-            )
     _check_shards(found, path)
     if counts:
         check_format(found, path, ANOTHER_FORMAT)

@@ -24,15 +24,14 @@ def read_chain(table: str) -> tuple[list[Record], list[str]]:
     numbers = records.numbers(table)
     nights: list[Record] = []
     after: Record | None = None
-    known: dict[int, str] = {}
     for night in range(numbers[-1], 0, -1):
         record = _tried(problems, partial(records.read, table, night))
         if record is None:
             after = None
             continue
         data = files.read_bytes(records.path_of(table, night))
+        known = None if after is None else after.previous
         _tried(problems, partial(records.require_known, table, night, data, known))
-        known |= records.known_before(record)
         _tried(problems, partial(log_seals.check, table, record, after))
         nights.append(record)
         after = record
