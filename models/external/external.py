@@ -1,53 +1,46 @@
-"""External aligners behind the interface of `models.aligner`: programs that the user installs."""
+"""External aligners behind the interface of `models.aligner`: programs that the user installs.
 
+`PROGRAMS` says what each is called with; what is here runs any of them.
+"""
+
+import contextlib
+import functools
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Protocol
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 import pyarrow as pa
 
 from pairweave.models.aligner import Aligned
-from pairweave.models.external.external_config import ExternalConfig
-from pairweave.models.external.external_corpus import Eflomal, Giza
-from pairweave.models.external.external_encoders import AwesomeAlign, SimAlign, model_digest
-from pairweave.models.external.external_fast_align import FastAlign, SystranAlign
-from pairweave.models.external.external_process import identity
+from pairweave.models.external.external_process import (
+    find_program,
+    identity,
+    python_of,
+    read_answer,
+    run,
+    start_of,
+)
+from pairweave.models.external.external_programs import SETTINGS, Call, ExternalConfig
 from pairweave.models.external.external_text import Directions, Text, linked_table, text_of
+from pairweave.models.weights.weights import inspect_model
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 VERSION = 1
 """Increased when the links of the same program and settings change."""
 
-
-class Program(Protocol):
-    """The interface of a program: learning from text (if it learns beforehand) and aligning."""
-
-    def __init__(self, config: ExternalConfig) -> None:
-        """Keep the settings."""
-        ...
-
-    def learn(self, text: Text) -> dict[str, bytes]:
-        """Return the model learned from text, by file name; empty if there is none."""
-        ...
-
-    def align(self, text: Text, learned: Mapping[str, bytes]) -> Directions:
-        """Align text with the learned model."""
-        ...
-
-
-def program_of(config: ExternalConfig) -> Program:
-    """Return the program that a configuration names."""
-    makers: dict[str, type[Program]] = {
-        "fast_align": FastAlign,
-        "systran-align": SystranAlign,
-        "eflomal": Eflomal,
-        "awesome-align": AwesomeAlign,
-        "simalign": SimAlign,
-        "giza": Giza,
-    }
-    return makers[config.program](config)
+_PICKLE = """
+import sys
+import torch
+from safetensors.torch import load_file
+weights = {}
+for path in sys.argv[2:]:
+    weights.update(load_file(path))
+torch.save(weights, sys.argv[1])
+"""
 
 
 class ExternalAligner:
@@ -65,7 +58,6 @@ class ExternalAligner:
         """
         self.config = config
         self._learned = dict(learned or {})
-        self._program = program_of(config)
         self._digest = find_digest(config, self._learned)
 
     @property
@@ -99,8 +91,10 @@ class ExternalAligner:
         """
         schemas.require(table, schemas.TOKENS)
         text = text_of(table)
-        found = self._program.align(text, self._learned) if len(text) else Directions(b"", b"")
-        return linked_table(table, text, found, self.config.program)
+        directions = Directions(b"", b"")
+        if len(text):
+            directions = align_text(self.config, text, self._learned)
+        return linked_table(table, text, directions, self.config.program)
 
     def with_soft_links(self, least: float) -> "ExternalAligner":  # noqa: ARG002 - it says no more
         """Return the aligner itself: programs give no probabilities of links that they omit."""
@@ -118,12 +112,40 @@ def learn(config: ExternalConfig, table: pa.Table) -> dict[str, bytes]:
         WorkerError: It fails.
     """
     schemas.require(table, schemas.TOKENS)
-    if config.about.way != "fitted":
+    calls = config.about.learn
+    if not calls:
         return {}
     text = text_of(table)
     if not len(text):
         raise ConfigError(f"{config.program} needs pairs to learn from, got none with two sides")
-    return program_of(config).learn(text)
+    learned: dict[str, bytes] = {}
+    printed = {}
+    with _prepared(config, text, {}) as called:
+        for call in calls:
+            answers, said = called(call)
+            learned.update(zip(call.answers, answers, strict=True))
+            if call.printed is not None:
+                printed.update(dict.fromkeys(call.answers, call.printed(said)))
+    if printed:
+        learned[SETTINGS] = json.dumps(printed, sort_keys=True).encode()
+    return learned
+
+
+def align_text(config: ExternalConfig, text: Text, learned: Mapping[str, bytes]) -> Directions:
+    """Align lines of text with a program and its learned model, if it has one.
+
+    Raises:
+        ConfigError: The program or its encoder is missing.
+        WorkerError: The program fails, takes too long, or its answer has another form.
+    """
+    links: list[bytes] = []
+    given_up: dict[int, tuple[str, str]] = {}
+    with _prepared(config, text, learned) as called:
+        for call in config.about.align:
+            for lines, refused in map(call.read, called(call)[0]):
+                links.append(lines)
+                given_up |= refused
+    return Directions(links[0], links[-1], given_up)
 
 
 def find_digest(config: ExternalConfig, learned: Mapping[str, bytes]) -> str:
@@ -142,3 +164,75 @@ def find_digest(config: ExternalConfig, learned: Mapping[str, bytes]) -> str:
         about |= {"layer": config.layer, "head": config.extraction}
         about |= {"encoder": model_digest(config)}
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+
+
+def model_digest(config: ExternalConfig) -> str:
+    """Return the hex SHA-256 of an encoder's directory: its files' names and contents."""
+    digest = hashlib.sha256()
+    for path in sorted(config.model_path().iterdir()):
+        if path.is_file() and not path.name.startswith("."):
+            with path.open("rb") as file:
+                inner = hashlib.file_digest(file, "sha256").hexdigest()
+            digest.update(f"{path.name} {inner}\n".encode())
+    return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def _prepared(
+    config: ExternalConfig, text: Text, learned: Mapping[str, bytes]
+) -> Iterator[Callable[[Call], tuple[list[bytes], bytes]]]:
+    """Write what a program reads to a private directory, and lend a function that calls it there.
+
+    The function returns the answers of a call, and what it said on standard error.
+    """
+    about = config.about
+    with tempfile.TemporaryDirectory(prefix="pairweave-") as name:
+        directory = Path(name)
+        for file, lines in about.inputs(text.source, text.target).items():
+            (directory / file).write_text(lines, encoding="utf-8")
+        for file, data in learned.items():
+            (directory / file).write_bytes(data)
+        values: dict[str, object] = {"layer": config.layer, "head": config.extraction}
+        for file, fitted in json.loads(learned.get(SETTINGS, b"{}")).items():
+            values[file.partition(".")[0]] = fitted
+        if about.heads:
+            private = about.weights is not None
+            values["model"] = (
+                _private_model(config, directory / "encoder") if private else config.model_path()
+            )
+        yield functools.partial(_answers_of, config, directory, values)
+
+
+def _answers_of(
+    config: ExternalConfig, directory: Path, values: Mapping[str, object], call: Call
+) -> tuple[list[bytes], bytes]:
+    """Fill in the words of a call, run it, and return its answers and its standard error."""
+    first, *words = call.command.split()
+    if first == "{program}":
+        name, start = config.about.title or config.program, start_of(config)
+    else:
+        name, start = first, (find_program(config, first),)
+    command = (*start, *(word.format_map(values) for word in words))
+    stdin = b"" if call.stdin is None else (directory / call.stdin).read_bytes()
+    out, said = run(name, command, config.timeout_seconds, directory, stdin)
+    return [
+        out if answer == "-" else read_answer(directory / answer, name) for answer in call.answers
+    ], said
+
+
+def _private_model(config: ExternalConfig, directory: Path) -> Path:
+    """Make a directory of an encoder with its weights in the form that the program reads.
+
+    Its other files are links. The program's own Python pickles the weights from safetensors;
+    pickled files of the user are never read.
+    """
+    assert config.about.weights is not None
+    model = inspect_model(config.model_path())
+    directory.mkdir()
+    for path in model.others:
+        (directory / path.name).symlink_to(path.absolute())
+    python = python_of(find_program(config)) or sys.executable
+    weights = (str(directory / config.about.weights), *map(str, model.weights))
+    arguments = (python, "-c", _PICKLE, *weights)
+    run("conversion of safetensors", arguments, config.timeout_seconds, directory)
+    return directory

@@ -1,4 +1,4 @@
-"""Run the programs of other aligners: find and identify them, start them, watch them."""
+"""Find external programs, tell their versions, run them and watch them."""
 
 import contextlib
 import functools
@@ -13,8 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pairweave.models.external.external_config import ExternalConfig
-from pairweave.models.external.external_text import last_line
+from pairweave.models.external.external_programs import ExternalConfig
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 # One thread and one order of hash tables: sums are rounded alike on every machine. Nothing is
@@ -40,8 +39,6 @@ for name in sys.argv[1:]:
         pass
 print(json.dumps(found))
 """
-_BESIDE = {"awesome-align": ("torch",), "simalign": ("torch", "transformers")}
-"""Packages whose version can change a package's links."""
 
 
 def find_program(config: ExternalConfig, executable: str | None = None) -> str:
@@ -88,6 +85,23 @@ def _has_module(name: str) -> bool:
     return importlib.util.find_spec(name.partition(".")[0]) is not None
 
 
+def start_of(config: ExternalConfig) -> tuple[str, ...]:
+    """Return the words that start a program: its executable, or a Python with what it runs.
+
+    Raises:
+        ConfigError: It is not there.
+    """
+    about = config.about
+    path = find_program(config)
+    if about.script is not None:
+        return path, "-c", about.script
+    if about.package is None or not is_python(path):
+        return (path,)
+    if about.module is not None:
+        return path, "-m", about.module
+    return path, str(Path(path).with_name(about.executable or about.package))
+
+
 def identity(config: ExternalConfig) -> str:
     """Identify the version of a program, without its path.
 
@@ -102,7 +116,7 @@ def identity(config: ExternalConfig) -> str:
     python = python_of(path)
     if package is None or python is None:
         return _sha256(path)
-    wanted = (package, *_BESIDE.get(config.program, ()))
+    wanted = (package, *config.about.computes_with)
     versions = _versions(python, wanted)
     missing = [name for name in wanted if name not in versions]
     if missing and config.about.executable is None:
@@ -184,9 +198,25 @@ def read_answer(path: Path, name: str) -> bytes:
         raise WorkerError(f"{name} ended well, but wrote no {path.name}") from error
 
 
+def last_line(text: bytes) -> str:
+    r"""Return the last line with text, for a message.
+
+    >>> last_line(b"Traceback\nValueError: no\n\n")
+    'ValueError: no'
+    """
+    lines = [line.strip() for line in text.decode("utf-8", "replace").splitlines()]
+    said = [line for line in lines if line]
+    return said[-1][:300] if said else ""
+
+
+def is_python(path: str) -> bool:
+    """Tell from its name whether a program is a Python."""
+    return Path(path).name.startswith("python")
+
+
 def python_of(path: str) -> str | None:
     """Return the path if it is a Python, else the Python that runs its script, else None."""
-    if Path(path).name.startswith("python"):
+    if is_python(path):
         return path
     with Path(path).open("rb") as file:
         first = file.readline(1024)
@@ -195,7 +225,7 @@ def python_of(path: str) -> str | None:
     words = first[2:].decode("utf-8", "replace").split()
     if words and Path(words[0]).name == "env" and len(words) > 1:
         words = words[1:]
-    if not words or not Path(words[0]).name.startswith("python"):
+    if not words or not is_python(words[0]):
         return None
     return shutil.which(words[0])
 

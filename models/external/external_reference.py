@@ -3,12 +3,10 @@
 import dataclasses
 from collections.abc import Mapping
 
-import pyarrow as pa
-
-from pairweave.models.aligner import Aligned, LoadableReference
+from pairweave.models.aligner import LoadableReference
 from pairweave.models.external.external import ExternalAligner, find_digest
-from pairweave.models.external.external_config import ExternalConfig
 from pairweave.models.external.external_process import identity
+from pairweave.models.external.external_programs import ExternalConfig
 from pairweave.models.model_store import ModelStore
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files, hashed_files
@@ -32,8 +30,12 @@ class ExternalReference(LoadableReference):
     directory: str | None = None
 
     def load(self) -> ExternalAligner:
-        """Return the aligner, prepared once per process; see `load`."""
-        return load(self)
+        """Return the aligner, prepared once per process.
+
+        Raises:
+            ConfigError: The program is missing, or is not the planned one.
+        """
+        return STORE.load(self)
 
 
 def find(config: ExternalConfig) -> ExternalReference:
@@ -97,32 +99,6 @@ def save(
     }
     hashed_files.write(directory, hashed_files.with_hashes(learned, about))
     return ExternalReference(config, find_digest(config, learned), files.absolute(directory))
-
-
-def load(reference: ExternalReference) -> ExternalAligner:
-    """Prepare an aligner, once per process.
-
-    Raises:
-        ConfigError: The program is missing, or is not the planned one.
-    """
-    return STORE.load(reference)
-
-
-def align(reference: ExternalReference, table: pa.Table) -> Aligned:
-    """Align with a program that is prepared once per process.
-
-    Args:
-        reference: Reference to the program.
-        table: Pairs with tokens (`transforms.schemas.TOKENS`).
-
-    Returns:
-        The result of `models.external.external.ExternalAligner.align_or_reject`.
-
-    Raises:
-        ConfigError: The program is missing, or is not the planned one.
-        WorkerError: The program fails.
-    """
-    return load(reference).align_or_reject(table)
 
 
 def _open(reference: ExternalReference) -> tuple[ExternalAligner, str]:

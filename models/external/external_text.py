@@ -19,8 +19,6 @@ from pairweave.transforms.arrow.flat_columns import fields_of, list_column
 from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.links.pharaoh import parse_links
 
-SEPARATOR = " ||| "
-
 # White space inside a token, control characters, the separator of sides, and fast_align's null
 # word; or a token without a letter, a digit or ASCII punctuation, which may consist only of marks
 # that a program drops.
@@ -46,16 +44,6 @@ class Text:
     def __len__(self) -> int:
         """Return the number of pairs."""
         return len(self.source)
-
-    def joined(self) -> str:
-        """Return ``source ||| target`` lines."""
-        pairs = zip(self.source, self.target, strict=True)
-        return "".join(f"{source}{SEPARATOR}{target}\n" for source, target in pairs)
-
-    def side(self, name: str) -> str:
-        """Return the lines of one side."""
-        lines = self.source if name == "source" else self.target
-        return "".join(f"{line}\n" for line in lines)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -178,14 +166,3 @@ def _link_column(table: pa.Table, text: Text, lines: bytes, name: str) -> pa.Lis
         "probability": np.ones(len(keys), np.float32),
     }
     return list_column(offsets, fields, schemas.LINK_LIST)
-
-
-def last_line(text: bytes) -> str:
-    r"""Return the last line with text, for a message.
-
-    >>> last_line(b"Traceback\nValueError: no\n\n")
-    'ValueError: no'
-    """
-    lines = [line.strip() for line in text.decode("utf-8", "replace").splitlines()]
-    said = [line for line in lines if line]
-    return said[-1][:300] if said else ""

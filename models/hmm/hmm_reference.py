@@ -36,8 +36,7 @@ class FittedAligner:
         digest: Hex SHA-256 of everything that determines its links, including tokens.
         about: Content of ``about.json``.
         phrases: Its phrase table; None for a model of subwords.
-        order: How usual orders of target words are; None for a model within one language, or of an
-            earlier version.
+        order: How usual orders of target words are; None for a model within one language.
     """
 
     model: HmmModel

@@ -23,9 +23,8 @@ def scoring_models(reference: HmmReference) -> tuple[HmmModel, WordOrder]:
     aligner = hmm_reference.load(reference)
     if aligner.order is None:
         raise ConfigError(
-            f"{reference.directory}: has no {word_order.FILE}, which the score needs, because an "
-            "earlier version fitted it, or on text in one language; fit it again on the pairs' "
-            "languages"
+            f"{reference.directory}: has no {word_order.FILE}, which the score needs: it was "
+            "fitted on text in one language; fit it again on the pairs' languages"
         )
     return aligner.model, aligner.order
 

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from pairweave.models.external.external_config import (
-    ABOUT,
+from pairweave.models.external.external_programs import (
     PROGRAMS,
     ExternalConfig,
     ProgramName,
+    names,
 )
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
@@ -34,7 +34,9 @@ class ProgramOptions(Options):
     """Word alignment of two languages: by a program."""
 
     program: ProgramName | None = Field(
-        None, description="external: which program; eflomal and giza only to be evaluated"
+        None,
+        description=f"external: which program; {' and '.join(names(way='whole corpus'))} only to "
+        "be evaluated",
     )
     program_path: Annotated[str | None, option_facts.PROGRAM] = Field(
         None,
@@ -57,7 +59,7 @@ class External(JobAligner):
     pairs = "a program"
     options = ProgramOptions
     own = tuple(ProgramOptions.model_fields)
-    names = PROGRAMS
+    names = tuple(PROGRAMS)
     warms_up = False
 
     def known(self, options: WordAlignerOptions) -> set[str]:
@@ -71,7 +73,7 @@ class External(JobAligner):
         return f"--aligner external --program {config_of_options(options).program}"
 
     def check(self, options: WordAlignerOptions) -> None:
-        """Accept all; `models.external.external_config` checks the program's settings."""
+        """Accept all; `models.external.external_programs` checks the program's settings."""
 
     def find(self, options: WordAlignerOptions) -> "Chosen":
         """Return the program, None if it must be trained first, and the tokens."""
@@ -155,7 +157,7 @@ class External(JobAligner):
         """Return a program as the second aligner."""
         from pairweave.models.external import external_reference
 
-        about = ABOUT[name.aligner]
+        about = PROGRAMS[name.aligner]
         if about.way == "whole corpus":
             raise ConfigError(
                 f"{name.option} {name.aligner} cannot align a corpus shard by shard: "
@@ -186,11 +188,11 @@ class External(JobAligner):
 
     def learns(self, name: AlignerName) -> bool:
         """Return True if the program learns, before or while it aligns."""
-        return ABOUT[name.aligner].way != "pair by pair"
+        return PROGRAMS[name.aligner].way != "pair by pair"
 
     def needs_whole_corpus(self, name: AlignerName) -> bool:
         """Return True if the program learns while it aligns."""
-        return ABOUT[name.aligner].way == "whole corpus"
+        return PROGRAMS[name.aligner].way == "whole corpus"
 
 
 def config_of_options(options: WordAlignerOptions) -> ExternalConfig:
@@ -204,10 +206,8 @@ def config_of_options(options: WordAlignerOptions) -> ExternalConfig:
     assert isinstance(options, ProgramOptions)
     assert isinstance(options, EncoderOptions)  # some programs have an encoder
     if options.program is None:
-        raise ConfigError(
-            "--aligner external needs --program: fast_align, systran-align, awesome-align or "
-            "simalign"
-        )
+        *some, last = [name for name in PROGRAMS if name not in names(way="whole corpus")]
+        raise ConfigError(f"--aligner external needs --program: {', '.join(some)} or {last}")
     return ExternalConfig(
         program=options.program,
         path=options.program_path,

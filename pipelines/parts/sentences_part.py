@@ -49,7 +49,7 @@ class SentencesPart(Part[BitextOptions, SentenceEncoderReference | None]):
         Raises:
             ConfigError: There is no such model or layer, or the extra ``neural`` is not installed.
         """
-        settings: dict[str, object] = {"vocabulary": 16_000}
+        settings: dict[str, object] = {}
         if options.split != "none":
             settings["splitter"] = splitting_of(options.split).splitter
         if options.fits_alone:

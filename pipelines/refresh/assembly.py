@@ -135,8 +135,8 @@ def assemble(source: Source, target: Target, scratch: Path) -> Assembled:
         StaleError: The run must be repeated.
         WorkerError: Its rows are not as its manifest says.
     """
-    making = _Making(source, target, scratch)
     run = open_run(source.directory)
+    making = _Making(source, target, scratch)
     for shard, name in enumerate(run.names):
         making.add_shard(read_shard(run, name), read_shard(run, run.rejects_name(shard)))
     return making.finish()

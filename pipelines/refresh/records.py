@@ -11,7 +11,6 @@ the chain reads nothing that is not compared.
 
 import contextlib
 import dataclasses
-import re
 import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -27,10 +26,7 @@ NIGHTS = "nights"
 TOMBSTONES = "tombstones"
 
 FORMAT = 2
-"""The format of new records. Those of format 1 have no checksum, and name nothing but the files."""
-
-_NAME = re.compile(r"[0-9]{8}\.json")
-_OF_FORMAT_2 = ("previous", "sealed", "state", "live")
+"""The format of the records that this version writes and reads."""
 
 Json = dict[str, Any]
 
@@ -58,7 +54,7 @@ class Record:
         previous: SHA-256 of the record before; None in the first night.
         sealed: SHA-256 of the seal of the night before (`chain.log_seals`); None if it has none.
         state: SHA-256 of the file of tombstones and of the list of each model's files, by their
-            paths in the table; and of all records before it if the last one is of format 1.
+            paths in the table.
         live: Digest of the files that each table has after this night
             (`chain.live_files.digest_of`).
         format: The format of the file.
@@ -87,8 +83,6 @@ class Record:
     def to_json(self) -> bytes:
         """Return the record as it is stored, with the checksum of all the rest."""
         found = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        if self.format == 1:
-            return to_json({k: v for k, v in found.items() if k not in _OF_FORMAT_2})
         return _with_checksum(found)
 
 
@@ -152,16 +146,16 @@ def parse(path: str, data: bytes, night: int) -> Record:
     """
     found = json_files.parse_object(data, path, RESTORE)
     number = found.get("format")
-    if isinstance(number, int) and number > FORMAT:
+    if isinstance(number, int) and number != FORMAT:
         raise ConfigError(
-            f"{path}: has format {number}, and this version of pairweave reads formats up to "
-            f"{FORMAT}; use the version that wrote it"
+            f"{path}: has format {number}, and this version of pairweave reads format {FORMAT}; "
+            "use the version that wrote it"
         )
     shape = json_files.check(found, path, RecordFile)
     if shape.night != night:
         raise damaged(path, f"night: expected {night}, as its name says, got {shape.night}")
     record = _from_json(found)
-    if record.format > 1 and _with_checksum(found) != data:
+    if _with_checksum(found) != data:
         raise damaged(path, "its content does not fit its checksum")
     return record
 
@@ -211,54 +205,27 @@ def existing(table: str, *, alone: bool = False) -> Record:
 def back_from(table: str, record: Record) -> Iterator[Record]:
     """Yield a record and those before it, each compared with the hash that a later one has of it.
 
-    Records of format 1 are compared with nothing, unless one of format 2 followed them.
-
     Raises:
         ConfigError: One differs, or is damaged or missing.
     """
-    known = known_before(record)
     yield record
     while record.night > 1:
         night = record.night - 1
         data = _bytes(table, night)
-        require_known(table, night, data, known)
-        if night in known:
-            record = _checked_before(table, night, data)
-        else:
-            record = parse(path_of(table, night), data, night)
-        known |= known_before(record)
+        require_known(table, night, data, record.previous)
+        # Its checksum was checked before it was written. A table of many files has large records,
+        # of which a night reads dozens.
+        record = _from_json(json_files.parse_object(data, path_of(table, night), RESTORE))
         yield record
 
 
-def _checked_before(table: str, night: int, data: bytes) -> Record:
-    """Return a record with a known hash; one with a checksum was checked before it was written.
-
-    A table of many files has large records, of which a night reads dozens.
-    """
-    found = json_files.parse_object(data, path_of(table, night), RESTORE)
-    if found["format"] == 1:
-        return parse(path_of(table, night), data, night)
-    return _from_json(found)
-
-
-def known_before(record: Record) -> dict[int, str]:
-    """Return the hashes that a record has of those before it, by the number of the night.
-
-    That is one, and all of them in the first record of format 2 of a table that had others.
-    """
-    prefix = f"{STATE}/{NIGHTS}/"
-    names = {name.removeprefix(prefix): sha for name, sha in record.state.items()}
-    known = {int(name[:8]): sha for name, sha in names.items() if _NAME.fullmatch(name)}
-    return known if record.previous is None else {**known, record.night - 1: record.previous}
-
-
-def require_known(table: str, night: int, data: bytes, known: Mapping[int, str]) -> None:
-    """Compare the file of a record with its hash, if a later record has it.
+def require_known(table: str, night: int, data: bytes, known: str | None) -> None:
+    """Compare the file of a record with the hash that the record after it has, if that is known.
 
     Raises:
         ConfigError: It is another.
     """
-    if night in known and digest_of(data) != known[night]:
+    if known is not None and digest_of(data) != known:
         raise damaged(path_of(table, night), "is not the record that the next night followed")
 
 

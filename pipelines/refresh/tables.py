@@ -183,7 +183,7 @@ def at_night(table: str, name: str, record: Record) -> list[Entry]:
     """
     found = at_version(table, name, record.versions[name])
     if live_files.digest_of(found) != record.live.get(name):
-        live_files.require_as_recorded(table, name, record, found)
+        live_files.refuse_log(table, name, record, found)
     return found
 
 

@@ -4,7 +4,7 @@ Nothing that determines an output byte is chosen here: shards, units and the sam
 from the input and the options alone. With less memory, fewer workers run; if one is too many, the
 run is refused, and the message names the least ``--memory`` and the options that need less.
 
-The figures were measured on whole runs of `augment` (`deploy/scale/README.md`).
+The figures were measured on whole runs of `augment` (`tests/benchmarks/scale/README.md`).
 """
 
 import dataclasses

@@ -1,7 +1,7 @@
 """The step that trains an external aligner on a sample of a run's rows."""
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import apache_beam as beam
 import pyarrow as pa
@@ -9,7 +9,7 @@ import pyarrow as pa
 from pairweave.models.aligner import NOTHING
 from pairweave.models.external import external_reference
 from pairweave.models.external.external import learn
-from pairweave.models.external.external_config import ExternalConfig
+from pairweave.models.external.external_programs import ExternalConfig
 from pairweave.models.external.external_reference import ExternalReference
 from pairweave.pipelines.options.base import JobOptions
 from pairweave.pipelines.run.run import Run
@@ -34,42 +34,27 @@ def trained_program(
     """
     options = run.options
     assert run.tokens is not None
-    step = TrainProgram(
+    trained = functools.partial(
+        learn_from_sample,
         directory=run.model_directory,
         config=config,
         tokens=run.tokens,
-        share=sample_share(run.plan.rows, options.fit_pairs),
-        seed=options.seed,
         facts=run.language_facts(),
         allow_empty=options.may_fit_nothing,
     )
-    return beam.pvalue.AsSingleton(rows | "TrainProgram" >> step)
+    share = sample_share(run.plan.rows, options.fit_pairs)
+    return beam.pvalue.AsSingleton(
+        rows | "TrainProgram" >> TrainProgram(GatherSample(share, options.seed), trained)
+    )
 
 
 class TrainProgram(beam.PTransform[Batches, Learned]):
     """Turns row batches into a program's trained model: sample, then learn on one worker."""
 
-    def __init__(
-        self,
-        directory: str,
-        config: ExternalConfig,
-        tokens: TokenConfig,
-        share: float,
-        seed: int,
-        facts: Mapping[str, object],
-        *,
-        allow_empty: bool,
-    ) -> None:
+    def __init__(self, gather: GatherSample, learn: Callable[..., ExternalReference]) -> None:
         super().__init__()
-        self._gather = GatherSample(share, seed)
-        self._learn = functools.partial(
-            learn_from_sample,
-            directory=directory,
-            config=config,
-            tokens=tokens,
-            facts=facts,
-            allow_empty=allow_empty,
-        )
+        self._gather = gather
+        self._learn = learn
 
     def expand(self, batches: Batches) -> Learned:
         """Sample, gather under one key, learn."""

@@ -7,7 +7,7 @@ import pytest
 
 from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig
 from pairweave.models.encoder.hosting.handler import Hosting
-from pairweave.models.external.external_config import ExternalConfig
+from pairweave.models.external.external_programs import ExternalConfig
 from pairweave.models.finetune.finetune_config import FinetuneConfig
 from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.translators.translator import TranslatorConfig

@@ -8,11 +8,6 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 
-from pairweave.pipelines.commands.finished import export_command, preview, report_command
-from pairweave.transforms.commit.claim import claim
-from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.output import run_files
-from pairweave.transforms.storage import files
 from tests.makers import finished_runs
 
 READERS = {
@@ -92,47 +87,3 @@ def test_rows_of_one_shard_only_load_in_datasets(tmp_path):
     tables = iter([finished_runs.tagged_data, lambda kept: finished_runs.tagged_data(kept)[:0]])
     finished_runs.write_run(str(run), lambda kept: next(tables)(kept))
     assert load(run, tmp_path / "cache").num_rows == len(expected(run)) > 0
-
-
-def old_layout(directory, **changes):
-    """Write a run as versions did that put shards next to the manifest."""
-    made = finished_runs.write_run(str(directory), **changes)
-    for part in (directory / "data").iterdir():
-        part.rename(directory / part.name)
-    (directory / "data").rmdir()
-    for entry in made["files"]:
-        entry["name"] = entry["name"].removeprefix("data/")
-    (directory / "_manifest.json").write_bytes(run_files.to_json(made))
-
-
-def test_the_resume_of_a_run_with_shards_beside_its_manifest_is_refused(tmp_path):
-    old_layout(tmp_path)
-    (tmp_path / "_manifest.json").unlink()
-    before = sorted(path.name for path in tmp_path.rglob("*"))
-    plan = run_files.read_json(files.join(str(tmp_path), run_files.PLAN))
-    with pytest.raises(ConfigError) as caught:
-        claim(str(tmp_path), plan)
-    (line,) = str(caught.value).splitlines()
-    assert line.startswith(f"{tmp_path} has part-0000")
-    assert "next to its manifest" in line
-    assert "data/" in line
-    assert "another --output" in line
-    assert sorted(path.name for path in tmp_path.rglob("*")) == before
-
-
-@pytest.mark.parametrize(
-    ("command", "arguments"),
-    [
-        (report_command, ["{run}", "--output", "{out}/report.html"]),
-        (export_command, ["{run}", "--format", "tsv", "--output", "{out}"]),
-        (export_command, ["{run}", "--format", "tmx", "--output", "{out}"]),
-        (preview, ["{run}"]),
-    ],
-)
-def test_no_command_opens_a_run_with_shards_beside_its_manifest(tmp_path, command, arguments):
-    old_layout(tmp_path / "run")
-    filled = [word.format(run=tmp_path / "run", out=tmp_path / "out") for word in arguments]
-    name = command.__name__.rpartition(".")[2].removesuffix("_command")
-    with pytest.raises(ConfigError, match=r"part-0000.*next to the manifest.*another --output"):
-        command.main(name, filled)
-    assert not (tmp_path / "out").exists()

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.models.external.external_config import ABOUT, ExternalConfig
 from pairweave.models.external.external_process import identity
+from pairweave.models.external.external_programs import PROGRAMS, ExternalConfig
 from pairweave.transforms.errors import PairweaveError
 
 FAST_ALIGN = """
@@ -153,7 +153,7 @@ def installed(program, **settings):
     `PAIRWEAVE_PROGRAMS` may name directories of executables, such as the `bin` of environments,
     parted as those of `PATH` are; they are looked at first, then that of this Python, then `PATH`.
     """
-    about = ABOUT[program]
+    about = PROGRAMS[program]
     places = list(filter(None, os.environ.get("PAIRWEAVE_PROGRAMS", "").split(os.pathsep)))
     places.append(str(Path(sys.executable).parent))
     for place in [*places, *os.environ.get("PATH", "").split(os.pathsep)]:

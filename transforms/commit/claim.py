@@ -12,7 +12,6 @@ from pairweave.transforms.output.run_files import (
     FIT,
     MANIFEST,
     MODELS,
-    OLD_SHARD,
     PLAN,
     REJECTS,
     Json,
@@ -37,8 +36,7 @@ def claim(output: str, plan: Mapping[str, object]) -> None:
 
     Raises:
         ConfigError: The directory belongs to another plan (says where they differ), holds files
-            that the run would overwrite and that no plan explains, has shards beside its manifest,
-            as an earlier version wrote them, or leads elsewhere by a link.
+            that the run would overwrite and that no plan explains, or leads elsewhere by a link.
     """
     data = to_json(plan)
     _check_links(output)
@@ -75,21 +73,6 @@ def first_link(output: str) -> str | None:
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in _DIRECTORIES):
             return name
     return None
-
-
-def _check_layout(output: str) -> None:
-    """Check that no shard is beside the manifest, because a resumed run would make all again.
-
-    Raises:
-        ConfigError: One does; names it.
-    """
-    for name in files.list_names(output):
-        if OLD_SHARD.fullmatch(name):
-            raise ConfigError(
-                f"{output} has {name} next to its manifest, where an earlier version of "
-                f"pairweave wrote shards; this version writes them to {DATA}/. Give another "
-                "--output, or finish that run with the version that began it"
-            )
 
 
 def check_unclaimed(output: str, plan: Mapping[str, object]) -> None:
@@ -142,18 +125,16 @@ def check_claim(output: str, plan: Mapping[str, object]) -> None:
     """Check that a claimed directory is claimed for this plan; a broken plan claims nothing.
 
     Raises:
-        ConfigError: The directory belongs to another plan (says where they differ), or has shards
-            beside its manifest, as an earlier version wrote them.
+        ConfigError: The directory belongs to another plan (says where they differ).
     """
-    _check_layout(output)
     if not _is_json(files.join(output, PLAN)):
         return
     found = read_json(files.join(output, PLAN))
-    if found.get("format", 1) != plan.get("format", 1):
+    if found.get("format") != plan["format"]:
         raise ClaimedError(
             f"{output}: pairweave {found.get('version')} began this run, and writes its files in "
-            f"another form (format {found.get('format', 1)}, this version writes "
-            f"{plan.get('format', 1)}); give another --output, or finish it with that version"
+            f"another form (format {found.get('format')}, this version writes "
+            f"{plan['format']}); give another --output, or finish it with that version"
         )
     if to_json(found) != to_json(plan):
         raise ClaimedError(

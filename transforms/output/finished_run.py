@@ -67,8 +67,8 @@ class FinishedRun:
 
         Raises:
             ConfigError: The directory contains no finished run, one without pairs, one whose
-                manifest is damaged or lists files outside it, one of an earlier version with shards
-                beside the manifest, or, with ``counts``, one of another format.
+                manifest is damaged or lists files outside it, or, with ``counts``, one of another
+                format.
         """
         path = files.join(directory, run_files.MANIFEST)
         if not files.exists(path):
@@ -87,13 +87,6 @@ class FinishedRun:
                 f"--output of {', '.join(JOBS[:-1])} or {JOBS[-1]}"
             )
         run_files.check_names(found, path)
-        for entry in found["files"]:
-            if run_files.OLD_SHARD.fullmatch(entry["name"]):
-                raise ConfigError(
-                    f"{directory}: {entry['name']} is next to the manifest, where an earlier "
-                    "version of pairweave wrote shards; this version reads them from data/. Run "
-                    "the job again with another --output, or use the version that wrote this run"
-                )
         run = cls(directory, found, checked)
         run._check_listed(path)
         if counts:

@@ -2,7 +2,6 @@
 
 import dataclasses
 import hashlib
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,9 +23,6 @@ FIT = "fit"
 """The job that writes a model and rejects, but no rows."""
 
 Json = dict[str, Any]
-
-OLD_SHARD = re.compile(r"part-[0-9]{5,}-of-[0-9]{5,}\.parquet")
-"""A shard beside the manifest, where earlier versions wrote it instead of to ``data/``."""
 
 
 def plan_digest(plan: Mapping[str, object]) -> str:

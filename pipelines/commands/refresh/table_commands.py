@@ -107,7 +107,7 @@ def _verify(name: str, arguments: Sequence[str]) -> int:
         arguments,
     )
     found = verify(options.table)
-    for line in (*found.notes, *found.problems):
+    for line in found.problems:
         terminal.warn(line)
     terminal.say(f"{found.files} files, {found.rows:,} rows, {found.nights} nights checked")
     return 1 if found.problems else 0

@@ -7,7 +7,6 @@ it. So whoever takes a finished run knows what it was made from.
 from collections.abc import Iterator
 from typing import Any
 
-import orjson
 import pyarrow as pa
 from pydantic import Field
 
@@ -87,24 +86,14 @@ def write(table: str, note: Note, known: bytes, stones: bytes) -> str:
 def read_all(table: str) -> Iterator[tuple[str, Note]]:
     """Yield the directories of all runs that were prepared, finished or not, with their notes.
 
-    Those of earlier versions are left out; `vacuum` deletes them.
-
     Raises:
         ConfigError: A note is damaged.
     """
     base = files.join(table, RUNS)
     for name in files.list_below(base):
         directory, _, below = name.partition("/")
-        if below == ABOUT and not _is_of_earlier_version(files.join(base, name)):
+        if below == ABOUT:
             yield files.join(base, directory), read(files.join(base, directory))
-
-
-def _is_of_earlier_version(path: str) -> bool:
-    """Tell whether a note lists its keys by themselves, so that its run is not used again."""
-    try:
-        return "keys" in orjson.loads(files.read_bytes(path))
-    except (orjson.JSONDecodeError, TypeError):
-        return False
 
 
 def read(directory: str) -> Note:

@@ -1,7 +1,7 @@
 """Which files a table should have, by the records of its nights, and a digest of them."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import orjson
 
@@ -69,8 +69,8 @@ def digest_of(entries: Iterable[Entry]) -> str:
     return hash_of(orjson.dumps(sorted(facts_of(entry) for entry in entries)))
 
 
-def require_as_recorded(table: str, name: str, record: Record, found: Iterable[Entry]) -> None:
-    """Compare the files of a table with the records of all nights, one by one.
+def refuse_log(table: str, name: str, record: Record, found: Iterable[Entry]) -> NoReturn:
+    """Refuse a log that differs from the records, after comparing file by file.
 
     Args:
         table: Directory of all tables.
@@ -79,7 +79,8 @@ def require_as_recorded(table: str, name: str, record: Record, found: Iterable[E
         found: The files, as Delta's log has them.
 
     Raises:
-        ConfigError: The log says something else than the records; names the first file.
+        ConfigError: Always; names the first file of which the log says something else than the
+            records, or else the record whose digest is not theirs.
     """
     nights = [*records.back_from(table, record)][::-1]
     expected = live_entries(nights, name)
@@ -94,6 +95,5 @@ def require_as_recorded(table: str, name: str, record: Record, found: Iterable[E
         else:
             continue
         raise damaged(files.join(table, name, LOG), what)
-    if record.format > 1:
-        path = records.path_of(table, record.night)
-        raise damaged(path, f"live.{name}: is not the digest of the files in the records")
+    path = records.path_of(table, record.night)
+    raise damaged(path, f"live.{name}: is not the digest of the files in the records")

@@ -34,8 +34,7 @@ def linked(
         if records.parse(path, data, base.night) != base:
             raise damaged(path, "has changed since this command began")
         previous, sealed = digest_of(data), log_seals.digest(table, base.night)
-    state = [] if base is None or base.format > 1 else _records_before(base)
-    state += [f"{place}/{hashed_files.ABOUT}" for place in record.models.values()]
+    state = [f"{place}/{hashed_files.ABOUT}" for place in record.models.values()]
     if record.tombstones is not None:
         state.append(f"{records.STATE}/{records.TOMBSTONES}/{record.tombstones}")
     return dataclasses.replace(
@@ -46,12 +45,6 @@ def linked(
         state={name: _state_digest(table, name, base) for name in sorted(state)},
         live={name: _live(table, name, record, base, current) for name in sorted(record.versions)},
     )
-
-
-def _records_before(base: Record) -> list[str]:
-    """Return the names of all records up to one that has no hash of the one before."""
-    names = (records.name_of(night) for night in range(1, base.night + 1))
-    return [f"{records.STATE}/{records.NIGHTS}/{name}" for name in names]
 
 
 def _state_digest(table: str, name: str, base: Record | None) -> str:

@@ -14,7 +14,7 @@ from pairweave.transforms.storage.json_files import JsonFile
 
 Count = Annotated[int, Field(ge=0)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-StatePath = Annotated[str, Field(pattern=r"^(_refresh/(tombstones|nights)|_models)/[^\x00]+$")]
+StatePath = Annotated[str, Field(pattern=r"^(_refresh/tombstones|_models)/[^\x00]+$")]
 
 _DATA = re.compile(r"part-([0-9a-f]{24})\.parquet")
 _TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"
@@ -170,10 +170,10 @@ class Settings(StatePart):
 
 
 class RecordFile(StatePart):
-    """The record of a night, of format 1 or 2 (`records.Record` says what its fields are)."""
+    """The record of a night (`records.Record` says what its fields are)."""
 
-    format: Annotated[int, Field(ge=1, le=2)]
-    checksum: Sha256 | None = None
+    format: int
+    checksum: Sha256
     night: Annotated[int, Field(ge=1)]
     operation: str
     when: Annotated[str, Field(pattern=_TIME)]
@@ -215,13 +215,12 @@ class RecordFile(StatePart):
                     raise ValueError(
                         f"tables.{name}: expected files in the directories of their partition"
                     )
-        if self.format > 1:
-            self._check_links()
+        self._check_links()
         return self
 
     def _check_links(self) -> None:
-        if self.checksum is None or self.live.keys() != self.versions.keys():
-            raise ValueError("expected a checksum, and in live the digest of each table")
+        if self.live.keys() != self.versions.keys():
+            raise ValueError("expected in live the digest of each table")
         if (self.previous is None) != (self.night == 1):
             raise ValueError(
                 "expected previous, the SHA-256 of the record before, in all nights but one"
@@ -229,6 +228,5 @@ class RecordFile(StatePart):
         listed = {f"{place}/about.json" for place in self.models.values()}
         if self.tombstones is not None:
             listed.add(f"_refresh/tombstones/{self.tombstones}")
-        others = {name for name in self.state if not name.startswith("_refresh/nights/")}
-        if others != listed:
+        if self.state.keys() != listed:
             raise ValueError("expected in state the SHA-256 of the tombstones and of each model")

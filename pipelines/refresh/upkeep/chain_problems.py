@@ -24,7 +24,6 @@ def read_chain(table: str) -> tuple[list[Record], list[str]]:
     numbers = records.numbers(table)
     nights: list[Record] = []
     after: Record | None = None
-    known: dict[int, str] = {}
     logs: dict[str, str | None] = {}
     for night in range(numbers[-1], 0, -1):
         record = _tried(problems, partial(records.read, table, night))
@@ -32,8 +31,8 @@ def read_chain(table: str) -> tuple[list[Record], list[str]]:
             after = None
             continue
         data = files.read_bytes(records.path_of(table, night))
+        known = None if after is None else after.previous
         _tried(problems, partial(records.require_known, table, night, data, known))
-        known |= records.known_before(record)
         _tried(problems, partial(log_seals.check, table, record, after, logs))
         nights.append(record)
         after = record

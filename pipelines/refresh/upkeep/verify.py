@@ -2,7 +2,7 @@
 
 import dataclasses
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -31,14 +31,12 @@ class Verified:
         rows: Their rows.
         nights: Number of nights.
         problems: What is wrong, one line each.
-        notes: What else is worth knowing, one line each.
     """
 
     files: int
     rows: int
     nights: int
     problems: list[str]
-    notes: list[str] = dataclasses.field(default_factory=list)
 
 
 def verify(table: str) -> Verified:
@@ -94,9 +92,7 @@ def _verify(table: str) -> Verified:
             damaged += _file_problems(table, name, described)
         damaged += _old_problems(table, name, written, expected)
     problems += damaged
-    return Verified(
-        count, rows, len(nights), problems or _row_problems(table, last, live), _notes(nights)
-    )
+    return Verified(count, rows, len(nights), problems or _row_problems(table, last, live))
 
 
 def _old_problems(
@@ -123,20 +119,6 @@ def _log_problems(
             yield f"{name}/{path}: is missing in the table"
         elif facts_of(found[path]) != facts_of(expected[path]):
             yield f"{name}/{path}: the table's log says something else than its night's record"
-
-
-def _notes(nights: Sequence[Record]) -> list[str]:
-    """Return what is no problem, and yet not compared with anything."""
-    old = [record.night for record in nights if record.format == 1]
-    if not old:
-        return []
-    which = f"nights 1 to {old[-1]} were" if old[-1] > 1 else "night 1 was"
-    covered = (
-        "the first night since covers them"
-        if len(old) < len(nights)
-        else ("the next night that is committed covers them")
-    )
-    return [f"{which} recorded by an earlier version, without checksums; {covered}"]
 
 
 def _version_problems(table: str, name: str, last: Record) -> list[str]:

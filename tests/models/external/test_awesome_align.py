@@ -16,8 +16,8 @@ from transformers import BertForMaskedLM
 from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig
 from pairweave.models.encoder.neural import load_aligner
 from pairweave.models.external.external import ExternalAligner
-from pairweave.models.external.external_config import ExternalConfig
 from pairweave.models.external.external_process import find_program, identity
+from pairweave.models.external.external_programs import ExternalConfig
 from pairweave.transforms.errors import ConfigError
 from tests.makers import runs
 from tests.makers.encoders import both_directions, links_of, real_pairs, token_table, write_bert
@@ -125,16 +125,16 @@ def test_the_converted_weights_are_private_and_gone_afterwards(
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     modes = []
-    from pairweave.models.external import external_encoders
+    from pairweave.models.external import external
 
-    run = external_encoders.run
+    run = external.run
 
-    def watched(name, command, timeout_seconds, directory):
+    def watched(*call):
         (home,) = tmp_path.iterdir()
         modes.append(home.stat().st_mode & 0o777)
-        return run(name, command, timeout_seconds, directory)
+        return run(*call)
 
-    monkeypatch.setattr(external_encoders, "run", watched)
+    monkeypatch.setattr(external, "run", watched)
     ExternalAligner(config_of(encoder)).align(token_table(pairs[:2]))
     assert modes == [0o700, 0o700]
     assert list(tmp_path.iterdir()) == []

@@ -14,10 +14,10 @@ pytest.importorskip("torch", reason="needs the extra `neural`")
 import torch
 from safetensors.torch import save_file
 
-from pairweave.models.external import external_text
+from pairweave.models.external import external_files, external_process, external_text
 from pairweave.models.external.external import ExternalAligner, learn
-from pairweave.models.external.external_config import ExternalConfig
 from pairweave.models.external.external_process import identity
+from pairweave.models.external.external_programs import ExternalConfig
 from pairweave.models.external.external_text import linked_table, safe_token, text_of
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
@@ -67,8 +67,9 @@ def test_a_program_finds_as_many_tokens_as_a_pair_has(source, target):
     if not (source and target):
         assert len(text) == 0
         return
-    (joined,) = text.joined().split("\n")[:-1]
-    assert len(text.joined().splitlines()) == 1
+    lines = external_files.joined(text.source, text.target)["text"]
+    (joined,) = lines.split("\n")[:-1]
+    assert len(lines.splitlines()) == 1
     parts = joined.split(" ||| ")
     assert [part.split(" ") for part in parts] == [part.split() for part in parts]
     assert [len(part.split()) for part in parts] == [len(source), len(target)]
@@ -277,8 +278,8 @@ def test_settings_that_a_program_does_not_know_are_refused(settings, message):
 
 
 def test_the_last_line_of_a_failure_is_what_it_says():
-    assert external_text.last_line(b"\xff one\n two \n\n") == "two"
-    assert external_text.last_line(b"") == ""
+    assert external_process.last_line(b"\xff one\n two \n\n") == "two"
+    assert external_process.last_line(b"") == ""
 
 
 def test_more_lines_than_pairs_are_refused():

@@ -4,7 +4,7 @@ import types
 
 import pytest
 
-from pairweave.models.external.external_encoders import model_digest
+from pairweave.models.external.external import model_digest
 
 
 @pytest.fixture

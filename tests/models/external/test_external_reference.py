@@ -1,7 +1,7 @@
 """An external aligner is prepared once per process."""
 
 from pairweave.models.external import external_reference
-from pairweave.models.external.external_config import ExternalConfig
+from pairweave.models.external.external_programs import ExternalConfig
 from pairweave.models.external.external_reference import ExternalReference
 from pairweave.models.model_store import ModelStore
 
@@ -16,8 +16,8 @@ def test_a_program_is_looked_for_once_and_another_one_again(monkeypatch):
     monkeypatch.setattr(external_reference, "STORE", ModelStore(load, str))
     one = ExternalReference(ExternalConfig("fast_align"), "digest", "directory")
     other = ExternalReference(ExternalConfig("fast_align"), "another", "directory")
-    aligner = external_reference.load(one)
+    aligner = one.load()
     assert aligner is not None
-    assert external_reference.load(one) is aligner
-    assert external_reference.load(other) is not aligner
+    assert one.load() is aligner
+    assert other.load() is not aligner
     assert made == [one, other]

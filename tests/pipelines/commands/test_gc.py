@@ -1,5 +1,6 @@
 """`gc` removes what nothing needs, and nothing else."""
 
+import itertools
 import json
 import os
 import time
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.models.external import external_fast_align as fast_align
+from pairweave.models.external.external_programs import PROGRAMS, SETTINGS
 from pairweave.models.hmm import hmm_files, hmm_reference, phrase_table, word_order
 from pairweave.models.similarity import idf
 from pairweave.pipelines.cli import main
@@ -209,7 +210,8 @@ def test_the_names_of_model_files_are_known():
     names = {hmm_files.HEADER, hmm_reference.SENTENCEPIECE, hashed_files.ABOUT}
     names |= {phrase_table.FILE, word_order.FILE, *hmm_files._TABLES}
     names |= set(idf.pack(idf.nothing_counted(3, "p"), {}))
-    names |= {fast_align.FORWARD, fast_align.REVERSE, fast_align.SETTINGS}
+    calls = itertools.chain.from_iterable(program.learn for program in PROGRAMS.values())
+    names |= {SETTINGS, *itertools.chain.from_iterable(call.answers for call in calls)}
     assert [name for name in sorted(names) if not leftovers.MODEL_FILE.fullmatch(name)] == []
 
 

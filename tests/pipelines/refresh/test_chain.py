@@ -55,8 +55,7 @@ def stored(table, night=2):
 def store(table, found, name="00000002.json"):
     """Write the JSON of a record with a checksum that fits it."""
     found = {key: value for key, value in found.items() if key != "checksum"}
-    if found["format"] == 2:
-        found["checksum"] = hashed_reads.digest_of(records.to_json(found))
+    found["checksum"] = hashed_reads.digest_of(records.to_json(found))
     (table / "_refresh/nights" / name).write_bytes(records.to_json(found))
 
 
@@ -134,7 +133,8 @@ def test_a_value_of_another_type_in_a_record_is_refused_by_file_and_field(made, 
         (("previous",), None, "previous, the SHA-256 of the record before"),
         (("when",), "yesterday", "when: expected"),
         (("more",), 1, "more: is unknown to this version of pairweave"),
-        (("format",), 3, "has format 3, and this version of pairweave reads formats up to 2"),
+        (("format",), 1, "has format 1, and this version of pairweave reads format 2"),
+        (("format",), 3, "has format 3, and this version of pairweave reads format 2"),
         (("night",), 9, "night: expected 2, as its name says, got 9"),
     ],
 )
@@ -268,38 +268,6 @@ def test_a_checkpoint_of_a_log_is_sealed_and_says_what_the_records_say(directory
     assert (status, checkpoint.name in errors) == (2, True)
 
 
-def as_earlier_versions(table):
-    """Make the records those of an earlier version of the program."""
-    for path in sorted((table / "_refresh/nights").glob("*.json")):
-        record = records.read(str(table), int(path.name[:8]))
-        path.write_bytes(dataclasses.replace(record, format=1).to_json())
-    shutil.rmtree(table / "_refresh/seals")
-
-
-def test_records_of_an_earlier_version_are_read_and_covered_by_the_next_night(directory):
-    table = directory / "table"
-    as_earlier_versions(table)
-    assert "checksum" not in stored(table)
-    status, _, errors = runs.run_here("refresh", "verify", "table", cwd=directory)
-    assert status == 0
-    assert "nights 1 to 2 were recorded by an earlier version, without checksums" in errors
-    assert "the next night that is committed covers them" in errors
-    nightly.write_help(directory, "three", range(40, 43))
-    nightly.good_night(directory)
-    runs.run_well_here(
-        "refresh", "export", "table", "--night", "1", "--output", "out", cwd=directory
-    )
-    for night in (1, 2):
-        path = table / "_refresh/nights" / records.name_of(night)
-        whole = path.read_bytes()
-        path.write_bytes(whole.replace(b"2026", b"2025"))
-        status, _, errors = runs.run_here("refresh", "verify", "table", cwd=directory)
-        assert (status, f"{path.name}: is not the record" in errors) == (1, True)
-        path.write_bytes(whole)
-    status, _, errors = runs.run_here("refresh", "verify", "table", cwd=directory)
-    assert (status, "the first night since covers them" in errors) == (0, True)
-
-
 def test_a_model_of_the_table_is_compared_with_the_record_before_it_is_used(tmp_path):
     packed = hashed_files.with_hashes({"weights": b"12345"}, {"aligner": "hmm"})
     hashed_files.write(str(tmp_path / "run/models/hmm"), packed)
@@ -345,15 +313,12 @@ def test_what_a_run_of_a_night_was_given_is_compared_when_it_is_started_and_take
         inner_notes.require_inputs(place, inner_notes.read(place))
 
 
-def test_a_note_of_an_earlier_version_is_left_out(tmp_path):
+def test_a_note_of_another_form_is_refused(tmp_path):
     (tmp_path / "_runs/0").mkdir(parents=True)
-    (tmp_path / "_runs/0/about.json").write_text('{"keys": ["a"], "settings": {}}')
-    assert list(inner_notes.read_all(str(tmp_path))) == []
-    (tmp_path / "_runs/0/about.json").write_text("[1]")
-    with pytest.raises(
-        ConfigError, match=r"_runs/0/about\.json: expected .*\. Delete .*_runs/0 and"
-    ):
-        list(inner_notes.read_all(str(tmp_path)))
+    for text in ('{"keys": ["a"], "settings": {}}', "[1]"):
+        (tmp_path / "_runs/0/about.json").write_text(text)
+        with pytest.raises(ConfigError, match=r"_runs/0/about\.json: .*\. Delete .*_runs/0 and"):
+            list(inner_notes.read_all(str(tmp_path)))
 
 
 @pytest.mark.parametrize("name", ["known.ids", "taken_down.jsonl", "run/data/*.parquet"])

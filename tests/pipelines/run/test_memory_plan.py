@@ -6,7 +6,7 @@ import pytest
 
 from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
-from pairweave.models.external.external_config import ExternalConfig
+from pairweave.models.external.external_programs import ExternalConfig
 from pairweave.models.external.external_reference import ExternalReference
 from pairweave.models.sentences.sentence_encoder_reference import SentenceEncoderReference
 from pairweave.models.translators.translator import TranslatorConfig
