@@ -7,6 +7,17 @@ import regex
 
 from pairweave.transforms.kernels.text import utf8
 
+SCRIPTS = (
+    *("Latin", "Greek", "Cyrillic", "Armenian", "Hebrew", "Arabic", "Syriac", "Thaana"),
+    *("Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada"),
+    *("Malayalam", "Sinhala", "Thai", "Lao", "Tibetan", "Myanmar", "Georgian", "Hangul"),
+    *("Ethiopic", "Cherokee", "Canadian_Aboriginal", "Khmer", "Mongolian", "Hiragana"),
+    *("Katakana", "Han", "Yi", "Tifinagh", "Nko", "Ol_Chiki", "Meetei_Mayek"),
+)
+"""Scripts by their Unicode names; a script's number is its position, from 1."""
+
+_UNSPACED = ("Thai", "Lao", "Tibetan", "Myanmar", "Khmer", "Hiragana", "Katakana", "Han", "Yi")
+
 # Later lines win. NARROW NO-BREAK SPACE is a connector to UAX #29, though French sets it before
 # punctuation: here it is the space it looks like.
 _CLASSES = (
@@ -61,24 +72,31 @@ _FLAGS = (
     (r"\p{InCB=Linker}", utf8.LINKER),
     (r"\p{InCB=Extend}", utf8.CONJUNCT),
     (r"\p{GCB=Control}\p{GCB=CR}\p{GCB=LF}", utf8.CONTROL),
+    (r"\p{Alphabetic}\p{M}", utf8.ALPHABETIC),
+    (r"\p{M}", utf8.COMBINING),
+    (r"\p{Nd}", utf8.DIGIT),
+    (r"\p{Lu}\p{Lt}", utf8.CAPITAL),
+    (r"\p{Pe}\p{Pf}\p{Pi}\"'", utf8.CLOSING),
 )
 
 
 @functools.cache
-def properties(*, whole_words: bool = False) -> np.ndarray:
+def properties(*, whole_words: bool = False, scripts: bool = False) -> np.ndarray:
     """Return the class and flags of every code point (`transforms.kernels.text.utf8`).
 
     Args:
         whole_words: Give Katakana its class, so that a run of it is one word, as UAX #29 has it,
             and parts of numbers theirs; without it each of these characters is a token, as for
             aligners.
+        scripts: Set `utf8.SCRIPT` and `utf8.UNSPACED`. Only rules on scripts need them, and finding
+            them takes as long as all the rest.
 
     Returns:
-        uint16 ``[1114112]``, read-only.
+        uint32 ``[1114112]``, read-only.
     """
     points = np.arange(utf8.CODE_POINTS, dtype=np.uint32)
     everything = points.tobytes().decode("utf-32-le", "surrogatepass")
-    table = np.zeros(utf8.CODE_POINTS, dtype=np.uint16)
+    table = np.zeros(utf8.CODE_POINTS, dtype=np.uint32)
     classes = (*_CLASSES, *_WHOLE_WORD_CLASSES) if whole_words else _CLASSES
     for members, number in classes:
         for start, end in _runs(members, everything):
@@ -86,6 +104,13 @@ def properties(*, whole_words: bool = False) -> np.ndarray:
     for members, flag in _FLAGS:
         for start, end in _runs(members, everything):
             table[start:end] |= flag
+    if scripts:
+        letters = (table & utf8.ALPHABETIC) != 0
+        for number, script in enumerate(SCRIPTS, 1):
+            found = number << utf8.SCRIPT_SHIFT | (utf8.UNSPACED if script in _UNSPACED else 0)
+            for start, end in _runs(rf"\p{{Script={script}}}", everything):
+                # A script's marks are alphabetical, but its digits and signs are no text in it.
+                table[start:end][letters[start:end]] |= found
     table.flags.writeable = False
     return table
 

@@ -64,6 +64,22 @@ CONJUNCT = 1 << 15
 CONTROL = 1 << 14
 """Grapheme_Cluster_Break is Control, CR or LF: breaks on both sides."""
 
+SCRIPT_SHIFT = 16
+SCRIPT = 0x3F << SCRIPT_SHIFT
+"""The number of a letter's script; 0 if it has none of its own, or the table has no scripts."""
+ALPHABETIC = 1 << 22
+"""Alphabetic, or a combining mark."""
+COMBINING = 1 << 23
+"""A combining mark (general category M), which belongs to the letter before it."""
+DIGIT = 1 << 24
+"""A decimal digit (general category Nd)."""
+CAPITAL = 1 << 25
+"""An upper-case or title-case letter."""
+UNSPACED = 1 << 26
+"""A letter of a script without spaces between words; set with the scripts."""
+CLOSING = 1 << 27
+"""A quotation mark or closing bracket, which may follow the end of a sentence."""
+
 
 class FlatTexts(NamedTuple):
     """Texts as bytes.
@@ -128,7 +144,7 @@ def any_visible(data: np.ndarray, offsets: np.ndarray, properties: np.ndarray) -
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Start of each text, int64 ``[text + 1]``.
-        properties: Properties of every code point, uint16.
+        properties: Properties of every code point, uint32.
 
     Returns:
         Booleans ``[text]``.
@@ -155,7 +171,7 @@ def split_at_white_space(
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Start of each text, int64 ``[text + 1]``.
-        properties: Properties of every code point, uint16.
+        properties: Properties of every code point, uint32.
 
     Returns:
         Token offsets int32 ``[text + 1]``, and the tokens' starts and ends in code points of their
