@@ -216,7 +216,7 @@ def printf_value(text, at, end, counts):
         before = regex.search(r"([0-9])([ \u00a0\u202f\u2009]?)$", text[:at])
         hyphen = match["flags"].endswith("-") and not regex.match("[0-9]", match["width"])
         letter = regex.match(r"[A-Za-z_]|[^\x00-\x7f]", text[end : end + 1])
-        if before and (not before[2] or hyphen or letter):
+        if (before and (not before[2] or hyphen or letter)) or (hyphen and letter):
             return None
         counts["conversions"] += 1 + match["width"].count("*")
         name = str(counts["conversions"])

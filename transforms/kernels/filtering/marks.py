@@ -43,9 +43,6 @@ _KINDS_OF_MATCHES = (TAG, PLACEHOLDER, ENTITY, _SILENT)
 
 _TRIGGERS = np.zeros(256, np.bool_)
 _TRIGGERS[[ord(mark) for mark in "#$%&<@{}:wW"]] = True
-_DIGITS = np.zeros(256, np.bool_)
-_DIGITS[[*range(48, 58), *range(0x80, 0x100)]] = True
-"""Bytes at which a number may begin."""
 
 
 class Marks(NamedTuple):
@@ -96,16 +93,10 @@ def find_marks(data: np.ndarray, offsets: np.ndarray, properties: np.ndarray) ->
         while at < end:
             inside_form = state[placeholder_keys.FORMS] > 0
             start, stop, kind, digest = _next_match(data, (begin, end), at, properties, state)
-            while at < start and not inside_form:
-                lead = data[at]
-                if not _DIGITS[lead]:
-                    at += 1
-                    continue
-                if lead >= 0x80:
-                    point, width = utf8.decode(data, at, start)
-                    if not properties[point] & utf8.DIGIT:
-                        at += width
-                        continue
+            if inside_form:
+                at = start
+            at = _next_digit(data, at, start, properties)
+            while at < start:
                 before = only_mark(data, number_end, at)
                 last = parted if before else 0
                 number_end, number, parted, zeros = read_number(
@@ -119,7 +110,7 @@ def find_marks(data: np.ndarray, offsets: np.ndarray, properties: np.ndarray) ->
                 places[0, marks] = at
                 places[1, marks] = number_end
                 marks += 1
-                at = number_end
+                at = _next_digit(data, number_end, start, properties)
             if start < end and kind >= 0:
                 if marks == room:
                     room *= 2
@@ -139,6 +130,23 @@ def find_marks(data: np.ndarray, offsets: np.ndarray, properties: np.ndarray) ->
         places[1, :marks].copy(),
         digits,
     )
+
+
+@numba.njit(nogil=True, cache=True)
+def _next_digit(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray) -> Integer:
+    """Return the place of the next digit of any script; the end if there is none."""
+    while at < end:
+        lead = data[at]
+        if 48 <= lead <= 57:
+            return at
+        if lead < 0x80:
+            at += 1
+            continue
+        point, width = utf8.decode(data, at, end)
+        if properties[point] & utf8.DIGIT:
+            return at
+        at += width
+    return at
 
 
 @numba.njit(nogil=True, cache=True)

@@ -16,7 +16,8 @@ converted to; how wide, in which format and behind which filter it is shown may 
 - a tag: its name in lower case, whether it closes, and its ``id``, as in XLIFF's ``<x id="1"/>``.
 
 Spaces at the border of braces do not count. ``%%`` is an escaped character and has no argument; a
-percent sign after a number (``5%-a``, ``50 %ige``) and a currency (``$US``) are no placeholders.
+percent sign of a number or a word (``5%-a``, ``50 %ige``, ``%-encoding``) and a currency (``$US``)
+are no placeholders.
 """
 
 import html.entities
@@ -313,10 +314,11 @@ def _is_percent_sign(
     width: Integer,
     end: Integer,
 ) -> bool:
-    """Tell whether a ``%`` belongs to a number before it rather than to a conversion.
+    """Tell whether a ``%`` is the sign of a number or a word rather than the start of a conversion.
 
-    It does if nothing is between them, and after a space if a letter follows the conversion, or
-    if a hyphen without a width precedes it: ``5%-a``, ``50 %ige``, ``5 %-os``.
+    It is if a digit is right before it; with a space between, if a letter follows the conversion,
+    or if it begins with a hyphen and has no width; and wherever both are so: ``5%-a``, ``50 %ige``,
+    ``5 %-os``, ``%-encoding``.
 
     Args:
         data: UTF-8.
@@ -326,6 +328,10 @@ def _is_percent_sign(
         end: End of the conversion.
     """
     begin, text_end = text
+    hyphen = width > at + 1 and data[width - 1] == 45 and not is_kind(data[width], DIGIT)
+    letter = end < text_end and (is_kind(data[end], NAME_START) or data[end] >= 0x80)
+    if hyphen and letter:
+        return True
     before = at
     if before > begin and data[before - 1] == 32:
         before -= 1
@@ -336,11 +342,7 @@ def _is_percent_sign(
         before -= 3 if narrow else 0
     if before == begin or not is_kind(data[before - 1], DIGIT):
         return False
-    if before == at:
-        return True
-    if width > at + 1 and data[width - 1] == 45 and not is_kind(data[width], DIGIT):
-        return True
-    return end < text_end and (is_kind(data[end], NAME_START) or data[end] >= 0x80)
+    return before == at or hyphen or letter
 
 
 @numba.njit(nogil=True, cache=True)
