@@ -65,7 +65,7 @@ class Sides:
 
     def __init__(self, pairs: pa.Table | pa.RecordBatch) -> None:
         """Scan the texts of pairs (with the columns of `transforms.schemas.PAIRS`)."""
-        properties = codepoints.properties(scripts=True)
+        properties = codepoints.all_properties()
         bits = [_script_bits(pairs.column(f"{side}_lang")) for side in ("source", "target")]
         unknown = (bits[0] == 0) | (bits[1] == 0)
         self.same_script: Mask = unknown | ((bits[0] & bits[1]) != 0)
@@ -180,7 +180,7 @@ def end_mismatch(sides: Sides) -> Values:
     0: both end with the same of full stop, question mark, exclamation mark, pause and none;
     0.5: one has a full stop and the other none of these; 1: anything else.
     """
-    properties = codepoints.properties(scripts=True)
+    properties = codepoints.all_properties()
     source, target = (
         _END_CLASSES[characters.last_characters(*texts, properties)] for texts in sides.texts
     )

@@ -181,15 +181,14 @@ def test_a_language_may_be_written_in_any_of_its_scripts(language, text):
 
 def test_a_class_holds_the_number_of_every_script():
     assert len(scripts.SCRIPTS) < 64
-    khmer = codepoints.properties(scripts=True)[ord("ក")] & utf8.SCRIPT
+    khmer = codepoints.all_properties()[ord("ក")] & utf8.SCRIPT
     assert khmer >> utf8.SCRIPT_SHIFT == scripts.SCRIPTS.index("Khmer") + 1
 
 
-def test_the_table_of_tokens_and_the_table_of_rules_differ_in_the_scripts_alone():
-    other = ~np.uint32(utf8.SCRIPT | utf8.UNSPACED)
-    with_scripts = codepoints.properties(scripts=True)
-    assert (codepoints.properties() == with_scripts & other).all()
-    assert with_scripts[ord("ក")] & utf8.UNSPACED
+def test_the_table_of_tokens_is_the_lower_half_of_the_table_of_rules():
+    rules_table = codepoints.all_properties()
+    assert (codepoints.properties() == rules_table & 0xFFFF).all()
+    assert rules_table[ord("ក")] & utf8.UNSPACED
 
 
 @pytest.mark.parametrize(

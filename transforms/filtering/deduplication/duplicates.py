@@ -56,7 +56,7 @@ _LANGUAGES = ("source", "target")
 
 def _masked(column: pa.ChunkedArray | pa.Array) -> list[bytes]:
     texts = texts_of(column)
-    data, offsets = mask_texts(*texts, find_marks(*texts, codepoints.properties()))
+    data, offsets = mask_texts(*texts, find_marks(*texts, codepoints.all_properties()))
     whole, bounds = data.tobytes(), offsets.tolist()
     return [whole[start:end] for start, end in itertools.pairwise(bounds)]
 

@@ -126,7 +126,7 @@ def signatures(pairs: pa.Table, threshold: float) -> tuple[np.ndarray, np.ndarra
 
 def _masked(column: pa.ChunkedArray | pa.Array) -> tuple[np.ndarray, np.ndarray]:
     texts = texts_of(column)
-    data, offsets = mask_texts(*texts, find_marks(*texts, codepoints.properties()))
+    data, offsets = mask_texts(*texts, find_marks(*texts, codepoints.all_properties()))
     return data, offsets
 
 

@@ -2,7 +2,7 @@
 
 A word is a run of letters, marks and digits; in a script without spaces it is one letter with its
 marks. A table gives the properties of every code point, with scripts
-(`transforms.text.codepoints.properties`).
+(`transforms.text.codepoints.all_properties`).
 """
 
 from typing import NamedTuple

@@ -2,9 +2,9 @@
 
 Addresses, placeholders, tags and entities are those that a tokenizer keeps whole
 (`transforms.kernels.text.unbreakable`), each as long as possible, from left to right; those in the
-text of another are not looked for. Some placeholders are only told apart here: arguments of ICU
-messages, whose sub-messages are text, and percent signs and currencies that look like placeholders
-(`placeholder_keys`).
+text of another are not looked for. Two things are only told apart here: arguments of ICU messages,
+whose sub-messages are text (`icu_messages`), and percent signs and currencies that look like
+placeholders (`placeholder_keys`).
 
 A number consists of digits of any script, outside all of these and outside the sub-messages of an
 ICU message, of which each language has its own. One to three digits join with groups of three
@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.filtering import placeholder_keys
+from pairweave.transforms.kernels.filtering import icu_messages, placeholder_keys
 from pairweave.transforms.kernels.filtering.characters import OFFSET
 from pairweave.transforms.kernels.filtering.numbers import only_mark, read_number
 from pairweave.transforms.kernels.integers import Integer
@@ -72,7 +72,7 @@ def find_marks(data: np.ndarray, offsets: np.ndarray, properties: np.ndarray) ->
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Where each text begins, int64 ``[text + 1]``.
-        properties: Of every code point, uint32 (`transforms.text.codepoints.properties`).
+        properties: Of every code point, uint32 (`transforms.text.codepoints.all_properties`).
     """
     texts = len(offsets) - 1
     mark_offsets = np.zeros(texts + 1, np.int64)
@@ -193,12 +193,12 @@ def _next_match(
             at += 1
             continue
         if lead == 119 or lead == 87:  # w
-            if at + 4 < end and data[at + 1] | 32 == 119 and data[at + 3] == 46:
-                stop = at
-                if _begins_word(data, floor, at, properties):
-                    stop = www_end(data, begin, at, end, properties)
-                if stop > at:
-                    return at, stop, ADDRESS, OFFSET
+            stop = at
+            www = at + 4 < end and (data[at + 1] | 32) == (data[at + 2] | 32) == 119
+            if www and data[at + 3] == 46 and _begins_word(data, floor, at, properties):
+                stop = www_end(data, begin, at, end, properties)
+            if stop > at:
+                return at, stop, ADDRESS, OFFSET
         elif lead == 58:  # :
             if at + 3 < end and data[at + 1] == 47 and data[at + 2] == 47:
                 start = unbreakable.scheme_start(data, floor, at)
@@ -209,7 +209,7 @@ def _next_match(
                     return start, stop, ADDRESS, OFFSET
         elif lead == 125:  # }
             if state[placeholder_keys.FORMS] > 0:
-                stop = placeholder_keys.next_form(data, at, end, state)
+                stop = icu_messages.next_form(data, at, end, state)
                 if stop > at:
                     return at, stop, _SILENT, OFFSET
         else:
@@ -226,7 +226,7 @@ def _next_match(
                 if stop > at + 1:
                     return start, stop, EMAIL, OFFSET
             elif lead == 123:  # {
-                stop, digest = placeholder_keys.message_argument(data, at, end, state)
+                stop, digest = icu_messages.message_argument(data, at, end, state)
                 if stop > at:
                     return at, stop, PLACEHOLDER, digest
         at += 1

@@ -45,15 +45,6 @@ _C_TYPES = np.zeros(256, np.uint8)
 for _members in ("di", "ouxX", "eEfFgGaA", "cC", "sS", "r", "p", "@"):
     _C_TYPES[[ord(member) for member in _members]] = ord(_members[0])
 
-_SIMPLE_TYPES = tuple(
-    np.frombuffer(word, np.uint8)
-    for word in (b"number", b"date", b"time", b"spellout", b"ordinal", b"duration")
-)
-_FORM_TYPES = tuple(
-    np.frombuffer(word, np.uint8) for word in (b"plural", b"select", b"selectordinal")
-)
-_OFFSET_WORD = np.frombuffer(b"offset:", np.uint8)
-
 
 def _fnv(text: bytes) -> int:
     digest = int(OFFSET)
@@ -70,14 +61,16 @@ _HTML = np.array(
 
 
 @numba.njit(nogil=True, cache=True)
-def _add(digest: np.uint64, byte: Integer) -> np.uint64:
+def add_byte(digest: np.uint64, byte: Integer) -> np.uint64:
+    """Return the FNV-1a hash of a text and a further byte."""
     return (digest ^ np.uint64(byte)) * PRIME
 
 
 @numba.njit(nogil=True, cache=True)
-def _add_text(digest: np.uint64, data: np.ndarray, at: Integer, end: Integer) -> np.uint64:
+def add_text(digest: np.uint64, data: np.ndarray, at: Integer, end: Integer) -> np.uint64:
+    """Return the FNV-1a hash of a text and a further one."""
     for place in range(at, end):
-        digest = _add(digest, data[place])
+        digest = add_byte(digest, data[place])
     return digest
 
 
@@ -88,7 +81,7 @@ def _add_number(digest: np.uint64, number: Integer) -> np.uint64:
     while number // power >= 10:
         power *= 10
     while power > 0:
-        digest = _add(digest, 48 + number // power % 10)
+        digest = add_byte(digest, 48 + number // power % 10)
         power //= 10
     return digest
 
@@ -99,7 +92,8 @@ def _is_blank(byte: Integer) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)
-def _skip_blanks(data: np.ndarray, at: Integer, end: Integer) -> Integer:
+def skip_blanks(data: np.ndarray, at: Integer, end: Integer) -> Integer:
+    """Return the end of a run of ASCII white space."""
     while at < end and _is_blank(data[at]):
         at += 1
     return at
@@ -132,12 +126,12 @@ def key(
     if data[end - 1] == lead:
         if end == at + 2:  # %%
             return ESCAPE, OFFSET
-        return PLACEHOLDER, _add_text(OFFSET, data, at, end)  # #URL1#, %NAME%
+        return PLACEHOLDER, add_text(OFFSET, data, at, end)  # #URL1#, %NAME%
     if lead == 36:  # $
         return _variable_key(data, text[0], at, end)
     if lead == 37 and data[at + 1] != 123:
         return _printf_key(data, text, at, end, state)
-    return PLACEHOLDER, _add_text(OFFSET, data, at, end)  # #{x}, %{x}
+    return PLACEHOLDER, add_text(OFFSET, data, at, end)  # #{x}, %{x}
 
 
 @numba.njit(nogil=True, cache=True)
@@ -145,15 +139,15 @@ def _tag_key(data: np.ndarray, at: Integer, end: Integer) -> np.uint64:
     digest = OFFSET
     here = at + 1
     if data[here] == 47:  # /
-        digest = _add(digest, 47)
+        digest = add_byte(digest, 47)
         here += 1
     name = skip(data, here, end, unbreakable.IN_TAG_NAME)
     for place in range(here, name):
         byte = data[place]
-        digest = _add(digest, byte | 32 if 65 <= byte <= 90 else byte)
+        digest = add_byte(digest, byte | 32 if 65 <= byte <= 90 else byte)
     here = name
     while True:
-        here = _skip_blanks(data, here, end)
+        here = skip_blanks(data, here, end)
         if data[here] == 62 or data[here] == 47:  # > or />
             return digest
         named = skip(data, here, end, unbreakable.IN_TAG_NAME)
@@ -177,7 +171,7 @@ def _tag_key(data: np.ndarray, at: Integer, end: Integer) -> np.uint64:
                 here += 1
             stop = here
         if is_id:
-            digest = _add_text(_add(digest, 35), data, value, stop)
+            digest = add_text(add_byte(digest, 35), data, value, stop)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -187,11 +181,11 @@ def _entity_key(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, n
     lower = OFFSET
     for place in range(at + 1, end - 1):
         byte = data[place]
-        lower = _add(lower, byte | 32 if 65 <= byte <= 90 else byte)
+        lower = add_byte(lower, byte | 32 if 65 <= byte <= 90 else byte)
     slot = np.searchsorted(_HTML, lower)
     if slot < len(_HTML) and _HTML[slot] == lower:
         return ENTITY, OFFSET
-    return PLACEHOLDER, _add_text(OFFSET, data, at, end)
+    return PLACEHOLDER, add_text(OFFSET, data, at, end)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -203,11 +197,11 @@ def _braces_key(data: np.ndarray, at: Integer, end: Integer, state: np.ndarray) 
             first += 1
         if first < last and (data[last - 1] == 45 or data[last - 1] == 43):
             last -= 1
-        return _content_key(_add(_add(OFFSET, 123), 37), data, first, last)
+        return _content_key(add_byte(add_byte(OFFSET, 123), 37), data, first, last)
     first = at
     digest = OFFSET
     while data[first] == 123 and first - at < 3:
-        digest = _add(digest, 123)
+        digest = add_byte(digest, 123)
         first += 1
     last = end - (first - at)
     if first > at + 1:
@@ -221,12 +215,12 @@ def _braces_key(data: np.ndarray, at: Integer, end: Integer, state: np.ndarray) 
 @numba.njit(nogil=True, cache=True)
 def _field_key(data: np.ndarray, first: Integer, last: Integer, state: np.ndarray) -> np.uint64:
     """Return the key of a field in single braces; one without a name takes the next number."""
-    digest = _add(OFFSET, 123)
+    digest = add_byte(OFFSET, 123)
     stop = first
     while stop < last and data[stop] != 33 and data[stop] != 44 and data[stop] != 58:  # ! , :
         stop += 1
     if stop > first:
-        return _add_text(digest, data, first, stop)
+        return add_text(digest, data, first, stop)
     state[FIELDS] += 1
     return _add_number(digest, state[FIELDS] - 1)
 
@@ -234,15 +228,15 @@ def _field_key(data: np.ndarray, first: Integer, last: Integer, state: np.ndarra
 @numba.njit(nogil=True, cache=True)
 def _content_key(digest: np.uint64, data: np.ndarray, first: Integer, last: Integer) -> np.uint64:
     """Hash a range with one space for each run of white space, and none at the border."""
-    first = _skip_blanks(data, first, last)
+    first = skip_blanks(data, first, last)
     while last > first and _is_blank(data[last - 1]):
         last -= 1
     while first < last:
         if _is_blank(data[first]):
-            digest = _add(digest, 32)
-            first = _skip_blanks(data, first, last)
+            digest = add_byte(digest, 32)
+            first = skip_blanks(data, first, last)
         else:
-            digest = _add(digest, data[first])
+            digest = add_byte(digest, data[first])
             first += 1
     return digest
 
@@ -252,9 +246,9 @@ def _variable_key(
     data: np.ndarray, begin: Integer, at: Integer, end: Integer
 ) -> tuple[Integer, np.uint64]:
     """Return the key of ``${name}`` or ``$name``, which no letter or digit may precede."""
-    digest = _add(OFFSET, 36)
+    digest = add_byte(OFFSET, 36)
     if data[at + 1] == 123:
-        return PLACEHOLDER, _add_text(digest, data, at + 2, end - 1)
+        return PLACEHOLDER, add_text(digest, data, at + 2, end - 1)
     if at > begin and is_kind(data[at - 1], NAME_START | DIGIT):
         return TEXT, digest
     capitals = at + 1
@@ -262,7 +256,7 @@ def _variable_key(
         capitals += 1
     if 0 < capitals - at - 1 <= CURRENCY_LETTERS and skip(data, capitals, end, DIGIT) == end:
         return TEXT, digest
-    return PLACEHOLDER, _add_text(digest, data, at + 1, end)
+    return PLACEHOLDER, add_text(digest, data, at + 1, end)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -273,7 +267,7 @@ def _printf_key(
     end: Integer,
     state: np.ndarray,
 ) -> tuple[Integer, np.uint64]:
-    digest = _add(OFFSET, 37)
+    digest = add_byte(OFFSET, 37)
     here = at + 1
     named = True
     if data[here] == 40:  # (
@@ -281,7 +275,7 @@ def _printf_key(
         while data[here] != 41:
             here += 1
         here += 1
-        digest = _add_text(digest, data, first, here)
+        digest = add_text(digest, data, first, here)
     else:
         digits = skip(data, here, end, DIGIT)
         named = digits > here and data[digits] == 36  # 1$
@@ -301,9 +295,9 @@ def _printf_key(
     if not named:
         state[CONVERSIONS] = min(state[CONVERSIONS] + stars + 1, 10**6)
         digest = _add_number(digest, state[CONVERSIONS])
-    digest = _add(digest, 36)
-    digest = _add_text(digest, data, here, end - 1)  # the length modifier
-    return PLACEHOLDER, _add(digest, _C_TYPES[data[end - 1]])
+    digest = add_byte(digest, 36)
+    digest = add_text(digest, data, here, end - 1)  # the length modifier
+    return PLACEHOLDER, add_byte(digest, _C_TYPES[data[end - 1]])
 
 
 @numba.njit(nogil=True, cache=True)
@@ -343,82 +337,3 @@ def _is_percent_sign(
     if before == begin or not is_kind(data[before - 1], DIGIT):
         return False
     return before == at or hyphen or letter
-
-
-@numba.njit(nogil=True, cache=True)
-def _is_word(data: np.ndarray, at: Integer, end: Integer, word: np.ndarray) -> bool:
-    if end - at < len(word):
-        return False
-    equal = 0
-    for place in range(len(word)):
-        equal += data[at + place] == word[place]
-    return equal == len(word)
-
-
-@numba.njit(nogil=True, cache=True)
-def message_argument(
-    data: np.ndarray, at: Integer, end: Integer, state: np.ndarray
-) -> tuple[Integer, np.uint64]:
-    """Match an argument of an ICU message with a type, at its brace.
-
-    ``{when, date, short}`` is matched whole. ``{count, plural, one {# file} other {# files}}`` is
-    matched up to the first sub-message, whose text is text to translate; `next_form` matches what
-    is between its sub-messages.
-
-    Returns:
-        The end, or ``at`` if there is none, and the key.
-    """
-    first = _skip_blanks(data, at + 1, end)
-    last = skip(data, first, min(end, first + unbreakable.LONGEST), NAME_START | DIGIT)
-    here = _skip_blanks(data, last, end)
-    if last == first or here >= end or data[here] != 44:
-        return at, OFFSET
-    digest = _add_text(_add(OFFSET, 123), data, first, last)
-    first = _skip_blanks(data, here + 1, end)
-    last = skip(data, first, min(end, first + unbreakable.LONGEST), NAME_START)
-    here = _skip_blanks(data, last, end)
-    for word in _FORM_TYPES:
-        if last - first == len(word) and _is_word(data, first, end, word):
-            if here >= end or data[here] != 44:
-                return at, digest
-            here = _skip_blanks(data, here + 1, end)
-            if _is_word(data, here, end, _OFFSET_WORD):
-                here = _skip_blanks(data, here + len(_OFFSET_WORD), end)
-                here = _skip_blanks(data, skip(data, here, end, DIGIT), end)
-            stop = _form(data, here, end)
-            if stop == here:
-                return at, digest
-            state[FORMS] += 1
-            return stop, digest
-    for word in _SIMPLE_TYPES:
-        if last - first == len(word) and _is_word(data, first, end, word):
-            limit = min(end, at + unbreakable.LONGEST)
-            if here < limit and data[here] == 44:
-                while here < limit and data[here] not in (10, 123, 125):
-                    here += 1
-            return (here + 1 if here < limit and data[here] == 125 else at), digest
-    return at, digest
-
-
-@numba.njit(nogil=True, cache=True)
-def _form(data: np.ndarray, at: Integer, end: Integer) -> Integer:
-    """Match the selector of a sub-message and its opening brace: ``one {`` or ``=1 {``."""
-    here = at
-    if here < end and data[here] == 61:  # =
-        selector = skip(data, here + 1, end, DIGIT)
-        here += 1
-    else:
-        selector = skip(data, here, min(end, here + unbreakable.LONGEST), NAME_START | DIGIT)
-    brace = _skip_blanks(data, selector, end)
-    return brace + 1 if selector > here and brace < end and data[brace] == 123 else at
-
-
-@numba.njit(nogil=True, cache=True)
-def next_form(data: np.ndarray, at: Integer, end: Integer, state: np.ndarray) -> Integer:
-    """Match what follows a sub-message at its closing brace; ``at`` if it is another brace."""
-    here = _skip_blanks(data, at + 1, end)
-    if here < end and data[here] == 125:
-        state[FORMS] -= 1
-        return here + 1
-    stop = _form(data, here, end)
-    return stop if stop > here else at

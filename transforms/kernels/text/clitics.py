@@ -93,7 +93,7 @@ def split_places(
         end: End of the word, exclusive.
         language: `ENGLISH`, `FRENCH`, `ITALIAN` or `CATALAN`.
         words_only: 1 to keep clitics with their words.
-        properties: Properties of every code point, uint32.
+        properties: Properties of every code point, uint16.
         places: Receives the positions, ``[MAX_PLACES]``.
 
     Returns:

@@ -80,7 +80,7 @@ def mark_wordlike(
         token_offsets: Tokens of each text ``[text + 1]``; the first need not be 0.
         token_starts: In code points, ascending and disjoint within a text, int32 ``[token]``.
         token_ends: Likewise.
-        properties: Of every code point, uint32 (`transforms.text.codepoints.properties`).
+        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
 
     Returns:
         Booleans of all texts, concatenated, ``[token]``; the first is the first text's first token.
@@ -184,7 +184,7 @@ def join_at_hyphens(
         span_offsets: Spans of each text, int32 ``[text + 1]``, from 0.
         span_starts: In code points, ascending and disjoint within a text, int32 ``[span]``.
         span_ends: Likewise.
-        properties: Of every code point, uint32 (`transforms.text.codepoints.properties`).
+        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
 
     Returns:
         The resulting spans: offsets, starts and ends.
@@ -287,7 +287,7 @@ def join_numbers(
         span_offsets: Spans of each text, int32 ``[text + 1]``, from 0.
         span_starts: In code points, ascending and disjoint within a text, int32 ``[span]``.
         span_ends: Likewise.
-        properties: Of every code point, uint32, with the classes of whole words
+        properties: Of every code point, uint16, with the classes of whole words
             (`transforms.text.codepoints.properties`).
 
     Returns:

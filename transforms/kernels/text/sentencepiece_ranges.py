@@ -70,7 +70,7 @@ def find_pieces(
         message_offsets: Start of each message, int64 ``[text + 1]``.
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Start of each text, int64 ``[text + 1]``.
-        properties: Of every code point, uint32 (`transforms.text.codepoints.properties`).
+        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
         marks_behind: Whether word marks end words (treat_whitespace_as_suffix). The empty span of a
             lone mark is then before the white space instead of after it.
 

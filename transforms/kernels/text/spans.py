@@ -166,7 +166,7 @@ def wordlike_tokens(
         data: UTF-8 of all texts, uint8 ``[byte]``.
         starts: First byte of each token (`token_bytes`), int64 ``[token]``.
         ends: End of each token, exclusive, likewise.
-        properties: Of every code point, uint32 (`transforms.text.codepoints.properties`).
+        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
 
     Returns:
         Booleans ``[token]``.

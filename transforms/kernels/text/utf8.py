@@ -64,9 +64,10 @@ CONJUNCT = 1 << 15
 CONTROL = 1 << 14
 """Grapheme_Cluster_Break is Control, CR or LF: breaks on both sides."""
 
+# The upper half, for the rules of `filter` alone (`transforms.text.codepoints.all_properties`).
 SCRIPT_SHIFT = 16
 SCRIPT = 0x3F << SCRIPT_SHIFT
-"""The number of a letter's script; 0 if it has none of its own, or the table has no scripts."""
+"""The number of a letter's script; 0 if it has none of its own."""
 ALPHABETIC = 1 << 22
 """Alphabetic, or a combining mark."""
 COMBINING = 1 << 23
@@ -76,7 +77,7 @@ DIGIT = 1 << 24
 CAPITAL = 1 << 25
 """An upper-case or title-case letter."""
 UNSPACED = 1 << 26
-"""A letter of a script without spaces between words; set with the scripts."""
+"""A letter of a script without spaces between words."""
 CLOSING = 1 << 27
 """A quotation mark or closing bracket, which may follow the end of a sentence."""
 
@@ -144,7 +145,7 @@ def any_visible(data: np.ndarray, offsets: np.ndarray, properties: np.ndarray) -
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Start of each text, int64 ``[text + 1]``.
-        properties: Properties of every code point, uint32.
+        properties: Properties of every code point, uint16.
 
     Returns:
         Booleans ``[text]``.
@@ -171,7 +172,7 @@ def split_at_white_space(
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Start of each text, int64 ``[text + 1]``.
-        properties: Properties of every code point, uint32.
+        properties: Properties of every code point, uint16.
 
     Returns:
         Token offsets int32 ``[text + 1]``, and the tokens' starts and ends in code points of their

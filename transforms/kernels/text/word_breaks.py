@@ -135,7 +135,7 @@ def _extend(
         end: End of the text.
         point: The first code point; of an unbreakable span, its last.
         whole: Whether it ends an unbreakable span, which only marks can extend.
-        properties: Properties of every code point, uint32.
+        properties: Properties of every code point, uint16.
 
     Returns:
         The segment's end, the number of code points read, whether any is visible, and whether
@@ -241,7 +241,11 @@ def _url(
             tail = unbreakable.url_tail(data, at + 3, end, properties)
             if tail > at + 3:
                 return (scheme if scheme > start and data[scheme - 1] == 58 else start), tail
-    elif _begins_with_www(data, start, at):
+    elif (
+        at - start > 4
+        and data[start + 3] == 46
+        and (data[start] | 32) == (data[start + 1] | 32) == (data[start + 2] | 32) == 119
+    ):
         return start, unbreakable.url_tail(data, at, end, properties)
     return start, at
 
@@ -250,29 +254,21 @@ def _url(
 def www_end(
     data: np.ndarray, begin: Integer, at: Integer, end: Integer, properties: np.ndarray
 ) -> Integer:
-    """Return the end of the URL whose first word begins with the ``w`` at a byte; ``at`` if none.
+    """Return the end of the URL whose first word begins with the ``www.`` at a byte.
 
     Args:
         data: UTF-8, uint8 ``[byte]``.
         begin: Start of the text.
-        at: The first byte of a word.
+        at: The first byte of the word.
         end: End of the text.
-        properties: Properties of every code point, uint32.
+        properties: Properties of every code point, uint16.
+
+    Returns:
+        The end; ``at`` if the word ends before the full stop.
     """
     stop, _, _, _ = _extend(data, begin, at + 1, end, np.int64(data[at]), _NOT_WHOLE, properties)
     _, tail = _url(data, at, stop, end, properties)
-    if tail > stop:
-        return tail
-    return stop if _begins_with_www(data, at, stop) else at
-
-
-@numba.njit(nogil=True, cache=True)
-def _begins_with_www(data: np.ndarray, start: Integer, at: Integer) -> bool:
-    return (
-        at - start > 4
-        and data[start + 3] == 46
-        and (data[start] | 32) == (data[start + 1] | 32) == (data[start + 2] | 32) == 119
-    )
+    return tail if stop > at + 4 else at
 
 
 @numba.njit(nogil=True, cache=True)
@@ -312,7 +308,7 @@ def find_tokens(
         words_only: 1 to find spans that no tag may split: clitics stay with their words, numbers
             joined by slashes (24/7, 2018/19) are one span, and segments of several code points
             that are no tokens are included.
-        properties: Of every code point, uint32 (`transforms.text.codepoints.properties`).
+        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
 
     Returns:
         Token offsets int32 ``[text + 1]``, and the tokens' starts and ends in code points of their

@@ -15,7 +15,7 @@ EXPECTED, OTHER = ("Latin", "Khmer"), ("Devanagari",)
 
 def scan(*lines):
     bits = [np.full(len(lines), scripts.script_bits(s), np.uint64) for s in (EXPECTED, OTHER)]
-    return characters.scan(*texts_of(pa.array(lines)), codepoints.properties(scripts=True), *bits)
+    return characters.scan(*texts_of(pa.array(lines)), codepoints.all_properties(), *bits)
 
 
 @given(texts())
@@ -73,9 +73,7 @@ def test_repetition_is_that_of_all_blocks(text):
 )
 def test_the_last_character_stands_before_closing_marks(text, last):
     flat = texts_of(pa.array([text]))
-    assert characters.last_characters(*flat, codepoints.properties(scripts=True)).tolist() == [
-        ord(last)
-    ]
+    assert characters.last_characters(*flat, codepoints.all_properties()).tolist() == [ord(last)]
 
 
 def test_mean_lengths_of_words():

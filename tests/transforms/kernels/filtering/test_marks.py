@@ -15,7 +15,7 @@ from tests.oracles import slow_filtering, slow_tokens
 
 def found(text):
     flat = texts_of(pa.array([text]))
-    made = marks.find_marks(*flat, codepoints.properties())
+    made = marks.find_marks(*flat, codepoints.all_properties())
     data = flat.data.tobytes()
     spans = zip(made.kinds.tolist(), made.starts.tolist(), made.ends.tolist(), strict=True)
     return [(kind, data[start:end].decode()) for kind, start, end in spans], made
@@ -260,7 +260,7 @@ def test_every_digit_has_its_value():
     every = [chr(point) for point in range(0x110000) if chr(point).isdecimal()]
     assert len(every) > 600
     sides = [texts_of(pa.array(texts)) for texts in (every, [str(int(mark)) for mark in every])]
-    source, target = (marks.find_marks(*side, codepoints.properties()) for side in sides)
+    source, target = (marks.find_marks(*side, codepoints.all_properties()) for side in sides)
     assert (source.hashes == target.hashes).all()
     assert (source.digits == target.digits).all()
     assert slow_filtering.digit("\U000116db") == "1"
@@ -311,10 +311,12 @@ def test_numbers_are_equal_by_their_digits(source, target, unmatched):
     ],
 )
 def test_traces_of_a_wrong_encoding(text, traces):
-    assert count_signs(*texts_of(pa.array([text])), codepoints.properties())[MOJIBAKE, 0] == traces
+    assert (
+        count_signs(*texts_of(pa.array([text])), codepoints.all_properties())[MOJIBAKE, 0] == traces
+    )
 
 
 def test_brackets_are_counted_by_shape_whatever_their_width():
     texts = texts_of(pa.array(["(a) [b]] {c \uff08d\uff09", ""]))
-    signs = count_signs(*texts, codepoints.properties())
+    signs = count_signs(*texts, codepoints.all_properties())
     assert signs[:MOJIBAKE].T.tolist() == [[4, 3, 1], [0, 0, 0]]
