@@ -1,33 +1,46 @@
 """What the rules of ``filter`` measure, the score of a pair and the selection, in plain Python."""
 
+import html.entities
 import itertools
 import math
 
 import regex
 
-from pairweave.transforms.filtering import scripts
 from pairweave.transforms.kernels.filtering import marks
 from pairweave.transforms.kernels.hmm.pair_scores import FARTHEST, UNCOVERED
-from tests.oracles import slow_hmm
+from pairweave.transforms.text import codepoints
+from tests.oracles import slow_hmm, slow_tokens
 
 PARTS = r"[ .,'\u2019\u00a0\u202f\u2009\u066b\u066c]"
 GROUP = r"\p{Nd}{3}(?!\p{Nd})"
 DECIMAL = ".,\u066b"
 
-PATTERNS = {
-    marks.ADDRESS: r"(?<![\p{Alphabetic}\p{M}\p{Nd}])(?:https?://|ftp://|www\.)[^\p{White_Space}<>\"]+",
-    marks.TAG: r"</?[A-Za-z][^<>]*>",
-    marks.PLACEHOLDER: r"\{\{[A-Za-z0-9_.:-]{1,64}\}\}|\$?\{[A-Za-z0-9_.:-]{0,64}\}"
-    r"|%(?:\([A-Za-z0-9_.:-]{1,64}\)|[0-9]{1,2}\$)?[sdifux@](?![A-Za-z])",
-    marks.ENTITY: r"&(?:\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,7}|[A-Za-z][A-Za-z0-9]{0,31});",
-    marks.EMAIL: r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+",
-    marks.NUMBER: rf"\p{{Nd}}{{1,3}}({PARTS}){GROUP}(?:\1{GROUP})*|\p{{Nd}}+",
-}
-COMPILED = {
-    kind: regex.compile(text, regex.IGNORECASE if kind == marks.ADDRESS else 0)
-    for kind, text in PATTERNS.items()
-}
-FINAL = ".,;:!?)]}'"
+NUMBER = regex.compile(rf"\p{{Nd}}{{1,3}}({PARTS}){GROUP}(?:\1{GROUP})*|\p{{Nd}}+")
+BLANKS = r"[ \t-\r]*"
+WORD = regex.compile(
+    r"[\p{WB=ALetter}\p{WB=Hebrew_Letter}\p{WB=Numeric}\p{WB=ExtendNumLet}\p{WB=Extend}"
+    r"\p{WB=Format}\p{WB=ZWJ}\p{GCB=SpacingMark}]"
+)
+PRINTF = regex.compile(
+    r"%(?P<name>\([^()]+\)|[0-9]+\$)?(?P<flags>[-+#0]*)(?P<width>[0-9*]*(?:\.[0-9*]*)?)"
+    r"(?P<length>hh|ll|[hlLqjzt](?=.))?(?P<type>.)",
+    regex.S,
+)
+C_TYPES = ("di", "ouxX", "eEfFgGaA", "cC", "sS")
+SELECTOR = rf"{BLANKS}(?:=[0-9]+|[A-Za-z0-9_]{{1,100}}){BLANKS}\{{"
+FORMS = regex.compile(
+    rf"\{{{BLANKS}(?P<name>[A-Za-z0-9_]{{1,100}}){BLANKS},{BLANKS}(?:plural|selectordinal|select)"
+    rf"{BLANKS},{BLANKS}(?:offset:{BLANKS}[0-9]*)?{SELECTOR}"
+)
+NEXT_FORM = regex.compile(rf"\}}{BLANKS}(?:(?P<last>\}})|{SELECTOR})")
+TYPED = regex.compile(
+    rf"\{{{BLANKS}(?P<name>[A-Za-z0-9_]{{1,100}}){BLANKS},{BLANKS}"
+    rf"(?:number|date|time|spellout|ordinal|duration){BLANKS}(?:,[^{{}}\n]*)?\}}"
+)
+TAG = regex.compile(r"<(?P<name>/?[A-Za-z0-9_:.-]+)(?P<attributes>[^>]*(?:>(?!$)[^>]*)*)>", regex.S)
+ATTRIBUTE = regex.compile(
+    r"(?P<name>[A-Za-z0-9_:.-]+)=(?:\"(?P<double>[^\"]*)\"|'(?P<single>[^']*)'|(?P<bare>(?:[^\s/>]|/(?!$))+))"
+)
 
 
 def find_marks(text):
@@ -39,61 +52,178 @@ def find_marks(text):
 def find_values(text):
     """Return the marks of a text: kind, text, what equal ones have in common; and what is left."""
     found, at, rest = [], 0, ""
+    for start, end, kind, value, counted in [
+        *matches(text),
+        (len(text), len(text), None, None, True),
+    ]:
+        values, left = numbers(text[at:start]) if counted else ([], text[at:start])
+        found += values
+        rest += left
+        if kind is not None:
+            found.append((kind, text[start:end], value))
+        masked = kind in (marks.ADDRESS, marks.EMAIL)
+        rest += chr(kind + 1) if masked else text[start:end]
+        at = end
+    return found, rest
+
+
+def numbers(text):
+    """Return the numbers of a text without other marks, and what is left of it."""
+    found, at, rest = [], 0, ""
     number, parted = "", ""  # the last number with what stands behind it, the mark in or before it
     while at < len(text):
-        mark = mark_at(text, at)
-        if mark is None:
+        match = NUMBER.match(text, at)
+        if match is None:
             number = number and number + text[at]
             rest += text[at]
             at += 1
             continue
-        kind, whole = mark
-        value = same(kind, whole)
+        whole = match[0]
+        value = "".join(digit(mark) for mark in whole if regex.match(r"\p{Nd}", mark))
         at += len(whole)
-        if kind == marks.NUMBER:
-            before = number[-1] if regex.fullmatch(rf"\p{{Nd}}{PARTS}", number[-2:]) else ""
-            inside = regex.findall(r"\P{Nd}", whole)
-            goes_on = regex.match(r"\p{Nd}", text[at + 1 : at + 2]) and text[at] == before
-            if before and not inside and before in DECIMAL and before != parted and not goes_on:
-                value = value.rstrip("0")
-            parted = inside[0] if inside else before
-            rest = rest[:-1] if before else rest + chr(kind + 1)
-            kind = kind if value else marks.ZEROS
-            number = whole
-        else:
-            number, parted = "", ""
-            rest += chr(kind + 1) if kind in (marks.ADDRESS, marks.EMAIL) else whole
-        found.append((kind, whole, value))
+        before = number[-1] if regex.fullmatch(rf"\p{{Nd}}{PARTS}", number[-2:]) else ""
+        inside = regex.findall(r"\P{Nd}", whole)
+        goes_on = regex.match(r"\p{Nd}", text[at + 1 : at + 2]) and text[at] == before
+        if before and not inside and before in DECIMAL and before != parted and not goes_on:
+            value = value.rstrip("0")
+        parted = inside[0] if inside else before
+        rest = rest[:-1] if before else rest + chr(marks.NUMBER + 1)
+        found.append((marks.NUMBER if value else marks.ZEROS, whole, value))
+        number = whole
     return found, rest
 
 
-def mark_at(text, at):
-    """Return the mark that begins at a place, or None."""
-    for kind, pattern in COMPILED.items():
-        match = pattern.match(text, at)
+def matches(text):
+    """Return the marks that are no numbers: start, end, kind, value, whether numbers before count.
+
+    A kind of None is for text that is no mark, but in which there is no other, either.
+    """
+    found, floor, at = [], 0, 0
+    counts = {"conversions": 0, "fields": 0}
+    forms = 0
+    while at < len(text):
+        match, opened = match_at(text, floor, at, forms, counts)
         if match is None:
+            at += 1
             continue
-        whole = match[0]
-        if kind == marks.ADDRESS:
-            scheme = regex.match(r"(?i:https?://|ftp://|www\.)", whole)[0]
-            whole = scheme + whole[len(scheme) :].rstrip(FINAL)
-            if whole == scheme:
-                continue
-        if kind == marks.TAG and len(whole) > marks.MOST_TAG:
-            continue
-        return kind, whole
-    return None
+        found.append((*match, forms == 0))
+        forms += opened
+        at = floor = match[1]
+    if forms:
+        found.append((len(text), len(text), None, None, False))
+    return found
 
 
-def same(kind, whole):
-    """Return what equal marks of a kind have in common."""
-    if kind in (marks.ADDRESS, marks.EMAIL):
-        return ""
-    if kind == marks.NUMBER:
-        return "".join(digit(mark) for mark in whole if regex.match(r"\p{Nd}", mark))
-    if kind == marks.TAG:
-        return regex.match(r"</?[A-Za-z0-9_.:-]+", whole)[0][1:].lower()
-    return whole
+def match_at(text, floor, at, forms, counts):
+    """Return the mark at a place, or None, and how many sub-messages it opens."""
+    mark = text[at]
+    if text.startswith("://", at) and len(text) > at + 3:
+        scheme = regex.search(r"[A-Za-z][A-Za-z0-9.+\-]*$", text[floor:at])
+        end = slow_tokens.url_end(text, at + 3)
+        if scheme and end > at + 3:
+            return (floor + scheme.start(), end, marks.ADDRESS, ""), 0
+        return None, 0
+    if mark in "wW":
+        if at > floor and WORD.match(text, at - 1):
+            return None, 0
+        word = slow_tokens.segment_end(text, at)
+        if regex.match(r"(?i)www\.(?s:.)", text[at:word].encode("ascii", "replace").decode()):
+            url = slow_tokens.find_url(text, at, word)
+            return (at, url[1] if url else word, marks.ADDRESS, ""), 0
+        return None, 0
+    if mark == "}" and forms:
+        match = NEXT_FORM.match(text, at)
+        if match:
+            return (at, match.end(), None, None), -1 if match["last"] else 0
+    if mark not in "#$%&<@{":
+        return None, 0
+    end = slow_tokens.placeholder_end(text, at)
+    if end is not None:
+        return same(text[floor:], at - floor, end - floor, counts, floor), 0
+    if mark == "@":
+        address = slow_tokens.find_address(text, floor, at)
+        return (address and (*address, marks.EMAIL, "")), 0
+    if mark == "{":
+        match = FORMS.match(text, at)
+        if match:
+            return (at, match.end(), marks.PLACEHOLDER, ("{", match["name"])), 1
+        match = TYPED.match(text, at)
+        if match and len(match[0]) <= 100:
+            return (at, match.end(), marks.PLACEHOLDER, ("{", match["name"])), 0
+    return None, 0
+
+
+def same(text, at, end, counts, floor):
+    """Return a mark with what equal ones have in common; None if it only looks like one.
+
+    The text begins at the floor, the end of the last mark.
+    """
+    whole = text[at:end]
+    kind, value = marks.PLACEHOLDER, whole
+    if whole == "%%":
+        kind = None
+    elif whole[0] == "<":
+        kind, value = marks.TAG, tag_value(whole)
+    elif whole[0] == "&":
+        name = whole[1:].lower()
+        if whole[1] == "#" or name in {known.lower() for known in html.entities.html5}:
+            kind, value = marks.ENTITY, ""
+    elif whole.startswith("{%"):
+        value = ("{%", one_spaced(regex.sub(r"^[-+]|[-+]$", "", whole[2:-2])))
+    elif whole.startswith("{{"):
+        braces = len(whole) - len(whole.lstrip("{"))
+        content = whole[braces:-braces].partition("|")[0]
+        value = ("{" * min(braces, 3), one_spaced(content))
+    elif whole[0] == "{":
+        name = regex.split("[!:,]", whole[1:-1])[0]
+        if not name:
+            name = str(counts["fields"])
+            counts["fields"] += 1
+        value = ("{", name)
+    elif whole[0] == "$" and whole[-1] != "$":
+        name = whole[1:].strip("{}") if whole[1] != "{" else whole[2:-1]
+        if whole[1] != "{" and (
+            regex.match("[A-Za-z0-9_]", text[at - 1 : at])
+            or regex.fullmatch("[A-Z]{1,3}[0-9]*", name)
+        ):
+            return None
+        value = ("$", name)
+    elif whole[0] == "%" and whole[1] != "{" and whole[-1] != "%":
+        value = printf_value(text, at, end, counts)
+        if value is None:
+            return None
+    return floor + at, floor + end, kind, value
+
+
+def one_spaced(content):
+    return regex.sub(r"[ \t-\r]+", " ", content).strip(" ")
+
+
+def tag_value(whole):
+    match = TAG.fullmatch(whole)
+    ids = [
+        each["double"] or each["single"] or each["bare"] or ""
+        for each in ATTRIBUTE.finditer(match["attributes"])
+        if each["name"].lower() == "id"
+    ]
+    return match["name"].lower(), ids
+
+
+def printf_value(text, at, end, counts):
+    match = PRINTF.fullmatch(text, at, end)
+    name = match["name"]
+    if name is None:
+        before = regex.search(r"([0-9])([ \u00a0\u202f\u2009]?)$", text[:at])
+        hyphen = match["flags"].endswith("-") and not regex.match("[0-9]", match["width"])
+        letter = regex.match(r"[A-Za-z_]|[^\x00-\x7f]", text[end : end + 1])
+        if (before and (not before[2] or hyphen or letter)) or (hyphen and letter):
+            return None
+        counts["conversions"] += 1 + match["width"].count("*")
+        name = str(counts["conversions"])
+    elif name[0] != "(":
+        name = str(int(name[:-1]))
+    kind = next((types for types in C_TYPES if match["type"] in types), match["type"])
+    return name, match["length"] or "", kind
 
 
 def unmatched(source, target, kind):
@@ -121,8 +251,8 @@ def digit(mark):
 
 def digits(text):
     """Return the sorted digits of a text's numbers."""
-    numbers = [whole for kind, whole, _ in find_values(text)[0] if kind >= marks.NUMBER]
-    return sorted("".join(same(marks.NUMBER, whole) for whole in numbers))
+    every = [whole for kind, whole, _ in find_values(text)[0] if kind >= marks.NUMBER]
+    return sorted(digit(mark) for mark in "".join(every) if regex.match(r"\p{Nd}", mark))
 
 
 def is_letter(mark):
@@ -134,11 +264,11 @@ def is_mark(mark):
 
 
 def is_unspaced(mark):
-    return is_letter(mark) and not is_mark(mark) and _script(mark) in scripts._UNSPACED
+    return is_letter(mark) and not is_mark(mark) and _script(mark) in codepoints._UNSPACED
 
 
 def _script(mark):
-    return next((s for s in scripts.SCRIPTS if regex.match(rf"\p{{Script={s}}}", mark)), None)
+    return next((s for s in codepoints.SCRIPTS if regex.match(rf"\p{{Script={s}}}", mark)), None)
 
 
 def words(text):

@@ -20,6 +20,7 @@ from pairweave.transforms.kernels.filtering.marks import Marks
 from pairweave.transforms.kernels.filtering.signs import MOJIBAKE, count_signs
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.storage import files
+from pairweave.transforms.text import codepoints
 
 Values = Mapping[str, np.ndarray]
 Mask = np.ndarray
@@ -64,7 +65,7 @@ class Sides:
 
     def __init__(self, pairs: pa.Table | pa.RecordBatch) -> None:
         """Scan the texts of pairs (with the columns of `transforms.schemas.PAIRS`)."""
-        classes = scripts.classes()
+        properties = codepoints.all_properties()
         bits = [_script_bits(pairs.column(f"{side}_lang")) for side in ("source", "target")]
         unknown = (bits[0] == 0) | (bits[1] == 0)
         self.same_script: Mask = unknown | ((bits[0] & bits[1]) != 0)
@@ -73,13 +74,13 @@ class Sides:
         none = np.zeros_like(foreign)
         self.texts = [texts_of(pairs.column(side)) for side in ("source", "target")]
         scans: list[tuple[Characters, Words]] = [
-            characters.scan(*texts, classes, expected, other)
+            characters.scan(*texts, properties, expected, other)
             for texts, expected, other in zip(self.texts, bits, (foreign, none), strict=True)
         ]
         self.characters = [scan[0] for scan in scans]
         self.words = [scan[1] for scan in scans]
-        self.marks: list[Marks] = [marks.find_marks(*texts, classes) for texts in self.texts]
-        self.signs = [count_signs(*texts, classes) for texts in self.texts]
+        self.marks: list[Marks] = [marks.find_marks(*texts, properties) for texts in self.texts]
+        self.signs = [count_signs(*texts, properties) for texts in self.texts]
 
 
 def _script_bits(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
@@ -179,8 +180,9 @@ def end_mismatch(sides: Sides) -> Values:
     0: both end with the same of full stop, question mark, exclamation mark, pause and none;
     0.5: one has a full stop and the other none of these; 1: anything else.
     """
+    properties = codepoints.all_properties()
     source, target = (
-        _END_CLASSES[characters.last_characters(*texts, scripts.classes())] for texts in sides.texts
+        _END_CLASSES[characters.last_characters(*texts, properties)] for texts in sides.texts
     )
     half = (source + target == 1) & (source != target)
     values = np.where(source == target, 0.0, np.where(half, 0.5, 1.0))

@@ -1,24 +1,7 @@
-"""The scripts of languages, and the class of every code point for the rules."""
+"""The scripts of languages."""
 
-import functools
-
-import numpy as np
-import regex
-
-from pairweave.transforms.kernels.filtering import characters
-from pairweave.transforms.kernels.text.utf8 import CODE_POINTS
+from pairweave.transforms.text.codepoints import SCRIPTS
 from pairweave.transforms.text.iso_languages import SHORT
-
-SCRIPTS = (
-    *("Latin", "Greek", "Cyrillic", "Armenian", "Hebrew", "Arabic", "Syriac", "Thaana"),
-    *("Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada"),
-    *("Malayalam", "Sinhala", "Thai", "Lao", "Tibetan", "Myanmar", "Georgian", "Hangul"),
-    *("Ethiopic", "Cherokee", "Canadian_Aboriginal", "Khmer", "Mongolian", "Hiragana"),
-    *("Katakana", "Han", "Yi", "Tifinagh", "Nko", "Ol_Chiki", "Meetei_Mayek"),
-)
-"""Scripts by their Unicode names; a script's number is its position, from 1."""
-
-_UNSPACED = ("Thai", "Lao", "Tibetan", "Myanmar", "Khmer", "Hiragana", "Katakana", "Han", "Yi")
 
 _LANGUAGES = {
     "Greek": "el",
@@ -114,43 +97,6 @@ _SUBTAGS = {
     for code in codes.split()
 }
 """Scripts by the subtag of BCP 47 that names them (ISO 15924)."""
-
-_FLAGS = (
-    (r"\p{Alphabetic}\p{M}", characters.LETTER),
-    (r"\p{M}", characters.MARK),
-    (r"\p{Nd}", characters.DIGIT),
-    (r"\p{White_Space}", characters.WHITE),
-    (r"\p{Lu}\p{Lt}", characters.CAPITAL),
-    (r"\p{Pe}\p{Pf}\p{Pi}\"'", characters.CLOSING),
-)
-
-
-@functools.cache
-def classes() -> np.ndarray:
-    """Return the class of every code point (`transforms.kernels.filtering.characters`).
-
-    Returns:
-        uint16 ``[1114112]``, read-only.
-    """
-    points = np.arange(CODE_POINTS, dtype=np.uint32)
-    everything = points.tobytes().decode("utf-32-le", "surrogatepass")
-    table = np.zeros(CODE_POINTS, np.uint16)
-    for number, script in enumerate(SCRIPTS, 1):
-        unspaced = characters.UNSPACED if script in _UNSPACED else 0
-        for start, end in _runs(rf"\p{{Script={script}}}", everything):
-            table[start:end] = number | unspaced
-    for members, flag in _FLAGS:
-        for start, end in _runs(members, everything):
-            table[start:end] |= flag
-    # Only letters count as text in a script, not its marks, digits and signs.
-    table[(table & characters.LETTER) == 0] &= ~np.uint16(characters.UNSPACED | characters.SCRIPT)
-    table.flags.writeable = False
-    return table
-
-
-def _runs(members: str, everything: str) -> list[tuple[int, int]]:
-    pattern = regex.compile(rf"[{members}]+", regex.V1)
-    return [match.span() for match in pattern.finditer(everything)]
 
 
 def scripts_of(language: str) -> tuple[str, ...]:

@@ -7,7 +7,9 @@ import pytest
 from pairweave.transforms import schemas
 from pairweave.transforms.filtering import rules, scripts
 from pairweave.transforms.filtering.rules import RuleConfig
+from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.rejects import Reject
+from pairweave.transforms.text import codepoints
 from tests.makers.rows import pair
 
 
@@ -64,6 +66,16 @@ def test_a_good_pair_passes_every_rule():
         ("See www.a.de/en for more", "Mehr unter www.a.de/de", None),
         ("Hello {name}, how are you", "Hallo, wie geht es Ihnen", Reject.PLACEHOLDER_MISMATCH),
         ("Hello {name}, how are you", "Hallo {name}, wie geht es", None),
+        ("Hello %-10s", "Hallo %s", None),
+        ("Hello %10d there, you", "Hallo dort, %-5s", Reject.PLACEHOLDER_MISMATCH),
+        ("Hello {0:>10} there", "Hallo {0} dort", None),
+        ("Hello {0} there", "Hallo {1} dort", Reject.PLACEHOLDER_MISMATCH),
+        ("Hello {{ user }}, how are you", "Hallo, wie geht es Ihnen", Reject.PLACEHOLDER_MISMATCH),
+        ("Hello {{ user }}, how are you", "Hallo {{user}}, wie geht es", None),
+        ("{% trans %} the word here", "das Wort hier", Reject.PLACEHOLDER_MISMATCH),
+        ("from %s to %d and on", "von %2$d nach %1$s und weiter", None),
+        ("about 50 % of it", "ungefähr 50 %ige Lösung", None),
+        ("a fee of US$50 million", "eine Gebühr von 50 Millionen $US", None),
         ("a <b>bold</b> word here", "ein fettes Wort hier drin", Reject.TAG_MISMATCH),
         ("a <b>bold</b> word", "ein <b>fettes</b> Wort", None),
         ("coffee is good here", "CafÃ© ist gut hier", Reject.MOJIBAKE),
@@ -169,7 +181,14 @@ def test_a_language_may_be_written_in_any_of_its_scripts(language, text):
 
 def test_a_class_holds_the_number_of_every_script():
     assert len(scripts.SCRIPTS) < 64
-    assert scripts.classes()[ord("ក")] & 0x3F == scripts.SCRIPTS.index("Khmer") + 1
+    khmer = codepoints.all_properties()[ord("ក")] & utf8.SCRIPT
+    assert khmer >> utf8.SCRIPT_SHIFT == scripts.SCRIPTS.index("Khmer") + 1
+
+
+def test_the_table_of_tokens_is_the_lower_half_of_the_table_of_rules():
+    rules_table = codepoints.all_properties()
+    assert (codepoints.properties() == rules_table & 0xFFFF).all()
+    assert rules_table[ord("ក")] & utf8.UNSPACED
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import xxhash
 
 from pairweave.transforms import ids
 from pairweave.transforms.arrow.flat_columns import texts_of
-from pairweave.transforms.filtering import scripts
 from pairweave.transforms.kernels.filtering.marks import find_marks, mask_texts
+from pairweave.transforms.text import codepoints
 
 _SEPARATOR = b"\x1f"
 
@@ -56,7 +56,7 @@ _LANGUAGES = ("source", "target")
 
 def _masked(column: pa.ChunkedArray | pa.Array) -> list[bytes]:
     texts = texts_of(column)
-    data, offsets = mask_texts(*texts, find_marks(*texts, scripts.classes()))
+    data, offsets = mask_texts(*texts, find_marks(*texts, codepoints.all_properties()))
     whole, bounds = data.tobytes(), offsets.tolist()
     return [whole[start:end] for start, end in itertools.pairwise(bounds)]
 

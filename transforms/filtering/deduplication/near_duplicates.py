@@ -35,11 +35,11 @@ import regex
 import xxhash
 
 from pairweave.transforms.arrow.flat_columns import texts_of
-from pairweave.transforms.filtering import scripts
 from pairweave.transforms.kernels.filtering import minhash
 from pairweave.transforms.kernels.filtering.marks import find_marks, mask_texts
 from pairweave.transforms.kernels.sampling import mix64
 from pairweave.transforms.kernels.text.utf8 import CODE_POINTS
+from pairweave.transforms.text import codepoints
 
 VALUES = 128
 """Number of minima in a signature; the default of `datasketch`."""
@@ -126,7 +126,7 @@ def signatures(pairs: pa.Table, threshold: float) -> tuple[np.ndarray, np.ndarra
 
 def _masked(column: pa.ChunkedArray | pa.Array) -> tuple[np.ndarray, np.ndarray]:
     texts = texts_of(column)
-    data, offsets = mask_texts(*texts, find_marks(*texts, scripts.classes()))
+    data, offsets = mask_texts(*texts, find_marks(*texts, codepoints.all_properties()))
     return data, offsets
 
 

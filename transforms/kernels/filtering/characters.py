@@ -1,7 +1,8 @@
 """Characters and words of texts: counts of letters by script, and repeated words.
 
 A word is a run of letters, marks and digits; in a script without spaces it is one letter with its
-marks. A table gives the class of every code point (`transforms.filtering.scripts.classes`).
+marks. A table gives the properties of every code point, with scripts
+(`transforms.text.codepoints.all_properties`).
 """
 
 from typing import NamedTuple
@@ -10,30 +11,15 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.text.utf8 import decode, step_back
-
-SCRIPT = 0x3F
-"""The low six bits of a class: the number of its script, 0 for none of its own."""
-LETTER = 1 << 6
-"""Alphabetic, or a combining mark."""
-MARK = 1 << 7
-"""A combining mark, which belongs to the letter before it and has no script of its own."""
-DIGIT = 1 << 8
-"""A decimal digit."""
-WHITE = 1 << 9
-"""White space."""
-CAPITAL = 1 << 10
-"""An upper-case or title-case letter."""
-UNSPACED = 1 << 11
-"""A letter of a script without spaces between words."""
-CLOSING = 1 << 12
-"""A quotation mark or closing bracket, which may follow the end of a sentence."""
 
 MOST_PERIOD = 8
 """Maximum length of a block of words that is checked for repetition."""
 
-_OFFSET = np.uint64(0xCBF29CE484222325)
-_PRIME = np.uint64(0x100000001B3)
+OFFSET = np.uint64(0xCBF29CE484222325)
+PRIME = np.uint64(0x100000001B3)
+"""Constants of the 64-bit FNV-1a hash (Fowler, Noll and Vo)."""
 
 
 class Characters(NamedTuple):
@@ -77,7 +63,7 @@ class Words(NamedTuple):
 def scan(
     data: np.ndarray,
     offsets: np.ndarray,
-    classes: np.ndarray,
+    properties: np.ndarray,
     expected_scripts: np.ndarray,
     other_scripts: np.ndarray,
 ) -> tuple[Characters, Words]:
@@ -86,7 +72,7 @@ def scan(
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Start of each text, int64 ``[text + 1]``.
-        classes: Class of every code point, uint16.
+        properties: Properties of every code point, with scripts, uint32.
         expected_scripts: Bits of the scripts of each text's language, uint64 ``[text]``.
         other_scripts: Bits of the scripts that only the other side has, uint64 ``[text]``.
     """
@@ -110,43 +96,43 @@ def scan(
         wanted = expected_scripts[text] | one
         foreign = other_scripts[text]
         length = 0
-        digest = _OFFSET
+        digest = OFFSET
         inside = False
         while at < end:
             point, width = decode(data, at, end)
-            kind = np.int64(classes[point])
-            if kind & WHITE:
+            kind = np.int64(properties[point])
+            if kind & utf8.WHITE:
                 inside = False
             else:
                 visible[text] += 1
-                alone = kind & UNSPACED != 0 and not kind & MARK
+                alone = kind & utf8.UNSPACED != 0 and not kind & utf8.COMBINING
                 written[text] += 1 if alone or not inside else 0
                 inside = True
-            if kind & LETTER:
+            if kind & utf8.ALPHABETIC:
                 letters[text] += 1
-                if not kind & MARK:
-                    script = one << np.uint64(kind & SCRIPT)
+                if not kind & utf8.COMBINING:
+                    script = one << np.uint64((kind & utf8.SCRIPT) >> utf8.SCRIPT_SHIFT)
                     bases[text] += 1
                     expected[text] += 1 if script & wanted else 0
                     other[text] += 1 if script & foreign else 0
-            if kind & (LETTER | DIGIT):
-                if length and kind & UNSPACED and not kind & MARK:
+            if kind & (utf8.ALPHABETIC | utf8.DIGIT):
+                if length and kind & utf8.UNSPACED and not kind & utf8.COMBINING:
                     hashes[words] = digest
                     lengths[words] = length
                     words += 1
                     length = 0
-                    digest = _OFFSET
+                    digest = OFFSET
                 if length == 0:
-                    capital[words] = kind & (CAPITAL | DIGIT) != 0
+                    capital[words] = kind & (utf8.CAPITAL | utf8.DIGIT) != 0
                 for byte in range(at, at + width):
-                    digest = (digest ^ np.uint64(data[byte])) * _PRIME
+                    digest = (digest ^ np.uint64(data[byte])) * PRIME
                 length += 1
             elif length:
                 hashes[words] = digest
                 lengths[words] = length
                 words += 1
                 length = 0
-                digest = _OFFSET
+                digest = OFFSET
             at += width
         if length:
             hashes[words] = digest
@@ -271,7 +257,7 @@ def mean_lengths(words: Words) -> np.ndarray:
 
 
 @numba.njit(nogil=True, cache=True)
-def last_characters(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def last_characters(data: np.ndarray, offsets: np.ndarray, properties: np.ndarray) -> np.ndarray:
     """Return the last code point of each text that is not a closing mark or white space.
 
     Returns:
@@ -284,7 +270,7 @@ def last_characters(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) 
         while at > offsets[text]:
             before = step_back(data, at, offsets[text])
             point, _ = decode(data, before, at)
-            if not classes[point] & (WHITE | CLOSING):
+            if not properties[point] & (utf8.WHITE | utf8.CLOSING):
                 found[text] = point
                 break
             at = before

@@ -1,21 +1,19 @@
 """Marks in texts: numbers, web and e-mail addresses, placeholders, tags and HTML entities.
 
-At each position, the first of these that matches is used, in this order. Letters are ASCII, of any
-case; lengths are limited, so that no text takes quadratic time.
+Addresses, placeholders, tags and entities are those that a tokenizer keeps whole
+(`transforms.kernels.text.unbreakable`), each as long as possible, from left to right; those in the
+text of another are not looked for. Two things are only told apart here: arguments of ICU messages,
+whose sub-messages are text (`icu_messages`), and percent signs and currencies that look like
+placeholders (`placeholder_keys`).
 
-- web address: ``http://``, ``https://``, ``ftp://`` or ``www.``, not after a letter or digit, up
-  to white space or one of ``<>"``, less punctuation at its end;
-- tag: ``<`` or ``</``, a letter, then anything but ``<>`` up to ``>``;
-- placeholder: ``{{x}}``, ``{x}``, ``${x}``, ``%s``, ``%1$s``, ``%(x)s`` and the like;
-- entity: ``&amp;``, ``&#39;``, ``&#x27;``;
-- e-mail address: a local part, ``@``, and names, the last of which follows a full stop;
-- number: digits of any script. One to three digits join with groups of three digits after them,
-  all separated by the same comma, full stop, apostrophe or space.
+A number consists of digits of any script, outside all of these and outside the sub-messages of an
+ICU message, of which each language has its own. One to three digits join with groups of three
+digits after them, all separated by the same comma, full stop, apostrophe or space.
 
 Marks of one kind are equal if their hashes are: numbers by their digits alone, so that 1 000,
-1,000, 1.000 and 1000 are equal; tags by name and whether they close; placeholders and entities by
-their text; all addresses are equal, because translations often link to the page of their own
-language.
+1,000, 1.000 and 1000 are equal; placeholders and tags by their keys (`placeholder_keys`); all
+addresses are equal, because translations often link to the page of their own language, and so are
+all entities.
 
 Other digits separated by a mark are separate numbers, so that 10:30 and 10.30, 2020-01-02 and
 02.01.2020, 3.5 and 3,5 have the same numbers. Digits after a decimal mark (a comma or full stop
@@ -28,37 +26,23 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.filtering.characters import DIGIT, LETTER, WHITE
-from pairweave.transforms.kernels.filtering.numbers import OFFSET, PRIME, only_mark, read_number
+from pairweave.transforms.kernels.filtering import icu_messages, placeholder_keys
+from pairweave.transforms.kernels.filtering.characters import OFFSET
+from pairweave.transforms.kernels.filtering.numbers import only_mark, read_number
 from pairweave.transforms.kernels.integers import Integer
-from pairweave.transforms.kernels.text.utf8 import decode, step_back
+from pairweave.transforms.kernels.text import unbreakable, utf8
+from pairweave.transforms.kernels.text.word_breaks import www_end
 
 ADDRESS, TAG, PLACEHOLDER, ENTITY, EMAIL, NUMBER, ZEROS = range(7)
 KINDS = 7
 
-MOST_TAG = 256
-MOST_NAME = 64
-MOST_LOCAL = 64
+_SILENT = -1
+"""The kind of a match that is no mark, but in whose text no other is looked for."""
+_KINDS_OF_MATCHES = (TAG, PLACEHOLDER, ENTITY, _SILENT)
+"""By the kinds of `placeholder_keys`."""
 
-_ALNUM = np.zeros(256, np.bool_)
-_ALNUM[[*range(48, 58), *range(65, 91), *range(97, 123)]] = True
-_ALPHA = _ALNUM.copy()
-_ALPHA[48:58] = False
-_LOCAL = _ALNUM.copy()
-_LOCAL[[ord(mark) for mark in "._%+-"]] = True
-_NAME = _ALNUM.copy()
-_NAME[[ord(mark) for mark in "_.:-"]] = True
-_FINAL = np.zeros(256, np.bool_)
-_FINAL[[ord(mark) for mark in ".,;:!?)]}'"]] = True
-_LEADS = np.zeros(256, np.bool_)
-_LEADS[[ord(mark) for mark in "{$%"]] = True
-_SCHEMES = np.zeros(256, np.bool_)
-_SCHEMES[[ord(mark) for mark in "hHfFwW"]] = True
-_BEGINNINGS = _LEADS | _SCHEMES
-_BEGINNINGS[[*range(48, 58), 60, 38]] = True
-_HTTP, _HTTPS, _FTP, _WWW = (
-    np.frombuffer(word, np.uint8) for word in (b"http://", b"https://", b"ftp://", b"www.")
-)
+_TRIGGERS = np.zeros(256, np.bool_)
+_TRIGGERS[[ord(mark) for mark in "#$%&<@{}:wW"]] = True
 
 
 class Marks(NamedTuple):
@@ -82,13 +66,13 @@ class Marks(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=True)
-def find_marks(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> Marks:
+def find_marks(data: np.ndarray, offsets: np.ndarray, properties: np.ndarray) -> Marks:
     """Find the marks of texts.
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Where each text begins, int64 ``[text + 1]``.
-        classes: Of every code point, uint16 (`transforms.kernels.filtering.characters`).
+        properties: Of every code point, uint32 (`transforms.text.codepoints.all_properties`).
     """
     texts = len(offsets) - 1
     mark_offsets = np.zeros(texts + 1, np.int64)
@@ -98,80 +82,45 @@ def find_marks(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> Ma
     places = np.empty((2, room), np.int64)
     marks = 0
     digits = np.zeros((texts, 10), np.int32)
+    state = np.zeros(placeholder_keys.STATE, np.int64)
     for text in range(texts):
         number_end: Integer = -1
         parted: Integer = 0
-        at = offsets[text]
+        begin = offsets[text]
         end = offsets[text + 1]
-        mails = _holds(data, at, end, 64)
-        behind_word = False
-        inside_local = False
+        at: Integer = begin
+        state[:] = 0
         while at < end:
-            lead = data[at]
-            if lead < 0x80 and not mails:
-                # This is the usual case: no mark begins here.
-                quick = not _BEGINNINGS[lead]
-                if _SCHEMES[lead]:
-                    second = data[at + 1] | 32 if at + 1 < end else 0
-                    quick = behind_word or (second != 116 and second != 119)
-                if quick:
-                    behind_word = _ALNUM[lead]
-                    inside_local = _LOCAL[lead]
-                    at += 1
-                    continue
-            stop: Integer = at
-            kind = -1
-            digest = np.uint64(0)
-            if lead < 0x80:
-                if not behind_word and _SCHEMES[lead]:
-                    stop = _address(data, at, end, classes)
-                    kind = ADDRESS
-                elif lead == 60:
-                    stop, digest = _tag(data, at, end)
-                    kind = TAG
-                elif lead == 38:
-                    stop = _entity(data, at, end)
-                    kind = ENTITY
-                elif _LEADS[lead]:
-                    stop = _placeholder(data, at, end)
-                    kind = PLACEHOLDER
-                if stop > at and kind in (ENTITY, PLACEHOLDER):
-                    digest = _hash(data, at, stop)
-                if stop == at and mails and not inside_local and _LOCAL[lead]:
-                    stop = _email(data, at, end)
-                    kind = EMAIL
-                if stop == at and 48 <= lead <= 57:
-                    kind = NUMBER
-            else:
-                point, width = decode(data, at, end)
-                if classes[point] & DIGIT:
-                    kind = NUMBER
-            if kind == NUMBER and stop == at:
+            inside_form = state[placeholder_keys.FORMS] > 0
+            start, stop, kind, digest = _next_match(data, (begin, end), at, properties, state)
+            if inside_form:
+                at = start
+            at = _next_digit(data, at, start, properties)
+            while at < start:
                 before = only_mark(data, number_end, at)
                 last = parted if before else 0
-                stop, digest, parted, zeros = read_number(
-                    data, at, end, classes, before, last, digits[text]
+                number_end, number, parted, zeros = read_number(
+                    data, at, start, properties, before, last, digits[text]
                 )
-                kind = ZEROS if zeros else NUMBER
-                number_end = stop
-            if stop > at:
                 if marks == room:
                     room *= 2
-                    kinds = _grown(kinds, room)
-                    hashes = _grown(hashes, room)
-                    wider = np.empty((2, room), np.int64)
-                    wider[:, :marks] = places
-                    places = wider
+                    kinds, hashes, places = _grown(kinds, hashes, places)
+                kinds[marks] = ZEROS if zeros else NUMBER
+                hashes[marks] = number
+                places[0, marks] = at
+                places[1, marks] = number_end
+                marks += 1
+                at = _next_digit(data, number_end, start, properties)
+            if start < end and kind >= 0:
+                if marks == room:
+                    room *= 2
+                    kinds, hashes, places = _grown(kinds, hashes, places)
                 kinds[marks] = kind
                 hashes[marks] = digest
-                places[0, marks] = at
+                places[0, marks] = start
                 places[1, marks] = stop
                 marks += 1
-                at = step_back(data, stop, at)  # the next character is checked against the last one
-            point, width = decode(data, at, end)
-            behind_word = classes[point] & (LETTER | DIGIT) != 0
-            inside_local = bool(point < 0x80 and _LOCAL[point])
-            at += width
+            at = stop
         mark_offsets[text + 1] = marks
     return Marks(
         mark_offsets,
@@ -184,198 +133,120 @@ def find_marks(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> Ma
 
 
 @numba.njit(nogil=True, cache=True)
-def _grown(values: np.ndarray, room: Integer) -> np.ndarray:
-    wider = np.empty(room, values.dtype)
-    wider[: len(values)] = values
-    return wider
+def _next_digit(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray) -> Integer:
+    """Return the place of the next digit of any script; the end if there is none."""
+    while at < end:
+        lead = data[at]
+        if 48 <= lead <= 57:
+            return at
+        if lead < 0x80:
+            at += 1
+            continue
+        point, width = utf8.decode(data, at, end)
+        if properties[point] & utf8.DIGIT:
+            return at
+        at += width
+    return at
 
 
 @numba.njit(nogil=True, cache=True)
-def _holds(data: np.ndarray, at: Integer, end: Integer, byte: Integer) -> bool:
-    times = 0
-    for place in range(at, end):
-        times += data[place] == byte
-    return times > 0
+def _grown(
+    kinds: np.ndarray, hashes: np.ndarray, places: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return copies with twice the room."""
+    count = len(kinds)
+    wider = np.empty(2 * count, kinds.dtype)
+    wider[:count] = kinds
+    longer = np.empty(2 * count, hashes.dtype)
+    longer[:count] = hashes
+    further = np.empty((2, 2 * count), places.dtype)
+    further[:, :count] = places
+    return wider, longer, further
 
 
 @numba.njit(nogil=True, cache=True)
-def _hash(data: np.ndarray, at: Integer, end: Integer) -> np.uint64:
-    digest = OFFSET
-    for place in range(at, end):
-        digest = (digest ^ np.uint64(data[place])) * PRIME
-    return digest
+def _next_match(
+    data: np.ndarray,
+    text: tuple[Integer, Integer],
+    floor: Integer,
+    properties: np.ndarray,
+    state: np.ndarray,
+) -> tuple[Integer, Integer, Integer, np.uint64]:
+    """Find the next mark that is no number.
 
+    Args:
+        data: UTF-8.
+        text: Start and end of the text.
+        floor: The end of the last match, or the start of the text; a match does not begin before.
+        properties: Properties of every code point.
+        state: Of the text, for `placeholder_keys`.
 
-@numba.njit(nogil=True, cache=True)
-def _begins(data: np.ndarray, at: Integer, end: Integer, word: np.ndarray) -> bool:
-    """Tell whether the text at a position is an ASCII word (given in lower case), in any case."""
-    if at + len(word) > end:
-        return False
-    for place in range(len(word)):
-        byte = data[at + place]
-        if 65 <= byte <= 90:
-            byte |= 32
-        if byte != word[place]:
-            return False
-    return True
-
-
-@numba.njit(nogil=True, cache=True)
-def _address(data: np.ndarray, at: Integer, end: Integer, classes: np.ndarray) -> Integer:
-    """Return the end of a web address; the start itself if there is none."""
-    if _begins(data, at, end, _HTTP) or _begins(data, at, end, _FTP):
-        begin = at + (7 if data[at] | 32 == 104 else 6)
-    elif _begins(data, at, end, _HTTPS):
-        begin = at + 8
-    elif _begins(data, at, end, _WWW):
-        begin = at + 4
-    else:
-        return at
-    stop: Integer = begin
-    while stop < end:
-        byte = data[stop]
-        if byte == 60 or byte == 62 or byte == 34:
-            break
-        point, width = decode(data, stop, end)
-        if classes[point] & WHITE:
-            break
-        stop += width
-    while stop > begin and _FINAL[data[stop - 1]]:
-        stop -= 1
-    return stop if stop > begin else at
-
-
-@numba.njit(nogil=True, cache=True)
-def _email(data: np.ndarray, at: Integer, end: Integer) -> Integer:
-    """Return the end of an e-mail address; the start itself if there is none."""
-    place: Integer = at
-    while place < end and _LOCAL[data[place]] and place - at < MOST_LOCAL:
-        place += 1
-    if place == at or place >= end or data[place] != 64:
-        return at
-    place += 1
-    stop: Integer = at
-    labels = 0
-    while True:
-        begin = place
-        while place < end and (_ALNUM[data[place]] or data[place] == 45):
-            place += 1
-        if place == begin:
-            break
-        labels += 1
-        if labels > 1:
-            stop = place
-        if place >= end or data[place] != 46:
-            break
-        place += 1
-    return stop
-
-
-@numba.njit(nogil=True, cache=True)
-def _tag(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, np.uint64]:
-    """Return the end and the hash of a tag; the start itself if there is none."""
-    place: Integer = at + 1
-    digest = OFFSET
-    if place < end and data[place] == 47:
-        digest = (digest ^ np.uint64(47)) * PRIME
-        place += 1
-    if place >= end or not _ALPHA[data[place]]:
-        return at, digest
-    while place < end and _NAME[data[place]]:
-        byte = np.uint64(data[place])
-        if 65 <= byte <= 90:
-            byte |= np.uint64(32)
-        digest = (digest ^ byte) * PRIME
-        place += 1
-    while place < end and place - at < MOST_TAG:
-        if data[place] == 62:
-            return place + 1, digest
-        if data[place] == 60:
-            break
-        place += 1
-    return at, digest
-
-
-@numba.njit(nogil=True, cache=True)
-def _name_end(data: np.ndarray, at: Integer, end: Integer) -> Integer:
-    """Return the end of a run of name characters of at most `MOST_NAME`."""
-    place: Integer = at
-    while place < end and _NAME[data[place]] and place - at < MOST_NAME:
-        place += 1
-    return place
-
-
-@numba.njit(nogil=True, cache=True)
-def _placeholder(data: np.ndarray, at: Integer, end: Integer) -> Integer:
-    """Return the end of a placeholder; the start itself if there is none."""
-    if data[at] == 37:
-        place: Integer = at + 1
-        if place < end and data[place] == 40:
-            place = _name_end(data, at + 2, end)
-            if place == at + 2 or place >= end or data[place] != 41:
-                return at
-            place += 1
+    Returns:
+        Its start and end, its kind or `_SILENT`, and its hash; the end of the text twice if there
+        is none.
+    """
+    begin, end = text
+    at: Integer = floor
+    while at < end:
+        lead = data[at]
+        if not _TRIGGERS[lead]:
+            at += 1
+            continue
+        if lead == 119 or lead == 87:  # w
+            stop = at
+            www = at + 4 < end and (data[at + 1] | 32) == (data[at + 2] | 32) == 119
+            if www and data[at + 3] == 46 and _begins_word(data, floor, at, properties):
+                stop = www_end(data, begin, at, end, properties)
+            if stop > at:
+                return at, stop, ADDRESS, OFFSET
+        elif lead == 58:  # :
+            if at + 3 < end and data[at + 1] == 47 and data[at + 2] == 47:
+                start = unbreakable.scheme_start(data, floor, at)
+                stop = at + 3
+                if start < at:
+                    stop = unbreakable.url_tail(data, at + 3, end, properties)
+                if stop > at + 3:
+                    return start, stop, ADDRESS, OFFSET
+        elif lead == 125:  # }
+            if state[placeholder_keys.FORMS] > 0:
+                stop = icu_messages.next_form(data, at, end, state)
+                if stop > at:
+                    return at, stop, _SILENT, OFFSET
         else:
-            begin = place
-            while place < end and 48 <= data[place] <= 57 and place - begin < 2:
-                place += 1
-            if place > begin:
-                if place >= end or data[place] != 36:
-                    return at
-                place += 1
-        if place >= end or not _is_conversion(data[place]):
-            return at
-        place += 1
-        return at if place < end and _ALPHA[data[place]] else place
-    begin = at + 1 if data[at] == 36 else at
-    if begin >= end or data[begin] != 123:
-        return at
-    braces = 2 if begin == at and begin + 1 < end and data[begin + 1] == 123 else 1
-    place = _name_end(data, begin + braces, end)
-    if braces == 2 and place == begin + braces:
-        return at
-    for brace in range(braces):
-        if place + brace >= end or data[place + brace] != 125:
-            return at
-    return place + braces
+            stop = unbreakable.placeholder(data, begin, at, end, properties)
+            if stop > at:
+                match, digest = placeholder_keys.key(data, (floor, end), at, stop, state)
+                if match != placeholder_keys.TEXT:
+                    return at, stop, _KINDS_OF_MATCHES[match], digest
+            elif lead == 64:  # @
+                start = unbreakable.address_start(data, floor, at, properties)
+                stop = at + 1
+                if start < at:
+                    stop = unbreakable.domain_end(data, at + 1, end, properties)
+                if stop > at + 1:
+                    return start, stop, EMAIL, OFFSET
+            elif lead == 123:  # {
+                stop, digest = icu_messages.message_argument(data, at, end, state)
+                if stop > at:
+                    return at, stop, PLACEHOLDER, digest
+        at += 1
+    return end, end, _SILENT, OFFSET
 
 
 @numba.njit(nogil=True, cache=True)
-def _is_conversion(byte: Integer) -> bool:
-    """Tell whether a byte is one of ``sdifux@``."""
-    return (
-        byte == 115
-        or byte == 100
-        or byte == 105
-        or byte == 102
-        or byte == 117
-        or (byte == 120 or byte == 64)
+def _begins_word(data: np.ndarray, floor: Integer, at: Integer, properties: np.ndarray) -> bool:
+    """Tell whether no letter, digit, connector or mark is before a byte."""
+    if at == floor:
+        return True
+    point, _ = utf8.decode(data, utf8.step_back(data, at, floor), at)
+    kind = properties[point] & utf8.CLASS
+    return not (
+        kind == utf8.LETTER
+        or kind == utf8.HEBREW
+        or kind == utf8.NUMERIC
+        or kind == utf8.CONNECTOR
+        or properties[point] & utf8.MARK
     )
-
-
-@numba.njit(nogil=True, cache=True)
-def _entity(data: np.ndarray, at: Integer, end: Integer) -> Integer:
-    """Return the end of an HTML entity; the start itself if there is none."""
-    place: Integer = at + 1
-    if place < end and data[place] == 35:
-        place += 1
-        hexadecimal = place < end and data[place] | 32 == 120
-        place += 1 if hexadecimal else 0
-        begin = place
-        while place < end and place - begin < 7:
-            byte = data[place]
-            if not (48 <= byte <= 57 or (hexadecimal and 97 <= (byte | 32) <= 102)):
-                break
-            place += 1
-    else:
-        begin = place
-        if place < end and not _ALPHA[data[place]]:
-            return at
-        while place < end and place - begin < 32 and _ALNUM[data[place]]:
-            place += 1
-    if place == begin or place >= end or data[place] != 59:
-        return at
-    return place + 1
 
 
 @numba.njit(nogil=True, cache=True)

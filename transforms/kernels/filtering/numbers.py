@@ -6,16 +6,12 @@
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.filtering.characters import DIGIT
+from pairweave.transforms.kernels.filtering.characters import OFFSET, PRIME
 from pairweave.transforms.kernels.integers import Integer
-from pairweave.transforms.kernels.text.utf8 import decode
+from pairweave.transforms.kernels.text.utf8 import DIGIT, decode
 
 GROUP = 3
 """Number of digits in each group after the first."""
-
-OFFSET = np.uint64(0xCBF29CE484222325)
-PRIME = np.uint64(0x100000001B3)
-"""Constants of the 64-bit FNV-1a hash (Fowler, Noll and Vo)."""
 
 
 @numba.njit(nogil=True, cache=True)
@@ -23,7 +19,7 @@ def read_number(
     data: np.ndarray,
     at: Integer,
     end: Integer,
-    classes: np.ndarray,
+    properties: np.ndarray,
     before: Integer,
     last: Integer,
     digits: np.ndarray,
@@ -34,7 +30,7 @@ def read_number(
         data: UTF-8.
         at: Its first byte.
         end: End of the text.
-        classes: Class of every code point.
+        properties: Properties of every code point.
         before: The mark between the previous number and this one; 0 if there is no number, or more
             than a mark between them.
         last: The mark before the last group of the previous number.
@@ -44,23 +40,23 @@ def read_number(
         Its end, the hash of its digits, the mark before its last group, and whether it consists of
         zeros after a decimal mark.
     """
-    stop, size, digest, short = _group(data, at, end, classes, OFFSET, digits)
+    stop, size, digest, short = _group(data, at, end, properties, OFFSET, digits)
     mark: Integer = 0
     while size <= GROUP and stop < end:
         point, width = decode(data, stop, end)
         if not _parts_groups(point) or (mark != 0 and point != mark):
             break
-        if _digits_from(data, stop + width, end, classes) != GROUP:
+        if _digits_from(data, stop + width, end, properties) != GROUP:
             break
         mark = point
-        stop, _, digest, short = _group(data, stop + width, end, classes, digest, digits)
+        stop, _, digest, short = _group(data, stop + width, end, properties, digest, digits)
     if mark != 0:
         return stop, digest, mark, False
     if not _is_decimal(before) or before == last:
         return stop, digest, before, False
     if stop < end:
         point, width = decode(data, stop, end)
-        if point == before and _digits_from(data, stop + width, end, classes) > 0:
+        if point == before and _digits_from(data, stop + width, end, properties) > 0:
             return stop, digest, before, False
     return stop, short, before, short == OFFSET
 
@@ -70,7 +66,7 @@ def _group(
     data: np.ndarray,
     at: Integer,
     end: Integer,
-    classes: np.ndarray,
+    properties: np.ndarray,
     digest: np.uint64,
     digits: np.ndarray,
 ) -> tuple[Integer, Integer, np.uint64, np.uint64]:
@@ -80,7 +76,7 @@ def _group(
         data: UTF-8.
         at: The first digit.
         end: End of the text.
-        classes: Class of every code point.
+        properties: Properties of every code point.
         digest: The hash of the previous digits.
         digits: Receives the counts of each digit.
     """
@@ -89,9 +85,9 @@ def _group(
     size: Integer = 0
     while stop < end:
         point, width = decode(data, stop, end)
-        if not classes[point] & DIGIT:
+        if not properties[point] & DIGIT:
             break
-        value = point - _zero_of(point, classes)
+        value = point - _zero_of(point, properties)
         digits[value] += 1
         digest = (digest ^ np.uint64(value + 48)) * PRIME
         if value != 0:
@@ -102,13 +98,13 @@ def _group(
 
 
 @numba.njit(nogil=True, cache=True)
-def _digits_from(data: np.ndarray, at: Integer, end: Integer, classes: np.ndarray) -> Integer:
+def _digits_from(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray) -> Integer:
     """Return the number of digits at a position, at most one more than `GROUP`."""
     place: Integer = at
     size: Integer = 0
     while place < end and size <= GROUP:
         point, width = decode(data, place, end)
-        if not classes[point] & DIGIT:
+        if not properties[point] & DIGIT:
             break
         size += 1
         place += width
@@ -148,7 +144,7 @@ def _parts_groups(point: Integer) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)
-def _zero_of(point: Integer, classes: np.ndarray) -> Integer:
+def _zero_of(point: Integer, properties: np.ndarray) -> Integer:
     """Return the code point of zero in a digit's set of decimal digits.
 
     A set is contiguous, from 0 to 9 (Unicode Standard, 4.6); several sets may be adjacent, such as
@@ -157,6 +153,6 @@ def _zero_of(point: Integer, classes: np.ndarray) -> Integer:
     if point < 0x80:
         return 48
     begin: Integer = point
-    while classes[begin - 1] & DIGIT:
+    while properties[begin - 1] & DIGIT:
         begin -= 1
     return point - (point - begin) % 10

@@ -3,16 +3,15 @@
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.filtering.characters import CAPITAL
 from pairweave.transforms.kernels.integers import Integer
-from pairweave.transforms.kernels.text.utf8 import decode
+from pairweave.transforms.kernels.text.utf8 import CAPITAL, decode
 
 MOJIBAKE = 3
 """The row of `count_signs` for traces of a wrong encoding; earlier rows are for brackets."""
 
 
 @numba.njit(nogil=True, cache=True)
-def count_signs(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def count_signs(data: np.ndarray, offsets: np.ndarray, properties: np.ndarray) -> np.ndarray:
     """Count brackets by shape, and traces of text decoded in a wrong encoding.
 
     Such traces are U+FFFD, C1 controls other than U+0085, and the typical results of decoding UTF-8
@@ -23,7 +22,7 @@ def count_signs(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> n
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Where each text begins, int64 ``[text + 1]``.
-        classes: Of every code point, uint16 (`transforms.kernels.filtering.characters`).
+        properties: Of every code point, uint32 (`transforms.text.codepoints.all_properties`).
 
     Returns:
         Round, square and curly brackets (ASCII and full-width), then traces, int64 ``[4, text]``.
@@ -46,7 +45,7 @@ def count_signs(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> n
                 if 0xFF08 <= point <= 0xFF5D:
                     point -= 0xFEE0
                 elif _is_trace(last, point) and not (
-                    _follows_word(point) and classes[second] & classes[third] & CAPITAL
+                    _follows_word(point) and properties[second] & properties[third] & CAPITAL
                 ):
                     counts[MOJIBAKE, text] += 1
             if point == 40 or point == 41:

@@ -2,6 +2,7 @@
 
 Each function matches at one place of a text and returns the end of the match, or the place itself
 if there is none. ``at``, ``begin`` and ``end`` are byte positions; a match never crosses ``end``.
+Tokens and the rules of ``filter`` use the same functions, so that they agree on what is text.
 """
 
 import numba
@@ -10,20 +11,20 @@ import numpy as np
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
 
-_LONGEST = 100
+LONGEST = 100
 """Maximum bytes between the delimiters of a placeholder; longer text in braces is none."""
 _LONGEST_TAG = 2000
 """Maximum bytes of a tag with its attributes."""
 
-_DIGIT = 1
-_NAME_START = 2  # letter or _
-_PRINTF_FLAG = 4
-_CONVERSION = 8
+DIGIT = 1
+NAME_START = 2  # letter or _
+PRINTF_FLAG = 4
+CONVERSION = 8
 _IN_BRACES = 16  # allowed in a format field
 _IN_URL = 32
-_IN_TAG_NAME = 64
+IN_TAG_NAME = 64
 _TRAILING = 128  # punctuation that ends the sentence rather than the URL
-_LENGTH = 256  # length modifier of a printf conversion
+LENGTH = 256  # length modifier of a printf conversion
 
 
 def _ascii_table() -> np.ndarray:
@@ -31,15 +32,15 @@ def _ascii_table() -> np.ndarray:
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
     digits = "0123456789"
     for members, bit in (
-        (digits, _DIGIT),
-        (letters + "_", _NAME_START),
-        ("-+#0", _PRINTF_FLAG),
-        ("diouxXeEfFgGcCrsSaAp@", _CONVERSION),
+        (digits, DIGIT),
+        (letters + "_", NAME_START),
+        ("-+#0", PRINTF_FLAG),
+        ("diouxXeEfFgGcCrsSaAp@", CONVERSION),
         (letters + digits + "_.-[]!:$@,<>=^+#/|*%", _IN_BRACES),
         (letters + digits + "-._~:/?#[]{}@!$&()*+,;=%|", _IN_URL),
-        (letters + digits + "_:.-", _IN_TAG_NAME),
+        (letters + digits + "_:.-", IN_TAG_NAME),
         (".,;:!?*", _TRAILING),
-        ("hlLqjzt", _LENGTH),
+        ("hlLqjzt", LENGTH),
     ):
         for character in members:
             table[ord(character)] |= bit
@@ -50,12 +51,14 @@ _ASCII = _ascii_table()
 
 
 @numba.njit(nogil=True, cache=True)
-def _is(byte: np.uint8, kinds: int) -> bool:
+def is_kind(byte: np.uint8, kinds: int) -> bool:
+    """Tell whether a byte is of one of some kinds of ASCII characters."""
     return _ASCII[byte] & kinds != 0
 
 
 @numba.njit(nogil=True, cache=True)
-def _skip(data: np.ndarray, at: Integer, end: Integer, kinds: int) -> Integer:
+def skip(data: np.ndarray, at: Integer, end: Integer, kinds: int) -> Integer:
+    """Return the end of a run of ASCII characters of some kinds."""
     while at < end and _ASCII[data[at]] & kinds != 0:
         at += 1
     return at
@@ -65,7 +68,7 @@ def _skip(data: np.ndarray, at: Integer, end: Integer, kinds: int) -> Integer:
 def _in_braces(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     """Match ``{...}`` at a brace: not empty, without spaces and braces inside."""
     inner = at + 1
-    stop = min(end, inner + _LONGEST)
+    stop = min(end, inner + LONGEST)
     while inner < stop and data[inner] > 32 and data[inner] != 123 and data[inner] != 125:
         inner += 1
     if inner < stop and data[inner] == 125 and inner > at + 1:
@@ -77,7 +80,7 @@ def _in_braces(data: np.ndarray, at: Integer, end: Integer) -> Integer:
 def _number_or_star(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     if at < end and data[at] == 42:  # *
         return at + 1
-    return _skip(data, at, end, _DIGIT)
+    return skip(data, at, end, DIGIT)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -97,7 +100,7 @@ def _printf(data: np.ndarray, begin: Integer, at: Integer, end: Integer) -> Inte
         return close if close > here else at
     named = False
     if data[here] == 40:  # (
-        stop = min(end, here + 1 + _LONGEST)
+        stop = min(end, here + 1 + LONGEST)
         name = here + 1
         while name < stop and data[name] > 32 and data[name] != 40 and data[name] != 41:
             name += 1
@@ -106,23 +109,23 @@ def _printf(data: np.ndarray, begin: Integer, at: Integer, end: Integer) -> Inte
         here = name + 1
         named = True
     else:
-        digits = _skip(data, here, end, _DIGIT)
+        digits = skip(data, here, end, DIGIT)
         if digits > here and digits < end and data[digits] == 36:  # 1$
             here = digits + 1
             named = True
-    here = _skip(data, here, end, _PRINTF_FLAG)
+    here = skip(data, here, end, PRINTF_FLAG)
     here = _number_or_star(data, here, end)
     if here < end and data[here] == 46:  # .
         here = _number_or_star(data, here + 1, end)
     if here + 1 < end and data[here] == data[here + 1] and (data[here] == 104 or data[here] == 108):
         here += 2  # hh, ll
-    elif here + 1 < end and _is(data[here + 1], _CONVERSION) and _is(data[here], _LENGTH):
+    elif here + 1 < end and is_kind(data[here + 1], CONVERSION) and is_kind(data[here], LENGTH):
         here += 1
-    if here >= end or not _is(data[here], _CONVERSION):
+    if here >= end or not is_kind(data[here], CONVERSION):
         return at
     here += 1
-    after_digit = not named and at > begin and _is(data[at - 1], _DIGIT)
-    before_letter = here < end and (_is(data[here], _NAME_START) or data[here] >= 0x80)
+    after_digit = not named and at > begin and is_kind(data[at - 1], DIGIT)
+    before_letter = here < end and (is_kind(data[here], NAME_START) or data[here] >= 0x80)
     return at if after_digit and before_letter else here
 
 
@@ -130,7 +133,7 @@ def _printf(data: np.ndarray, begin: Integer, at: Integer, end: Integer) -> Inte
 def _braces(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     """Match ``{}``, ``{0}``, ``{name!r:>10}``, ``{{ x }}``, ``{{{x}}}`` or ``{% x %}``."""
     here = at + 1
-    stop = min(end, here + _LONGEST)
+    stop = min(end, here + LONGEST)
     if here < end and data[here] == 37:  # {%
         while here + 2 < stop:
             here += 1
@@ -143,7 +146,7 @@ def _braces(data: np.ndarray, at: Integer, end: Integer) -> Integer:
         here += 1
     opened = here - at
     if opened == 1:
-        here = min(_skip(data, here, end, _IN_BRACES | _NAME_START | _DIGIT), stop)
+        here = min(skip(data, here, end, _IN_BRACES | NAME_START | DIGIT), stop)
     else:
         inner = here
         while here < stop and data[here] != 123 and data[here] != 125 and data[here] != 10:
@@ -164,9 +167,9 @@ def _variable(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarra
     if here < end and data[here] == 123:
         close = _in_braces(data, here, end)
         return close if close > here else at
-    if here >= end or not _is(data[here], _NAME_START):
+    if here >= end or not is_kind(data[here], NAME_START):
         return at
-    here = _skip(data, here, end, _NAME_START | _DIGIT)
+    here = skip(data, here, end, NAME_START | DIGIT)
     if here < end and data[here] >= 0x80:
         point, _ = utf8.decode(data, here, end)
         if properties[point] & (utf8.WORD | utf8.MARK):
@@ -181,9 +184,9 @@ def _tag(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     here = at + 1
     if here < end and data[here] == 47:  # /
         here += 1
-    if here >= end or data[here] == 95 or not _is(data[here], _NAME_START):
+    if here >= end or data[here] == 95 or not is_kind(data[here], NAME_START):
         return at
-    here = _skip(data, here, end, _IN_TAG_NAME)
+    here = skip(data, here, end, IN_TAG_NAME)
     while here < end:
         spaced = here
         while here < end and (data[here] == 32 or 9 <= data[here] <= 13):
@@ -192,9 +195,9 @@ def _tag(data: np.ndarray, at: Integer, end: Integer) -> Integer:
             return here + 1
         if here + 1 < end and data[here] == 47 and data[here + 1] == 62:  # />
             return here + 2
-        if here == spaced or here >= end or not _is(data[here], _NAME_START):
+        if here == spaced or here >= end or not is_kind(data[here], NAME_START):
             return at
-        here = _skip(data, here, end, _IN_TAG_NAME)
+        here = skip(data, here, end, IN_TAG_NAME)
         if here + 1 >= end or data[here] != 61:  # =
             return at
         here += 1
@@ -234,17 +237,17 @@ def _entity(data: np.ndarray, at: Integer, end: Integer) -> Integer:
             here += 1
             first = here
             while here < end and (
-                _is(data[here], _DIGIT) or 65 <= data[here] <= 70 or 97 <= data[here] <= 102
+                is_kind(data[here], DIGIT) or 65 <= data[here] <= 70 or 97 <= data[here] <= 102
             ):
                 here += 1
         else:
-            here = _skip(data, here, end, _DIGIT)
+            here = skip(data, here, end, DIGIT)
         shortest, longest = 1, 7
     else:
         first = here
-        if here >= end or data[here] == 95 or not _is(data[here], _NAME_START):
+        if here >= end or data[here] == 95 or not is_kind(data[here], NAME_START):
             return at
-        while here < end and data[here] != 95 and _is(data[here], _NAME_START | _DIGIT):
+        while here < end and data[here] != 95 and is_kind(data[here], NAME_START | DIGIT):
             here += 1
         shortest, longest = 2, 32
     if shortest <= here - first <= longest and here < end and data[here] == 59:
@@ -261,19 +264,19 @@ def _fenced(data: np.ndarray, begin: Integer, at: Integer, end: Integer) -> Inte
     """
     fence = data[at]
     here = at + 1
-    if at > begin and _is(data[at - 1], _NAME_START | _DIGIT):
+    if at > begin and is_kind(data[at - 1], NAME_START | DIGIT):
         return at
-    if here >= end or not _is(data[here], _NAME_START):
+    if here >= end or not is_kind(data[here], NAME_START):
         return at
-    stop = min(end, here + _LONGEST)
-    while here < stop and _is(data[here], _NAME_START | _DIGIT):
+    stop = min(end, here + LONGEST)
+    while here < stop and is_kind(data[here], NAME_START | DIGIT):
         if fence != 35 and 97 <= data[here] <= 122:
             return at
         here += 1
     if here >= stop or data[here] != fence or here < at + 3:
         return at
     here += 1
-    if here < end and (_is(data[here], _NAME_START | _DIGIT) or data[here] == fence):
+    if here < end and (is_kind(data[here], NAME_START | DIGIT) or data[here] == fence):
         return at
     return here
 
@@ -316,7 +319,7 @@ def url_tail(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray
     while here < end:
         byte = data[here]
         if byte < 0x80:
-            if not _is(byte, _IN_URL):
+            if not is_kind(byte, _IN_URL):
                 break
             if byte == 40:  # ( and ) are neighbours, [ ] and { } are two apart
                 unopened[41] -= 1
@@ -334,7 +337,7 @@ def url_tail(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray
             here += width
     while here > at:
         last = data[here - 1]
-        if _is(last, _TRAILING):
+        if is_kind(last, _TRAILING):
             here -= 1
         elif (last == 41 or last == 93 or last == 125) and unopened[last] > 0:
             unopened[last] -= 1
@@ -349,11 +352,11 @@ def scheme_start(data: np.ndarray, begin: Integer, at: Integer) -> Integer:
     """Return the start of the URL scheme that ends at a byte; ``at`` if there is none."""
     start = at
     while start > begin and (
-        (_is(data[start - 1], _IN_TAG_NAME) and data[start - 1] not in (58, 95))
+        (is_kind(data[start - 1], IN_TAG_NAME) and data[start - 1] not in (58, 95))
         or data[start - 1] == 43
     ):
         start -= 1
-    while start < at and (data[start] == 95 or not _is(data[start], _NAME_START)):
+    while start < at and (data[start] == 95 or not is_kind(data[start], NAME_START)):
         start += 1
     return start
 

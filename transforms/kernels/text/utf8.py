@@ -64,6 +64,23 @@ CONJUNCT = 1 << 15
 CONTROL = 1 << 14
 """Grapheme_Cluster_Break is Control, CR or LF: breaks on both sides."""
 
+# The upper half, for the rules of `filter` alone (`transforms.text.codepoints.all_properties`).
+SCRIPT_SHIFT = 16
+SCRIPT = 0x3F << SCRIPT_SHIFT
+"""The number of a letter's script; 0 if it has none of its own."""
+ALPHABETIC = 1 << 22
+"""Alphabetic, or a combining mark."""
+COMBINING = 1 << 23
+"""A combining mark (general category M), which belongs to the letter before it."""
+DIGIT = 1 << 24
+"""A decimal digit (general category Nd)."""
+CAPITAL = 1 << 25
+"""An upper-case or title-case letter."""
+UNSPACED = 1 << 26
+"""A letter of a script without spaces between words."""
+CLOSING = 1 << 27
+"""A quotation mark or closing bracket, which may follow the end of a sentence."""
+
 
 class FlatTexts(NamedTuple):
     """Texts as bytes.

@@ -251,6 +251,27 @@ def _url(
 
 
 @numba.njit(nogil=True, cache=True)
+def www_end(
+    data: np.ndarray, begin: Integer, at: Integer, end: Integer, properties: np.ndarray
+) -> Integer:
+    """Return the end of the URL whose first word begins with the ``www.`` at a byte.
+
+    Args:
+        data: UTF-8, uint8 ``[byte]``.
+        begin: Start of the text.
+        at: The first byte of the word.
+        end: End of the text.
+        properties: Properties of every code point, uint16.
+
+    Returns:
+        The end; ``at`` if the word ends before the full stop.
+    """
+    stop, _, _, _ = _extend(data, begin, at + 1, end, np.int64(data[at]), _NOT_WHOLE, properties)
+    _, tail = _url(data, at, stop, end, properties)
+    return tail if stop > at + 4 else at
+
+
+@numba.njit(nogil=True, cache=True)
 def _with_capacity(spans: np.ndarray, count: Integer, more: Integer) -> np.ndarray:
     if count + more <= len(spans):
         return spans

@@ -6,6 +6,7 @@ from hypothesis import given
 from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.filtering import scripts
 from pairweave.transforms.kernels.filtering import characters
+from pairweave.transforms.text import codepoints
 from tests.makers.text_strategies import texts
 from tests.oracles import slow_filtering
 
@@ -14,7 +15,7 @@ EXPECTED, OTHER = ("Latin", "Khmer"), ("Devanagari",)
 
 def scan(*lines):
     bits = [np.full(len(lines), scripts.script_bits(s), np.uint64) for s in (EXPECTED, OTHER)]
-    return characters.scan(*texts_of(pa.array(lines)), scripts.classes(), *bits)
+    return characters.scan(*texts_of(pa.array(lines)), codepoints.all_properties(), *bits)
 
 
 @given(texts())
@@ -72,7 +73,7 @@ def test_repetition_is_that_of_all_blocks(text):
 )
 def test_the_last_character_stands_before_closing_marks(text, last):
     flat = texts_of(pa.array([text]))
-    assert characters.last_characters(*flat, scripts.classes()).tolist() == [ord(last)]
+    assert characters.last_characters(*flat, codepoints.all_properties()).tolist() == [ord(last)]
 
 
 def test_mean_lengths_of_words():
