@@ -43,7 +43,7 @@ class ScoredBeads:
         self.path = path
         sizes = np.stack([KINDS.sources[path], KINDS.targets[path]], axis=1)
         self.places = np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(sizes, axis=0)])
-        self.pairs = sizes.all(axis=1)
+        self.pairs: np.ndarray = sizes.min(axis=1) > 0
         self.means = lexical.path_scores(path, band, KINDS, document, *scores)
         sides = (
             (document.source_ends, document.source_breaks),
@@ -99,8 +99,8 @@ def best_where_confirmed(
 def stretches(ours: ScoredBeads, theirs: ScoredBeads) -> Iterator[Stretch]:
     """Yield the stretches in which the beads of two paths of one document differ."""
     columns = ours.places[-1, 1] + 1
-    met = [path.places[:, 0] * columns + path.places[:, 1] for path in (ours, theirs)]
-    _, at, other = np.intersect1d(*met, assume_unique=True, return_indices=True)
+    met, others = (path.places[:, 0] * columns + path.places[:, 1] for path in (ours, theirs))
+    _, at, other = np.intersect1d(met, others, assume_unique=True, return_indices=True)
     for place in range(len(at) - 1):
         old, new = slice(at[place], at[place + 1]), slice(other[place], other[place + 1])
         if not np.array_equal(ours.path[old], theirs.path[new]):
