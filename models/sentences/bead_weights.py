@@ -64,9 +64,9 @@ about as good; a prohibitive cost is worse, because translators do move paragrap
 
 UNMET_COST = 2.0
 """Additional cost of a paragraph's end that meets none of the other side, with paragraphs first. If
-every end of a document meets one at this cost, the path is that of any higher cost, and it is kept.
-Chosen on the development documents: where paragraphs are cut at gold beads, most meet at 1 to 2;
-some ends of `candide-fr`, whose translators moved paragraph breaks, do not
+every end of a document meets one at this cost, its paragraphs correspond, and the path is that of
+any higher cost. Chosen on the development documents: where paragraphs are cut at gold beads, most
+meet at 1 to 2; some ends of `candide-fr`, whose translators moved paragraph breaks, do not
 (`tests/benchmarks/bench_paragraphs.py`)."""
 
 WEIGHTS = Weights(WORDS_WEIGHT, LENGTH_WEIGHT, INSIDE_COST, UNEQUAL_COST)

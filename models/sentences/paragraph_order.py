@@ -5,7 +5,8 @@ paragraphs by the same method first, and then sentences within each bead of para
 paragraph is never scored as one long sentence. Most of its words would be compared with words that
 do not translate them, so the mean score of a word falls below 0 as a paragraph grows, and leaving
 it unaligned costs the same however long it is. Instead, a bead of paragraphs scores as the best
-alignment of its sentences, so paragraphs and sentences are found together.
+alignment of its sentences, so paragraphs and sentences are found together
+(`transforms.kernels.sentences.corners`).
 """
 
 import dataclasses
@@ -28,9 +29,9 @@ def align_in_order(words: DocumentWords, order: ParagraphOrder, search: Search) 
         words: The document.
         order: ``weigh``: a paragraph's end has a cost inside a bead, or at its end on one side
             only. ``first``: the second pass aligns beads of paragraphs, and sentences only within
-            them (`transforms.kernels.sentences.corners`), if the document's paragraphs correspond;
-            otherwise as ``weigh``. ``none``: paragraphs are ignored, as they are with any value if
-            the numbers of paragraphs differ too much.
+            them, in the stretches where this is confirmed (`models.sentences.paragraph_stretches`),
+            and the others as ``weigh`` does. ``none``: paragraphs are ignored, as they are with any
+            value if the numbers of paragraphs differ too much.
         search: Finds the path of a document.
     """
     if order == "none":

@@ -18,15 +18,14 @@ from pairweave.models.sentences.bead_weights import (
     KINDS,
     MOST_SENTENCES,
     NOTHING,
-    UNMET_COST,
     WEIGHTS,
     WITHOUT_PARAGRAPHS,
 )
 from pairweave.models.sentences.document_progress import DocumentProgress
+from pairweave.models.sentences.paragraph_stretches import best_where_confirmed
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.kernels.sentences import (
     beads,
-    corners,
     embedded,
     lengths,
     lexical,
@@ -99,8 +98,8 @@ class DocumentWords:
         source_paragraphs: Paragraph of each sentence, rising, int64 ``[sentence]``.
         target_paragraphs: Likewise.
         name: Its name in messages.
-        by_paragraph: Whether the second pass aligns beads of paragraphs
-            (`transforms.kernels.sentences.corners`).
+        by_paragraph: Whether the second pass aligns beads of paragraphs where its words confirm it
+            (`models.sentences.paragraph_stretches`).
     """
 
     source: SentenceWords
@@ -203,45 +202,21 @@ def align_by_words(
             progress.of("pass 2 of 2, comparing words"),
         )
         told = progress.of("pass 2 of 2, finding the best path")
-        if gains is None and words.by_paragraph and words.comparable_paragraphs:
-            path = best_by_paragraph(band, document, scores, told)
-            if path is not None:
-                return path
-        if gains is None:
-            back = lexical.best_beads(band, KINDS, document, weights, *scores, told)
-        else:
+        if gains is not None:
             said = gains(band)
             back = embedded.best_beads_by_both(band, KINDS, document, weights, *scores, said, told)
-        return beads.trace(band, KINDS, back)
+            return beads.trace(band, KINDS, back)
+        path = beads.trace(
+            band, KINDS, lexical.best_beads(band, KINDS, document, weights, *scores, told)
+        )
+        if words.by_paragraph and words.comparable_paragraphs:
+            told = progress.of("pass 2 of 2, aligning paragraphs")
+            path = best_where_confirmed(path, band, document, scores, told)
+        return path
 
     found, band, at_edge = search_band(words, centre_of(first), search)
     means = lexical.path_scores(found, band, KINDS, document, *scores)
     return Path(KINDS.sources[found], KINDS.targets[found], means, at_edge)
-
-
-def best_by_paragraph(
-    band: Band,
-    document: Document,
-    scores: tuple[np.ndarray, np.ndarray],
-    told: beads.Told | None = None,
-) -> np.ndarray | None:
-    """Return the best path by words that keeps to beads of paragraphs, if they correspond.
-
-    Args:
-        band: The positions.
-        document: The document.
-        scores: Scores of its words, from `word_scores.score_words`.
-        told: Is told of each block of rows when it is done.
-
-    Returns:
-        The kinds of its beads (`KINDS`), uint8 ``[bead]``; None if, even at a cost of `UNMET_COST`,
-        an end of a paragraph meets none of the other side, as where translators moved or merged
-        paragraphs.
-    """
-    breaks = document.source_breaks, document.target_breaks
-    back = corners.best_beads(band, KINDS, document, WEIGHTS, UNMET_COST, *scores, told)
-    path = corners.trace(band, KINDS, back)
-    return path if len(path) and not corners.unmet_ends(path, KINDS, *breaks) else None
 
 
 def centre_of(path: Path) -> np.ndarray:
