@@ -1,12 +1,12 @@
 """Simulate what of a run grows with its size: plan, graph, shuffle, commit, manifest, status.
 
-``python tests/benchmarks/scale/simulated_run.py --shards 15259`` stands for a billion
-pairs, of 65,536 in a shard and in a unit. There is no text: the plan and the
-receipts of such a run are written with the project's own functions, with the counts that rows in random order have, and the real commit,
-``status`` and resume work on them. ``--latency_ms 30`` puts the run into an object store whose
-every request takes so long. With ``--engine_rows``, the real graph of a job also runs on the local
-engine, with as many rows a unit, which have ids and nothing else; `costs.py` adds what reading and
-aligning take at measured rates.
+``python tests/benchmarks/scale/simulated_run.py --shards 15259`` stands for a billion pairs, of
+65,536 in a shard and in a unit. There is no text: the plan and the receipts of such a run are
+written with the project's own functions, with the counts that rows in random order have, and the
+real commit, ``status`` and resume work on them. ``--latency_ms 30`` puts the run into an object
+store whose every request takes so long. With ``--engine_rows``, the real graph of a job also runs
+on the local engine, with as many rows a unit, which have ids and nothing else; `costs.py` adds what
+reading and aligning take at measured rates.
 
 Prints a line of JSON for each phase: wall and CPU seconds of this process, and its peak memory.
 """
