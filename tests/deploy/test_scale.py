@@ -10,7 +10,7 @@ import yaml
 
 from pairweave.transforms.errors import ConfigError
 
-FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "scale"
+FOLDER = Path(__file__).resolve().parents[1] / "benchmarks" / "scale"
 
 
 def load(name):

@@ -130,11 +130,11 @@ def check_claim(output: str, plan: Mapping[str, object]) -> None:
     if not _is_json(files.join(output, PLAN)):
         return
     found = read_json(files.join(output, PLAN))
-    if found.get("format") != plan["format"]:
+    if found.get("format") != plan.get("format"):
         raise ClaimedError(
             f"{output}: pairweave {found.get('version')} began this run, and writes its files in "
             f"another form (format {found.get('format')}, this version writes "
-            f"{plan['format']}); give another --output, or finish it with that version"
+            f"{plan.get('format')}); give another --output, or finish it with that version"
         )
     if to_json(found) != to_json(plan):
         raise ClaimedError(

@@ -1,8 +1,8 @@
 """Hours and money of a run: from measured rates, an assumed GPU and list prices.
 
 ``python tests/benchmarks/scale/costs.py`` prints the table of `README.md`; ``--pairs`` and
-``--costs FILE`` take other sizes, rates and prices. Storage, traffic, disks and the launcher are
-not in it: they are small beside the machines, except where regions differ.
+``--costs FILE`` take other sizes, rates and prices. Storage, traffic, disks and the
+launcher are not in it: they are small beside the machines, except where regions differ.
 """
 
 import argparse
