@@ -109,8 +109,8 @@ def check(options: BitextOptions) -> None:
                 "to filter, align or augment"
             )
     if options.scorer == "words":
-        for name in ("encoder", "layer", "revision"):
-            if getattr(options, name) is not None:
+        for name in ("encoder", "layer", "revision", "similarity"):
+            if name in options.model_fields_set and getattr(options, name) is not None:
                 raise ConfigError(f"--{name}: give --scorer encoder or --scorer both as well")
     else:
         if options.encoder is None:

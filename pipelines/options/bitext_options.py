@@ -44,7 +44,13 @@ class SentenceOptions(StepOptions):
     scorer: Literal["words", "encoder", "both"] = Field(
         "words",
         description="scorer of pairs: words, the lexicon of the hmm; encoder, the cosines of an "
-        "encoder's sentence vectors (--encoder), as in vecalign; both",
+        "encoder's vectors (--encoder), as in vecalign or by YiSi-2 (--similarity); both",
+        json_schema_extra=UNSAID,
+    )
+    similarity: Literal["sentences", "yisi2"] = Field(
+        "sentences",
+        description="scorer encoder or both: what of two sides is compared: sentences, the cosine "
+        "of sentence vectors; yisi2, YiSi-2 of the vectors of their pieces, as in filter",
         json_schema_extra=UNSAID,
     )
     encoder: str | None = Field(
@@ -64,7 +70,7 @@ class SentenceOptions(StepOptions):
         ge=-200,
         le=200,
         description="scorer encoder or both: layer whose vectors are compared (default -1, the "
-        "last)",
+        "last; for yisi2 a third of the layers before the end, -8 of 24, -4 of 12)",
         json_schema_extra=UNSAID,
     )
     parallel_source_input: Patterns = Field(
@@ -182,7 +188,9 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
 
         if self.scorer == "words" or self.encoder is None:
             return None
-        return sentence_encoder_reference.find(self.encoder, self.layer, self.revision)
+        return sentence_encoder_reference.find(
+            self.encoder, self.layer, self.revision, self.similarity
+        )
 
     def notices(self) -> Iterator[Notice]:
         """Yield a notice if the aligner is fitted on the documents alone."""
