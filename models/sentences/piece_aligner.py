@@ -54,14 +54,13 @@ class DocumentPieces:
     source: PieceVectors
     target: PieceVectors
 
-    @property
-    def sums(self) -> SentenceVectors:
-        """Return the vectors of the sentences."""
-        return SentenceVectors(self.source.side.sums, self.target.side.sums)
-
 
 class PieceScores:
-    """YiSi-2 of the beads of a document; the texts themselves are the corpus that idf counts."""
+    """YiSi-2 of the beads of a document; the texts themselves are the corpus that idf counts.
+
+    Attributes:
+        vectors: The vectors of its sentences.
+    """
 
     def __init__(self, pieces: DocumentPieces, alpha: float = ALPHA) -> None:
         """Compare sentences of either side with random ones of the other.
@@ -70,12 +69,13 @@ class PieceScores:
             pieces: The document.
             alpha: 0 makes F the precision, 1 the recall.
         """
+        self.vectors = SentenceVectors(pieces.source.side.sums, pieces.target.side.sums)
         self._sides = pieces.source, pieces.target
         self._weighted = [
             WeightedPieces(side.side.ends, piece_weights(side.side.ids, side.side.ends))
             for side in self._sides
         ]
-        self._ends = [_ends_of(weighted) for weighted in self._weighted]
+        self._ends = _ends_of(self._weighted[0]), _ends_of(self._weighted[1])
         self._alpha = alpha
         samples = [_sample(len(side.side.sums), number) for number, side in enumerate(self._sides)]
         (self._source_apart, costs) = self._apart(0, samples[1])
@@ -167,9 +167,7 @@ def gains_within(
     return scores.within(band, weight)
 
 
-def align_by_pieces(
-    words: DocumentWords, pieces: DocumentPieces, weight: float = YISI_WEIGHT
-) -> Path:
+def align_by_pieces(words: DocumentWords, scores: PieceScores, weight: float = YISI_WEIGHT) -> Path:
     """Return the best path by YiSi-2 alone.
 
     The score of a bead is the negative of its cost: 0 for pieces that are all equal, about -1 for
@@ -177,13 +175,12 @@ def align_by_pieces(
 
     Args:
         words: The document.
-        pieces: The pieces of its sentences.
+        scores: The scores of its beads.
         weight: What their gains weigh beside the priors of beads and the ends of paragraphs.
     """
     document = words.as_kernels_take_it()
     weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
     progress = DocumentProgress(words.name, len(words.source))
-    scores = PieceScores(pieces)
     found: piecewise.Piecewise | None = None
 
     def search(band: Band) -> np.ndarray:
@@ -193,7 +190,7 @@ def align_by_pieces(
         back = piecewise.best_beads(band, KINDS, document, weights, found, told)
         return beads.trace(band, KINDS, back)
 
-    path, band, at_edge = search_band(words, coarse_centre(pieces.sums), search)
+    path, band, at_edge = search_band(words, coarse_centre(scores.vectors), search)
     assert found is not None
     costs = piecewise.path_costs(path, band, KINDS, found)
     return Path(KINDS.sources[path], KINDS.targets[path], -costs, at_edge)

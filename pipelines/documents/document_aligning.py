@@ -298,9 +298,10 @@ def align_with_encoder(
         from pairweave.models.sentences import piece_aligner  # needs torch
 
         pieces = loaded.document((source, target), (told[0], told[1]))
+        scores = piece_aligner.PieceScores(pieces)
         if model == NO_MODEL:
-            return piece_aligner.align_by_pieces(words, pieces)
-        gains = functools.partial(piece_aligner.gains_within, piece_aligner.PieceScores(pieces))
+            return piece_aligner.align_by_pieces(words, scores)
+        gains = functools.partial(piece_aligner.gains_within, scores)
     else:
         vectors = SentenceVectors(loaded.vectors(source, told[0]), loaded.vectors(target, told[1]))
         if model == NO_MODEL:

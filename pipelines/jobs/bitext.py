@@ -172,7 +172,7 @@ def graph(
         aligned_rows,
         models,
         settings=document_settings(run),
-        least=LeastScores(options.min_score, options.min_document_score, options.min_document_gain),
+        least=least_scores(options),
         output=config.output,
         plan=run.digest,
         first=first_documents(run.plan),
@@ -186,6 +186,12 @@ def graph(
     step = WriteShards(functools.partial(finish, schema=schema), config)
     receipts = shards | "Sentences" >> step
     _ = receipts | "Commit" >> Commit(config, {}, allow_empty=options.allow_empty)
+
+
+def least_scores(options: BitextOptions) -> LeastScores:
+    """Return the minimum scores of pairs and documents."""
+    least = options.least_scores
+    return LeastScores(least["min_score"], least["min_document_score"], options.min_document_gain)
 
 
 def first_documents(plan: Plan) -> dict[int, int]:

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 _PLAN_CONSTANTS: dict[str, object] = {"vocabulary": 16_000}
 """Entries of every plan, so that a run can continue one of an earlier version."""
 
+_LEAST_YISI = -0.8
+"""Minimum score of pairs and documents by YiSi-2. On the development documents of
+`tests/benchmarks/bench_bitext_encoder.py`, true pairs have means of -0.55 to -0.65 and fifth
+percentiles of -0.75 to -0.8, pairs of unrelated novels a mean of -0.9 and a 95th percentile of
+-0.81."""
+
 
 class SentenceOptions(StepOptions):
     """How documents are cut into sentences and aligned."""
@@ -96,14 +102,16 @@ class SentenceOptions(StepOptions):
         le=100,
         description="minimum score of a pair: the mean log-ratio between the probability of its "
         "words given the other side and their frequency; with --scorer encoder, the negative "
-        "distance of its sides, from about -1 (unrelated) to 0; lower ones are rejected",
+        "distance of its sides, from about -1 (unrelated) to 0, and with --similarity yisi2 the "
+        "default is -0.8; lower ones are rejected",
     )
     min_document_score: float = Field(
         -0.5,
         ge=-100,
         le=100,
         description="minimum mean score of the pairs of a document; below it, the sides are not "
-        "translations of each other and the whole document is rejected",
+        "translations of each other and the whole document is rejected; with --scorer encoder and "
+        "--similarity yisi2 the default is -0.8",
     )
     min_document_gain: float = Field(
         0.2,
@@ -150,6 +158,15 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
         return self.scorer != "encoder"
 
     @property
+    def least_scores(self) -> dict[str, float]:
+        """Return the minimum scores of pairs and of documents, given or by default."""
+        names = ("min_score", "min_document_score")
+        found = {name: getattr(self, name) for name in names}
+        if self.scorer == "encoder" and self.similarity == "yisi2":
+            found |= dict.fromkeys(set(names) - self.model_fields_set, _LEAST_YISI)
+        return found
+
+    @property
     def fits_alone(self) -> bool:
         """Return True if the aligner is fitted on the documents alone."""
         return self.aligns and self.model is None and not self.parallel_source_input
@@ -176,7 +193,7 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
         encoder = self.sentence_encoder()
         if encoder is not None:
             settings |= {"encoder": encoder.digest, "layer": encoder.config.layer}
-        return settings
+        return settings | self.least_scores
 
     def sentence_encoder(self) -> "SentenceEncoderReference | None":
         """Return the encoder that scores pairs, if one does.

@@ -51,6 +51,10 @@ def pieces_of(source, target, held=None, encode=encode):
     )
 
 
+def scores_of(source, target):
+    return PieceScores(pieces_of(source, target))
+
+
 def words_for(source, target):
     """Return a document with one word a sentence."""
     return words_of(*([[f"w{number}" for number in range(len(side))]] for side in (source, target)))
@@ -129,7 +133,7 @@ def test_f_of_each_bead_is_that_of_its_joined_pieces(source, target, middle, hal
 @given(texts, texts)
 def test_costs_are_relative_to_random_sentences_as_in_plain_python(source, target):
     band = band_about(np.zeros(len(source) + 1, np.int64), len(target), len(target) + 1)
-    made = PieceScores(pieces_of(source, target)).within(band, 1.0)
+    made = scores_of(source, target).within(band, 1.0)
     slow = SlowScores(source, target)
     assert made.leave == pytest.approx(slow.leave(), rel=1e-3, abs=1e-3)
     for row, position, sources, targets in beads_within(band, len(source)):
@@ -152,7 +156,7 @@ def test_the_path_is_the_best_one(source, target):
 
     priors = {size: np.log(chance) for size, chance in bead_weights.PRIORS.items()}
     wanted, _ = slow_sentences.best_path(len(source), len(target), priors, score)
-    found = align_by_pieces(words_for(source, target), pieces_of(source, target))
+    found = align_by_pieces(words_for(source, target), scores_of(source, target))
     # Among paths that are equal but for rounding, either may be found.
     sums, row, column = 0.0, 0, 0
     for size in zip(found.sources.tolist(), found.targets.tolist(), strict=True):
@@ -211,10 +215,10 @@ def test_vectors_that_are_not_held_are_encoded_again_and_change_no_byte(monkeypa
 def test_the_amount_that_is_compared_at_a_time_changes_no_score(monkeypatch):
     source, target = long_text(), long_text(50, seed=3)
     band = band_about(np.minimum(np.arange(61), 50), 50, 8)
-    whole = PieceScores(pieces_of(source, target)).within(band, 1.0)
+    whole = scores_of(source, target).within(band, 1.0)
     monkeypatch.setattr(piece_aligner, "_SAMPLED_ROWS", 7)
     monkeypatch.setattr(piece_aligner, "_CELLS", 1)
-    parts = PieceScores(pieces_of(source, target)).within(band, 1.0)
+    parts = scores_of(source, target).within(band, 1.0)
     for one, two in zip(arrays_of(whole), arrays_of(parts), strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-5)
 
@@ -226,7 +230,7 @@ def test_a_text_is_aligned_with_itself_where_sentences_are_missing(monkeypatch, 
     source = long_text()
     gone = {7, 8, 30}
     target = [text for number, text in enumerate(source) if number not in gone]
-    path = align_by_pieces(words_for(source, target), pieces_of(source, target))
+    path = align_by_pieces(words_for(source, target), scores_of(source, target))
     kept = [number for number in range(len(source)) if number not in gone]
     wanted = {((number,), (place,)) for place, number in enumerate(kept)}
     assert len(wanted & set(spans(path))) >= 0.9 * len(wanted)
@@ -244,7 +248,7 @@ def test_pieces_weigh_beside_words():
     document = words_for(source, source).as_kernels_take_it()
     band = band_about(np.arange(21), 20, 21)
     nothing = np.zeros((int(band.begins[-1]), bead_weights.MOST_SENTENCES), np.float32)
-    made = gains_within(PieceScores(pieces_of(source, source)), band, 10.0)
+    made = gains_within(scores_of(source, source), band, 10.0)
     kinds, free = bead_weights.KINDS, bead_weights.WITHOUT_PARAGRAPHS
     back = piecewise.best_beads_by_both(band, kinds, document, free, nothing, nothing, made)
     path = beads.trace(band, kinds, back)
