@@ -1,6 +1,6 @@
 """Aligns the sentences of a document by YiSi-2 of their pieces, within a band.
 
-The NRC meant to score pairs by YiSi-2 in their sentence aligner (WMT20, section 6). The centre of
+The NRC meant to score pairs by YiSi-2 in their sentence aligner (WMT20, section 4). The centre of
 the band is the path that sentence vectors find from coarse to fine
 (`models.sentences.embedding_aligner`); within it, each bead is scored by its pieces
 (`transforms.kernels.sentences.piecewise`).

@@ -11,7 +11,7 @@ vecalign does with cosines (`transforms.kernels.sentences.embedded`): a bead cos
 so that two unrelated sentences cost about 1. The gain of a bead is the cost of skipping minus its
 own cost, times the square root of the number of its pieces: more pieces are more evidence, but
 those of one sentence are not independent. Gains as in vecalign, by the number of pairs of
-sentences, are worse here (`tests/benchmarks/README.md`).
+sentences, were far worse on one document and a little better on another (decision 11).
 """
 
 import math
