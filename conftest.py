@@ -6,7 +6,10 @@ _NEURAL = (
     *(f"pairweave/models/encoder/{name}.py" for name in ("blocks", "heads", "neural")),
     *(f"pairweave/models/encoder/{name}.py" for name in ("piece_similarity", "optimal_transport")),
     *(f"pairweave/models/encoder/{name}.py" for name in ("layer_states", "piece_encoder")),
-    "pairweave/models/sentences/sentence_encoder.py",
+    *(
+        f"pairweave/models/sentences/{name}.py"
+        for name in ("piece_aligner", "piece_vectors", "sentence_encoder")
+    ),
     *(
         f"pairweave/models/similarity/{name}.py"
         for name in (

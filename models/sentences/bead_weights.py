@@ -50,8 +50,15 @@ ENCODER_WEIGHT = 32.0
 """Weight of a bead's gain by vectors (`transforms.kernels.sentences.embedded`), without words.
 8 and 16 lose 3 and 1 % of strict F1 on the development documents."""
 
+YISI_WEIGHT = 10.0
+"""Weight of a bead's gain by YiSi-2 (`transforms.kernels.sentences.piecewise`), without words. With
+20 strict F1 is within 0.6 of that on the development documents; 5 loses 3 on one of them."""
+
 BOTH_WEIGHT = 2.0
 """The same weight when words are scored too; values from 1 to 4 are as good."""
+
+BOTH_YISI_WEIGHT = 2.0
+"""The weight of a gain by YiSi-2 when words are scored too; 1 and 4 are within 0.9."""
 
 LEAVE_PERCENTILE = 20.0
 """Percentile of random pairs' costs that is the cost of skipping a sentence (Thompson and Koehn

@@ -72,7 +72,7 @@ def align_by_vectors(
     """
     document = words.as_kernels_take_it()
     weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
-    centre = _coarse_centre(vectors)
+    centre = coarse_centre(vectors)
     about = _about(vectors)
     found: embedded.Embedded | None = None
     progress = DocumentProgress(words.name, len(words.source))
@@ -159,7 +159,7 @@ def _within(
     return embedded.Embedded(products, *about.norms, *about.apart, about.leave, weight)
 
 
-def _coarse_centre(vectors: SentenceVectors) -> np.ndarray:
+def coarse_centre(vectors: SentenceVectors) -> np.ndarray:
     """Return each row's position on a path of single sentences, found from coarse to fine."""
     levels = [vectors]
     while max(len(levels[-1].source), len(levels[-1].target)) > _WHOLE:

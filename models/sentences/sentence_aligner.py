@@ -29,6 +29,7 @@ from pairweave.transforms.kernels.sentences import (
     embedded,
     lengths,
     lexical,
+    piecewise,
     word_scores,
 )
 from pairweave.transforms.kernels.sentences.beads import Band, Document, Kinds
@@ -64,8 +65,9 @@ _LONGEST = 1_500
 """Number of words of a bead's side above which the first pass treats lengths as equal."""
 
 
-Gains = Callable[[Band], embedded.Embedded]
-"""Returns the gains of the beads within a band by vectors."""
+Gains = Callable[[Band], embedded.Embedded | piecewise.Piecewise]
+"""Returns what the gains of the beads within a band are computed from: vectors of sentences, or of
+pieces."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -172,7 +174,7 @@ def align_by_words(
         words: The document.
         first: The path of an earlier pass.
         model: A fitted aligner of the document's languages.
-        gains: Returns the gains of beads by sentence vectors, which are added; None for none.
+        gains: Returns the gains of beads by vectors, which are added; None for none.
 
     Raises:
         InputError: Its sentences are too long for the narrowest band (``document_too_long``).
@@ -203,8 +205,7 @@ def align_by_words(
         )
         told = progress.of("pass 2 of 2, finding the best path")
         if gains is not None:
-            said = gains(band)
-            back = embedded.best_beads_by_both(band, KINDS, document, weights, *scores, said, told)
+            back = _best_by_both(band, document, weights, scores, gains(band), told)
             return beads.trace(band, KINDS, back)
         path = beads.trace(
             band, KINDS, lexical.best_beads(band, KINDS, document, weights, *scores, told)
@@ -217,6 +218,19 @@ def align_by_words(
     found, band, at_edge = search_band(words, centre_of(first), search)
     means = lexical.path_scores(found, band, KINDS, document, *scores)
     return Path(KINDS.sources[found], KINDS.targets[found], means, at_edge)
+
+
+def _best_by_both(
+    band: Band,
+    document: Document,
+    weights: beads.Weights,
+    scores: tuple[np.ndarray, np.ndarray],
+    gains: embedded.Embedded | piecewise.Piecewise,
+    told: beads.Told | None,
+) -> np.ndarray:
+    if isinstance(gains, piecewise.Piecewise):
+        return piecewise.best_beads_by_both(band, KINDS, document, weights, *scores, gains, told)
+    return embedded.best_beads_by_both(band, KINDS, document, weights, *scores, gains, told)
 
 
 def centre_of(path: Path) -> np.ndarray:

@@ -1,6 +1,8 @@
 """Vectors of sentences, computed from an encoder's vectors of their pieces."""
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -10,6 +12,8 @@ from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.encoder.piece_encoder import PieceEncoder
 from pairweave.models.encoder.pieces import cut_pieces, cut_windows
 from pairweave.transforms.kernels.sentences.beads import Told
+
+Tensor: TypeAlias = torch.Tensor
 
 _CHARACTERS = {"cpu": 1 << 17, "cuda": 1 << 21}
 """Amount of text whose piece vectors are in memory at once."""
@@ -26,12 +30,73 @@ def load_pieces(config: EncoderConfig) -> PieceEncoder:
     return PieceEncoder(config, load_encoder(config))
 
 
+@dataclasses.dataclass(frozen=True)
+class EncodedPieces:
+    """The pieces of some texts, with their vectors.
+
+    Attributes:
+        ids: Vocabulary numbers, int64 ``[piece]``.
+        lengths: Pieces of each text, int64 ``[text]``.
+        vectors: ``[piece, hidden]``, float32.
+    """
+
+    ids: np.ndarray
+    lengths: np.ndarray
+    vectors: Tensor
+
+    def sums(self) -> np.ndarray:
+        """Return the sum of the vectors of each text's pieces, float32 ``[text, hidden]``."""
+        made = np.zeros((len(self.lengths), self.vectors.shape[1]), np.float32)
+        filled = np.flatnonzero(self.lengths)
+        if len(filled):
+            lengths = torch.from_numpy(self.lengths[filled]).to(self.vectors.device)
+            # Each sum in its own order: a GPU's atomic additions round differently each time.
+            sums = torch.segment_reduce(self.vectors, "sum", lengths=lengths, axis=0)
+            made[filled] = sums.cpu().numpy()
+        return made
+
+
+def text_blocks(texts: Sequence[str], characters: int) -> Iterator[tuple[int, int]]:
+    """Yield the first text of each block and the one after its last.
+
+    Args:
+        texts: The texts.
+        characters: Maximum number of characters of a block, except if it has a single text.
+    """
+    first = 0
+    while first < len(texts):
+        last, size = first + 1, len(texts[first])
+        while last < len(texts) and size + len(texts[last]) <= characters:
+            size += len(texts[last])
+            last += 1
+        yield first, last
+        first = last
+
+
+def encode_pieces(pieces: PieceEncoder, texts: Sequence[str]) -> EncodedPieces:
+    """Return the pieces of texts with their vectors.
+
+    A long text is encoded in overlapping windows (`models.encoder.pieces.cut_windows`).
+
+    Args:
+        pieces: The encoder.
+        texts: The texts, few enough for memory.
+
+    Raises:
+        WorkerError: The encoder returned a value that is not finite.
+    """
+    encoder = pieces.encoder
+    cut = cut_pieces(encoder.tokenizer, texts)
+    overlap = min(encoder.limit // 4, encoder.limit - 1)
+    hidden = pieces.encode(cut.ids, cut_windows(cut.offsets, encoder.limit, overlap)).float()
+    pieces.require_finite(hidden)
+    return EncodedPieces(cut.ids, cut.lengths, hidden)
+
+
 def encode_sentences(
     pieces: PieceEncoder, texts: Sequence[str], told: Told | None = None
 ) -> np.ndarray:
     """Return the sum of the vectors of each sentence's pieces.
-
-    A long sentence is encoded in overlapping windows (`models.encoder.pieces.cut_windows`).
 
     Args:
         pieces: The encoder.
@@ -44,26 +109,9 @@ def encode_sentences(
     Raises:
         WorkerError: The encoder returned a value that is not finite.
     """
-    encoder = pieces.encoder
-    made = np.zeros((len(texts), encoder.hidden_size), np.float32)
-    most = _CHARACTERS[encoder.device.type]
-    first = 0
-    while first < len(texts):
-        last, size = first + 1, len(texts[first])
-        while last < len(texts) and size + len(texts[last]) <= most:
-            size += len(texts[last])
-            last += 1
-        cut = cut_pieces(encoder.tokenizer, texts[first:last])
-        overlap = min(encoder.limit // 4, encoder.limit - 1)
-        hidden = pieces.encode(cut.ids, cut_windows(cut.offsets, encoder.limit, overlap)).float()
-        pieces.require_finite(hidden)
-        counts = np.diff(cut.offsets)
-        filled = np.flatnonzero(counts)
-        if len(filled):
-            # Each sum in its own order: a GPU's atomic additions round differently each time.
-            sums = torch.segment_reduce(hidden, "sum", lengths=pieces.send(counts[filled]), axis=0)
-            made[first + filled] = sums.cpu().numpy()
-        first = last
+    made = np.zeros((len(texts), pieces.encoder.hidden_size), np.float32)
+    for first, last in text_blocks(texts, _CHARACTERS[pieces.encoder.device.type]):
+        made[first:last] = encode_pieces(pieces, texts[first:last]).sums()
         if told is not None:
             told(last, len(texts))
     return made

@@ -7,14 +7,23 @@ import dataclasses
 import functools
 import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.loaded_once import LoadedOnce
 from pairweave.models.neural_models import absolute_model, import_neural
+from pairweave.models.similarity.similarity_config import yisi_layer
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.sentences.beads import Told
+
+if TYPE_CHECKING:
+    from pairweave.models.sentences.piece_aligner import DocumentPieces
+    from pairweave.models.sentences.sentence_encoder import EncodedPieces
+
+Similarity = Literal["sentences", "yisi2"]
+"""What of two sides is compared: the vectors of sentences, or those of pieces by YiSi-2."""
 
 _WANTED_BY = "--scorer encoder"
 
@@ -29,10 +38,12 @@ class SentenceEncoderReference:
         config: Its settings; a local directory is absolute, and the layer is counted from the
             front.
         digest: Digest of its files.
+        similarity: What is compared.
     """
 
     config: EncoderConfig
     digest: str
+    similarity: Similarity = "sentences"
 
     def load(self) -> "SentenceEncoder":
         """Return the encoder, loaded once in a process.
@@ -54,6 +65,7 @@ class SentenceEncoder:
         """
         neural = import_neural("pairweave.models.sentences.sentence_encoder", _WANTED_BY)
         self._encode = neural.encode_sentences
+        self._encode_pieces = neural.encode_pieces
         self._pieces = neural.load_pieces(reference.config)
         self._lock = threading.Lock()
         if self._pieces.encoder.digest != reference.digest:
@@ -67,15 +79,43 @@ class SentenceEncoder:
         with self._lock:
             return self._encode(self._pieces, texts, told)
 
+    def pieces(self, texts: Sequence[str]) -> "EncodedPieces":
+        """Return the pieces of some texts with their vectors."""
+        with self._lock:
+            return self._encode_pieces(self._pieces, texts)
+
+    def document(
+        self, sides: tuple[Sequence[str], Sequence[str]], told: tuple[Told, Told]
+    ) -> "DocumentPieces":
+        """Return both sides of a document with the vectors of their pieces.
+
+        Args:
+            sides: The sentences of each side.
+            told: Is told for each side of each block that is encoded, in sentences.
+        """
+        from pairweave.models.sentences.piece_aligner import DocumentPieces
+        from pairweave.models.sentences.piece_vectors import Held, PieceVectors
+
+        held = Held()
+        source, target = (
+            PieceVectors(number, texts, self.pieces, held, told[number])
+            for number, texts in enumerate(sides)
+        )
+        return DocumentPieces(source, target)
+
 
 @functools.cache  # its weights are hashed
-def find(model: str, layer: int | None, revision: str | None) -> SentenceEncoderReference:
+def find(
+    model: str, layer: int | None, revision: str | None, similarity: Similarity = "sentences"
+) -> SentenceEncoderReference:
     """Find an encoder; its weights are hashed, not loaded.
 
     Args:
         model: Its directory or name on the hub.
-        layer: The layer whose vectors are compared; None for the last.
+        layer: The layer whose vectors are compared; None for the last, and for YiSi-2 for the one
+            a third of the layers before the end, as in `filter`.
         revision: Branch, tag or commit of a hub model.
+        similarity: What is compared.
 
     Raises:
         ConfigError: The extra ``neural`` is not installed, or there is no such model or layer.
@@ -86,4 +126,7 @@ def find(model: str, layer: int | None, revision: str | None) -> SentenceEncoder
     )
     encoder.check_device(config)
     number, digest = encoder.inspect_encoder(config)
-    return SentenceEncoderReference(dataclasses.replace(config, layer=number), digest)
+    if similarity == "yisi2" and layer is None:
+        config = dataclasses.replace(config, layer=yisi_layer(number))
+        number, digest = encoder.inspect_encoder(config)
+    return SentenceEncoderReference(dataclasses.replace(config, layer=number), digest, similarity)

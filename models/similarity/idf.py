@@ -47,8 +47,7 @@ class Idf:
         section 2.1), so an unseen piece has the greatest weight and a piece in every sentence still
         has some. The base of the logarithm cancels out of every score.
         """
-        counts = self.source if side == "source" else self.target
-        return np.log1p((self.pairs + 1) / (counts + 1.0))
+        return _weights(self.pairs, self.source if side == "source" else self.target)
 
     def with_pairs(self, source: Pieces, target: Pieces) -> "Idf":
         """Return the counts with those of further pairs.
@@ -108,6 +107,28 @@ def count(source: Pieces, target: Pieces, vocabulary: int, pieces: str) -> Idf:
         pieces: Digest of the tokenizer.
     """
     return nothing_counted(vocabulary, pieces).with_pairs(source, target)
+
+
+def piece_weights(ids: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return the weight of each piece of some sentences, which are the only ones counted.
+
+    Args:
+        ids: Vocabulary numbers, int64 ``[piece]``.
+        ends: Pieces before each sentence, int64 ``[sentence + 1]``.
+
+    Returns:
+        As of `Idf.weights`, float64 ``[piece]``.
+    """
+    sentences = len(ends) - 1
+    kinds, pieces = np.unique(ids, return_inverse=True)
+    texts = np.repeat(np.arange(sentences), np.diff(ends))
+    different = np.unique(texts * len(kinds) + pieces)
+    counts = np.bincount(different % max(len(kinds), 1), minlength=len(kinds))
+    return _weights(sentences, counts)[pieces]
+
+
+def _weights(sentences: int, counts: np.ndarray) -> np.ndarray:
+    return np.log1p((sentences + 1) / (counts + 1.0))
 
 
 def _document_counts(pieces: Pieces, vocabulary: int) -> np.ndarray:

@@ -18,7 +18,7 @@ from pairweave.models.loaded_once import LoadedOnce
 from pairweave.models.neural_models import absolute_model, import_neural, one_thread
 from pairweave.models.similarity import idf
 from pairweave.models.similarity.idf import IdfReference
-from pairweave.models.similarity.similarity_config import SimilarityConfig
+from pairweave.models.similarity.similarity_config import SimilarityConfig, yisi_layer
 from pairweave.models.similarity.similarity_options import SimilarityEncoderOptions
 from pairweave.models.similarity.vector_projection import ProjectionReference
 from pairweave.transforms.errors import ConfigError
@@ -224,8 +224,7 @@ def encoder_config(
     """Return the settings of the encoder that options name.
 
     If no layer is given, it is the last for ``margin``, and for ``yisi2`` the one a third of the
-    layers before the end: the NRC found the 8th last of 24 best, and the 3rd or 4th last of 12
-    (WMT20, section 3).
+    layers before the end (`similarity_config.yisi_layer`).
     """
     assert options.encoder is not None
     layer = options.layer
@@ -242,7 +241,7 @@ def encoder_config(
     from pairweave.models.encoder import encoder
 
     layers, _ = encoder.inspect_encoder(config)
-    return dataclasses.replace(config, layer=-max(layers // 3, 1))
+    return dataclasses.replace(config, layer=yisi_layer(layers))
 
 
 def load_pieces(config: EncoderConfig, threads: int = 1) -> Any:  # noqa: ANN401 - a PieceEncoder

@@ -27,6 +27,7 @@ from pairweave.models.sentences.exchanged_sides import look_exchanged
 from pairweave.models.sentences.paragraph_order import ParagraphOrder, align_in_order
 from pairweave.models.sentences.sentence_aligner import (
     DocumentWords,
+    Gains,
     Path,
     align_by_length,
     align_by_words,
@@ -283,22 +284,28 @@ def align_with_encoder(
     model: hmm_reference.HmmReference,
     encoder: SentenceEncoderReference,
 ) -> Path:
-    """Align a document pair by the vectors of its sentences, and by words if there is a model."""
+    """Align a document pair by vectors, and by words if there is a model."""
     words = document.words
     if not min(len(words.source), len(words.target)):
         return unaligned(len(words.source), len(words.target))
     loaded = encoder.load()
     progress = DocumentProgress(words.name, len(words.source))
-    source, target = (
-        loaded.vectors(
-            alignable_texts(side).to_pylist(), progress.of(f"encoding the {name} sentences")
-        )
-        for name, side in zip(("source", "target"), document.sides, strict=True)
-    )
-    vectors = SentenceVectors(source, target)
-    if model == NO_MODEL:
-        return align_by_vectors(words, vectors)
-    gains = functools.partial(gains_within, vectors=vectors)
+    source, target = (alignable_texts(side).to_pylist() for side in document.sides)
+    told = tuple(progress.of(f"encoding the {name} sentences") for name in ("source", "target"))
+    gains: Gains
+    if encoder.similarity == "yisi2":
+        from pairweave.models.sentences import piece_aligner  # needs torch
+
+        pieces = loaded.document((source, target), (told[0], told[1]))
+        scores = piece_aligner.PieceScores(pieces)
+        if model == NO_MODEL:
+            return piece_aligner.align_by_pieces(words, scores)
+        gains = functools.partial(piece_aligner.gains_within, scores)
+    else:
+        vectors = SentenceVectors(loaded.vectors(source, told[0]), loaded.vectors(target, told[1]))
+        if model == NO_MODEL:
+            return align_by_vectors(words, vectors)
+        gains = functools.partial(gains_within, vectors=vectors)
     return align_by_words(words, align_by_length(words), hmm_reference.load(model).model, gains)
 
 

@@ -77,8 +77,8 @@ def check(options: BitextOptions) -> None:
                 "to filter, align or augment"
             )
     if options.scorer == "words":
-        for name in ("encoder", "layer", "revision"):
-            if getattr(options, name) is not None:
+        for name in ("encoder", "layer", "revision", "similarity"):
+            if name in options.model_fields_set and getattr(options, name) is not None:
                 raise ConfigError(f"--{name}: give --scorer encoder or --scorer both as well")
     else:
         if options.encoder is None:
@@ -164,7 +164,7 @@ def graph(pipeline: beam.Pipeline, run: Run[BitextOptions], wanted: frozenset[in
         aligned_rows,
         models,
         settings=document_settings(run),
-        least=LeastScores(options.min_score, options.min_document_score, options.min_document_gain),
+        least=least_scores(options),
         output=config.output,
         plan=run.digest,
         first=first_documents(run.plan),
@@ -178,6 +178,12 @@ def graph(pipeline: beam.Pipeline, run: Run[BitextOptions], wanted: frozenset[in
     step = WriteShards(functools.partial(finish, schema=schema), config)
     receipts = shards | "Sentences" >> step
     _ = receipts | "Commit" >> Commit(config, {}, allow_empty=options.allow_empty)
+
+
+def least_scores(options: BitextOptions) -> LeastScores:
+    """Return the minimum scores of pairs and documents."""
+    least = options.least_scores
+    return LeastScores(least["min_score"], least["min_document_score"], options.min_document_gain)
 
 
 def first_documents(plan: Plan) -> dict[int, int]:

@@ -21,6 +21,12 @@ from pairweave.transforms.option_facts import (
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
 from pairweave.transforms.units import Notice
 
+_LEAST_YISI = -0.8
+"""Minimum score of pairs and documents by YiSi-2. On the development documents of
+`tests/benchmarks/bench_bitext_encoder.py`, true pairs have means of -0.55 to -0.65 and fifth
+percentiles of -0.75 to -0.8, pairs of unrelated novels a mean of -0.9 and a 95th percentile of
+-0.81."""
+
 
 class SentenceOptions(StepOptions):
     """How documents are cut into sentences and aligned."""
@@ -46,7 +52,13 @@ class SentenceOptions(StepOptions):
     scorer: Literal["words", "encoder", "both"] = Field(
         "words",
         description="scorer of pairs: words, the lexicon of the hmm; encoder, the cosines of an "
-        "encoder's sentence vectors (--encoder), as in vecalign; both",
+        "encoder's vectors (--encoder), as in vecalign or by YiSi-2 (--similarity); both",
+        json_schema_extra=UNSAID,
+    )
+    similarity: Literal["sentences", "yisi2"] = Field(
+        "sentences",
+        description="scorer encoder or both: what of two sides is compared: sentences, the cosine "
+        "of sentence vectors; yisi2, YiSi-2 of the vectors of their pieces, as in filter",
         json_schema_extra=UNSAID,
     )
     encoder: Annotated[str | None, HUB_MODEL] = Field(
@@ -66,7 +78,7 @@ class SentenceOptions(StepOptions):
         ge=-200,
         le=200,
         description="scorer encoder or both: layer whose vectors are compared (default -1, the "
-        "last)",
+        "last; for yisi2 a third of the layers before the end, -8 of 24, -4 of 12)",
         json_schema_extra=UNSAID,
     )
     parallel_source_input: Annotated[Patterns, CORPUS_FILES] = Field(
@@ -92,14 +104,16 @@ class SentenceOptions(StepOptions):
         le=100,
         description="minimum score of a pair: the mean log-ratio between the probability of its "
         "words given the other side and their frequency; with --scorer encoder, the negative "
-        "distance of its sides, from about -1 (unrelated) to 0; lower ones are rejected",
+        "distance of its sides, from about -1 (unrelated) to 0, and with --similarity yisi2 the "
+        "default is -0.8; lower ones are rejected",
     )
     min_document_score: float = Field(
         -0.5,
         ge=-100,
         le=100,
         description="minimum mean score of the pairs of a document; below it, the sides are not "
-        "translations of each other and the whole document is rejected",
+        "translations of each other and the whole document is rejected; with --scorer encoder and "
+        "--similarity yisi2 the default is -0.8",
     )
     min_document_gain: float = Field(
         0.2,
@@ -144,6 +158,15 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
     def aligns(self) -> bool:
         """Return True if the job needs an aligner, and fits one if none is given."""
         return self.scorer != "encoder"
+
+    @property
+    def least_scores(self) -> dict[str, float]:
+        """Return the minimum scores of pairs and of documents, given or by default."""
+        names = ("min_score", "min_document_score")
+        found = {name: getattr(self, name) for name in names}
+        if self.scorer == "encoder" and self.similarity == "yisi2":
+            found |= dict.fromkeys(set(names) - self.model_fields_set, _LEAST_YISI)
+        return found
 
     @property
     def fits_alone(self) -> bool:

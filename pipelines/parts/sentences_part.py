@@ -55,9 +55,12 @@ class SentencesPart(Part[BitextOptions, SentenceEncoderReference | None]):
         if options.fits_alone:
             settings["min_document_gain"] = options.min_document_gain
         if options.scorer == "words" or options.encoder is None:
-            return Settled(None, settings=settings)
-        encoder = sentence_encoder_reference.find(options.encoder, options.layer, options.revision)
+            return Settled(None, settings=settings | options.least_scores)
+        encoder = sentence_encoder_reference.find(
+            options.encoder, options.layer, options.revision, options.similarity
+        )
         settings |= {"encoder": encoder.digest, "layer": encoder.config.layer}
+        settings |= options.least_scores
         return Settled(encoder, settings=settings, models=(encoder,))
 
 

@@ -322,6 +322,7 @@ def test_c1_controls_are_treated_in_documents(finished, tmp_path, treatment, pai
         (("--vocabulary", "300"), "unknown option --vocabulary"),
         (("--scorer", "encoder"), "--scorer encoder: give --encoder as well"),
         (("--layer", "3"), "--layer: give --scorer encoder"),
+        (("--similarity", "yisi2"), "--similarity: give --scorer encoder"),
         (("--scorer", "both", "--encoder", "e", "--paragraphs", "first"), "--paragraphs first:"),
         (("--scorer", "encoder", "--encoder", "e", "--model", "m"), "--model: --scorer encoder"),
         (("--scorer", "encoder", "--encoder", "e", "--fit_pairs", "9"), "--fit_pairs: --scorer"),

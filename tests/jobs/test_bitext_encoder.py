@@ -37,9 +37,12 @@ def sentences_of(directory, number, name):
     return [line for line in (directory / f"{number}.{name}").read_text().splitlines() if line]
 
 
-@pytest.mark.parametrize("scorer", ["encoder", "both"])
-def test_every_sentence_is_in_one_bead(directory, tmp_path, scorer):
-    found = run(directory, tmp_path / "out", "--scorer", scorer, "--workers", "1")
+@pytest.mark.parametrize(
+    ("scorer", "similarity"), [("encoder", None), ("both", None), ("both", "yisi2")]
+)
+def test_every_sentence_is_in_one_bead(directory, tmp_path, scorer, similarity):
+    given = () if similarity is None else ("--similarity", similarity)
+    found = run(directory, tmp_path / "out", "--scorer", scorer, "--workers", "1", *given)
     for number, beads in enumerate(found):
         for side, name in enumerate(("en", "de")):
             used = [sentence for bead in beads for sentence in bead[side]]
@@ -47,18 +50,21 @@ def test_every_sentence_is_in_one_bead(directory, tmp_path, scorer):
     plan = json.loads((tmp_path / "out/_plan.json").read_text())
     settings = plan["configuration"]
     assert (settings["scorer"], settings["layer"], len(settings["encoder"])) == (scorer, 2, 64)
+    assert settings.get("similarity") == similarity
     assert bool(plan["models"]) is (scorer == "both")
     assert (tmp_path / "out/models").exists() is (scorer == "both")
 
 
-def test_a_text_is_aligned_with_itself(directory, tmp_path):
+@pytest.mark.parametrize("similarity", ["sentences", "yisi2"])
+def test_a_text_is_aligned_with_itself(directory, tmp_path, similarity):
     """Random weights know no translations, but each sentence is most like itself."""
     for number in range(2):
         text = (directory / f"{number}.en").read_text()
         for name in ("en", "de"):
             (tmp_path / f"{number}.{name}").write_text(text)
     arguments = ("--scorer", "encoder", "--encoder", directory / "encoder", "--layer", "0")
-    found = run(tmp_path, tmp_path / "out", *arguments, "--workers", "2")
+    given = ("--similarity", similarity, "--workers", "2")
+    found = run(tmp_path, tmp_path / "out", *arguments, *given)
     for number, beads in enumerate(found):
         count = len(sentences_of(tmp_path, number, "en"))
         assert [(bead.source, bead.target) for bead in beads] == [

@@ -48,13 +48,9 @@ class SlowYisi:
         rows, columns = self.vectors(source), self.vectors(target)
         if matrix is not None:
             rows = rows @ matrix
-        cosine = np.array([[_cosine(row, column) for column in columns] for row in rows])
-        precision = _mean(cosine.max(axis=0), [target_idf(p) for p in self.pieces(target)])
-        recall = _mean(cosine.max(axis=1), [source_idf(p) for p in self.pieces(source)])
-        if precision <= 0 or recall <= 0:
-            return 0.0, precision, recall
-        score = precision * recall / (alpha * precision + (1 - alpha) * recall)
-        return score, precision, recall
+        weights = [source_idf(p) for p in self.pieces(source)]
+        others = [target_idf(p) for p in self.pieces(target)]
+        return score_of_vectors(rows, columns, weights, others, alpha)
 
     def mean_log_probability(self, text):
         """Return what the head says of each piece at a mask behind the pieces before it."""
@@ -70,6 +66,16 @@ class SlowYisi:
                 logits = self.model(input_ids=given, attention_mask=blocked).logits[0, -1]
             total += float(logits.double().log_softmax(0)[piece])
         return total / len(pieces)
+
+
+def score_of_vectors(rows, columns, weights, others, alpha=0.5):
+    """Return F, precision and recall, given the vectors and weights of the pieces of both sides."""
+    cosine = np.array([[_cosine(row, column) for column in columns] for row in rows])
+    precision = _mean(cosine.max(axis=0), others)
+    recall = _mean(cosine.max(axis=1), weights)
+    if precision <= 0 or recall <= 0:
+        return 0.0, precision, recall
+    return precision * recall / (alpha * precision + (1 - alpha) * recall), precision, recall
 
 
 def _cosine(one, other):

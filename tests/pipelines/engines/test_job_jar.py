@@ -1,18 +1,18 @@
 """What is refused before a job is written as a jar for a Flink cluster of its own."""
 
-import types
-
 import pytest
 
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.flink import job_jar
+from pairweave.pipelines.options.job_options import AlignOptions
 from pairweave.transforms.errors import ConfigError
 
 WORKERS = {"environment_type": "EXTERNAL", "environment_config": "localhost:50000"}
 
 
 def options(**more):
-    return types.SimpleNamespace(engine="flink", **more)
+    given = {"input": ("a.tsv",), "output": "out", "engine": "flink"}
+    return AlignOptions(**given | more)
 
 
 def test_a_jar_with_the_place_of_its_workers_is_taken(tmp_path):
@@ -53,6 +53,6 @@ def test_what_no_cluster_could_run_is_refused(changed, message, tmp_path):
 def test_another_engine_and_a_file_that_only_a_launcher_writes_are_refused(tmp_path):
     given = {job_jar.OPTION: str(tmp_path / "a.jar"), **WORKERS}
     with pytest.raises(ConfigError, match="give --engine flink"):
-        job_jar.check(types.SimpleNamespace(engine="prism"), given)
+        job_jar.check(options(engine="prism"), given)
     with pytest.raises(ConfigError, match=r"--pharaoh: .* leave --output_executable_path out"):
         job_jar.check(options(pharaoh="links"), given)

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from pairweave.pipelines.jobs import bitext
 from pairweave.pipelines.options.base import RunOptions
 from pairweave.pipelines.options.bitext_options import BitextOptions
 from pairweave.pipelines.options.filter_options import FilterJobOptions
@@ -96,3 +97,35 @@ def test_a_threshold_that_nothing_is_compared_with_is_refused():
     with pytest.raises((ConfigError, ValueError), match="near_threshold: of --duplicates near"):
         options(FilterJobOptions, near_threshold=0.9)
     assert options(FilterJobOptions, near_threshold=0.9, duplicates="near").near_threshold == 0.9
+
+
+@pytest.mark.parametrize(
+    ("given", "pair", "document"),
+    [
+        ({}, -0.6, -0.5),
+        ({"scorer": "encoder"}, -0.6, -0.5),
+        ({"scorer": "both", "similarity": "yisi2"}, -0.6, -0.5),
+        ({"scorer": "encoder", "similarity": "yisi2"}, -0.8, -0.8),
+        ({"scorer": "encoder", "similarity": "yisi2", "min_score": -0.6}, -0.6, -0.8),
+        ({"scorer": "encoder", "similarity": "yisi2", "min_document_score": -9.0}, -0.8, -9.0),
+    ],
+)
+def test_minimum_scores_by_default_are_those_of_the_score(given, pair, document):
+    made = options(BitextOptions, **given)
+    least = {"min_score": pair, "min_document_score": document}
+    assert made.least_scores == least
+    assert {name: made.plan_settings()[name] for name in least} == least
+    taken = bitext.least_scores(made)
+    assert (taken.pair, taken.document, taken.gain) == (pair, document, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"similarity": "yisi2"}, "--similarity: give --scorer encoder or --scorer both"),
+        ({"scorer": "encoder", "similarity": "yisi2"}, "--scorer encoder: give --encoder as well"),
+    ],
+)
+def test_yisi2_compares_vectors_of_an_encoder(given, message):
+    with pytest.raises(ConfigError, match=message):
+        bitext.check(options(BitextOptions, **given))

@@ -88,7 +88,7 @@ def _add_number(digest: np.uint64, number: Integer) -> np.uint64:
 
 @numba.njit(nogil=True, cache=True)
 def _is_blank(byte: Integer) -> bool:
-    return byte == 32 or 9 <= byte <= 13
+    return bool(byte == 32 or 9 <= byte <= 13)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -278,11 +278,13 @@ def _printf_key(
         digest = add_text(digest, data, first, here)
     else:
         digits = skip(data, here, end, DIGIT)
-        named = digits > here and data[digits] == 36  # 1$
+        named = bool(digits > here and data[digits] == 36)  # 1$
         if named:
             number: Integer = 0
             for place in range(here, digits):
-                number = min(number * 10 + np.int64(data[place]) - 48, 10**6)
+                number = number * 10 + np.int64(data[place]) - 48
+                if number > 10**6:
+                    number = np.int64(10**6)
             digest = _add_number(digest, number)
             here = digits + 1
     here = skip(data, here, end, unbreakable.PRINTF_FLAG)
@@ -336,4 +338,4 @@ def _is_percent_sign(
         before -= 3 if narrow else 0
     if before == begin or not is_kind(data[before - 1], DIGIT):
         return False
-    return before == at or hyphen or letter
+    return bool(before == at or hyphen or letter)

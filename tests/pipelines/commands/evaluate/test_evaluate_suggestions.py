@@ -136,7 +136,7 @@ def test_a_line_that_is_blank_in_one_gold_file_has_fewer_references(tmp_path):
 def test_gold_files_of_other_lengths_are_refused_by_name(tmp_path):
     gold = [write_lines(tmp_path / "one", ["a"]), write_lines(tmp_path / "two", ["a", "b"])]
     found = write_lines(tmp_path / "found", ["a"])
-    with pytest.raises(InputError, match=r"found: has 1 lines, but .*two has 2"):
+    with pytest.raises(InputError, match=r"two: has 2 lines, but .*found has 1"):
         evaluate_suggestions(found, gold, "de")
 
 

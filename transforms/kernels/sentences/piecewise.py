@@ -1,0 +1,292 @@
+"""Beads scored by their pieces, with YiSi-2 (Lo 2019); see the module `piece_maxima`.
+
+Precision is the weighted mean, over the pieces of a bead's target sentences, of their greatest
+cosine with a piece of its source sentences; recall is that over its source pieces. F is their
+weighted harmonic mean. In most encoders, F of unrelated sentences is far above 0, and higher for
+long ones. So F is compared with that of the same sentences and random ones of the other text, as
+vecalign does with cosines (`transforms.kernels.sentences.embedded`): a bead costs
+
+    c(x, y) = 2 (1 - F(x, y)) / ((1 - mean_s F(x, y_s)) + (1 - mean_s F(x_s, y)))
+
+so that two unrelated sentences cost about 1. The gain of a bead is the cost of skipping minus its
+own cost, times the square root of the number of its pieces: more pieces are more evidence, but
+those of one sentence are not independent. Gains as in vecalign, by the number of pairs of
+sentences, were far worse on one document and a little better on another (decision 11).
+"""
+
+import math
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from pairweave.transforms.kernels.sentences.beads import (
+    NO_PATH,
+    Band,
+    Document,
+    Kinds,
+    Search,
+    Told,
+    Weights,
+    advance,
+    begin_search,
+    blocks,
+    prior,
+)
+from pairweave.transforms.kernels.sentences.lexical import score_row
+from pairweave.transforms.kernels.sentences.piece_maxima import Maxima
+
+
+class Yisi(NamedTuple):
+    """What F of a bead is computed from.
+
+    Attributes:
+        maxima: Weighted sums of greatest similarities.
+        source_ends: Sum of the weights of the source pieces before each position, float64
+            ``[source sentence + 1]``.
+        target_ends: Likewise.
+        alpha: 0 makes F the precision, 1 the recall, 0.5 their harmonic mean.
+    """
+
+    maxima: Maxima
+    source_ends: np.ndarray
+    target_ends: np.ndarray
+    alpha: float
+
+
+class Piecewise(NamedTuple):
+    """What the cost of a bead is computed from.
+
+    Attributes:
+        yisi: What F is computed from.
+        source_apart: 1 minus the mean F of the ``run + 1`` source sentences up to each with some
+            target sentences, float32 ``[source sentence, run]``.
+        target_apart: Likewise, with some source sentences.
+        source_pieces: Pieces before each position, int64 ``[source sentence + 1]``.
+        target_pieces: Likewise.
+        leave: Cost of skipping.
+        weight: Weight of a gain.
+    """
+
+    yisi: Yisi
+    source_apart: np.ndarray
+    target_apart: np.ndarray
+    source_pieces: np.ndarray
+    target_pieces: np.ndarray
+    leave: float
+    weight: float
+
+
+@numba.njit(nogil=True, cache=True)
+def f_score(precision: float, recall: float, alpha: float) -> float:
+    """Return ``P R / (alpha P + (1 - alpha) R)`` (Lo 2019); 0 unless both are above 0."""
+    if precision <= 0.0 or recall <= 0.0:
+        return 0.0
+    return precision * recall / (alpha * precision + (1.0 - alpha) * recall)
+
+
+@numba.njit(nogil=True, cache=True)
+def bead_yisi(row: int, position: int, sources: int, targets: int, band: Band, yisi: Yisi) -> float:
+    """Return F of a bead with both sides, at most 1.
+
+    Args:
+        row: Source sentences up to the bead's end.
+        position: Target sentences up to its end.
+        sources: Source sentences of the bead, at least 1.
+        targets: Target sentences of the bead, at least 1.
+        band: The positions.
+        yisi: The pieces and their weights.
+
+    Returns:
+        F, 0 if a side has no pieces; `NO_PATH` if the bead leaves the band.
+    """
+    if position - targets + 1 < band.low[row]:
+        return NO_PATH
+    forward, reverse = yisi.maxima
+    of_targets = 0.0
+    begin = band.begins[row] - band.low[row]
+    for other in range(position - targets + 1, position + 1):
+        of_targets += forward[begin + other, sources - 1]
+    of_sources = 0.0
+    for other in range(row - sources + 1, row + 1):
+        if not (band.low[other] <= position - targets + 1 and position < band.high[other]):
+            return NO_PATH
+        of_sources += reverse[band.begins[other] + position - band.low[other], targets - 1]
+    ours = yisi.source_ends[row] - yisi.source_ends[row - sources]
+    theirs = yisi.target_ends[position] - yisi.target_ends[position - targets]
+    if ours <= 0.0 or theirs <= 0.0:
+        return 0.0
+    return f_score(of_targets / theirs, of_sources / ours, yisi.alpha)
+
+
+@numba.njit(nogil=True, cache=True)
+def singles(row: int, band: Band, yisi: Yisi, runs: int, found: np.ndarray) -> None:
+    """Compute F of runs of source sentences with each single target sentence of a row.
+
+    Args:
+        row: Source sentences up to the end of the runs, at least 1.
+        band: The positions; each row has all of them.
+        yisi: The pieces and their weights.
+        runs: Number of runs.
+        found: Receives F, float64 ``[run, target sentence]``.
+    """
+    for run in range(runs):
+        for target in range(found.shape[1]):
+            found[run, target] = bead_yisi(row, target + 1, run + 1, 1, band, yisi)
+
+
+@numba.njit(nogil=True, cache=True)
+def bead_cost(
+    row: int, position: int, sources: int, targets: int, band: Band, pieces: Piecewise
+) -> float:
+    """Return the cost of a bead with both sides.
+
+    Arguments are those of `bead_yisi`, with all that a cost needs.
+
+    Returns:
+        The cost, at least 0; infinity if the bead leaves the band.
+    """
+    score = bead_yisi(row, position, sources, targets, band, pieces.yisi)
+    if score <= NO_PATH:
+        return np.inf
+    apart = (
+        pieces.source_apart[row - 1, sources - 1] + pieces.target_apart[position - 1, targets - 1]
+    )
+    return 2.0 * max(1.0 - score, 0.0) / max(apart, 1e-6)
+
+
+@numba.njit(nogil=True, cache=True)
+def add_gains(row: int, band: Band, kinds: Kinds, pieces: Piecewise, scores: np.ndarray) -> None:
+    """Add the gains of the beads that end in a row of positions to their scores.
+
+    Args:
+        row: The row.
+        band: The positions.
+        kinds: The kinds of beads.
+        pieces: The pieces.
+        scores: Scores so far, float64 ``[position of the row, kind]``; `NO_PATH` is not changed.
+    """
+    low = band.low[row]
+    for position in range(low, band.high[row]):
+        for kind in range(len(kinds.sources)):
+            sources, targets = kinds.sources[kind], kinds.targets[kind]
+            if scores[position - low, kind] <= NO_PATH or not sources or not targets:
+                continue
+            cost = bead_cost(row, position, sources, targets, band, pieces)
+            if cost == np.inf:
+                scores[position - low, kind] = NO_PATH
+                continue
+            count = pieces.source_pieces[row] - pieces.source_pieces[row - sources]
+            count += pieces.target_pieces[position] - pieces.target_pieces[position - targets]
+            gain = (pieces.leave - cost) * math.sqrt(count)
+            scores[position - low, kind] += pieces.weight * gain
+
+
+def best_beads(
+    band: Band,
+    kinds: Kinds,
+    document: Document,
+    weights: Weights,
+    pieces: Piecewise,
+    told: Told | None = None,
+) -> np.ndarray:
+    """Find the best path by pieces, the prior of each kind and the ends of paragraphs.
+
+    Args:
+        band: The positions.
+        kinds: The kinds of beads.
+        document: The document.
+        weights: Weights of the ends of paragraphs.
+        pieces: The pieces.
+        told: Is told of each block of rows when it is done.
+
+    Returns:
+        The last bead of the best path to each position of the band, uint8 ``[position]``.
+    """
+    search = begin_search(band, kinds)
+    for rows in blocks(0, len(band.low), told):
+        _search_rows(rows, band, kinds, document, weights, pieces, search)
+    return search.back
+
+
+@numba.njit(nogil=True, cache=True)
+def _search_rows(
+    rows: tuple[int, int],
+    band: Band,
+    kinds: Kinds,
+    document: Document,
+    weights: Weights,
+    pieces: Piecewise,
+    search: Search,
+) -> None:
+    """Continue a search from row ``rows[0]`` to before row ``rows[1]``."""
+    scores = search.scores
+    for row in range(rows[0], rows[1]):
+        for position in range(band.low[row], band.high[row]):
+            for kind in range(len(kinds.sources)):
+                scores[position - band.low[row], kind] = prior(
+                    row, position, kind, kinds, document, weights
+                )
+        add_gains(row, band, kinds, pieces, scores)
+        advance(row, band, kinds, scores, search.best, search.back)
+
+
+def best_beads_by_both(
+    band: Band,
+    kinds: Kinds,
+    document: Document,
+    weights: Weights,
+    forward: np.ndarray,
+    reverse: np.ndarray,
+    pieces: Piecewise,
+    told: Told | None = None,
+) -> np.ndarray:
+    """Find the best path by words and pieces.
+
+    Arguments are those of `best_beads` here and in `transforms.kernels.sentences.lexical`.
+
+    Returns:
+        The last bead of the best path to each position of the band, uint8 ``[position]``.
+    """
+    search = begin_search(band, kinds)
+    words = forward, reverse
+    for rows in blocks(0, len(band.low), told):
+        _search_rows_by_both(rows, band, kinds, document, weights, words, pieces, search)
+    return search.back
+
+
+@numba.njit(nogil=True, cache=True)
+def _search_rows_by_both(
+    rows: tuple[int, int],
+    band: Band,
+    kinds: Kinds,
+    document: Document,
+    weights: Weights,
+    words: tuple[np.ndarray, np.ndarray],
+    pieces: Piecewise,
+    search: Search,
+) -> None:
+    """Continue a search from row ``rows[0]`` to before row ``rows[1]``."""
+    scores = search.scores
+    for row in range(rows[0], rows[1]):
+        score_row(row, band, kinds, document, weights, words[0], words[1], scores)
+        add_gains(row, band, kinds, pieces, scores)
+        advance(row, band, kinds, scores, search.best, search.back)
+
+
+@numba.njit(nogil=True, cache=True)
+def path_costs(path: np.ndarray, band: Band, kinds: Kinds, pieces: Piecewise) -> np.ndarray:
+    """Return the cost of each bead of a path, float64 ``[bead]``.
+
+    0 for a bead with an empty side.
+    """
+    costs = np.zeros(len(path))
+    row = 0
+    position = 0
+    for bead in range(len(path)):
+        sources, targets = kinds.sources[path[bead]], kinds.targets[path[bead]]
+        row += sources
+        position += targets
+        if sources and targets:
+            costs[bead] = bead_cost(row, position, sources, targets, band, pieces)
+    return costs
