@@ -188,8 +188,6 @@ HELD = {
     "gs": "_refresh/nights/00000002",
     "s3": "tagged/_delta_log/00000000000000000001",
 }
-
-HELD = {"gs": "_refresh/nights/00000002", "s3": "tagged/_delta_log/00000000000000000001"}
 """Where a night is killed: as it puts its record, or the log of a table."""
 
 
