@@ -9,7 +9,7 @@ JAR := deploy/flink/target/pairweave-flink-job-server.jar
 # Tests start Python often; without the compiled modules each start would compile them again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test test-all lint docs docs-links bench wheels mutants flink prism oracles lock clean
+.PHONY: setup demo test test-all lint docs docs-links bench wheels mutants flink prism azurite oracles lock clean
 
 setup: $(VENV)/.all prism flink ## every extra, the Prism runner and the Flink job server
 
@@ -56,6 +56,8 @@ flink: $(JAR) ## the Flink job server
 
 prism: .tools/prism ## the Prism runner
 
+azurite: .tools/azurite ## an emulator of Azure's storage, for the tests of az:// (needs npm)
+
 oracles: .oracles/.installed ## other aligners' own code, for the slow neural tests
 
 $(JAR): pipelines/engines/flink/pom.xml
@@ -63,6 +65,10 @@ $(JAR): pipelines/engines/flink/pom.xml
 
 .tools/prism:
 	GOBIN=$(CURDIR)/.tools go install github.com/apache/beam/sdks/v2/go/cmd/prism@v2.77.0
+
+.tools/azurite:
+	npm install --silent --no-save --no-audit --no-fund --ignore-scripts --prefix $@.part azurite@3.37.0
+	mv $@.part $@
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -84,7 +90,7 @@ $(VENV)/.mutants: $(VENV)/.dev
 	touch $@
 
 $(VENV)/.all: $(VENV)/.dev
-	$(INSTALL) demo dev neural awesome translate segment evaluate lang refresh flink gcp aws
+	$(INSTALL) demo dev neural awesome translate segment evaluate lang refresh flink gcp aws azure
 	touch $@
 
 # Peers live in their own environment: some are under the GPL, some pin old versions.

@@ -20,6 +20,7 @@ EXTRAS = {
     "neural": "torch",
     "gcp": "google-cloud-storage",
     "aws": "boto3",
+    "azure": "azure-storage-blob",
     "flink": "apache-flink-libraries",
 }
 

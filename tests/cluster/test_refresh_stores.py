@@ -176,12 +176,18 @@ def test_a_commit_creates_its_entry_in_the_log_only_if_there_is_none(store):
         if method == "PUT" and LOG.search(urllib.parse.unquote(path))
     ]
     assert puts
-    conditions = {"s3": ("If-None-Match", "*"), "gs": ("x-goog-if-generation-match", "0")}
+    at_most_once = ("If-None-Match", "*")
+    generation = ("x-goog-if-generation-match", "0")
+    conditions = {"az": at_most_once, "gs": generation, "s3": at_most_once}
     name, value = conditions[store.scheme]
     assert {headers[name] for headers in puts} == {value}
 
 
-HELD = {"gs": "_refresh/nights/00000002", "s3": "tagged/_delta_log/00000000000000000001"}
+HELD = {
+    "az": "tagged/_delta_log/00000000000000000001",
+    "gs": "_refresh/nights/00000002",
+    "s3": "tagged/_delta_log/00000000000000000001",
+}
 """Where a night is killed: as it puts its record, or the log of a table."""
 
 

@@ -92,7 +92,7 @@ def test_a_run_into_a_store_writes_the_bytes_of_a_disk(store, job, corpus, on_di
 
 @pytest.mark.flink
 def test_another_engine_writes_them(store, corpus, on_disk):
-    engine = {"s3": "flink", "gs": "prism"}[store.scheme]
+    engine = {"az": "prism", "gs": "prism", "s3": "flink"}[store.scheme]
     ready(engine)
     arguments = (*JOBS["augment"], *COMMON, *inputs(corpus))
     output = uri(store, f"augment_{engine}")

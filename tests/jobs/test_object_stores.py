@@ -9,6 +9,7 @@ from pairweave.transforms.storage import object_stores
 from tests.makers import runs, stores
 
 WITHOUT = {
+    "az": ("azure.storage.blob", "pairweave[azure]"),
     "gs": ("google.cloud.storage", "pairweave[gcp]"),
     "s3": ("boto3", "pairweave[aws]"),
 }
@@ -73,7 +74,7 @@ def test_a_path_in_a_store_names_the_extra_that_is_missing(pairs, store, argumen
 @pytest.mark.parametrize("scheme", ["foo", "http", "hdfs"])
 def test_a_path_of_another_kind_is_refused_in_a_line(pairs, scheme):
     line = refused(pairs, ("report", "{s}/run"), f"{scheme}://host")
-    expected = "apache-beam[hadoop]" if scheme == "hdfs" else "begins with gs:// or s3://"
+    expected = "apache-beam[hadoop]" if scheme == "hdfs" else "begins with gs://, s3:// or az://"
     assert expected in line
 
 

@@ -1,5 +1,6 @@
-"""Object stores on this machine: emulators of Cloud Storage and S3, and faults before them."""
+"""Emulators of Cloud Storage, S3 and Azure on this machine, and faults before them."""
 
+import base64
 import contextlib
 import datetime as dt
 import email.utils
@@ -9,13 +10,21 @@ import http.server
 import json
 import os
 import re
+import shutil
+import subprocess
 import threading
 import time
 import urllib.parse
+from pathlib import Path
 
 import pytest
 
 BUCKET = "bucket"
+AZURITE = Path(__file__).parents[2] / ".tools/azurite/node_modules/.bin/azurite-blob"
+AZURITE_FLAGS = (
+    *("--blobHost", "127.0.0.1", "--blobPort", "0", "--inMemoryPersistence"),
+    *("--silent", "--disableTelemetry", "--skipApiVersionCheck"),
+)
 
 
 class Door(http.server.ThreadingHTTPServer):
@@ -280,7 +289,58 @@ class CloudStorage:
         self._server.stop()
 
 
-KINDS = {"gs": CloudStorage, "s3": S3}
+class Azure:
+    """Azurite, with one container."""
+
+    scheme = "az"
+    account = "devstoreaccount1"
+    key = base64.b64encode(b"a key that this emulator alone knows").decode()
+
+    def __init__(self):
+        pytest.importorskip("azure.storage.blob")
+        program = AZURITE if AZURITE.exists() else shutil.which("azurite-blob")
+        if program is None or shutil.which("node") is None:
+            pytest.skip("Azurite is not there: make azurite, with node and npm")
+        self._process = subprocess.Popen(
+            [program, *AZURITE_FLAGS],
+            env={**os.environ, "AZURITE_ACCOUNTS": f"{self.account}:{self.key}"},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        said = next((line for line in self._process.stdout if "listens on" in line), "")
+        behind = re.search(r"127\.0\.0\.1:\d+", said).group()
+        self.door = Door(behind)
+        self.environment = {"AZURE_STORAGE_CONNECTION_STRING": self._connection(self.door.address)}
+        from azure.storage.blob import ContainerClient
+
+        self._client = ContainerClient.from_connection_string(self._connection(behind), BUCKET)
+        self._client.create_container()
+
+    def _connection(self, address):
+        return (
+            f"AccountName={self.account};AccountKey={self.key};"
+            f"BlobEndpoint=http://{address}/{self.account}"
+        )
+
+    def put(self, name, data):
+        """Write an object, not through the door."""
+        self._client.upload_blob(name, data, overwrite=True)
+
+    def objects(self, prefix=""):
+        """Return the bytes of the objects that begin with a prefix, by name."""
+        names = list(self._client.list_blob_names(name_starts_with=prefix))
+        return {name: self._client.download_blob(name).readall() for name in names}
+
+    def stop(self):
+        """End the servers."""
+        self.door.shutdown()
+        self.door.server_close()
+        self._process.terminate()
+        self._process.wait()
+        self._process.stdout.close()
+
+
+KINDS = {"az": Azure, "gs": CloudStorage, "s3": S3}
 
 
 @contextlib.contextmanager
@@ -288,7 +348,7 @@ def running(scheme):
     """Yield an emulator that programs started meanwhile use by their environment."""
     store = KINDS[scheme]()
     with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if re.match("AWS_|GOOGLE_|STORAGE_", name)]:
+        for name in [name for name in os.environ if re.match("AWS_|AZURE_|GOOGLE_|STORAGE_", name)]:
             patch.delenv(name)
         for name, value in store.environment.items():
             patch.setenv(name, value)

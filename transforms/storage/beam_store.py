@@ -33,8 +33,8 @@ def connect(_options: PipelineOptions, scheme: str) -> "BeamStore":
                 f"({_reason(error)}): pip install '{_EXTRAS[scheme]}'"
             ) from error
         raise ConfigError(
-            f"{scheme}:// is not supported; give a path on a disk, or one that begins with gs:// "
-            "or s3://"
+            f"{scheme}:// is not supported; give a path on a disk, or one that begins with gs://, "
+            "s3:// or az://"
         ) from error
     return BeamStore()
 
@@ -86,7 +86,7 @@ class BeamStore:
 
     def rust_options(self) -> dict[str, str]:
         """Refuse, because nothing here creates a file only if there is none."""
-        raise ConfigError("Delta tables can be on a disk, at gs:// or at s3://")
+        raise ConfigError("Delta tables can be on a disk, or at gs://, s3:// or az://")
 
 
 @contextlib.contextmanager

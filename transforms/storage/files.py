@@ -1,6 +1,6 @@
 """Files on a disk or in an object store, each written completely or not at all.
 
-A path with a scheme (``gs://``, ``s3://``, ``hdfs://``) is in an object store, any other on a disk.
+A path with a scheme (``gs://``, ``s3://``, ``az://``) is in an object store, any other on a disk.
 On a disk a file appears by rename after fsync; in an object store by one put.
 """
 
@@ -195,9 +195,9 @@ def open_write(path: str) -> Iterator[BinaryIO]:
 def create(path: str, data: bytes) -> bool:
     """Write a file only if there is none; tell whether it was written.
 
-    The test and the creation are one step on a disk, on Cloud Storage and on S3. In other stores
-    two launchers that start in the same instant can both get True; the contents then tell them
-    apart.
+    The test and the creation are one step on a disk, on Cloud Storage, on S3 and on Azure. In other
+    stores two launchers that start in the same instant can both get True; the contents then tell
+    them apart.
     """
     if is_uri(path):
         return object_stores.store_of(path).put_absent(path, data)

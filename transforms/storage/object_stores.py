@@ -1,11 +1,11 @@
 """Objects in a store that a URI names: which store, its options, and what its errors mean.
 
-Cloud Storage (``gs://``) and S3 (``s3://``) have clients of their own here, which take the options
-and credentials that Beam's take; any other scheme goes through Beam's file systems. What all stores
-promise: an object appears whole or not at all, a reader sees one version of it, and what a program
-has written it can read and list at once.
+Cloud Storage (``gs://``), S3 (``s3://``) and Azure (``az://``) have clients of their own here, with
+the options and credentials that Beam's take; any other scheme goes through Beam's file systems.
+What all stores promise: an object appears whole or not at all, a reader sees one version of it, and
+what a program has written it can read and list at once.
 
-- Cloud Storage and S3 also create an object only if there is none (`Store.put_absent`) in one step.
+- Those three also create an object only if there is none (`Store.put_absent`) in one step.
 - Beam's file systems cannot: of two programs that create an object in the same instant, both may be
   told that they did.
 """
@@ -33,6 +33,7 @@ READ_BYTES = 8 << 20
 _STORES = {
     "gs": ("gcs", "google.cloud.storage", "pairweave[gcp]"),
     "s3": ("s3", "boto3", "pairweave[aws]"),
+    "az": ("azure", "azure.storage.blob", "pairweave[azure]"),
 }
 """For each scheme: the module beside this one, the package that it needs, and the extra with it."""
 

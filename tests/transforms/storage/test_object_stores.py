@@ -1,9 +1,11 @@
-"""What stores promise, on emulators of Cloud Storage and S3."""
+"""What stores promise, on emulators of Cloud Storage, S3 and Azure."""
 
 import io
 import json
 import os
 import re
+import subprocess
+import sys
 import threading
 
 import boto3
@@ -12,6 +14,18 @@ import pytest
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files, gcs, object_stores, reachable, s3
 from tests.makers import stores
+
+FORKS = """
+import os, signal, sys
+from pairweave.transforms.storage import files
+data = files.read_bytes(sys.argv[1])
+fork = os.fork()
+if not fork:
+    signal.alarm(30)
+    print(data, files.read_bytes(sys.argv[1]), flush=True)
+    os._exit(0)
+sys.exit(os.waitpid(fork, 0)[1])
+"""
 
 
 @pytest.fixture(scope="module", params=sorted(stores.KINDS))
@@ -163,7 +177,7 @@ def test_an_answer_that_breaks_off_is_asked_for_again(store, monkeypatch):
     faults = iter(["break", "break"])
 
     def spoil(_method, path, _body):
-        return next(faults, None) if "alt=media" in path or store.scheme == "s3" else None
+        return next(faults, None) if "alt=media" in path or store.scheme != "gs" else None
 
     version = object_stores.store_of(uri(store, "whole")).version(uri(store, "whole"))
     monkeypatch.setattr(store.door, "spoil", spoil)
@@ -184,6 +198,8 @@ def test_a_store_that_goes_on_failing_is_an_error_with_its_name(store, monkeypat
     monkeypatch.setattr(gcs, "RETRY_SECONDS", 2.0)
     monkeypatch.setattr(gcs, "PROBE_SECONDS", 2.0)
     monkeypatch.setattr(s3, "ATTEMPTS", 2)
+    monkeypatch.setattr(object_stores, "RETRY_SECONDS", 2.0)
+    monkeypatch.setattr(object_stores, "PROBE_SECONDS", 2.0)
     object_stores.use_beam_flags([])
     path = uri(store, "never")
     monkeypatch.setattr(store.door, "spoil", lambda *_: 503)
@@ -202,7 +218,7 @@ def test_a_store_that_refuses_is_not_asked_twice(store, monkeypatch):
 
 
 def test_a_bucket_that_is_not_there_is_told_before_a_run(store):
-    with pytest.raises(ConfigError, match=r"nosuchbucket/out: .*bucket"):
+    with pytest.raises(ConfigError, match=r"nosuchbucket/out: .*(bucket|container)"):
         files.check_store(f"{store.scheme}://nosuchbucket/out")
     files.check_store(uri(store, "new/out"))
 
@@ -210,6 +226,15 @@ def test_a_bucket_that_is_not_there_is_told_before_a_run(store):
 def test_a_path_without_a_bucket_is_refused(store):
     with pytest.raises(ConfigError, match="names no bucket"):
         files.read_bytes(f"{store.scheme}:///x")
+
+
+@pytest.mark.slow
+def test_a_fork_of_a_process_that_has_used_a_store_reads_it(store):
+    path = uri(store, "forked")
+    store.put("forked", b"data")
+    words = [sys.executable, "-c", FORKS, path]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "b'data' b'data'\n"), done.stderr
 
 
 @pytest.mark.parametrize("end", ["", "/"])
@@ -241,6 +266,12 @@ def test_deltalake_gets_the_endpoint_and_credentials_of_the_environment(store):
             "aws_endpoint": f"http://{store.door.address}",
             "aws_access_key_id": "key",
             "aws_secret_access_key": "secret",
+        }
+    elif store.scheme == "az":
+        assert found == {
+            "azure_storage_account_name": store.account,
+            "azure_storage_account_key": store.key,
+            "azure_storage_endpoint": f"http://{store.door.address}/{store.account}",
         }
     else:
         key = json.loads(found.pop("google_service_account_key"))
