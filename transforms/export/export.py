@@ -130,7 +130,7 @@ class RowFiles:
             if files.exists(path):
                 raise ConfigError(f"{path}: already exists; give another --output, or delete it")
         if sizes:
-            _require_rows(read(), max(sizes))
+            require_rows(read(), max(sizes))
         rows = 0
         with contextlib.ExitStack() as stack:
             for own, (_, wanted) in zip(paths, samples, strict=True):
@@ -151,7 +151,12 @@ class RowFiles:
         return rows
 
 
-def _require_rows(batches: Iterable[Rows], wanted: int) -> None:
+def require_rows(batches: Iterable[Rows], wanted: int) -> None:
+    """Check that there are rows for the largest size of a series.
+
+    Raises:
+        ConfigError: There are fewer.
+    """
     rows = sum(batch.num_rows for batch in batches)
     if rows < wanted:
         raise ConfigError(

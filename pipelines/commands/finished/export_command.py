@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.finished.export_golden import export_golden
+from pairweave.pipelines.commands.finished.export_golden import GoldenSet
 from pairweave.pipelines.options.command_options import ExportOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
@@ -46,6 +46,10 @@ def main(name: str, arguments: Sequence[str]) -> int:
         raise ConfigError(
             f"--inline_syntax: {options.format} has the tags of the run; leave it out"
         )
+    golden = None
+    if options.golden:  # read it now: what is wrong with it is said before anything is written
+        how = registry.row_export(options.format)
+        golden = GoldenSet.read(options.golden, how, options.unfit, options.golden_sizes)
     done = export(
         run,
         registry.row_export_of(options.format, options.directory, run.job),
@@ -57,11 +61,9 @@ def main(name: str, arguments: Sequence[str]) -> int:
         sizes=options.sizes,
     )
     _say(done, options.sample)
-    if options.golden:
-        how = registry.row_export(options.format)
-        unfit, sizes = options.unfit, options.golden_sizes
+    if golden is not None:
         wanted = Selection(shuffle=options.shuffle, seed=options.seed)
-        _say(export_golden(options.golden, how, options.output, unfit, wanted, sizes), None)
+        _say(golden.export(options.output, wanted, options.golden_sizes), None)
     return 0
 
 

@@ -1,5 +1,6 @@
 """Golden suggestions in the format of WeTS, as rows for export in the form of a run's."""
 
+import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -7,7 +8,7 @@ import pyarrow as pa
 import xxhash
 
 from pairweave.transforms.errors import ConfigError, InputError
-from pairweave.transforms.export.export import Exported, RowFiles, Unfit, fitting
+from pairweave.transforms.export.export import Exported, RowFiles, Unfit, fitting, require_rows
 from pairweave.transforms.export.export_formats import RowExport
 from pairweave.transforms.export.export_rows import Selection
 from pairweave.transforms.formats.wets import NOTHING
@@ -65,47 +66,70 @@ def _batch(rows: Sequence[tuple[str, int, str, str, str]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
 
 
-def export_golden(
-    paths: Sequence[str],
-    how: RowExport,
-    output: str,
-    unfit: Unfit,
-    selection: Selection,
-    sizes: Sequence[int] = (),
-) -> Exported:
-    """Write a golden set in the format in which a run's suggestions are exported.
+@dataclasses.dataclass(frozen=True)
+class GoldenSet:
+    """A golden set that has been read, and whose examples a format can represent.
 
-    Zhu et al. fine-tune on it, in the second stage, what was trained on the run's rows in the
-    first; both stages have the same form (their equation 1).
+    Golden sets are made by hand and small, so it is in memory.
 
-    Args:
-        paths: The files of the golden set: ``.src``, ``.mask`` and ``.tgt``, in any order.
+    Attributes:
+        batches: The examples that fit the format.
+        left_out: Number of the others.
+        bytes: Size of its files.
         how: The format.
-        output: Directory of the files, whose names begin with ``golden``.
-        unfit: How to treat examples that the format cannot represent (`transforms.export.export`).
-        selection: The sample and the order.
-        sizes: Instead, samples of these sizes; a larger one contains a smaller one.
-
-    Raises:
-        ConfigError: A file of the golden set is missing, a file of the output exists, or there are
-            fewer examples than the largest size.
-        InputError: See `read_rows`.
     """
-    sides = golden_sides(paths, "golden", "src mask tgt")
-    every = sum(batch.num_rows for batch in read_rows(sides))
-    fit = 0
 
-    def read() -> Iterator[pa.RecordBatch]:
-        nonlocal fit
-        fit = 0
+    batches: tuple[pa.RecordBatch, ...]
+    left_out: int
+    bytes: int
+    how: RowExport
+
+    @classmethod
+    def read(
+        cls, paths: Sequence[str], how: RowExport, unfit: Unfit, sizes: Sequence[int] = ()
+    ) -> "GoldenSet":
+        """Read a golden set, before anything is written.
+
+        Args:
+            paths: Its files: ``.src``, ``.mask`` and ``.tgt``, in any order.
+            how: The format.
+            unfit: How to treat examples that the format cannot represent
+                (`transforms.export.export`).
+            sizes: Sizes of samples that will be asked for.
+
+        Raises:
+            ConfigError: A file is missing, the format cannot represent an example, or there are
+                fewer than the largest size.
+            InputError: See `read_rows`.
+        """
+        sides = golden_sides(paths, "golden", "src mask tgt")
+        every, batches = 0, []
         for batch in read_rows(sides):
+            every += batch.num_rows
             try:
-                kept = fitting(batch, how, unfit)
+                batches.append(fitting(batch, how, unfit))
             except ConfigError as error:
                 raise ConfigError(f"golden set {sides['mask']}: {error}") from error
-            fit += kept.num_rows
-            yield kept
+        if sizes:
+            require_rows(batches, max(sizes))
+        size = sum(files.size(path) for path in sides.values())
+        left_out = every - sum(batch.num_rows for batch in batches)
+        return cls(tuple(batches), left_out, size, how)
 
-    size = sum(files.size(path) for path in sides.values())
-    done = RowFiles(how, files.join(output, STEM), size).write(read, selection, sizes)
-    return Exported(done.paths, done.rows, every - fit)
+    def export(self, output: str, selection: Selection, sizes: Sequence[int] = ()) -> Exported:
+        """Write the examples in the format in which a run's suggestions are exported.
+
+        Zhu et al. fine-tune on them, in the second stage, what was trained on the run's rows in
+        the first; both stages have the same form (their equation 1).
+
+        Args:
+            output: Directory of the files, whose names begin with ``golden``.
+            selection: The sample and the order.
+            sizes: Instead, samples of these sizes; a larger one contains a smaller one.
+
+        Raises:
+            ConfigError: A file of the output exists.
+        """
+        made = RowFiles(self.how, files.join(output, STEM), self.bytes)
+        done = made.write(lambda: iter(self.batches), selection, sizes)
+        return Exported(done.paths, done.rows, self.left_out)

@@ -142,7 +142,7 @@ def test_a_golden_set_that_cannot_be_written_is_refused(run, tmp_path, rows, mor
     status, _, errors = export(run, tmp_path / "s", "--golden", *golden, *more)
     assert status == 2
     assert message in errors
-    assert not list((tmp_path / "s").glob("golden*"))
+    assert not (tmp_path / "s").exists()
 
 
 @pytest.mark.parametrize(
