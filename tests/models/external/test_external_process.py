@@ -50,5 +50,5 @@ def test_an_encoder_of_a_program_is_a_directory_of_the_disk(tmp_path, monkeypatc
     for name in ("encoder", "~/encoder", str(tmp_path / "encoder")):
         found = ExternalConfig("simalign", model=name).model_path()
         assert found == tmp_path / "encoder"
-    with pytest.raises(ConfigError, match="--model org/encoder: .* needs the directory"):
+    with pytest.raises(ConfigError, match=r"--model org/encoder: .* needs the directory"):
         ExternalConfig("simalign", model="org/encoder").model_path()

@@ -63,7 +63,7 @@ def test_a_receipt_that_was_edited_is_refused(tmp_path, change, message):
 
 def test_a_job_of_rejects_alone_has_no_file_of_rows(tmp_path):
     receipt = receipt_of(tmp_path)
-    with pytest.raises(WorkerError, match="files: expected rejects/.* with their rows"):
+    with pytest.raises(WorkerError, match=r"files: expected rejects/.* with their rows"):
         check_shard(receipt, "plan", SHARD, SHARDS, rejects_only=True)
     receipt["files"] = receipt["files"][1:]
     check_shard(receipt, "plan", SHARD, SHARDS, rejects_only=True)
