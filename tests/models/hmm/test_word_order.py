@@ -8,6 +8,7 @@ from pairweave.models.hmm.hmm_vocabulary import collect_vocabulary, cut
 from pairweave.models.hmm.word_order import WordOrder, build_word_order, pack, unpack
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.hmm import word_order as kernel
+from pairweave.transforms.kernels.hmm.sides import Side
 from tests.makers import corpora
 from tests.makers.hmm_corpora import plain_table
 from tests.oracles import slow_word_order
@@ -53,6 +54,38 @@ def test_roughness_is_that_of_counts_in_dictionaries(made):
     assert slow_word_order.FREQUENT == kernel.FREQUENT
     expected = [slow.roughness(folded(text)) for text in OTHERS]
     np.testing.assert_allclose(measured(order, vocabulary, OTHERS), expected, rtol=1e-5, atol=1e-6)
+
+
+def key_of(kind, *classes):
+    """Return the key of an n-gram or a context in a file of a fitted model."""
+    state = kind << 56
+    for each in classes:
+        state = ((state ^ each) + 0x9E3779B97F4A7C15) % 2**64
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            state = (state ^ state >> shift) * factor % 2**64
+        state ^= state >> 31
+    return state | 1
+
+
+def test_keys_do_not_change_so_that_files_of_earlier_versions_can_be_read():
+    letters = [*b"haus", *b"42", *b"das"]
+    side = Side(
+        np.array([0, 3]),
+        np.array([7, -1, kernel.FREQUENT - 1], np.int32),
+        np.array([0, 4, 6, 9]),
+        np.array(letters, np.int32),
+    )
+    digits, begin, end, unseen = (1 << bit for bit in (40, 42, 43, 44))
+    classes = [begin, begin, 7, digits, kernel.FREQUENT - 1, end]
+    found = kernel.grams(side)
+    for place in range(4):
+        before, last, here = classes[place : place + 3]
+        assert int(found.single[place]) == key_of(1, here)
+        assert int(found.double[place]) == key_of(2, last, here)
+        assert int(found.triple[place]) == key_of(3, before, last, here)
+        assert int(found.after_one[place]) == key_of(4, last)
+        assert int(found.after_two[place]) == key_of(5, before, last)
+    assert int(kernel.unseen_key()) == key_of(1, unseen)
 
 
 def test_words_in_another_order_are_rougher(made):

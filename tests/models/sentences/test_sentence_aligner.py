@@ -142,6 +142,16 @@ def test_paragraphs_count_only_where_both_sides_mark_them():
     assert not words_of(source, [list(itertools.chain(*target))]).comparable_paragraphs
 
 
+def test_paragraphs_are_compared_if_one_side_has_up_to_twice_as_many():
+    lines = [["a b c."] for _ in range(8)]
+    for few, many in ((2, 4), (3, 6), (4, 8)):
+        assert words_of(lines[:few], lines[:many]).comparable_paragraphs
+        assert words_of(lines[:many], lines[:few]).comparable_paragraphs
+    for few, many in ((2, 5), (3, 7)):
+        assert not words_of(lines[:few], lines[:many]).comparable_paragraphs
+        assert not words_of(lines[:many], lines[:few]).comparable_paragraphs
+
+
 def test_a_band_reaches_from_corner_to_corner():
     band = band_about(np.array([0, 5, 50, 50]), 60, 3)
     assert (band.low[0], band.high[-1]) == (0, 61)
@@ -194,6 +204,11 @@ def test_nothing_is_aligned_with_an_empty_side():
 def test_probabilities_of_kinds_leave_none_over():
     for priors in (bead_weights.FIRST_PRIORS, bead_weights.PRIORS):
         assert sum(priors.values()) == pytest.approx(1, abs=0.02)
+
+
+def test_beads_are_as_probable_either_way_round():
+    for priors in (bead_weights.FIRST_PRIORS, bead_weights.PRIORS):
+        assert priors == {(target, source): prior for (source, target), prior in priors.items()}
 
 
 @pytest.mark.parametrize("rows", [1, 7])

@@ -1,13 +1,16 @@
 """What determines neural scores is in the plan, so that a resumed run cannot mix two kinds."""
 
 import dataclasses
+import types
 
 import pytest
 
 from pairweave.models.encoder.encoder_config import EncoderConfig
-from pairweave.models.similarity.scorer_reference import SimilarityReference
+from pairweave.models.similarity.scorer_reference import SimilarityReference, find
 from pairweave.models.similarity.similarity_config import SimilarityConfig
+from pairweave.models.similarity.similarity_options import SimilarityEncoderOptions
 from pairweave.models.similarity.vector_projection import ProjectionReference
+from pairweave.transforms.errors import ConfigError
 
 PLAIN = SimilarityReference(EncoderConfig("e", layer=2), "d" * 64, SimilarityConfig())
 
@@ -51,3 +54,33 @@ def test_a_plan_names_everything_that_changes_scores(scorer, change):
 def test_a_plan_does_not_name_what_changes_no_score():
     elsewhere = dataclasses.replace(PLAIN, **encoder(model="other", token_budget=9), threads=4)
     assert elsewhere.settings == PLAIN.settings
+
+
+@pytest.fixture
+def options(tmp_path, monkeypatch):
+    """Return the options of an encoder whose layer 2 is compared, with the digest ``d...``."""
+    pytest.importorskip("torch", reason="needs the extra `neural`")
+    from pairweave.models.encoder import encoder
+
+    monkeypatch.setattr(encoder, "inspect_encoder", lambda _: (2, "d" * 64))
+    return SimilarityEncoderOptions(encoder=str(tmp_path), layer=2)
+
+
+def find_with_map(options, monkeypatch, *fitted_on):
+    """Find a scorer with a map that was fitted on the vectors of an encoder and a layer."""
+    fitted = types.SimpleNamespace(**dict(zip(("encoder", "layer"), fitted_on, strict=True)))
+    monkeypatch.setattr(ProjectionReference, "load", lambda _: fitted)
+    return find(options, SimilarityConfig(), projection=ProjectionReference("map", "f" * 64))
+
+
+def test_a_map_of_these_vectors_is_taken(options, monkeypatch):
+    found = find_with_map(options, monkeypatch, "d" * 64, 2)
+    assert (found.encoder.layer, found.projection.directory) == (2, "map")
+
+
+@pytest.mark.parametrize("fitted_on", [("d", 1), ("d", 3), ("c", 2), ("e", 2)])
+def test_a_map_of_other_vectors_is_refused(options, monkeypatch, fitted_on):
+    encoder, layer = fitted_on
+    message = f"--projection map: was fitted on layer {layer} of the encoder {encoder * 12},"
+    with pytest.raises(ConfigError, match=message):
+        find_with_map(options, monkeypatch, encoder * 64, layer)

@@ -53,3 +53,12 @@ def test_a_pickle_is_known_by_its_first_bytes(tmp_path):
     for data in (b"", b"{}", b"\x80", b"\x80\x01", b"P"):
         path.write_bytes(data)
         assert not looks_pickled(path)
+
+
+def test_a_model_without_pytorch_weights_says_what_is_there_instead(tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(ConfigError, match=r": no model\.safetensors$"):
+        inspect_model(tmp_path)
+    (tmp_path / "flax_model.msgpack").write_bytes(b"")
+    with pytest.raises(ConfigError, match=r"flax_model\.msgpack: not PyTorch weights"):
+        inspect_model(tmp_path)

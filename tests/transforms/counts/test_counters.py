@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from pairweave.pipelines import cli
 from pairweave.transforms.counts import counters
 from pairweave.transforms.kernels.masks.mask_borders import OPERATIONS
 from pairweave.transforms.links import aligner_agreement
@@ -22,6 +23,11 @@ def test_no_two_counters_read_the_same():
     told = [counters.about(name) for name in counters.COUNTERS]
     told += [counters.about(f"{kind}_script") for kind in counters.RULE_COUNTERS]
     assert len(told) == len(set(told))
+
+
+@pytest.mark.parametrize("name", counters.COUNTERS)
+def test_a_counter_names_the_jobs_that_count_it(name):
+    assert set(counters.COUNTERS[name].jobs.split(", ")) <= cli.JOBS
 
 
 def test_what_suggest_counts_is_declared():

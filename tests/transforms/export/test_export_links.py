@@ -4,12 +4,18 @@ import itertools
 import json
 import re
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.export.export_links import cut_moses, cut_whitespace, line_links
+from pairweave.transforms.export.export_links import (
+    add_links,
+    cut_moses,
+    cut_whitespace,
+    line_links,
+)
 from pairweave.transforms.text.moses_words import MosesWords
 from tests.makers import corpora, finished_runs, runs
 
@@ -91,6 +97,27 @@ def test_links_follow_their_words_past_tags():
     assert line_links(*moses, [link]) == [(1, 0), (2, 1), (2, 2), (3, 3)]
     # Who replaces a linked word would lose its tag.
     assert line_links(*[cut_whitespace(text, TAGS) for text in sides], [link]) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "cut", "texts", "links"),
+    [
+        ("whitespace", cut_whitespace, ("a <a_1>b</a_1>,", "x, y"), "0-1"),
+        (
+            "moses",
+            lambda text, tags: cut_moses(text, tags, MosesWords("en")),
+            ("a <a_1> b </a_1> ,", "x , y"),
+            "0-2 2-0",
+        ),
+    ],
+)
+def test_rows_get_their_links_and_moses_words_stand_apart(words, cut, texts, links):
+    ends = [f"{side}_{end}" for side in ("source", "target") for end in ("start", "end")]
+    linked = [dict(zip(ends, link, strict=True)) for link in ((0, 1, 3, 4), (2, 3, 0, 1))]
+    row = {"source": "a <a_1>b</a_1>,", "target": "x, y", "word_links": linked}
+    rows = pa.RecordBatch.from_pylist([{**row, "source_lang": "en", "target_lang": "en"}])
+    made = add_links(rows, words, lambda text, _: cut(text, TAGS)).to_pylist()
+    assert [(each["source"], each["target"], each["links"]) for each in made] == [(*texts, links)]
 
 
 @pytest.fixture(scope="module")

@@ -87,3 +87,17 @@ def test_rules_are_counted_alone_as_the_first_and_as_the_only_one():
         assert counts.get(f"would_reject_first_{reason}", 0) == first
     kept = [value == 0 for value in hits]
     assert counts["kept_pairs"] == sum(kept)
+
+
+def test_a_pair_that_is_not_selected_is_rejected_with_its_score():
+    pairs = pa.Table.from_pylist(
+        [pair(number, "A red house", "Ein rotes Haus") for number in range(4)],
+        schema=schemas.PAIRS,
+    )
+    values = pa.table({"margin": pa.array([1.1, None, 1.3, 1.2], pa.float32())})
+    judged = rules.judge(pairs, RuleConfig())
+    scores = np.array([0.5, 0.9, 0.25, 0.75], np.float32)
+    rows = filtered.compared(pairs, judged, values, scores, {1: ("aligner_failed", "not finite")})
+    kept = filtered.reject_unselected(rows, np.array([False, False, False, True]))
+    assert kept.column("reason").to_pylist() == ["low_score", "aligner_failed", "low_score", None]
+    assert kept.column("detail").to_pylist() == ["score 0.5", "not finite", "score 0.25", None]

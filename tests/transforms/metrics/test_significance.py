@@ -9,7 +9,7 @@ import pytest
 from sacrebleu.metrics import BLEU
 
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.metrics.sacrebleu_scores import bleu_of, count_ngrams
+from pairweave.transforms.metrics.sacrebleu_scores import bleu_of, compare_bleu, count_ngrams
 from pairweave.transforms.metrics.significance import LineSums, Significance, compare, ratio
 from pairweave.transforms.storage.text_lines import read_text_lines
 from tests.makers import runs
@@ -85,6 +85,15 @@ def test_several_references_are_tested_as_by_sacrebleu(directory):
     assert found["score"] == pytest.approx(good["score"], abs=1e-8)
     assert found["p_bootstrap"] == pytest.approx(good["p_value"], abs=1e-8)
     assert found["signature"].startswith("nrefs:2|")
+
+
+def test_each_of_sacrebleu_s_tests_draws_as_often_as_asked():
+    gold = [f"a{n} b{n} c{n} d{n} e{n}" for n in range(40)]
+    bad = [" ".join(line.split()[:2]) for line in gold]
+    made = compare_bleu(BLEU(), gold, bad, [gold], Significance(50, 60, 1))
+    # No draw is as far off as the outputs are, which counts as one.
+    assert made.p_bootstrap == pytest.approx(1 / 51)
+    assert made.p_randomization == pytest.approx(1 / 61)
 
 
 def test_our_scheme_gives_the_figures_of_sacrebleu_for_its_bleu(directory):

@@ -348,6 +348,8 @@ def test_objects_in_a_store_are_named_by_their_uri_and_read_from_there(monkeypat
         ({"input": ("a",), "source_input": ("b",)}, "give either input or source_input"),
         ({"source_input": ("a",)}, "belong together"),
         ({"translation_input": ("a",)}, "belong together"),
+        ({"input": ("a",), "forward_links": ("b",)}, "forward_links and reverse_links belong"),
+        ({"input": ("a",), "reverse_links": ("b",)}, "forward_links and reverse_links belong"),
         ({"input": ("a",), "name": ""}, "must not be empty"),
         ({"input": ("a",), "target_lang": None}, "target_lang is missing"),
         ({"input": ("a",), "target_lang": "de_DE"}, "not a language tag"),

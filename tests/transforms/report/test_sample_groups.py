@@ -84,3 +84,12 @@ def test_a_pair_of_one_shard_may_be_in_no_second_group():
     rows = [{name: row[name] for name in schemas.TAGGED.names} for row in tagged_rows()[:5]]
     groups = choose(rows, [pa.Table.from_pylist(rows, schema=schemas.TAGGED)])
     assert [group.name for group in groups] == ["At random"]
+
+
+def test_a_suggestion_is_as_sure_as_its_links_not_as_its_score():
+    kinds = {name: schemas.SUGGESTIONS.field(name).type for name in ("confidence", "score")}
+    rows = [{"confidence": 0.25, "score": 0.75}, {"confidence": 0.5, "score": 0.125}]
+    assert [measures_of_row(row)["confidence"] for row in rows] == [0.25, 0.5]
+    table = pa.Table.from_pylist(rows, schema=pa.schema(kinds))
+    assert measures_of(table)["confidence"].tolist() == [0.25, 0.5]
+    assert measures_of_row({"score": 0.75})["confidence"] == 0.75

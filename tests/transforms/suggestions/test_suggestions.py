@@ -365,3 +365,14 @@ def test_the_original_span_gives_the_masked_text_back(sides, share, deletions, s
         assert row["suggestion"] in pair["target"]
     alone = [make_suggestions(table[n : n + 1], config).rows for n in range(len(table))]
     assert pa.concat_tables(alone).equals(made.rows)
+
+
+def test_random_masks_depend_on_the_seed_alone():
+    words = " ".join(f"w{n}" for n in range(12))
+    table = compared(*((f"s{n}", words, None, []) for n in range(40)))
+    made = [make_suggestions(table, SuggestionConfig(("random",), seed=seed)) for seed in (1, 1, 2)]
+    one, again, other = (
+        {(row["id"], row["start"], row["end"]) for row in each.rows.to_pylist()} for each in made
+    )
+    assert one == again
+    assert len(one & other) < len(one) / 2

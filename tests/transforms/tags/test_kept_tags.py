@@ -160,6 +160,12 @@ def test_symbols_of_own_tags_hold_the_empty_ones():
     assert "<a_9/>" in own_symbols(TagConfig())
 
 
+def test_symbols_of_own_tags_have_only_numbers_that_a_run_writes():
+    names = own_symbols(TagConfig(representation="xliff", max_id=20))
+    forms = ('<g id="{}">', '<x id="{}"/>', '<bx id="{}"/>', '<ex id="{}"/>')
+    assert {*names} == {form.format(number) for form in forms for number in range(1, 21)} | {"</g>"}
+
+
 TMX = '<tmx version="1.4"><header srclang="en"/><body>{}</body></tmx>'
 UNIT = '<tu><tuv xml:lang="en"><seg>{}</seg></tuv><tuv xml:lang="de"><seg>{}</seg></tuv></tu>\n'
 BOLD = '<bpt i="1" x="1">&lt;b&gt;</bpt>{}<ept i="1">&lt;/b&gt;</ept>'

@@ -436,6 +436,14 @@ def test_real_pairs_are_tagged_and_stripped(shared_data):
         assert row in slow
 
 
+@pytest.mark.parametrize("variants", [1, 2, 5])
+@pytest.mark.parametrize("mix", [0.5, 1, 3, 8])
+def test_tagged_rows_outnumber_plain_ones_by_the_mix(variants, mix):
+    config = TagConfig(variants=variants, mix=mix)
+    assert config.tagged_share * variants / config.plain_share == pytest.approx(mix)
+    assert max(config.tagged_share, config.plain_share) == 1
+
+
 def test_symbols_are_all_tags():
     names = symbols(TagConfig(max_tags=1))
     assert names[:2] == ["<a_0>", "<a_1>"]

@@ -275,6 +275,13 @@ def test_what_has_no_raw_form_is_refused(names, settings, message):
         TagConfig(representation="raw", profile=TagProfile.from_json(value), **settings)
 
 
+def test_the_symbols_of_raw_tags_are_those_of_the_profile():
+    texts = ["see <b>page</b> <i>two</i>", "the <br/>end"]
+    profile = TagProfile.from_json(learn_profile(texts, XML, language="en"))
+    config = TagConfig(representation="raw", profile=profile)
+    assert sorted(symbols(config)) == sorted(["<b>", "</b>", "<i>", "</i>", "<br/>"])
+
+
 def test_the_command_learns_and_the_job_draws_and_reports(tmp_path):
     (tmp_path / "a.txt").write_text('see <g id="1">page</g>\nthe <x id="1"/>end\n' * 20)
     arguments = ("tags", "profile", "--input", "a.txt", "--output", "profile.json")

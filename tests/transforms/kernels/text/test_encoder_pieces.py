@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,6 +56,19 @@ def test_pieces_that_share_a_character_are_one_token_and_the_next_piece_is_anoth
     assert offsets.tolist() == [0, 2]
     assert list(zip(starts[:2], ends[:2], strict=True)) == [(0, 3), (4, 5)]
     assert tokens.tolist() == [0, 0, 1, 1]  # a blank alone is of the token behind it
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_the_given_places_of_pieces_stay_as_they_are(kind):
+    given_starts, given_ends = np.array([0, 3], kind), np.array([2, 6], kind)
+    found = merge_pieces(
+        *(np.array([0, 2]), given_starts, given_ends),
+        *(np.frombuffer(b"abc  d", np.uint8), np.array([0, 6]), properties()),
+    )
+    assert (given_starts.tolist(), given_ends.tolist()) == ([0, 3], [2, 6])
+    shown = found[3:5]
+    assert [places.tolist() for places in shown] == [[0, 5], [2, 6]]
+    assert {places.dtype for places in found[1:]} == {np.dtype(np.int32)}
 
 
 def test_a_piece_behind_the_last_token_belongs_to_none():

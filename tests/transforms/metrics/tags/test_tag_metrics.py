@@ -315,6 +315,13 @@ def test_each_line_is_told_apart():
     assert [row["failures"]["dropped"] for row in rows] == [0, 1]
 
 
+def test_tokenized_lines_are_scored_without_a_warning_to_detokenize_them(caplog):
+    lines = ("ka <b> lo </b> .",) * 120
+    texts = TagTexts(lines, lines, None, "r")
+    assert evaluate_tags(texts, XmlConfig("xml", "whitespace")).tagged.score == pytest.approx(100)
+    assert not caplog.messages
+
+
 def test_no_line_is_refused():
     with pytest.raises(ConfigError, match="no line"):
         evaluate_tags(TagTexts((), (), None, "r"), NO_BLEU)

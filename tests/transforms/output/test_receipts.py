@@ -1,0 +1,69 @@
+"""Receipts of shards and units: the marks that they end, and the checks that they pass."""
+
+import json
+
+import pyarrow as pa
+import pytest
+
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.output import attempt_marks
+from pairweave.transforms.output.receipt_checks import check_shard
+from pairweave.transforms.output.receipts import write_shard_receipt
+from pairweave.transforms.output.run_files import WriteConfig, data_name, file_entry, rejects_name
+from pairweave.transforms.shards.shard import Shard
+from tests.makers.rows import row
+
+SHARD, SHARDS = 3, 7
+
+
+def receipt_of(output, **settings):
+    """Write the receipt of a shard with one row kept and one rejected; return its contents."""
+    kept, rejected = (
+        pa.Table.from_pylist([each], schema=schemas.ROWS)
+        for each in (row("a", "b"), row("c", "d", line=2, reason="too_long"))
+    )
+    files = [file_entry(name(SHARD, SHARDS), b"rows", rows=1) for name in (data_name, rejects_name)]
+    config = WriteConfig(str(output), SHARDS, "plan", "signature", **settings)
+    name = write_shard_receipt(config, Shard(SHARD, kept, rejected, kept), {}, files, {})
+    return json.loads((output / name).read_bytes())
+
+
+@pytest.mark.parametrize("attempts", [("a1", "b2"), ("b2", "a1")])
+def test_a_written_shard_is_no_longer_marked_by_its_attempt_alone(tmp_path, attempts):
+    for attempt in attempts:
+        for shard in (SHARD, SHARD + 1):
+            attempt_marks.begin(shard, output=str(tmp_path), shards=SHARDS, attempt=attempt)
+    receipt_of(tmp_path, attempt="a1")
+    assert attempt_marks.begun(str(tmp_path), "a1") == {SHARD + 1}
+    assert attempt_marks.begun(str(tmp_path), "b2") == {SHARD, SHARD + 1}
+
+
+def test_a_written_receipt_passes_its_check(tmp_path):
+    check_shard(receipt_of(tmp_path), "plan", SHARD, SHARDS)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda receipt: receipt.update(shard=4), "expected shard 3, found 4"),
+        (lambda receipt: receipt["files"].reverse(), "files: expected .* with their rows"),
+        (lambda receipt: receipt["files"].pop(), "files: expected .* with their rows"),
+        (lambda receipt: receipt["files"][0].pop("rows"), "files: expected .* with their rows"),
+        (lambda receipt: receipt["files"][1].update(rows=2), "its numbers do not add up"),
+        (lambda receipt: receipt.update(kept=2), "its numbers do not add up"),
+    ],
+)
+def test_a_receipt_that_was_edited_is_refused(tmp_path, change, message):
+    receipt = receipt_of(tmp_path)
+    change(receipt)
+    with pytest.raises(WorkerError, match=message):
+        check_shard(receipt, "plan", SHARD, SHARDS)
+
+
+def test_a_job_of_rejects_alone_has_no_file_of_rows(tmp_path):
+    receipt = receipt_of(tmp_path)
+    with pytest.raises(WorkerError, match=r"files: expected rejects/.* with their rows"):
+        check_shard(receipt, "plan", SHARD, SHARDS, rejects_only=True)
+    receipt["files"] = receipt["files"][1:]
+    check_shard(receipt, "plan", SHARD, SHARDS, rejects_only=True)
