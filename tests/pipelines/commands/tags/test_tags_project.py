@@ -134,6 +134,26 @@ def test_an_aligner_is_fitted_on_the_files(folder, fit):
     assert (folder / "out").read_bytes().decode().splitlines()[3] == '<g id="1">auto</g> alt'
 
 
+def test_an_aligner_is_fitted_on_as_many_pairs_as_asked_from_the_whole_input(
+    folder, fit, monkeypatch
+):
+    whole, found = tags_project._fit_pairs, []
+
+    def watched(options):
+        found.append(whole(options))
+        return found[-1]
+
+    monkeypatch.setattr(tags_project, "_fit_pairs", watched)
+    for more in ((), ("--fit_pairs", 10)):
+        run_well_here(*command(folder, *fit, *more))
+    every, some = found
+    assert len(every) == 78
+    assert len(some) == 10
+    assert (some[0], some[-1]) == (every[0], every[-1])
+    places = [every.index(pair) for pair in some]
+    assert places == sorted(places)
+
+
 @pytest.mark.parametrize("rules", ["best", "paper"])
 def test_the_best_rules_weigh_links_and_those_of_the_paper_count_them(
     folder, fit, monkeypatch, rules
