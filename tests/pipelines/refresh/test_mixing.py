@@ -1,4 +1,4 @@
-"""A version without pairs can be exported: a trainer must forget what it had."""
+"""What `refresh export` writes, and where: versions by their nights, outside of all tables."""
 
 import json
 
