@@ -134,6 +134,11 @@ def test_the_golden_wets_corpus_is_written_line_for_line(run, tmp_path, shared_d
     [
         (GOLDEN, ("--golden_sizes", "3"), "--sizes: expected at least 3 rows"),
         ([("a", "no mask", "c")], (), "gold.mask.gz:1: expected one <MASK_REP>, found 0"),
+        (
+            [*GOLDEN[:1], ("a b", "<MASK_REP> and <MASK_REP>", "c")],
+            (),
+            "gold.mask.gz:2: expected one <MASK_REP>, found 2",
+        ),
         ([("a <sep>", "<MASK_REP>", "c")], (), "gold.mask.gz: pair "),
     ],
 )

@@ -10,10 +10,14 @@ import pytest
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
+from types import SimpleNamespace
+
 from deltalake import DeltaTable
 
 from pairweave.pipelines.commands.refresh import refresh_command
 from pairweave.pipelines.process import monitoring
+from pairweave.pipelines.refresh import records, refitting
+from pairweave.pipelines.refresh.file_ledger import Found
 from tests.makers import nightly, odd_servers
 
 HELP = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
@@ -134,3 +138,48 @@ def test_a_stop_after_the_commit_is_no_failure_of_the_night(directory, monkeypat
     assert nightly.night(directory, "--lineage", "events.jsonl")[0] == 143
     assert [event["eventType"] for event in events_of(directory)] == ["START", "COMPLETE"]
     assert events_of(directory)[1]["outputs"]
+
+
+def test_a_night_with_outgrown_models_makes_all_rows_anew_and_its_record_says_why(
+    directory, monkeypatch
+):
+    monkeypatch.setattr(refitting, "reasons", lambda *_, **__: ["the model was outgrown"])
+    out = nightly.good_night(directory)
+    assert "models are fitted anew, and all rows made with them:\nthe model was outgrown" in out
+    record = records.latest(str(directory / "table"))
+    assert (record.night, record.operation) == (2, "refit")
+    assert record.metrics["new"]["pairs"] == 10
+
+
+def test_a_plan_says_how_long_it_takes_to_make_all_rows_anew(tmp_path):
+    usual = nightly.record()
+    # 600 pairs in ten seconds are 3,600 a minute.
+    metrics = {**usual.metrics, "seconds": 10.0, "new": {**usual.metrics["new"], "read": 600}}
+    files = [{"rows": 10_000}, {"rows": 800}]
+    base = nightly.record(metrics=metrics, files=files)
+    nothing = Found((), {}, (), (), (), (), (), ())
+    options = SimpleNamespace(output=str(tmp_path))
+    lines = refresh_command._plan(nothing, base, options, ["mix was 0, is now 1"], [])
+    assert lines[-1] == (
+        "--migrate would make all rows anew: 10,800 pairs to read, about 3 minutes at the speed of "
+        "earlier nights"
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("engine", "prism"), ("workers", 3), ("attempts", 5)]
+)
+def test_where_a_night_runs_is_said_on_the_command_line_before_the_file(
+    tmp_path, monkeypatch, option, value
+):
+    nightly.write_help(tmp_path, "one", range(3))
+    nightly.write_config(tmp_path, of=HELP, more="engine: local\nattempts: 1\n")
+    told = []
+    monkeypatch.setattr(refresh_command, "run", lambda config, *_: told.append(config) or 0)
+    nightly.good_night(tmp_path)
+    nightly.good_night(tmp_path, f"--{option}", value)
+    in_file, changed = (
+        {name: config.values[name] for name in ("engine", "workers", "attempts")} for config in told
+    )
+    assert in_file == {"engine": "local", "workers": 1, "attempts": 1}
+    assert changed == {**in_file, option: value}

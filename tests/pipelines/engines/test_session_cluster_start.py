@@ -82,7 +82,9 @@ def test_all_processes_start_and_are_recorded_until_they_are_stopped(cluster):
 def test_each_process_is_told_its_memory_and_where_the_others_are(cluster):
     cluster.start()
     told = {path.stem: path.read_text() for path in cluster.directory.glob("*.log")}
-    assert "StandaloneSessionClusterEntrypoint" in told["jobmanager"]
+    job_manager = told["jobmanager"].split()
+    main = next(n for n, word in enumerate(job_manager) if word.endswith("ClusterEntrypoint"))
+    assert "-Xmx512m" in job_manager[:main], "Java itself would not limit its memory"
     assert f"--flink-master localhost:{cluster.state.rest}" in told["jobserver"]
     assert f"--job-port {cluster.state.job_port}" in told["jobserver"]
     assert "-Xmx1m -Xms1m" in told["taskmanager2"]

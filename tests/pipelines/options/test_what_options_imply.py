@@ -10,6 +10,7 @@ from pairweave.pipelines.options.base import RunOptions
 from pairweave.pipelines.options.bitext_options import BitextOptions
 from pairweave.pipelines.options.filter_options import FilterJobOptions
 from pairweave.pipelines.options.job_options import AlignOptions, AugmentOptions, FitOptions
+from pairweave.pipelines.options.suggest_methods import check_methods
 from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.transforms.errors import ConfigError
 
@@ -77,6 +78,18 @@ def test_the_mix_can_exclude_methods_of_suggest(methods, mix, used):
     made = options(SuggestOptions, methods=methods, mix=mix)
     assert made.used_methods == used
     assert made.segmented == (() if used == {"parallel"} else ("target",))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"aligner": "hmm"}, {"model": "fitted"}, {"min_confidence": 0.5}],
+)
+def test_options_of_an_aligner_are_refused_where_no_method_aligns(given):
+    (name,) = given
+    with pytest.raises(ConfigError, match=f"--{name}: for the method alignment, which --methods"):
+        check_methods(options(SuggestOptions, methods=("random", "parallel"), **given))
+    check_methods(options(SuggestOptions, methods=("alignment",), **given))
+    check_methods(options(SuggestOptions, methods=("random",), tokens="whitespace"))
 
 
 def test_documents_without_parallel_text_give_a_notice():

@@ -11,6 +11,7 @@ from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.jobs import align
 from pairweave.pipelines.options.job_options import AlignOptions
 from pairweave.pipelines.parts.part import Learned, Part, Settled
+from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
 from pairweave.pipelines.run.memory_plan import need_of
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.config import StepOptions
@@ -134,3 +135,10 @@ def test_a_parts_model_of_another_language_is_refused(planned):
     told = "--judge french: was fitted with target_lang fr, but the pairs have de; give a judge of"
     with pytest.raises(ConfigError, match=told):
         planned(judge="french")
+
+
+def test_a_plan_of_rules_without_a_minimum_score_says_nothing_of_scores():
+    options = AlignOptions(output="out", input=("a.tsv",), filter={"max_copied": 0.5})
+    settings = RULE_BLOCK.plan(options, None).settings["filter"]
+    assert settings["max_copied"] == 0.5
+    assert not [name for name in settings if "score" in name]

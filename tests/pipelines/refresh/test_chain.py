@@ -18,7 +18,7 @@ from pairweave.pipelines.refresh.chain import (
     live_files,
     log_seals,
 )
-from pairweave.pipelines.refresh.upkeep import verify
+from pairweave.pipelines.refresh.upkeep import chain_problems, verify
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.storage import hashed_files
@@ -156,6 +156,25 @@ def test_a_record_that_cannot_be_is_refused_before_anything_is_written(
     assert runs.tree_digests(table) == before
 
 
+@pytest.mark.parametrize("data", [b"{", b"[1]"])
+def test_a_record_that_is_no_json_object_is_refused_by_its_path_and_with_advice(data):
+    with pytest.raises(ConfigError, match=r"^t/00000001\.json: .* Restore it from a backup: "):
+        records.parse("t/00000001.json", data, 1)
+
+
+def test_a_record_with_a_file_whose_partition_lacks_a_column_is_refused(made, tmp_path):
+    found = stored(made / "table")
+    (entry,) = found["tables"]["provenance"]["add"]
+    partition = {"target_lang": entry["partition"]["target_lang"]}
+    path = entry["path"].replace("source_lang=en", "source_lang=None")
+    place = ("tables", "provenance", "add", 0)
+    found = with_value(found, place, {**entry, "partition": partition, "path": path})
+    (tmp_path / "_refresh/nights").mkdir(parents=True)
+    store(tmp_path, found)
+    with pytest.raises(ConfigError, match=r"tables\.provenance: .* directories of their partition"):
+        records.read(str(tmp_path), 2)
+
+
 def test_a_record_that_follows_another_version_is_refused_before_any_table_changes(directory):
     table = directory / "table"
     found = stored(table)
@@ -169,6 +188,14 @@ def test_a_record_that_follows_another_version_is_refused_before_any_table_chang
     assert status == 2
     assert "table/tagged is at version 0, and the record of night 2 follows version 4" in errors
     assert runs.tree_digests(table) == before
+
+
+def test_the_history_of_a_table_is_told_as_json_too(made):
+    words = ("refresh", "history", "table", "--format", "json")
+    nights = json.loads(runs.run_well_here(*words, cwd=made))
+    assert [night["night"] for night in nights] == [1, 2]
+    assert [night["metrics"]["table"]["pairs"] for night in nights] == [20, 25]
+    assert json.loads(runs.run_well_here(*words, "--last", 1, cwd=made)) == nights[1:]
 
 
 def test_no_record_is_created_that_no_night_could_read(tmp_path):
@@ -192,6 +219,29 @@ def test_an_earlier_record_or_seal_with_a_checksum_of_its_own_is_refused(directo
     (table / "_refresh/seals/00000001.json").write_bytes(other.to_json())
     status, _, errors = runs.run_here("refresh", "verify", "table", cwd=directory)
     assert (status, "00000001.json: is not the seal that night 2 followed" in errors) == (1, True)
+
+
+def test_verify_reads_on_past_a_damaged_record(directory):
+    for night in (1, 2):
+        (directory / f"table/_refresh/nights/0000000{night}.json").write_text("{")
+    nights, problems = chain_problems.read_chain(str(directory / "table"))
+    assert nights == []
+    assert ["00000002.json: " in problems[0], "00000001.json: " in problems[1]] == [True, True]
+
+
+def test_verify_names_a_damaged_file_of_a_model(tmp_path):
+    packed = hashed_files.with_hashes({"weights": b"12345"}, {"aligner": "hmm"})
+    hashed_files.write(str(tmp_path / "run/models/hmm"), packed)
+    place = kept_models.keep(str(tmp_path), str(tmp_path / "run"), ("en", "de"))
+    about = hashed_reads.digest_of(packed["about.json"])
+    state = {f"{place}/about.json": about}
+    assert records.create(str(tmp_path), nightly.record(models={"en-de": place}, state=state))
+    seals_apart = chain_problems.read_chain(str(tmp_path))[1]
+    (tmp_path / place / "weights").write_bytes(b"12346")
+    (more,) = [
+        each for each in chain_problems.read_chain(str(tmp_path))[1] if each not in seals_apart
+    ]
+    assert f"{place}/weights: " in more
 
 
 def test_the_takedowns_of_a_table_that_lacks_an_earlier_record_go_into_a_new_one(directory):
@@ -311,6 +361,27 @@ def test_what_a_run_of_a_night_was_given_is_compared_when_it_is_started_and_take
         inner_notes.write(table, note(), b"k", b"t")
     with pytest.raises(ConfigError, match=f"{name}: "):
         inner_notes.require_inputs(place, inner_notes.read(place))
+
+
+def test_a_run_whose_rows_are_committed_leaves_no_directory(tmp_path):
+    place = inner_notes.write(str(tmp_path), note(), b"k", b"t")
+    inner_runs.delete(inner_runs.InnerRun(place, ("a",)))
+    assert not list((tmp_path / "_runs").iterdir())
+
+
+def test_no_night_takes_a_run_that_is_partly_deleted(tmp_path, monkeypatch):
+    place = inner_notes.write(str(tmp_path), note(), b"k", b"t")
+    # The process is killed before the directory is gone.
+    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)
+    inner_runs.delete(inner_runs.InnerRun(place, ("a",)))
+    assert (tmp_path / "_runs" / note().name / "known.ids").exists()
+    assert not list(inner_notes.read_all(str(tmp_path)))
+
+
+def test_a_run_is_of_one_pair_of_languages():
+    for languages in (["en"], ["en", "de", "fr"]):
+        with pytest.raises(ValueError, match="languages"):
+            note(languages=languages)
 
 
 def test_a_note_of_another_form_is_refused(tmp_path):

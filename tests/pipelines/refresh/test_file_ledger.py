@@ -7,6 +7,8 @@ import pytest
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
+from pairweave.pipelines.refresh import file_ledger
+from pairweave.transforms.units import CorpusInput
 from tests.makers import corpora, nightly
 
 HELP = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
@@ -61,6 +63,17 @@ def test_a_file_rewritten_at_equal_size_within_the_same_second_is_read(directory
     write(directory, 1, 0, nanoseconds=1)
     assert "1 new or changed files" in nightly.good_night(directory)
     assert lines_of(directory)[corpora.sentence(0)[0]] == 2
+
+
+@pytest.mark.parametrize("names", [("input",), ("source_input", "target_input", "links")])
+def test_a_corpus_whose_files_move_is_read_as_before(names):
+    def reading(**given):
+        values = {name: (f"here/{name}",) for name in names}
+        return file_ledger.reading_of(CorpusInput("en", "de", **{**values, **given}))
+
+    for name in names:
+        assert reading(**{name: ("there/x",)}) == reading()
+    assert reading(tags_differ="keep") != reading()
 
 
 def licences(directory):

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
-from pairweave.pipelines.refresh import likelihood
+from pairweave.pipelines.refresh import likelihood, records
 from tests.makers import nightly, runs
 
 
@@ -40,3 +40,14 @@ def test_tagged_rows_do_not_change_the_likelihood(tmp_path):
     assert likelihood.mean_likelihood(str(model), str(run)) == found
     few = [likelihood.mean_likelihood(str(model), str(run), most) for most in (5, 10)]
     assert len({found, *few}) == 3
+
+
+def test_a_night_with_a_gate_for_likelihood_notes_that_of_its_new_pairs(tmp_path):
+    nightly.write_help(tmp_path, "one", range(30))
+    head = nightly.HEAD.replace("augment", "align").replace("mix: 0\n", "")
+    of = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
+    gate = "gates: {min_likelihood: -50}\n"
+    nightly.write_config(tmp_path, of=of, head=head, more=gate)
+    nightly.good_night(tmp_path)
+    metrics = records.latest(str(tmp_path / "table")).metrics
+    assert -20 < metrics["new"]["likelihood"]["en-de"] < 0

@@ -1,4 +1,4 @@
-"""A version without pairs can be exported: a trainer must forget what it had."""
+"""What `refresh export` writes, and where: versions by their nights, outside of all tables."""
 
 import json
 
@@ -6,6 +6,11 @@ import pytest
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
+from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.options.refresh_options import MixOptions
+from pairweave.pipelines.refresh import records
+from pairweave.pipelines.refresh.upkeep.mixing import Mixture, export
+from pairweave.transforms.errors import ConfigError
 from tests.makers import nightly, runs
 
 HELP = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
@@ -22,3 +27,19 @@ def test_a_version_without_pairs_is_exported_as_no_shards(tmp_path):
     assert "has no pairs" in runs.run_well_here(*words, cwd=tmp_path)
     assert runs.rows_of(tmp_path / "out") == []
     assert (tmp_path / "out/removed.txt").read_text().split() == ids
+
+
+def test_no_version_is_exported_into_a_table(tmp_path):
+    records.create(str(tmp_path / "table"), nightly.record())
+    for output in ("table", "table/out"):
+        place = str(tmp_path / output)
+        with pytest.raises(ConfigError, match=f"^--output {place}: is .*the table of refresh"):
+            export(str(tmp_path / "table"), place, Mixture({}, 1.0, 1), 100, None)
+
+
+@pytest.mark.parametrize("option", ["night", "since"])
+def test_nights_are_numbered_from_one(option):
+    values = {"table": "table", "output": "out"}
+    assert getattr(flags.validate(MixOptions, {**values, option: 1}, "export"), option) == 1
+    with pytest.raises(ConfigError, match=f"{option}: input should be greater than or equal to 1"):
+        flags.validate(MixOptions, {**values, option: 0}, "export")

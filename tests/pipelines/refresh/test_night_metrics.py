@@ -1,8 +1,11 @@
 """The metrics of a night, of what was assembled by hand."""
 
+import pytest
+
 from pairweave.pipelines.refresh import night_metrics
 from pairweave.pipelines.refresh.assembly import Assembled
 from pairweave.pipelines.refresh.file_ledger import Found
+from pairweave.transforms.errors import ConfigError
 
 NOTHING = Found((), {}, (), (), (), (), (), ())
 
@@ -38,3 +41,10 @@ def test_shares_are_of_all_pairs_read():
 def test_a_night_without_new_pairs_has_no_share():
     new = measured(assembled(1_000, 0, {}))["new"]
     assert (new["share"], new["reasons"]) == (0.0, {})
+
+
+@pytest.mark.parametrize("scheme", ["gs", "s3", "hdfs", "azfs"])
+def test_the_file_of_metrics_may_be_in_each_kind_of_store(scheme):
+    night_metrics.check(f"{scheme}://bucket/night.prom")
+    with pytest.raises(ConfigError, match="--metrics: ftp:// is no address of a server"):
+        night_metrics.check("ftp://bucket/night.prom")

@@ -80,6 +80,11 @@ def test_in_a_terminal_both_tokens_of_a_tag_have_its_colour():
     assert styled[0][0] == styled[1][0] != styled[2][0] == styled[3][0]
 
 
+def test_ten_tags_of_a_line_are_told_apart_by_their_colours():
+    text = preview.coloured(" ".join(f"<a_{number}>x</a_{number}>" for number in range(10)))
+    assert len({span.style for span in text.spans if span.style}) == 10
+
+
 def test_text_cannot_steer_the_terminal():
     for text in ("\x1b]0;title\x07", "a\rb", "\x9b2J", "[red]x[/red]"):
         shown = preview.coloured(text).plain

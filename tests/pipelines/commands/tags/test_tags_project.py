@@ -41,6 +41,22 @@ def test_links_of_a_file_place_the_tags_and_counts_are_told(folder):
     }
 
 
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_links_count_the_words_of_the_languages_given(folder, side):
+    french, english = "l'arbre <b>vert</b>\n", "tree <b>green</b>\n"
+    if side == "source":
+        texts, links, made = (french, "tree green\n"), "1-0 2-1\n", english
+    else:
+        texts, links, made = (english, "l'arbre vert\n"), "0-1 1-2\n", french
+    for name, text in zip(("s", "t", "l"), (*texts, links), strict=True):
+        (folder / name).write_text(text)
+    given = ("--links", folder / "l", "--syntax", "html")
+    run_well_here(*command(folder, *given, f"--{side}_lang", "fr"))
+    assert (folder / "out").read_text() == made
+    status, _, errors = run_here(*command(folder, *given, f"--{side}_lang", "en"))
+    assert (status, "is out of range for" in errors) == (2, True)
+
+
 def test_attention_of_a_file_places_the_tags(folder):
     one = np.eye(4)[[0, 2, 1, 3]]
     two = np.eye(3)[[1, 0, 2]]
@@ -132,6 +148,26 @@ def fit(folder):
 def test_an_aligner_is_fitted_on_the_files(folder, fit):
     run_well_here(*command(folder, *fit))
     assert (folder / "out").read_bytes().decode().splitlines()[3] == '<g id="1">auto</g> alt'
+
+
+def test_an_aligner_is_fitted_on_as_many_pairs_as_asked_from_the_whole_input(
+    folder, fit, monkeypatch
+):
+    whole, found = tags_project._fit_pairs, []
+
+    def watched(options):
+        found.append(whole(options))
+        return found[-1]
+
+    monkeypatch.setattr(tags_project, "_fit_pairs", watched)
+    for more in ((), ("--fit_pairs", 10)):
+        run_well_here(*command(folder, *fit, *more))
+    every, some = found
+    assert len(every) == 78
+    assert len(some) == 10
+    assert (some[0], some[-1]) == (every[0], every[-1])
+    places = [every.index(pair) for pair in some]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize("rules", ["best", "paper"])
