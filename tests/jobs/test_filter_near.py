@@ -118,3 +118,12 @@ def test_a_threshold_of_nothing_is_refused(directory, duplicates):
     assert status == 2
     assert "--near_threshold: of --duplicates near, not of" in errors
     assert len(errors.splitlines()) == 1
+
+
+@pytest.mark.parametrize("selection", [NEAR, ("--select_words", "50")], ids=["near", "words"])
+def test_the_plan_of_a_run_that_compares_all_pairs_is_shown_before_it(directory, selection):
+    command = ("filter", *SIDES, *LANGS, "--model", "model", "--output", "planned", "--plan_only")
+    shown = runs.run_well_here(*command, *selection, cwd=directory)
+    assert shown.startswith("job filter, plan ")
+    assert "\nrefusals\n  none" in shown
+    assert not (directory / "planned").exists()

@@ -162,8 +162,10 @@ def unread_units(output: str, plan: str, units: int) -> frozenset[int]:
     Raises:
         ConfigError: The directory's plan is invalid.
     """
-    planned = _planned_units(output)
     present = set(files.list_names(files.join(output, RECEIPTS)))
+    if not present:
+        return frozenset(range(units))  # the directory may have no plan yet
+    planned = _planned_units(output)
 
     def is_unread(unit: int) -> bool:
         if unit_receipt_name(unit).rpartition("/")[2] not in present:

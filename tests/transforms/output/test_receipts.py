@@ -7,7 +7,7 @@ import pytest
 
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.output import attempt_marks
+from pairweave.transforms.output import attempt_marks, receipts
 from pairweave.transforms.output.receipt_checks import check_shard
 from pairweave.transforms.output.receipts import write_shard_receipt
 from pairweave.transforms.output.run_files import WriteConfig, data_name, file_entry, rejects_name
@@ -67,3 +67,7 @@ def test_a_job_of_rejects_alone_has_no_file_of_rows(tmp_path):
         check_shard(receipt, "plan", SHARD, SHARDS, rejects_only=True)
     receipt["files"] = receipt["files"][1:]
     check_shard(receipt, "plan", SHARD, SHARDS, rejects_only=True)
+
+
+def test_of_a_directory_that_no_run_has_claimed_every_unit_is_unread(tmp_path):
+    assert receipts.unread_units(str(tmp_path / "none"), "plan", 3) == {0, 1, 2}
