@@ -13,7 +13,7 @@ from tests.makers import corpora, runs, terminals
 
 SECONDS = 2.0
 STAGES = {
-    "planning": ("pairweave.pipelines.jobs.augment", "prepare"),
+    "planning": ("pairweave.pipelines.run.job", "prepare"),
     "reading": ("pairweave.pipelines.steps.steps", "read_unit"),
     "pieces": ("pairweave.pipelines.steps.screened_rows", "train_sentencepiece"),
     "fit": ("pairweave.pipelines.steps.hmm_fitting", "fit"),
