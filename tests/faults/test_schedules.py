@@ -95,7 +95,8 @@ def quick(monkeypatch):
     monkeypatch.setattr(write, "encode_parquet", encode)
     render = once_each(page.render, lambda *a: orjson.dumps(a[0]))
     monkeypatch.setattr(page, "render", render)
-    gather = once_each(run_samples.gather, lambda *a: (a[0], orjson.dumps(a[1])))
+    samples = lambda run, _: (run.directory, orjson.dumps(run.manifest))  # noqa: E731
+    gather = once_each(run_samples.gather, samples)
     monkeypatch.setattr(run_samples, "gather", gather)
 
 

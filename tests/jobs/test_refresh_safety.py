@@ -314,7 +314,7 @@ def test_a_record_whose_creation_was_answered_twice_is_ones_own(tmp_path, monkey
 def test_a_store_that_cannot_commit_is_refused(monkeypatch):
     monkeypatch.setattr(object_stores, "store_of", lambda _: beam_store.BeamStore())
     with pytest.raises(
-        ConfigError, match="hdfs://host/table: Delta tables can be on a disk, at gs"
+        ConfigError, match="hdfs://host/table: Delta tables can be on a disk, or at gs"
     ):
         table_place.require_place("hdfs://host/table")
 
