@@ -215,13 +215,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _main(words: list[str], *, in_process: bool) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
-        print(usage())
-        return DONE if words else MEND
+        return _report(lambda: _print(usage(), DONE if words else MEND))
     if words[0] in ("-V", "--version", "version"):
         from importlib.metadata import version
 
-        print(f"pairweave {version('pairweave')}")
-        return DONE
+        return _report(lambda: _print(f"pairweave {version('pairweave')}", DONE))
     interrupt.note_command(continues=words[0] in CONTINUED)
     if in_process:
         with interrupt.listening():
@@ -230,6 +228,11 @@ def _main(words: list[str], *, in_process: bool) -> int:
         return _report(lambda: supervisor.run(lambda: _report(lambda: _program(words))))
     with interrupt.listening():
         return _report(lambda: _program(words))
+
+
+def _print(text: str, status: int) -> int:
+    print(text, flush=True)  # here, and not as the interpreter ends, where nobody can help
+    return status
 
 
 def _program(words: list[str]) -> int:

@@ -65,3 +65,16 @@ def test_a_worker_whose_reader_has_left_skips_the_usual_end_of_a_process():
 
 def test_only_a_worker_is_left_at_once():
     assert supervisor.leave(7) is None
+
+
+@pytest.mark.parametrize("word", ["--help", "--version"])
+def test_help_for_a_reader_that_has_left_says_nothing(word):
+    reader, writer = os.pipe()
+    os.close(reader)
+    started = f"import sys; from pairweave.pipelines import start; sys.argv[1:] = [{word!r}]; "
+    program = [sys.executable, "-c", f"{started}sys.exit(start.main())"]
+    done = subprocess.run(
+        program, stdout=writer, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
