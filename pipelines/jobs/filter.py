@@ -54,7 +54,6 @@ from pairweave.transforms.filtering.rules import rule_config
 from pairweave.transforms.filtering.scored_shards import Place
 from pairweave.transforms.filtering.selection import Aim
 from pairweave.transforms.output import receipts
-from pairweave.transforms.output.line_files.link_lines import LinesOf
 from pairweave.transforms.output.line_files.score_lines import score_lines
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject
@@ -88,18 +87,10 @@ def check_run(run: Run[FilterJobOptions]) -> None:
         scoring_models(run.model)
 
 
-class ScoreFile(LineFile):
-    """The file that ``scores`` names, with the score of each input line."""
-
-    def write(self, lines_of: LinesOf | None = score_lines) -> None:
-        """Write the scores of the finished run."""
-        super().write(lines_of)
-
-
-def line_files(run: Run[FilterJobOptions]) -> list[ScoreFile]:
+def line_files(run: Run[FilterJobOptions]) -> list[LineFile]:
     """Return the file of scores that the options ask for, if they do."""
     wanted = run.options.scores
-    return [] if wanted is None else [ScoreFile("scores", wanted, run)]
+    return [] if wanted is None else [LineFile("scores", wanted, run, score_lines)]
 
 
 def forget_scored(run: Run[FilterJobOptions]) -> None:

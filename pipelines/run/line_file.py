@@ -14,19 +14,20 @@ _LEADING = ("pairs", "source")
 class LineFile:
     """The file that an option names."""
 
-    def __init__(self, option: str, path: str, run: Run) -> None:
+    def __init__(self, option: str, path: str, run: Run, lines_of: LinesOf | None = None) -> None:
         """Check, before the run, that the file can be written after it.
 
         Args:
             option: The option that names it.
             path: The file.
             run: The planned run.
+            lines_of: Returns the lines of a shard; None for its links (`collect_lines`).
 
         Raises:
             ConfigError: It cannot be written, or lines of files given several times could not be
                 told apart.
         """
-        self._path, self._run = path, run
+        self._path, self._run, self._lines_of = path, run, lines_of
         plan = run.plan
         if any(unit.earlier for unit in plan.units):
             raise ConfigError(
@@ -38,7 +39,7 @@ class LineFile:
         check_copies(plan.units, self._order)
         check_beside(option, path, run.options.output, [file.path for file in plan.files])
 
-    def write(self, lines_of: LinesOf | None = None) -> None:
-        """Write the file of the finished run; see `collect_lines`."""
+    def write(self) -> None:
+        """Write the file of the finished run."""
         run = FinishedRun.open(files.absolute(self._run.options.output))
-        files.write_alone(self._path, collect_lines(run, self._order, lines_of))
+        files.write_alone(self._path, collect_lines(run, self._order, self._lines_of))

@@ -177,13 +177,15 @@ def _document(
     """Return the content of ``_plan.json`` for a job."""
     version = importlib.metadata.version("pairweave")
     settings = configuration(options, settled.values())
+    # Plain values: how a signature abbreviates a setting is in its type.
+    plain = json_files.parse_object(run_files.to_json(settings), run_files.PLAN)
     facts = {name: fact for part in settled.values() for name, fact in part.facts.items()}
     return {
         "format": FORMAT,
         "job": job,
         "version": version,
         "signature": signature({"job": job, **flat_configuration(settings)}, version),
-        "configuration": json_files.parse_object(run_files.to_json(settings), "configuration"),
+        "configuration": plain,
         "corpora": plan_facts.corpora_facts(plan, options),
         "inputs": [plan_facts.input_facts(file) for file in plan.files],
         "units": [
