@@ -5,7 +5,7 @@ the nearest to the border among a part of its pairs.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,6 @@ _TEXTS = ("source", "target", "source_lang", "target_lang", "corpus", "file", "l
 _VALUE = re.compile(r"-?(?:inf|[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?)(?=,| [<>]|$)")
 
 Row = Mapping[str, Any]
-Read = Callable[[str], pa.Table]
 
 
 def border_samples(

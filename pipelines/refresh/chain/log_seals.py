@@ -118,15 +118,6 @@ def check(
     hashed_reads.require_all(_sealed(table, record, after).logs, known)
 
 
-def sealed_logs(table: str, record: Record, after: Record | None) -> dict[str, str]:
-    """Return the hashes of the log files of a night, by path; see `check`.
-
-    Raises:
-        ConfigError: The seal is damaged, or is not the one that the next night followed.
-    """
-    return dict(_sealed(table, record, after).logs)
-
-
 def _sealed(table: str, record: Record, after: Record | None) -> Seal:
     """Return the seal of a night with absolute paths, or that of the night before if it has none.
 
