@@ -83,9 +83,10 @@ JOB = dataclasses.replace(align.JOB, options=JudgedOptions, parts=(*align.JOB.pa
 def planned(tmp_path):
     (tmp_path / "a.tsv").write_text("a b\tc d\n")
 
-    def plan(**options):
+    def plan(*more, **options):
         given = {"input": (str(tmp_path / "a.tsv"),), "source_lang": "en", "target_lang": "de"}
-        return prepare(JOB, JudgedOptions(output=str(tmp_path / "out"), **given | options))
+        job = dataclasses.replace(JOB, parts=(*JOB.parts, *more))
+        return prepare(job, JudgedOptions(output=str(tmp_path / "out"), **given | options))
 
     return plan
 
@@ -105,6 +106,20 @@ def test_what_a_part_settles_is_in_the_plan(planned):
     assert document["configuration"]["judge"] == "7" * 64
     assert document["judged"] == 1
     assert "judge" not in planned().document["configuration"]
+
+
+class AlonePart(Part):
+    """A part that needs no model of the aligner."""
+
+    name = "alone"
+
+    def plan(self, options, planning):
+        return Settled(None, left_out=frozenset({"model"}))
+
+
+def test_what_one_part_leaves_out_is_not_in_the_plan_whichever_part_lists_it(planned):
+    assert "model" in planned().document["configuration"]
+    assert "model" not in planned(AlonePart()).document["configuration"]
 
 
 def test_the_files_of_a_models_part_take_memory(planned, tmp_path):
