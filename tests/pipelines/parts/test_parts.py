@@ -113,7 +113,7 @@ class AlonePart(Part):
 
     name = "alone"
 
-    def plan(self, options, planning):
+    def plan(self, _options, _planning):
         return Settled(None, left_out=frozenset({"model"}))
 
 
