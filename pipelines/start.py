@@ -4,10 +4,7 @@ The imports take half a second and more on a busy machine, and a signal of that 
 program without a word.
 """
 
-import os
-import signal
-
-from pairweave.pipelines.process import interrupt
+from pairweave.pipelines.process.first_signals import answer_signals
 
 
 def main() -> int:
@@ -16,23 +13,3 @@ def main() -> int:
     from pairweave.pipelines import cli
 
     return cli.main()
-
-
-def answer_signals() -> None:
-    """Let signals that ask for a stop end this process with a message, except ignored ones.
-
-    Nothing has begun yet, so there is nothing to tidy up. Whoever begins something sets handlers of
-    its own (`interrupt.listening`, `supervisor.run`).
-    """
-    interrupt.note_command(continues=False)
-    for number in interrupt.ASKING:
-        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
-            signal.signal(number, _leave)
-
-
-def _leave(number: int, _frame: object) -> None:
-    # An exception would pass through an import, which may turn it into another one.
-    try:
-        os.write(2, f"pairweave: {interrupt.message(number)}\n".encode())
-    finally:
-        os._exit(128 + number)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from pairweave.pipelines.cli import COMMANDS, options_of
+from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
 from pairweave.pipelines.options.base import RunOptions
 from pairweave.transforms.option_facts import (
     OF_COMMAND,

@@ -9,6 +9,8 @@ from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.option_values import require_choice
+from pairweave.transforms.storage import files
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +39,6 @@ class Attention(JobAligner):
             InputError: The file of attention cannot be read.
         """
         from pairweave.transforms.links import attention
-        from pairweave.transforms.storage import files
 
         wanted = [setting for setting, value in name.settings.items() if value == ALL]
         if not wanted:
@@ -108,7 +109,6 @@ def source_of(name: AlignerName) -> "AttentionSource":
     """
     from pairweave.models.attention_aligner import AttentionSource
     from pairweave.transforms.links import attention
-    from pairweave.transforms.option_values import require_choice
 
     name.require_settings("method", "layer", "head", "pieces")
     method = name.settings.get("method", "shift")

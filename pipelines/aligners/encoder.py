@@ -21,7 +21,6 @@ from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import (
     TOKEN_BUDGET,
-    JobOptions,
     Options,
     WordAlignerOptions,
     as_text,
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from pairweave.models.aligner import AlignerReference
     from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
     from pairweave.pipelines.aligners.job_aligner import Chosen, Make, Model
-    from pairweave.pipelines.run.run import Run
+    from pairweave.pipelines.steps.aligner_run import AlignerRun
     from pairweave.transforms.shards.shard import Shards
     from pairweave.transforms.text.tokens import TokenConfig
 
@@ -221,7 +220,7 @@ class Encoder(JobAligner):
 
     def step(
         self,
-        run: "Run[JobOptions]",
+        run: "AlignerRun",
         model: "Model",
         *,
         translations: bool = False,

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from pairweave.models.external.external_process import identity
 from pairweave.models.external.external_programs import (
     PROGRAMS,
     ExternalConfig,
@@ -11,8 +12,9 @@ from pairweave.models.external.external_programs import (
     names,
 )
 from pairweave.pipelines.aligners.aligner_name import AlignerName
+from pairweave.pipelines.aligners.encoder import EncoderOptions
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import FitSettings, JobOptions, Options, WordAlignerOptions
+from pairweave.pipelines.options.base import FitSettings, Options, WordAlignerOptions
 from pairweave.transforms import option_facts
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_facts import PLANNED_OTHERWISE, UNPLANNED
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from pairweave.models.aligner import Aligner, AlignerReference, LoadedAligner
     from pairweave.models.external.external_reference import ExternalReference
     from pairweave.pipelines.aligners.job_aligner import Chosen, Make, Pairs
-    from pairweave.pipelines.run.run import Run
+    from pairweave.pipelines.steps.aligner_run import AlignerRun
     from pairweave.transforms.shards.shard import Batches
     from pairweave.transforms.text.tokens import TokenConfig
 
@@ -78,7 +80,6 @@ class External(JobAligner):
     def find(self, options: WordAlignerOptions) -> "Chosen":
         """Return the program, None if it must be trained first, and the tokens."""
         from pairweave.models.external import external_reference
-        from pairweave.models.external.external_process import identity
         from pairweave.pipelines.aligners.token_choice import read_tokens
 
         tokens = read_tokens(options.tokens or "words")
@@ -103,8 +104,6 @@ class External(JobAligner):
 
     def settings(self, options: WordAlignerOptions) -> dict[str, object]:
         """Return the program's version, and its head."""
-        from pairweave.models.external.external_process import identity
-
         config = config_of_options(options)
         settings: dict[str, object] = {"program_version": InFull(identity(config))}
         if config.about.heads:
@@ -124,7 +123,7 @@ class External(JobAligner):
     def fit(
         self,
         rows: "Batches",
-        run: "Run[JobOptions]",
+        run: "AlignerRun",
         pieces: "beam.pvalue.AsSingleton | None",
         after: "beam.PCollection[str] | None",
         *,
@@ -201,8 +200,6 @@ def config_of_options(options: WordAlignerOptions) -> ExternalConfig:
     Raises:
         ConfigError: No program is named, or it has no such setting.
     """
-    from pairweave.pipelines.aligners.encoder import EncoderOptions
-
     assert isinstance(options, ProgramOptions)
     assert isinstance(options, EncoderOptions)  # some programs have an encoder
     if options.program is None:

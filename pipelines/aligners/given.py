@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import JobOptions, Options, WordAlignerOptions
+from pairweave.pipelines.options.base import Options, WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.units import CorpusInput, Plan
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pairweave.models.aligner import AlignerReference
     from pairweave.models.given_links import GivenLinks
     from pairweave.pipelines.aligners.job_aligner import Chosen, Model
-    from pairweave.pipelines.run.run import Run
+    from pairweave.pipelines.steps.aligner_run import AlignerRun
     from pairweave.transforms.shards.shard import Shards
 
 
@@ -85,7 +85,7 @@ class Given(JobAligner):
 
     def step(
         self,
-        run: "Run[JobOptions]",
+        run: "AlignerRun",
         model: "Model",
         *,
         translations: bool = False,

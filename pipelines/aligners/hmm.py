@@ -7,7 +7,6 @@ from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import (
     FitSettings,
-    JobOptions,
     TrainedTokenOptions,
     WordAlignerOptions,
 )
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from pairweave.models.aligner import Aligner, AlignerReference, LoadedAligner
     from pairweave.models.hmm.hmm_reference import HmmReference
     from pairweave.pipelines.aligners.job_aligner import Chosen, Make, Pairs
-    from pairweave.pipelines.run.run import Run
+    from pairweave.pipelines.steps.aligner_run import AlignerRun
     from pairweave.transforms.shards.shard import Batches
     from pairweave.transforms.text.tokens import TokenConfig
 
@@ -87,7 +86,7 @@ class Hmm(JobAligner):
     def fit(
         self,
         rows: "Batches",
-        run: "Run[JobOptions]",
+        run: "AlignerRun",
         pieces: "beam.pvalue.AsSingleton | None",
         after: "beam.PCollection[str] | None",
         *,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
-from pairweave.pipelines.options.base import FitSettings, JobOptions, Options, WordAlignerOptions
+from pairweave.pipelines.options.base import FitSettings, Options, WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.units import CorpusInput, Plan
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         LoadableReference,
         LoadedAligner,
     )
-    from pairweave.pipelines.run.run import Run
+    from pairweave.pipelines.steps.aligner_run import AlignerRun
     from pairweave.transforms.shards.shard import Batches, Shards
     from pairweave.transforms.text.tokens import TokenConfig
 
@@ -157,7 +157,7 @@ class JobAligner:
     def model(
         self,
         rows: "Batches",
-        run: "Run[JobOptions]",
+        run: "AlignerRun",
         pieces: "beam.pvalue.AsSingleton | None" = None,
         after: "beam.PCollection[str] | None" = None,
         *,
@@ -178,7 +178,7 @@ class JobAligner:
     def fit(
         self,
         rows: "Batches",
-        run: "Run[JobOptions]",
+        run: "AlignerRun",
         pieces: "beam.pvalue.AsSingleton | None",
         after: "beam.PCollection[str] | None",
         *,
@@ -209,7 +209,7 @@ class JobAligner:
 
     def step(
         self,
-        run: "Run[JobOptions]",
+        run: "AlignerRun",
         model: "Model",
         *,
         translations: bool = False,

@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TypeVar, cast
 import pydantic
 
 from pairweave.pipelines.command_line import outputs, short_help
+from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
 from pairweave.pipelines.command_line.yaml_files import read_yaml
 from pairweave.pipelines.options.base import (
     LANGUAGE,
@@ -311,8 +312,6 @@ def _nearest(name: str, first: Sequence[str], known: Sequence[str]) -> str:
 
 def _jobs_with(name: str) -> str:
     """Return a clause that names the jobs with an option, for messages; empty if there are none."""
-    from pairweave.pipelines.cli import COMMANDS, options_of
-
     models = {job: model for job in COMMANDS if (model := options_of(job)) is not None}
     # A command with the options of a job, `try`, is not named beside the job.
     jobs = [

@@ -4,11 +4,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.commands.command_options import ClusterOptions
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.flink import session_cluster
-from pairweave.pipelines.options.command_options import ClusterOptions
 
 MASTER = session_cluster.MASTER
 

@@ -3,10 +3,9 @@
 import sys
 from collections.abc import Sequence
 
-from pairweave.pipelines import cli
-from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.options.command_options import CompletionOptions
+from pairweave.pipelines.command_line import command_table, flags
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.commands.command_options import CompletionOptions
 from pairweave.pipelines.process import verbosity
 from pairweave.transforms.option_facts import is_list_of_blocks
 
@@ -38,7 +37,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 def options_of(name: str) -> list[str]:
     """Return the options of a command, without dashes; those of subcommands are left out."""
-    kind = cli.options_of(name)
+    kind = command_table.options_of(name)
     common = ["help", *(flag[2:].partition(" ")[0] for flag, _ in verbosity.HELP)]
     if kind is None:
         return sorted(common)

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.commands.command_options import DemoOptions
 from pairweave.pipelines.commands.finished import preview
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
-from pairweave.pipelines.options.command_options import DemoOptions
 from pairweave.pipelines.options.corpus_options import TaggedCorpus
-from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.run import run_summary
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.prepare import prepare

@@ -7,11 +7,11 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.commands.command_options import DoctorOptions
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.flink import job_server
-from pairweave.pipelines.options.command_options import DoctorOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
 

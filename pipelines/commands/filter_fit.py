@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.options.command_options import FilterFitOptions
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.commands.command_options import FilterFitOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.evidence import COLUMNS
 from pairweave.transforms.filtering.score import fit_weights, score

@@ -3,9 +3,9 @@
 import time
 from collections.abc import Sequence
 
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.options.command_options import GcOptions
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.commands.command_options import GcOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.commit.leftovers import Leftover, find_leftovers, remove
 from pairweave.transforms.storage import files

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import yaml
 
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.options.command_options import InitOptions
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.commands.command_options import InitOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.filtering import detectors

@@ -4,9 +4,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.options.command_options import PhrasesOptions, SymmetrizeFilesOptions
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.commands.command_options import PhrasesOptions, SymmetrizeFilesOptions
 from pairweave.transforms.links.pharaoh import phrase_files, symmetrize_files
 from pairweave.transforms.storage import files
 

@@ -9,9 +9,9 @@ import xxhash
 
 from pairweave.models.similarity import scorer_reference, vector_projection
 from pairweave.models.similarity.vector_projection import Projection
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.options.command_options import ProjectionFitOptions
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.commands.command_options import ProjectionFitOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files, hashed_files
 from pairweave.transforms.storage.text_lines import read_in_step

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 import yaml
 
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.recipes import rejected_share, summary

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.commands.command_options import StatusOptions
 from pairweave.pipelines.engines.dataflow import checks, service
 from pairweave.pipelines.engines.engines import Given
-from pairweave.pipelines.options.command_options import StatusOptions
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run.run_state import read_state
 from pairweave.transforms.storage import files

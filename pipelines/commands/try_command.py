@@ -4,8 +4,8 @@ import itertools
 import shlex
 from collections.abc import Collection, Iterator, Sequence
 
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.trial.trial_options import TrialOptions
 from pairweave.transforms.errors import ConfigError

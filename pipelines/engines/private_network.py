@@ -18,6 +18,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
+from pairweave.transforms.errors import ConfigError
+
 if TYPE_CHECKING:
     from pairweave.pipelines.options.base import Options
 
@@ -60,8 +63,6 @@ def is_wanted(words: Sequence[str]) -> bool:
     >>> is_wanted(["augment", "--engine", "prism", "--input", "s3://bucket/a.tsv"])
     False
     """
-    from pairweave.transforms.errors import ConfigError
-
     try:
         command = _read(words)
         return (
@@ -94,7 +95,6 @@ def _read(words: Sequence[str]) -> _Command | None:
     Raises:
         ConfigError: It cannot be read.
     """
-    from pairweave.pipelines.cli import COMMANDS, options_of
     from pairweave.pipelines.command_line import flags
     from pairweave.pipelines.command_line.yaml_files import read_yaml
 

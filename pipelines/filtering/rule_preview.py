@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
+from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.options.corpora import corpora_of
-from pairweave.pipelines.options.filter_options import FilterJobOptions
 from pairweave.pipelines.parts.screen_part import screen_of
 from pairweave.pipelines.process import terminal
 from pairweave.transforms import schemas

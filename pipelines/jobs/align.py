@@ -8,8 +8,8 @@ import pyarrow as pa
 from pairweave.models.aligner import AlignerReference
 from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options.job_options import AlignOptions
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.job_options.pair_options import AlignOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
 from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
@@ -18,7 +18,7 @@ from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.line_file import LineFile
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
+from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.pipelines.steps.second_aligner import AlignWithSecond
 from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms import schemas

@@ -4,10 +4,14 @@ from typing import Any
 
 import apache_beam as beam
 
-from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.job_options.pair_options import (
+    AugmentOptions,
+    KeptLinksOptions,
+    MethodOptions,
+)
+from pairweave.pipelines.job_options.representation import representation_of
 from pairweave.pipelines.options.base import TranslatorOptions
-from pairweave.pipelines.options.job_options import AugmentOptions, KeptLinksOptions, MethodOptions
-from pairweave.pipelines.options.representation import representation_of
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.glossary_part import GLOSSARY
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
@@ -19,18 +23,18 @@ from pairweave.pipelines.parts.tag_profile_part import TAG_PROFILE
 from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.fragment_finding import (
+from pairweave.pipelines.run_steps.fragment_finding import (
     FindFragments,
     check_fragments,
     fragment_config,
 )
-from pairweave.pipelines.steps.glossary_terms import FindTerms, check_glossary
-from pairweave.pipelines.steps.phrase_scoring import (
+from pairweave.pipelines.run_steps.glossary_terms import FindTerms, check_glossary
+from pairweave.pipelines.run_steps.phrase_scoring import (
     aligned_phrases,
     check_confidence,
     scored_phrases,
 )
-from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
+from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.pipelines.steps.second_aligner import AlignWithSecond
 from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms.config import pick

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig
-from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.documents.document_aligning import (
     Documents,
     EachDocument,
@@ -21,7 +21,7 @@ from pairweave.pipelines.documents.document_aligning import (
     sure_pairs,
 )
 from pairweave.pipelines.documents.document_reading import DocumentSettings, is_table
-from pairweave.pipelines.options.bitext_options import BitextOptions
+from pairweave.pipelines.job_options.bitext_options import BitextOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.parts.sentences_part import PARALLEL_TEXT, SENTENCES
@@ -29,8 +29,8 @@ from pairweave.pipelines.run.beside_output import check_beside
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.prepare import expected_rows
 from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.run_steps.screened_rows import ScreenRows
 from pairweave.pipelines.steps.hmm_fitting import NO_MODEL, FitAligner
-from pairweave.pipelines.steps.screened_rows import ScreenRows
 from pairweave.pipelines.steps.steps import Commit, ReadUnits, Screen, WriteShards
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError

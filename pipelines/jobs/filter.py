@@ -6,13 +6,26 @@ import apache_beam as beam
 
 from pairweave.models.hmm.hmm_reference import HmmReference
 from pairweave.models.hmm.pair_scores import scoring_models
-from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.filtering import rule_preview
 from pairweave.pipelines.filtering.comparing_pairs import counted_pieces, judge_and_compare
 from pairweave.pipelines.filtering.comparing_sentences import CompareSentences
 from pairweave.pipelines.filtering.earlier_pairs import RejectEarlier
 from pairweave.pipelines.filtering.near_duplicates import FindNearCopies
-from pairweave.pipelines.filtering.scoring_pairs import (
+from pairweave.pipelines.job_options.filter_options import FilterJobOptions
+from pairweave.pipelines.parts.aligner_part import ALIGNER
+from pairweave.pipelines.parts.detector_part import DETECTOR, check_detector
+from pairweave.pipelines.parts.earlier_part import EARLIER
+from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
+from pairweave.pipelines.parts.score_weights_part import SCORE_WEIGHTS
+from pairweave.pipelines.parts.screen_part import SCREEN
+from pairweave.pipelines.parts.similarity_part import SIMILARITY
+from pairweave.pipelines.run.job import Job
+from pairweave.pipelines.run.line_file import LineFile
+from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
+from pairweave.pipelines.steps.hmm_fitting import nothing_to_fit
+from pairweave.pipelines.steps.scoring_pairs import (
     FindBorder,
     ReadScored,
     RejectByRules,
@@ -24,19 +37,6 @@ from pairweave.pipelines.filtering.scoring_pairs import (
     take_scores,
     tokenize,
 )
-from pairweave.pipelines.options.filter_options import FilterJobOptions
-from pairweave.pipelines.parts.aligner_part import ALIGNER
-from pairweave.pipelines.parts.detector_part import DETECTOR, check_detector
-from pairweave.pipelines.parts.earlier_part import EARLIER
-from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
-from pairweave.pipelines.parts.score_weights_part import SCORE_WEIGHTS
-from pairweave.pipelines.parts.screen_part import SCREEN
-from pairweave.pipelines.parts.similarity_part import SIMILARITY
-from pairweave.pipelines.run.job import Job
-from pairweave.pipelines.run.line_file import LineFile
-from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.hmm_fitting import nothing_to_fit
-from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError

@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.models.finetune.finetune_config import FinetuneConfig
-from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options.job_options import FinetuneOptions
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.job_options.pair_options import FinetuneOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.run.job import TrainingJob

@@ -3,14 +3,14 @@
 import apache_beam as beam
 
 from pairweave.models.hmm import hmm_reference
-from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options.job_options import FitOptions
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.job_options.pair_options import FitOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
+from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.pipelines.steps.steps import WriteShards
 from pairweave.transforms.commit.commit import summarize, write_manifest
 from pairweave.transforms.errors import ConfigError

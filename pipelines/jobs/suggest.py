@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import apache_beam as beam
 import numpy as np
 
-from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options.suggest_methods import check_methods
-from pairweave.pipelines.options.suggest_options import SuggestOptions
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.job_options.suggest_methods import check_methods
+from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.golden_part import GOLDEN
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
@@ -22,12 +22,12 @@ from pairweave.pipelines.parts.segmenter_part import SEGMENTER
 from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.mono_aligner import (
+from pairweave.pipelines.run_steps.mono_aligner import (
     compare_linked,
     compare_nothing,
     cut_translations,
 )
-from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
+from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.pipelines.steps.translating import TranslateOrReject
 from pairweave.transforms.config import pick

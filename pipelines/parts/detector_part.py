@@ -1,6 +1,6 @@
 """The language detector of ``filter``; the block ``filter:`` of other jobs names one too."""
 
-from pairweave.pipelines.options.filter_options import FilterJobOptions
+from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.parts.file_facts import files_facts
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.filtering.rule_options import RuleOptions

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from pairweave.pipelines.job_options.filter_options import EarlierOptions, FilterJobOptions
 from pairweave.pipelines.options.corpora import corpora_of
-from pairweave.pipelines.options.filter_options import EarlierOptions, FilterJobOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files

@@ -1,6 +1,6 @@
 """The glossary whose terms ``augment --method glossary`` tags."""
 
-from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.tags.glossary import Glossary, read_glossary

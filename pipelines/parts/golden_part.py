@@ -1,6 +1,6 @@
 """The golden set that the random masks of ``suggest`` follow."""
 
-from pairweave.pipelines.options.suggest_options import FitLengthsOptions, SuggestOptions
+from pairweave.pipelines.job_options.suggest_options import FitLengthsOptions, SuggestOptions
 from pairweave.pipelines.parts.file_facts import files_facts
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.suggestions.span_lengths import Histograms, from_json, read_golden

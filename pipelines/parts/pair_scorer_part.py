@@ -8,7 +8,7 @@ import numpy as np
 from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator import TranslatorConfig, parse_translator
 from pairweave.models.translators.translator_reference import TranslatorReference
-from pairweave.pipelines.options.suggest_options import ScorerOptions
+from pairweave.pipelines.job_options.suggest_options import ScorerOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.units import Unit

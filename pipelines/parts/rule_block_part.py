@@ -4,13 +4,16 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from pairweave.models.hmm import hmm_reference
+from pairweave.models.hmm.pair_scores import scoring_models
 from pairweave.pipelines.parts.detector_part import check_detector, detector_settings
 from pairweave.pipelines.parts.part import Learned, Part, Planning, Settled
+from pairweave.pipelines.steps.minimum_score import Minimum
 from pairweave.transforms.filtering.rule_block import RuleBlock, RuleBlockOptions
+from pairweave.transforms.filtering.rules import rule_config
+from pairweave.transforms.filtering.score import read_weights
 from pairweave.transforms.storage import files
 
 if TYPE_CHECKING:
-    from pairweave.pipelines.filtering.minimum_score import Minimum
     from pairweave.transforms.filtering.rules import RuleConfig
 
 _OF_SCORE = frozenset({"min_score", "score_model"})
@@ -42,8 +45,6 @@ class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
         if block is None:
             return
         if block.score_model is not None:
-            from pairweave.models.hmm.pair_scores import scoring_models
-
             hmm_reference.read(block.score_model)
             reference = hmm_reference.find(block.score_model)
             if reference is not None:
@@ -52,8 +53,6 @@ class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
 
     def plan(self, options: RuleBlockOptions, planning: Planning) -> Settled[PlannedRules | None]:
         """Find the model of the minimum score, if there is one."""
-        from pairweave.transforms.filtering.rules import rule_config
-
         block = options.filter
         if block is None:
             return Settled(None)
@@ -63,8 +62,6 @@ class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
         minimum = _minimum(block)
         if minimum is None:
             return Settled(PlannedRules(config, None), settings={"filter": settings})
-        from pairweave.transforms.filtering.score import read_weights
-
         model = minimum.model
         settings |= {
             "min_score": minimum.least,
@@ -86,8 +83,6 @@ def _minimum(block: RuleBlock) -> "Minimum | None":
     """Return the score that a pair must have, if there is one."""
     if block.min_score is None or block.score_model is None:
         return None
-    from pairweave.pipelines.filtering.minimum_score import Minimum
-
     digest = hmm_reference.read(block.score_model).digest
     place = files.absolute(block.score_model)
     return Minimum(block.min_score, hmm_reference.HmmReference(place, digest))

@@ -1,6 +1,6 @@
 """The weights of the default score of ``filter``."""
 
-from pairweave.pipelines.options.filter_options import GIVEN, FilterJobOptions, ScoreOptions
+from pairweave.pipelines.job_options.filter_options import GIVEN, FilterJobOptions, ScoreOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.filtering.score import Weights, read_weights
 

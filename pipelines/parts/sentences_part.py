@@ -2,7 +2,7 @@
 
 from pairweave.models.sentences import sentence_encoder_reference
 from pairweave.models.sentences.sentence_encoder_reference import SentenceEncoderReference
-from pairweave.pipelines.options.bitext_options import BitextOptions
+from pairweave.pipelines.job_options.bitext_options import BitextOptions
 from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.pipelines.parts.file_facts import files_facts
 from pairweave.pipelines.parts.part import Part, Planning, Settled

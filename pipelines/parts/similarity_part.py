@@ -12,7 +12,7 @@ from pairweave.models.similarity.similarity_options import (
     SimilarityOptions,
     YisiOptions,
 )
-from pairweave.pipelines.options.filter_options import FilterJobOptions
+from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.parts.part import Fitting, Learned, Part, Planning, Settled
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.tags.tag_profile import TagProfile, read_profile

@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pairweave.pipelines import cli
-from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.command_line import flags, outputs
+from pairweave.pipelines.command_line import command_table, flags, outputs
+from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.command_line.yaml_files import read_yaml
 from pairweave.pipelines.options.base import Options, PlannedOptions
 from pairweave.pipelines.options.corpus_options import (
@@ -86,7 +85,7 @@ def jobs() -> tuple[str, ...]:
 
 def options_of(job: str) -> type[PlannedOptions]:
     """Return the options of a job."""
-    found = cli.options_of(job)
+    found = command_table.options_of(job)
     assert found is not None
     assert issubclass(found, PlannedOptions)
     return found

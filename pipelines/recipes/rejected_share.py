@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.filtering.rules import RULES
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.screen import ScreenReject
 
@@ -65,8 +66,6 @@ def check(job: str, manifest: Mapping[str, Any], most: float, output: str) -> No
 
 def _limit(reason: str) -> str | None:
     """Return the option whose limit a reason stands for, None if there is none."""
-    from pairweave.transforms.filtering.rules import RULES
-
     limits: dict[str, str] = {str(name): option for name, option in _LIMITS.items()}
     limits |= {str(rule.reason): rule.option for rule in RULES}
     return limits.get(reason)

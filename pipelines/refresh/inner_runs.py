@@ -16,6 +16,7 @@ from typing import Any
 
 from pairweave.pipelines.aligners.hmm import Hmm
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.refresh.assembly import Source
 from pairweave.pipelines.refresh.chain import inner_notes, kept_models
@@ -230,8 +231,6 @@ def _reads(inner: InnerRun, request: Request) -> bool:
 
 
 def _start(inner: InnerRun, request: Request, extra: Sequence[str]) -> None:
-    from pairweave.pipelines.cli import COMMANDS
-
     config = request.config
     options = flags.validate(config.kind, _values(inner, request), f"pairweave {config.job}")
     job = importlib.import_module(COMMANDS[config.job].module).JOB

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from pairweave.pipelines.options.refresh_options import RefreshOptions
 from pairweave.pipelines.refresh import (
     gates,
     inner_runs,
@@ -40,6 +39,7 @@ from pairweave.pipelines.refresh.inner_runs import InnerRun, Request
 from pairweave.pipelines.refresh.likelihood import mean_likelihood
 from pairweave.pipelines.refresh.night_config import NightConfig
 from pairweave.pipelines.refresh.records import Json, Record
+from pairweave.pipelines.refresh.refresh_options import RefreshOptions
 from pairweave.pipelines.refresh.tables import FILES, PROVENANCE, REJECTS
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import WorkerError

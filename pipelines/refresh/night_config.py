@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 
 from pairweave.pipelines.aligners.aligner_choice import unused_options
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
 from pairweave.pipelines.command_line.yaml_files import read_yaml
 from pairweave.pipelines.options.base import Corpus, GraphOptions, InputOptions
 from pairweave.pipelines.options.corpora import corpora_of
@@ -121,8 +122,6 @@ def _jobs() -> str:
 
 
 def _options_of(job: str) -> type[GraphOptions]:
-    from pairweave.pipelines.cli import options_of
-
     found = options_of(job)
     assert found is not None
     assert issubclass(found, GraphOptions)
@@ -147,8 +146,6 @@ def input_keys() -> frozenset[str]:
 
 
 def _corpus_kinds() -> list[type[Corpus]]:
-    from pairweave.pipelines.cli import COMMANDS, options_of
-
     kinds = [options_of(name) for name in COMMANDS]
     return [kind.corpus_kind() for kind in kinds if kind and issubclass(kind, InputOptions)]
 

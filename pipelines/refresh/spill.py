@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms.storage import disk_files
+from pairweave.transforms.storage import named_errors
 
 
 class Spill:
@@ -36,7 +36,7 @@ class Spill:
         bounds = np.searchsorted(buckets[order], np.arange(self._buckets + 1))
         path = self._directory / f"{len(self._parts)}.arrow"
         with (
-            disk_files.naming(str(path)),
+            named_errors.naming(str(path)),
             pa.OSFile(str(path), "wb") as file,
             pa.ipc.new_file(file, rows.schema) as writer,
         ):

@@ -1,15 +1,15 @@
-"""A job: its options, its parts, its graph; and how its command runs."""
+"""A job: what it is made of, its graph, and how its command runs."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Protocol
+from typing import Generic, Protocol
 
 import apache_beam as beam
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.parts.part import Part
 from pairweave.pipelines.run import plan_text, run_summary
 from pairweave.pipelines.run.execute import execute
+from pairweave.pipelines.run.job_definition import JobDefinition
 from pairweave.pipelines.run.prepare import prepare, prepare_training
 from pairweave.pipelines.run.run import GraphT, Planned, PlannedT, Run
 from pairweave.transforms.storage import files
@@ -24,26 +24,15 @@ class Beside(Protocol):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class PlannedJob(Generic[PlannedT]):
-    """A job on a corpus, which is planned before it runs.
+class PlannedJob(JobDefinition[PlannedT], Generic[PlannedT]):
+    """A job on a corpus, with its command.
 
     Attributes:
-        name: Its name.
         about: What it does, in a line of the help.
-        options: The class of its options.
-        parts: Its parts, in the order in which they are planned.
-        check: Refuses options that cannot be combined.
-        refuses: What its input is called in the refusal of a model of other languages; None if
-            such a model gives a notice alone.
         beam: Whether the command line may have options of Beam.
     """
 
-    name: str
     about: str
-    options: type[PlannedT]
-    parts: tuple[Part[Any, Any], ...]
-    check: Callable[[PlannedT], None] = lambda _: None
-    refuses: str | None = None
     beam: bool = True
 
     def main(self, _name: str, arguments: Sequence[str]) -> int:

@@ -4,7 +4,7 @@ import dataclasses
 import importlib.metadata
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pairweave.pipelines.command_line import outputs
 from pairweave.pipelines.engines import engines
@@ -16,6 +16,7 @@ from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run import plan_facts
 from pairweave.pipelines.run.configuration import configuration, flat_configuration
 from pairweave.pipelines.run.cores import share_cores
+from pairweave.pipelines.run.job_definition import JobDefinition
 from pairweave.pipelines.run.memory_plan import within_memory
 from pairweave.pipelines.run.model_languages import check_languages
 from pairweave.pipelines.run.run import GraphT, Planned, PlannedT, Run
@@ -26,9 +27,6 @@ from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.storage import files, json_files
 from pairweave.transforms.units import Plan, ReadLimits
-
-if TYPE_CHECKING:
-    from pairweave.pipelines.run.job import Job, PlannedJob, TrainingJob
 
 MEAN_PAIR_BYTES = 8 << 10
 """Average size of pairs above which shards have fewer pairs, so that a shard fits a table."""
@@ -58,7 +56,7 @@ def shard_count(plan: Plan, rows: int, shard_pairs: int) -> int:
     return max(1, by_pairs, by_bytes)
 
 
-def prepare(job: "Job[GraphT]", options: GraphT, extra: Sequence[str] = ()) -> Run[GraphT]:
+def prepare(job: JobDefinition[GraphT], options: GraphT, extra: Sequence[str] = ()) -> Run[GraphT]:
     """Plan a job whose graph makes shards: read every input once, write nothing.
 
     Args:
@@ -92,7 +90,7 @@ def prepare(job: "Job[GraphT]", options: GraphT, extra: Sequence[str] = ()) -> R
     return run
 
 
-def prepare_training(job: "TrainingJob[PlannedT]", options: PlannedT) -> Planned[PlannedT]:
+def prepare_training(job: JobDefinition[PlannedT], options: PlannedT) -> Planned[PlannedT]:
     """Plan a job that runs in one process without a graph: read every input once, write nothing.
 
     Raises:
@@ -114,7 +112,7 @@ def prepare_training(job: "TrainingJob[PlannedT]", options: PlannedT) -> Planned
 
 
 def _settle(
-    job: "PlannedJob[PlannedT]", options: PlannedT
+    job: JobDefinition[PlannedT], options: PlannedT
 ) -> tuple[Plan, ReadLimits, dict[str, Settled[Any]]]:
     """Plan the input, then each part; return the plan with all notices, and what was settled."""
     for part in job.parts:
@@ -131,7 +129,7 @@ def _settle(
     return plan, limits, planning.settled
 
 
-def _plan_input(job: "PlannedJob[PlannedT]", options: PlannedT) -> tuple[Plan, ReadLimits]:
+def _plan_input(job: JobDefinition[PlannedT], options: PlannedT) -> tuple[Plan, ReadLimits]:
     """Read every input once; return the plan of reading it, and the limits of the readers."""
     files.check_store(options.output)  # Check this before reading the input, which may be long.
     outputs.require_outside_tables("output", options.output)

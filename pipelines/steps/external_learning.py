@@ -11,8 +11,7 @@ from pairweave.models.external import external_reference
 from pairweave.models.external.external import learn
 from pairweave.models.external.external_programs import ExternalConfig
 from pairweave.models.external.external_reference import ExternalReference
-from pairweave.pipelines.options.base import JobOptions
-from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.aligner_run import AlignerRun
 from pairweave.pipelines.steps.steps import GatherSample
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards.sample import gather_sample, sample_share, why_empty
@@ -23,7 +22,7 @@ Learned = beam.PCollection[ExternalReference]
 
 
 def trained_program(
-    rows: Batches, run: Run[JobOptions], config: ExternalConfig
+    rows: Batches, run: AlignerRun, config: ExternalConfig
 ) -> beam.pvalue.AsSingleton:
     """Return the model that a program learns from a sample of a run's rows, as a side input.
 

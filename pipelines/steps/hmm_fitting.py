@@ -11,8 +11,8 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.phrase_table import build_phrase_table
 from pairweave.models.hmm.word_order import build_word_order
-from pairweave.pipelines.options.base import FitSettings, JobOptions
-from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.options.base import FitSettings
+from pairweave.pipelines.steps.aligner_run import AlignerRun
 from pairweave.pipelines.steps.step_times import timed
 from pairweave.pipelines.steps.steps import GatherSample, Receipts
 from pairweave.transforms import schemas
@@ -42,7 +42,7 @@ _NOTHING_SCREENED = _NOTHING_TO_FIT.format(passed=FitSettings.PASSED)
 
 def fitted_model(
     rows: Batches,
-    run: Run[JobOptions],
+    run: AlignerRun,
     pieces: beam.pvalue.AsSingleton | None,
     after: Receipts | None,
     *,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
-from pairweave.pipelines.options.stream_options import StreamCommandOptions
+from pairweave.pipelines.streaming.stream_options import StreamCommandOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.export.export import fitting
 from pairweave.transforms.export.export_formats import Alignment, RowExport

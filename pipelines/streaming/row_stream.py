@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.options.stream_options import StreamedTagOptions
+from pairweave.pipelines.streaming.stream_options import StreamedTagOptions
 from pairweave.pipelines.streaming.streamed_runs import open_stream
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError

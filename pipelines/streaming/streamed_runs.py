@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Literal
 import pydantic
 from pydantic import Field
 
-from pairweave.pipelines.options.representation import representation_of
-from pairweave.pipelines.options.stream_options import DrawnTagOptions, StreamedTagOptions
+from pairweave.pipelines.job_options.representation import representation_of
+from pairweave.pipelines.streaming.stream_options import DrawnTagOptions, StreamedTagOptions
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN

@@ -1,12 +1,29 @@
 """A stream as a data set of torch."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import torch.utils.data
 
-if TYPE_CHECKING:
-    from pairweave.pipelines.streaming.row_stream import RowStream
+
+class SharedRows(Protocol):
+    """Rows that several readers can share, each from its own position."""
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Yield rows from the current position on."""
+        ...
+
+    def state_dict(self) -> dict[str, int]:
+        """Return the position."""
+        ...
+
+    def load_state_dict(self, state: Mapping[str, int]) -> None:
+        """Go to a position."""
+        ...
+
+    def shared(self, rank: int, ranks: int) -> "SharedRows":
+        """Return one of several readers that share the rows."""
+        ...
 
 
 class TorchRows(torch.utils.data.IterableDataset):  # type: ignore[misc]
@@ -15,9 +32,9 @@ class TorchRows(torch.utils.data.IterableDataset):  # type: ignore[misc]
     With the position of a ``RowStream``: ``StatefulDataLoader`` of torchdata saves and restores it.
     """
 
-    def __init__(self, stream: "RowStream") -> None:
+    def __init__(self, stream: SharedRows) -> None:
         self._stream = stream
-        self._own: RowStream | None = None
+        self._own: SharedRows | None = None
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of this process's worker."""
@@ -34,7 +51,7 @@ class TorchRows(torch.utils.data.IterableDataset):  # type: ignore[misc]
         self._own = self._of_worker()
         self._own.load_state_dict(state)
 
-    def _of_worker(self) -> "RowStream":
+    def _of_worker(self) -> SharedRows:
         worker = torch.utils.data.get_worker_info()
         return (
             self._stream if worker is None else self._stream.shared(worker.id, worker.num_workers)

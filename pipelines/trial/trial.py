@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from pairweave.pipelines.engines import engines
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
-from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.process import interrupt
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
+from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.formats.registry import read_unit

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.transforms.option_facts import OUTPUT_DIRECTORY, UNPLANNED, not_at_night
 
 

@@ -16,8 +16,8 @@ import pytest
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
-from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases

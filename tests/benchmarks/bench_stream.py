@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pairweave.pipelines.options.stream_options import StreamCommandOptions
 from pairweave.pipelines.streaming.lines import Lines
+from pairweave.pipelines.streaming.stream_options import StreamCommandOptions
 from pairweave.pipelines.streaming.streamed_runs import open_stream
 from pairweave.transforms.links.linked_rows import COLUMNS, linked_rows
 from tests.benchmarks.bench_tags import run_opustrainer, show

@@ -19,7 +19,10 @@ import threading
 from pathlib import Path
 
 FOLDERS = ("transforms", "models", "pipelines")
-LEFT_OUT = ("pipelines/engines", "pipelines/run", "pipelines/options", "transforms/report")
+LEFT_OUT = (
+    *("pipelines/engines", "pipelines/run", "pipelines/options", "pipelines/job_options"),
+    "transforms/report",
+)
 SOURCE = (
     "The committee approved the new budget, and the minister thanked all of its members warmly."
 )

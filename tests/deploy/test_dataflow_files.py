@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.commands.command_options import StatusOptions
 from pairweave.pipelines.engines.dataflow import checks
 from pairweave.pipelines.engines.engines import Given
-from pairweave.pipelines.options.command_options import StatusOptions
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "deploy" / "dataflow"

@@ -14,7 +14,7 @@ pytest.importorskip("deltalake", reason="needs the extra refresh")
 
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.refresh import refresh_command
-from pairweave.pipelines.options.refresh_options import RefreshOptions
+from pairweave.pipelines.refresh.refresh_options import RefreshOptions
 from tests.makers import nightly
 
 DEPLOY = Path(__file__).parents[2] / "deploy"

@@ -75,7 +75,7 @@ def test_the_workflow_runs_what_a_change_must_pass():
 
 
 def test_templates_ask_for_commands_that_exist():
-    from pairweave.pipelines.cli import COMMANDS
+    from pairweave.pipelines.command_line.command_table import COMMANDS
 
     for path in sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")):
         text = path.read_text(encoding="utf-8")

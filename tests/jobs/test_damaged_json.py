@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from pairweave.pipelines.commands.finished import report_command
-from pairweave.pipelines.options.stream_options import StreamCommandOptions
 from pairweave.pipelines.run import run_state, run_summary
+from pairweave.pipelines.streaming.stream_options import StreamCommandOptions
 from pairweave.pipelines.streaming.streamed_runs import open_stream
 from pairweave.transforms.commit import claim, leftovers
 from pairweave.transforms.commit.checking import read_sums

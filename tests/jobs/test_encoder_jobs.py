@@ -13,13 +13,14 @@ from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig  #
 from pairweave.models.encoder.hosting import encoder_reference  # noqa: E402
 from pairweave.models.encoder.neural import find_digest, load_aligner  # noqa: E402
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner  # noqa: E402
+from pairweave.pipelines.job_options.pair_options import AlignOptions  # noqa: E402
 from pairweave.pipelines.options.base import left_out_options  # noqa: E402
-from pairweave.pipelines.options.job_options import AlignOptions  # noqa: E402
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
 from pairweave.transforms.text.tokens import TokenConfig, tokenize  # noqa: E402
 from tests import check_tagged  # noqa: E402
 from tests.makers import corpora, runs  # noqa: E402
-from tests.makers.encoders import token_table, write_bert  # noqa: E402
+from tests.makers.encoders import write_bert  # noqa: E402
+from tests.makers.token_tables import token_table  # noqa: E402
 
 PAIRS = 120
 LIMIT = 40

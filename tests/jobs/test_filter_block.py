@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
-from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.run.prepare import prepare
 from tests.makers import corpora, runs
 

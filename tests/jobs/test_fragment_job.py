@@ -4,15 +4,15 @@ import re
 import pyarrow.parquet as pq
 import pytest
 
-from pairweave.pipelines.options.aligner_options import AlignerOptions
+from pairweave.pipelines.aligners.aligner_options import AlignerOptions
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.options.base import (
     PairInputOptions,
     RowJobOptions,
     TranslatorOptions,
 )
 from pairweave.pipelines.options.corpus_options import TaggedCorpus
-from pairweave.pipelines.options.job_options import AugmentOptions
-from pairweave.pipelines.steps.fragment_finding import UNKNOWN
+from pairweave.pipelines.run_steps.fragment_finding import UNKNOWN
 from tests import check_tagged
 from tests.makers import corpora, runs
 

@@ -14,7 +14,8 @@ from pairweave.transforms import schemas  # noqa: E402
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
 from tests import check_tagged  # noqa: E402
 from tests.makers import corpora, runs  # noqa: E402
-from tests.makers.encoders import token_table, write_bert  # noqa: E402
+from tests.makers.encoders import write_bert  # noqa: E402
+from tests.makers.token_tables import token_table  # noqa: E402
 from tests.oracles import slow_tokens  # noqa: E402
 
 PAIRS = 120

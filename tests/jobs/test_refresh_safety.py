@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
-from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.refresh import (
     inner_runs,
     night_config,

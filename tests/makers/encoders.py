@@ -7,14 +7,12 @@ import json
 import math
 from pathlib import Path
 
-import pyarrow as pa
 import tokenizers
 import torch
 import transformers
-import xxhash
 from tokenizers import normalizers, pre_tokenizers, processors
 
-from pairweave.transforms import schemas
+from tests.makers.token_tables import links_of
 
 # Threads that wait for each other on busy cores are slower than one; jobs have one, too.
 torch.set_num_threads(1)
@@ -35,47 +33,6 @@ def real_pairs(data, corpus="newstest.en-de", languages=("en", "de"), count=200,
             lines = [line.rstrip("\n") for _, line in zip(range(skip + count), file, strict=False)]
             sides.append(lines[skip:])
     return list(zip(*sides, strict=True))
-
-
-def token_table(pairs, tokenize=None):
-    """Return a TOKENS table; by default a token is what white space separates."""
-    rows = []
-    for line, (source, target) in enumerate(pairs, 1):
-        text = "\x1f".join(["en", "de", source, target, str(line)])
-        rows.append(
-            {
-                "id": xxhash.xxh3_128_hexdigest(text.encode()),
-                "corpus": "c",
-                "source_lang": "en",
-                "target_lang": "de",
-                "file": "f",
-                "line": line,
-                "source": source,
-                "target": target,
-                "translation": None,
-                "source_tokens": (tokenize or spans)(source),
-                "target_tokens": (tokenize or spans)(target),
-            }
-        )
-    return pa.Table.from_pylist(rows, schema=schemas.TOKENS)
-
-
-def spans(text):
-    """Return the offsets of what white space separates."""
-    found, position = [], 0
-    for word in text.split():
-        start = text.index(word, position)
-        position = start + len(word)
-        found.append({"start": start, "end": position})
-    return found
-
-
-def links_of(table, name="forward"):
-    """Return the links of each pair, as sets."""
-    return [
-        {(link["source"], link["target"]) for link in links}
-        for links in table.column(name).to_pylist()
-    ]
 
 
 def both_directions(table):

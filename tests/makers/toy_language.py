@@ -9,7 +9,8 @@ import transformers
 
 from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.encoder.neural import load_aligner
-from tests.makers.encoders import SPECIAL_BERT, both_directions, token_table
+from tests.makers.encoders import SPECIAL_BERT, both_directions
+from tests.makers.token_tables import token_table
 
 WORDS = 40
 

@@ -13,7 +13,8 @@ PURE, PIPELINES = AREAS = ("pure", "pipelines")
 _FOLDERS_OF = {
     PURE: ("transforms", "models"),
     PIPELINES: tuple(
-        f"pipelines/{name}" for name in ("refresh", "run", "engines", "options", "commands")
+        f"pipelines/{name}"
+        for name in ("refresh", "run", "engines", "options", "job_options", "commands")
     ),
 }
 _NEURAL = {"torch", "transformers", "ctranslate2", "safetensors"}

@@ -19,8 +19,9 @@ from tests.makers import runs
 PROGRAM = """
 import sys
 from pairweave.pipelines import cli
+from pairweave.pipelines.command_line import command_table
 from pairweave.pipelines.process import interrupt
-cli.COMMANDS["job"] = cli.COMMANDS["try"] = cli.Command("job_of_a_test", "")
+cli.COMMANDS["job"] = cli.COMMANDS["try"] = command_table.Command("job_of_a_test", "")
 cli.CONTINUED |= {"job"}
 sys.argv[1:] = sys.argv[1:] or ["job"]
 sys.exit(cli.main())

@@ -16,7 +16,7 @@ from pairweave.pipelines.engines import failures
 from pairweave.pipelines.run.attempts import retry
 from pairweave.transforms.arrow import exchange
 from pairweave.transforms.errors import FULL, FullError, WorkerError
-from pairweave.transforms.storage import disk_files, files, whole_files
+from pairweave.transforms.storage import files, named_errors, whole_files
 from tests.makers import finished_runs, runs
 
 
@@ -113,7 +113,7 @@ def test_a_whole_file_without_room_is_named_and_leaves_nothing(name, tmp_path):
 
 
 def test_a_name_that_an_error_has_stays(tmp_path):
-    with pytest.raises(FileNotFoundError) as refused, disk_files.naming("other"):
+    with pytest.raises(FileNotFoundError) as refused, named_errors.naming("other"):
         (tmp_path / "none").read_bytes()
     assert refused.value.filename == str(tmp_path / "none")
 

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.ids import pair_keys
 from pairweave.transforms.kernels import sampling
-from pairweave.transforms.storage import disk_files
+from pairweave.transforms.storage import named_errors
 
 Rows: TypeAlias = pa.RecordBatch
 
@@ -151,7 +151,7 @@ def _shuffled(batches: Iterable[Rows], seed: int, stored_bytes: int) -> Iterator
     with contextlib.ExitStack() as stack:
         # These files have no names, so nothing remains of them however the process ends.
         opened = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(piles)]
-        with disk_files.naming(tempfile.gettempdir()):
+        with named_errors.naming(tempfile.gettempdir()):
             schema = _deal(batches, seed, opened)
         for file in opened:
             if schema is None:

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, BinaryIO
 import xxhash
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage import named_errors
+from pairweave.transforms.storage.local_copies import local_copy
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -107,8 +109,6 @@ def on_disk(path: str) -> Path:
     """
     if not is_uri(path):
         return Path(path)
-    from pairweave.transforms.storage.local_copies import local_copy
-
     try:
         return local_copy(path)
     except FileNotFoundError as error:
@@ -125,7 +125,7 @@ def write_temporary(path: str, data: bytes | memoryview) -> Path:
     make_directories(final.parent)
     temporary = final.with_name(name_for(final.name))
     try:
-        with naming(path), temporary.open("xb") as file:
+        with named_errors.naming(path), temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -133,17 +133,6 @@ def write_temporary(path: str, data: bytes | memoryview) -> Path:
         temporary.unlink(missing_ok=True)
         raise
     return temporary
-
-
-@contextlib.contextmanager
-def naming(path: str) -> Iterator[None]:
-    """Give an error of writing a file its name, which the system leaves out for a full disk."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None:
-            error.filename = path
-        raise
 
 
 @contextlib.contextmanager
@@ -161,7 +150,7 @@ def opened_temporary(path: str) -> Iterator[BinaryIO]:
         with io.BufferedWriter(_Named(temporary, path)) as file:
             yield file
             file.flush()
-            with naming(path):
+            with named_errors.naming(path):
                 os.fsync(file.fileno())
         temporary.replace(final)
     except BaseException:
@@ -181,7 +170,7 @@ class _Named(io.FileIO):
 
     def write(self, data: "Buffer") -> int:
         """Write some bytes; return how many."""
-        with naming(self._path):
+        with named_errors.naming(self._path):
             return super().write(data)
 
 

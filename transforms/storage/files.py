@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from pairweave.transforms.errors import ConfigError, IrregularFileError
-from pairweave.transforms.storage import disk_files, object_stores
+from pairweave.transforms.storage import disk_files, named_errors, object_stores
 from pairweave.transforms.storage.disk_files import is_uri as is_uri
 from pairweave.transforms.storage.disk_files import on_disk as on_disk
 
@@ -182,7 +182,7 @@ def open_write(path: str) -> Iterator[BinaryIO]:
         OSError: The file cannot be written; no part of it remains.
     """
     if is_uri(path):
-        with disk_files.naming(tempfile.gettempdir()), tempfile.TemporaryFile() as spool:
+        with named_errors.naming(tempfile.gettempdir()), tempfile.TemporaryFile() as spool:
             yield cast("BinaryIO", spool)
             spool.seek(0)
             object_stores.store_of(path).put(path, cast("BinaryIO", spool))

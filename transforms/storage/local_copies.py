@@ -14,7 +14,7 @@ import tempfile
 import uuid
 from pathlib import Path
 
-from pairweave.transforms.storage import disk_files, object_stores
+from pairweave.transforms.storage import named_errors, object_stores
 
 _DIRECTORY = "pairweave-copies"
 
@@ -86,7 +86,7 @@ def _download(path: str, version: object_stores.Version, target: Path) -> None:
         for start in range(0, version.size, object_stores.READ_BYTES):
             stop = min(start + object_stores.READ_BYTES, version.size)
             data = store.read(path, version, start, stop)
-            with disk_files.naming(str(target)):
+            with named_errors.naming(str(target)):
                 file.write(data)
 
 

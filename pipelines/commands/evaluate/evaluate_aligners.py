@@ -13,8 +13,8 @@ import pyarrow as pa
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.aligner_registry import NAMED, read_name
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.commands.command_options import EvaluateAlignersOptions
 from pairweave.pipelines.commands.text_tables import token_table
-from pairweave.pipelines.options.command_options import EvaluateAlignersOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError, InputError

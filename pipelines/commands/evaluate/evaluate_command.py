@@ -4,13 +4,13 @@ import sys
 from collections.abc import Callable, Sequence
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.evaluate import evaluate_tags
-from pairweave.pipelines.options.command_options import (
+from pairweave.pipelines.commands.command_options import (
     CompareExamplesOptions,
     EvaluateLinksOptions,
     EvaluateSentencesOptions,
     EvaluateSuggestionsOptions,
 )
+from pairweave.pipelines.commands.evaluate import evaluate_aligners, evaluate_tags
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.metrics.example_metrics import (
@@ -67,8 +67,6 @@ def main(_name: str, arguments: Sequence[str]) -> int:
 
 
 def _aligners(arguments: Sequence[str]) -> int:
-    from pairweave.pipelines.commands.evaluate import evaluate_aligners
-
     return evaluate_aligners.main(arguments)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.options.command_options import EvaluateTagsOptions, JudgementOptions
+from pairweave.pipelines.commands.command_options import EvaluateTagsOptions, JudgementOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import find_syntax

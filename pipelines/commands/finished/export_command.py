@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.commands.command_options import ExportOptions
 from pairweave.pipelines.commands.finished.export_golden import GoldenSet
-from pairweave.pipelines.options.command_options import ExportOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.export.export import Exported, export

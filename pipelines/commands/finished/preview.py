@@ -7,9 +7,9 @@ from typing import Any
 import rich.console
 import rich.text
 
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.options.command_options import PreviewOptions
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.commands.command_options import PreviewOptions
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.report import run_samples
 from pairweave.transforms.report.shown_text import linked_words, pieces

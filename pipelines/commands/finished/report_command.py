@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.options.command_options import ReportOptions
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.commands.command_options import ReportOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.commit.checking import read_sums
 from pairweave.transforms.errors import ConfigError

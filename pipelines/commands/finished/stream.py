@@ -8,11 +8,11 @@ import time
 from collections.abc import Sequence
 from typing import BinaryIO
 
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.options.stream_options import StreamCommandOptions
+from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.process import supervisor, terminal
 from pairweave.pipelines.streaming.lines import Lines
+from pairweave.pipelines.streaming.stream_options import StreamCommandOptions
 from pairweave.pipelines.streaming.streamed_runs import open_stream
 from pairweave.transforms.streaming.tag_stream import Position, TagStream
 

@@ -7,17 +7,18 @@ import itertools
 import time
 from collections.abc import Collection, Mapping, Sequence
 
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags, outputs
-from pairweave.pipelines.options.refresh_options import RefreshOptions
+from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.process import interrupt, terminal
 from pairweave.pipelines.recipes.recipe_options import EngineOptions
 from pairweave.pipelines.refresh import file_ledger, night_metrics, records, refitting, tables
 from pairweave.pipelines.refresh.chain import leftovers, log_seals, table_place
 from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
 from pairweave.pipelines.refresh.lineage import Lineage
+from pairweave.pipelines.refresh.night import Night, commit, overtaken
 from pairweave.pipelines.refresh.night_config import NightConfig, differences, read_config
 from pairweave.pipelines.refresh.records import Json, Record
+from pairweave.pipelines.refresh.refresh_options import RefreshOptions
 from pairweave.pipelines.refresh.table_lock import held
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.run_files import to_json
@@ -190,8 +191,6 @@ def _work(
     found: Found,
     extra: Sequence[str],
 ) -> int:
-    from pairweave.pipelines.refresh.night import Night, commit, overtaken
-
     try:
         night = Night(config, options, base, found, extra)
         late = night.late() if options.prepared_only else set()
@@ -230,8 +229,6 @@ def _prepare(
     config: NightConfig, options: RefreshOptions, base: Record | None, found: Found
 ) -> int:
     """Write the jobs that a night needs to a file, and start none of them."""
-    from pairweave.pipelines.refresh.night import Night
-
     assert options.launches is not None
     jobs = []
     if base is None or options.migrate or found.changes_rows or options.takedown is not None:
@@ -252,8 +249,6 @@ def _quiet(
 ) -> int:
     """End a night that changes no row; note files that moved or were written again."""
     if found.moved or found.touched:
-        from pairweave.pipelines.refresh.night import Night, commit
-
         made = Night(config, options, base, found, ()).make()
         commit(options.output, made)
         count = len(found.moved) + len(found.touched)

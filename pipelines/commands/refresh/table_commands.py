@@ -7,7 +7,12 @@ from typing import TypeVar
 import orjson
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.options.refresh_options import (
+from pairweave.pipelines.process import terminal
+from pairweave.pipelines.refresh import records, tables
+from pairweave.pipelines.refresh.chain import log_seals, table_place
+from pairweave.pipelines.refresh.forgetting.forget import forget
+from pairweave.pipelines.refresh.records import Record
+from pairweave.pipelines.refresh.refresh_options import (
     CompactOptions,
     ForgetOptions,
     HistoryOptions,
@@ -17,11 +22,6 @@ from pairweave.pipelines.options.refresh_options import (
     VacuumOptions,
     VerifyOptions,
 )
-from pairweave.pipelines.process import terminal
-from pairweave.pipelines.refresh import records, tables
-from pairweave.pipelines.refresh.chain import log_seals, table_place
-from pairweave.pipelines.refresh.forgetting.forget import forget
-from pairweave.pipelines.refresh.records import Record
 from pairweave.pipelines.refresh.upkeep.compact import compact
 from pairweave.pipelines.refresh.upkeep.vacuum import vacuum
 from pairweave.pipelines.refresh.upkeep.verify import verify

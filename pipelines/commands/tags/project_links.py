@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from pairweave.pipelines.options.command_options import TagsProjectOptions
+from pairweave.pipelines.commands.command_options import TagsProjectOptions
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import fields_of
 from pairweave.transforms.errors import InputError

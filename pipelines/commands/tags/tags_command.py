@@ -5,7 +5,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from pairweave.pipelines.cli import Command
+from pairweave.pipelines.command_line.command_table import Command
 from pairweave.transforms.errors import ConfigError
 
 SUBCOMMANDS = {

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import orjson
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.options.command_options import TagsProfileOptions
+from pairweave.pipelines.commands.command_options import TagsProfileOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.markup.markup import find_syntax

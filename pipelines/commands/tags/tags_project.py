@@ -12,9 +12,11 @@ import pyarrow as pa
 
 from pairweave.models.aligner import Aligned, LoadedAligner
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
+from pairweave.pipelines.aligners.aligner_options import AlignerOptions
 from pairweave.pipelines.aligners.aligner_registry import ALIGNERS, aligner_of
 from pairweave.pipelines.aligners.given import Given
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.commands.command_options import TagsProjectOptions
 from pairweave.pipelines.commands.tags.project_links import (
     Block,
     LinkBlock,
@@ -23,8 +25,6 @@ from pairweave.pipelines.commands.tags.project_links import (
     pharaoh_links,
 )
 from pairweave.pipelines.commands.text_tables import token_table
-from pairweave.pipelines.options.aligner_options import AlignerOptions
-from pairweave.pipelines.options.command_options import TagsProjectOptions
 from pairweave.pipelines.parts.second_aligner_part import OPTIONS as OF_SECOND
 from pairweave.pipelines.process import terminal
 from pairweave.transforms import schemas

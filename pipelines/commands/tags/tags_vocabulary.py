@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import sentencepiece
 
+from pairweave.models.subwords.symbol_pieces import extend_tokenizer, write_sentencepiece
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.tags.tag_options import TagsVocabularyOptions
 from pairweave.pipelines.process import terminal
@@ -32,14 +33,10 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     if options.train and options.output_model is not None:
         facts["sentencepiece"] = _train(options, listed, options.output_model)
     elif options.sentencepiece is not None and options.output_model is not None:
-        from pairweave.models.subwords.symbol_pieces import write_sentencepiece
-
         facts["sentencepiece"] = write_sentencepiece(
             options.sentencepiece, listed, options.output_model
         )
     if options.tokenizer is not None and options.output_tokenizer is not None:
-        from pairweave.models.subwords.symbol_pieces import extend_tokenizer
-
         facts["tokenizer"] = extend_tokenizer(options.tokenizer, listed, options.output_tokenizer)
     if options.output is not None:
         files.write_alone(options.output, "".join(f"{symbol}\n" for symbol in listed).encode())

@@ -13,7 +13,8 @@ from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig  #
 from pairweave.models.encoder.neural import load_aligner  # noqa: E402
 from pairweave.transforms.errors import ConfigError  # noqa: E402
 from tests.makers.encoder_families import PAIRS, SIZE, SIZES, write_family  # noqa: E402
-from tests.makers.encoders import links_of, token_table, write_bert  # noqa: E402
+from tests.makers.encoders import write_bert  # noqa: E402
+from tests.makers.token_tables import links_of, token_table  # noqa: E402
 
 
 @pytest.fixture(scope="module")

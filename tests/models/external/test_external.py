@@ -22,8 +22,8 @@ from pairweave.models.external.external_text import linked_table, safe_token, te
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from tests.makers import fake_programs
-from tests.makers.encoders import links_of, token_table
 from tests.makers.fake_programs import write_program, write_python
+from tests.makers.token_tables import links_of, token_table
 
 PAIRS = [("a b c", "x y"), ("", "x"), ("a", ""), ("d e", "u v w")]
 DIAGONAL = [{(0, 0), (1, 1)}, set(), set(), {(0, 0), (1, 1)}]

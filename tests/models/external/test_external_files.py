@@ -16,8 +16,8 @@ from pairweave.models.external.external_files import (
 )
 from pairweave.models.external.external_programs import Call, ExternalConfig, Program
 from pairweave.transforms.errors import ConfigError, WorkerError
-from tests.makers.encoders import links_of, token_table
 from tests.makers.fake_programs import write_program
+from tests.makers.token_tables import links_of, token_table
 
 RATIO, TENSION = b"expected target length = source length * 1.25\n", b"final tension: 4.5\n"
 

@@ -20,7 +20,8 @@ from pairweave.models.finetune.finetune_losses import Losses  # noqa: E402
 from pairweave.models.finetune.finetune_model import load_trainee, pad_rows  # noqa: E402
 from pairweave.models.finetune.finetune_pairs import RowMaker, prepare_pairs, updates_of_epoch  # noqa: E402
 from pairweave.transforms.errors import ConfigError  # noqa: E402
-from tests.makers.encoders import token_table, write_bert, write_xlmr  # noqa: E402
+from tests.makers.encoders import write_bert, write_xlmr  # noqa: E402
+from tests.makers.token_tables import token_table  # noqa: E402
 from tests.makers.toy_language import (  # noqa: E402
     alignment_error,
     toy_pairs,

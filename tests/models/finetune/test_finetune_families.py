@@ -14,7 +14,8 @@ from pairweave.models.finetune.finetune import train  # noqa: E402
 from pairweave.models.finetune.finetune_config import OBJECTIVES, FinetuneConfig  # noqa: E402
 from pairweave.models.finetune.finetune_model import load_trainee  # noqa: E402
 from tests.makers.encoder_families import SIZES, write_family  # noqa: E402
-from tests.makers.encoders import token_table, write_bert  # noqa: E402
+from tests.makers.encoders import write_bert  # noqa: E402
+from tests.makers.token_tables import token_table  # noqa: E402
 
 PAIRS = [
     ("The cat sat on the mat .", "Die Katze sass auf der Matte ."),

@@ -14,7 +14,8 @@ from pairweave.models.similarity import margin  # noqa: E402
 from pairweave.models.similarity.margin import Neighbours, margins  # noqa: E402
 from pairweave.models.similarity.sentence_vectors import SentenceEncoder  # noqa: E402
 from pairweave.transforms import schemas  # noqa: E402
-from tests.makers.encoders import token_table, write_bert, write_xlmr  # noqa: E402
+from tests.makers.encoders import write_bert, write_xlmr  # noqa: E402
+from tests.makers.token_tables import token_table  # noqa: E402
 from tests.oracles import slow_margin  # noqa: E402
 from tests.oracles.slow_yisi import SlowYisi  # noqa: E402
 

@@ -23,7 +23,8 @@ from pairweave.models.similarity.yisi import f_score  # noqa: E402
 from pairweave.models.similarity.yisi_scorer import YisiScorer  # noqa: E402
 from pairweave.transforms import schemas  # noqa: E402
 from pairweave.transforms.errors import ConfigError  # noqa: E402
-from tests.makers.encoders import token_table, write_bert, write_xlmr  # noqa: E402
+from tests.makers.encoders import write_bert, write_xlmr  # noqa: E402
+from tests.makers.token_tables import token_table  # noqa: E402
 from tests.oracles.slow_yisi import SlowYisi  # noqa: E402
 
 PAIRS = [

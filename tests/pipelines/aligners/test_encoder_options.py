@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from pairweave.pipelines.options.job_options import AlignOptions, AugmentOptions, FitOptions
+from pairweave.pipelines.job_options.pair_options import AlignOptions, AugmentOptions, FitOptions
 from tests.makers import runs
 
 SIDES = ("--source_input", "a.en", "--target_input", "a.de", "--output", "out")

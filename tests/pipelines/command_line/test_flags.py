@@ -5,17 +5,17 @@ import tempfile
 
 import pytest
 
-from pairweave.pipelines.cli import COMMANDS, JOBS
 from pairweave.pipelines.command_line import flags, short_help
-from pairweave.pipelines.jobs import augment
-from pairweave.pipelines.options.command_options import EvaluateLinksOptions
-from pairweave.pipelines.options.job_options import (
+from pairweave.pipelines.command_line.command_table import COMMANDS, JOBS
+from pairweave.pipelines.commands.command_options import EvaluateLinksOptions
+from pairweave.pipelines.job_options.pair_options import (
     AlignOptions,
     AugmentOptions,
     FinetuneOptions,
     FitOptions,
 )
-from pairweave.pipelines.options.suggest_options import SuggestOptions
+from pairweave.pipelines.job_options.suggest_options import SuggestOptions
+from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.run.attempts import retry
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pairweave.pipelines.commands import demo
-from pairweave.pipelines.options.stream_options import StreamCommandOptions
+from pairweave.pipelines.streaming.stream_options import StreamCommandOptions
 from pairweave.pipelines.streaming.streamed_runs import open_stream
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.export.export import export

@@ -4,7 +4,7 @@ import pytest
 
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.flink import job_jar
-from pairweave.pipelines.options.job_options import AlignOptions
+from pairweave.pipelines.job_options.pair_options import AlignOptions
 from pairweave.transforms.errors import ConfigError
 
 WORKERS = {"environment_type": "EXTERNAL", "environment_config": "localhost:50000"}

@@ -2,9 +2,9 @@
 
 import pytest
 
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.options.corpora import check_run_options, corpora_of
 from pairweave.pipelines.options.corpus_options import PairCorpus
-from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.transforms.errors import ConfigError
 
 

@@ -17,6 +17,11 @@ from pairweave.transforms.option_facts import role_of
 
 ROOMS = (
     "pipelines.options",
+    "pipelines.job_options",
+    "pipelines.aligners.aligner_options",
+    "pipelines.commands.command_options",
+    "pipelines.refresh.refresh_options",
+    "pipelines.streaming.stream_options",
     "pipelines.commands.tags.tag_options",
     "pipelines.trial.trial_options",
     "transforms",

@@ -5,11 +5,10 @@ from typing import Annotated
 import pytest
 from pydantic import Field
 
-from pairweave.pipelines import cli
-from pairweave.pipelines.command_line import flags, outputs
+from pairweave.pipelines.command_line import command_table, flags, outputs
 from pairweave.pipelines.engines import private_network
 from pairweave.pipelines.engines.dataflow import places
-from pairweave.pipelines.options.job_options import AlignOptions
+from pairweave.pipelines.job_options.pair_options import AlignOptions
 from pairweave.pipelines.recipes import step_checks
 from pairweave.pipelines.refresh import night_config
 from pairweave.transforms.errors import ConfigError
@@ -58,9 +57,11 @@ def made(**values):
 @pytest.fixture
 def new_job(monkeypatch, tmp_path):
     """Let the command align have the new options."""
-    options_of = cli.options_of
+    options_of = command_table.options_of
     monkeypatch.setattr(
-        cli, "options_of", lambda name: NewOptions if name == "align" else options_of(name)
+        private_network,
+        "options_of",
+        lambda name: NewOptions if name == "align" else options_of(name),
     )
     monkeypatch.chdir(tmp_path)
 

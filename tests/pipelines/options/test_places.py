@@ -10,8 +10,8 @@ import typing
 
 import pytest
 
-from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.engines.dataflow import places
 from pairweave.pipelines.options.base import GraphOptions, PlannedOptions, left_out_options
 from pairweave.pipelines.recipes import recipe

@@ -3,10 +3,10 @@
 import pytest
 from pydantic import Field
 
+from pairweave.pipelines.job_options.filter_options import FilterJobOptions
+from pairweave.pipelines.job_options.pair_options import AlignOptions, AugmentOptions
+from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.options.base import Options, left_out_options
-from pairweave.pipelines.options.filter_options import FilterJobOptions
-from pairweave.pipelines.options.job_options import AlignOptions, AugmentOptions
-from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.transforms.option_facts import PLANNED_OTHERWISE, UNPLANNED, UNSAID, marked
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.options.corpora import corpora_of
-from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.transforms.errors import ConfigError
 
 

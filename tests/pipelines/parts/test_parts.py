@@ -7,9 +7,9 @@ import pytest
 from pydantic import Field
 
 from pairweave.models.model_store import ModelReference
-from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.job_options.pair_options import AlignOptions
 from pairweave.pipelines.jobs import align
-from pairweave.pipelines.options.job_options import AlignOptions
 from pairweave.pipelines.parts.part import Learned, Part, Settled
 from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
 from pairweave.pipelines.run.memory_plan import need_of

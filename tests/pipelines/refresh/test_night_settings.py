@@ -3,8 +3,8 @@
 import pytest
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.options.filter_options import FilterJobOptions
-from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.job_options.filter_options import FilterJobOptions
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.refresh.night_config import settings_of
 
 

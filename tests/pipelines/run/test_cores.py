@@ -8,7 +8,7 @@ from pairweave.models.hmm.hmm_reference import HmmReference
 from pairweave.models.translators.translator import TranslatorConfig
 from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.aligners.aligner_registry import aligner_of
-from pairweave.pipelines.options.job_options import AlignOptions, FitOptions
+from pairweave.pipelines.job_options.pair_options import AlignOptions, FitOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER, ChosenAligner
 from pairweave.pipelines.parts.pair_scorer_part import PAIR_SCORER, PairScorer
 from pairweave.pipelines.parts.part import Settled

@@ -12,8 +12,8 @@ from pairweave.models.sentences.sentence_encoder_reference import SentenceEncode
 from pairweave.models.translators.translator import TranslatorConfig
 from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines import cli
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
-from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.parts.part import Settled
 from pairweave.pipelines.process import memory
 from pairweave.pipelines.run import memory_plan

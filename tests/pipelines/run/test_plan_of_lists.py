@@ -5,8 +5,8 @@ import hashlib
 import pyarrow as pa
 import pytest
 
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
-from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.run.configuration import flat_configuration
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.known_pairs import IdSet, Tombstones

@@ -118,7 +118,8 @@ def test_an_encoder_is_a_second_aligner(directory):
     pytest.importorskip("torch", reason="needs the extra `neural`")
     from pairweave.models.encoder.encoder_config import EncoderConfig
     from pairweave.models.encoder.neural import load_aligner
-    from tests.makers.encoders import token_table, write_bert
+    from tests.makers.encoders import write_bert
+    from tests.makers.token_tables import token_table
 
     sides = list(zip(*map(corpora.sentence, range(PAIRS)), strict=True))
     write_bert(directory / "bert", [*sides[0], *sides[1]], layers=2)

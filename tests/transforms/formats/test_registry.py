@@ -10,9 +10,9 @@ from pathlib import Path
 import orjson
 import pytest
 
+from pairweave.pipelines.job_options.pair_options import AlignOptions
 from pairweave.pipelines.options.corpus_options import PairCorpus
 from pairweave.pipelines.options.format_names import FormatOptions
-from pairweave.pipelines.options.job_options import AlignOptions
 from pairweave.pipelines.run import plan_facts
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.export.export_formats import MarkupExport, RowExport

@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from pairweave.models.hmm.hmm import HmmConfig, fit
-from pairweave.pipelines.steps import phrase_scoring
+from pairweave.pipelines.run_steps import phrase_scoring
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.links.confidence import (

@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from pairweave.pipelines.options.stream_options import StreamCommandOptions
 from pairweave.pipelines.streaming import streamed_runs
+from pairweave.pipelines.streaming.stream_options import StreamCommandOptions
 from pairweave.transforms.streaming import pair_passes
 from pairweave.transforms.streaming.pair_passes import PairPasses
 from tests.makers import finished_runs

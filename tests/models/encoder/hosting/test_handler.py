@@ -33,8 +33,8 @@ from pairweave.transforms.shards.shard import Shard  # noqa: E402
 from pairweave.transforms.shards.shuffle import make_shard  # noqa: E402
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens  # noqa: E402
 from tests.makers import corpora, poisoned, rows, runs  # noqa: E402
-from tests.makers.encoders import token_table  # noqa: E402
 from tests.makers.poisoned import command  # noqa: E402
+from tests.makers.token_tables import token_table  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ import pytest
 from pairweave.pipelines.cli import main
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.dataflow import checks, places
-from pairweave.pipelines.options.job_options import AlignOptions, AugmentOptions
-from pairweave.pipelines.options.suggest_options import SuggestOptions
+from pairweave.pipelines.job_options.pair_options import AlignOptions, AugmentOptions
+from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.transforms.errors import ConfigError
 from tests.makers import dataflow, stores
 

@@ -7,13 +7,13 @@ import pydantic
 from pydantic import Field
 
 from pairweave.models.finetune.finetune_config import TrainingOptions
-from pairweave.pipelines.options.aligner_options import AlignerOptions
+from pairweave.pipelines.aligners.aligner_options import AlignerOptions
+from pairweave.pipelines.job_options.representation_options import RepresentationOptions
 from pairweave.pipelines.options.base import (
     GIVEN_TOKENS,
     JobOptions,
     Options,
     PairInputOptions,
-    Patterns,
     PlannedOptions,
     RowJobOptions,
     SegmenterOptions,
@@ -157,23 +157,6 @@ class MethodOptions(StepOptions):
     )
 
 
-class RepresentationOptions(StepOptions):
-    """The representation of tags."""
-
-    representation: Literal["indexed", "xliff", "masked", "html", "raw", "template"] = Field(
-        "indexed",
-        description="how tags look: indexed <a_0> ... </a_0>, xliff <g id=...>, masked "
-        "XLF_OPENG,1, html <b>, raw with the names of --tag_profile, or a --template",
-    )
-    template: Patterns = Field(
-        (),
-        max_length=3,
-        description="with --representation template: forms of opening, closing and self-closing "
-        "tags, such as '⟦{index}⟧' '⟦/{index}⟧' '⟦{index}/⟧'",
-        json_schema_extra={"metavar": "TAG", **UNSAID},
-    )
-
-
 class KeptLinksOptions(StepOptions):
     """Keeping links."""
 
@@ -230,10 +213,13 @@ class AugmentOptions(
 
     def reserved_text(self) -> str:
         """Return a pattern of tags in any representation, and of masks."""
-        from pairweave.pipelines.options.representation import output_symbols
+        # They read profiles, which takes long to import.
+        from pairweave.pipelines.job_options.representation import output_symbols
         from pairweave.transforms.suggestions.span_lengths import MASK
 
-        return "|".join(filter(None, (RESERVED_PATTERN, MASK, output_symbols(self))))
+        return "|".join(
+            filter(None, (RESERVED_PATTERN, MASK, output_symbols(self, self.tag_profile)))
+        )
 
     @pydantic.model_validator(mode="before")
     @classmethod

@@ -8,7 +8,7 @@ import pydantic
 from pydantic import Field
 
 from pairweave.models.encoder.encoder_config import CompareUnit, HeadName
-from pairweave.pipelines.options.aligner_options import TranslationAlignerOptions
+from pairweave.pipelines.aligners.aligner_options import TranslationAlignerOptions
 from pairweave.pipelines.options.base import (
     PairInputOptions,
     Patterns,

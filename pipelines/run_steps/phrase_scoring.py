@@ -7,7 +7,7 @@ the links, and needed only if the options ask for scores.
 import pyarrow as pa
 
 from pairweave.models.hmm import hmm_reference
-from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
 from pairweave.pipelines.run.run import Run
 from pairweave.transforms.config import pick

@@ -16,6 +16,8 @@ from pairweave.pipelines.options.base import TrainedTokenOptions
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
 from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
 from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.minimum_score import RejectLowScores
+from pairweave.pipelines.steps.scoring_pairs import RejectByRules
 from pairweave.pipelines.steps.steps import GatherSample, ReadUnits, Screen
 from pairweave.transforms.known_pairs import mark_known
 from pairweave.transforms.screen import ScreenConfig, screen
@@ -72,9 +74,6 @@ def apply_rules(batches: Batches, run: Run) -> Batches:
     rules = run.find(RULE_BLOCK)
     if rules is None:
         return batches
-    from pairweave.pipelines.filtering.minimum_score import RejectLowScores
-    from pairweave.pipelines.filtering.scoring_pairs import RejectByRules
-
     batches = batches | "Filter" >> RejectByRules(rules.config)
     if rules.minimum is None:
         return batches

@@ -4,7 +4,7 @@ import functools
 
 import apache_beam as beam
 
-from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.parts.glossary_part import GLOSSARY
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.step_times import timed

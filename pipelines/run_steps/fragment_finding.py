@@ -12,7 +12,7 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.models.translators import translator_reference
 from pairweave.models.translators.lexical_translator import LexicalTranslator
 from pairweave.models.translators.translator_reference import TranslatorReference
-from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.hmm_fitting import NO_MODEL

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from pairweave.pipelines.job_options.representation_options import RepresentationOptions
 from pairweave.pipelines.options.base import Options, SegmenterOptions
-from pairweave.pipelines.options.job_options import RepresentationOptions
 from pairweave.transforms.config import SeedOptions
 from pairweave.transforms.links.link_options import PhraseOptions
 from pairweave.transforms.option_facts import FILE_OF_LAUNCHER

@@ -1,6 +1,6 @@
 """The representation of tags from options."""
 
-from pairweave.pipelines.options.job_options import AugmentOptions, RepresentationOptions
+from pairweave.pipelines.job_options.representation_options import RepresentationOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.tags.tag_profile import read_profile
 from pairweave.transforms.tags.tag_rendering import Name, is_indexed, symbol_pattern
@@ -28,11 +28,11 @@ def representation_of(options: RepresentationOptions) -> Name:
     return opening, closing, empty
 
 
-def output_symbols(options: AugmentOptions) -> str:
+def output_symbols(options: RepresentationOptions, tag_profile: str | None) -> str:
     """Return a pattern of symbols besides indexed tags that a text must not contain, or ""."""
     name = representation_of(options)
     if name == "raw":
         # A later check refuses raw without a profile.
-        profile = options.tag_profile and read_profile(options.tag_profile)
+        profile = tag_profile and read_profile(tag_profile)
         return profile.names.pattern() if profile and profile.names.counts else ""
     return "" if is_indexed(name) else symbol_pattern(name)

@@ -5,13 +5,13 @@ import os
 
 import pytest
 
+from pairweave.pipelines.job_options.bitext_options import BitextOptions
+from pairweave.pipelines.job_options.filter_options import FilterJobOptions
+from pairweave.pipelines.job_options.pair_options import AlignOptions, AugmentOptions, FitOptions
+from pairweave.pipelines.job_options.suggest_methods import check_methods
+from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.jobs import bitext
 from pairweave.pipelines.options.base import RunOptions
-from pairweave.pipelines.options.bitext_options import BitextOptions
-from pairweave.pipelines.options.filter_options import FilterJobOptions
-from pairweave.pipelines.options.job_options import AlignOptions, AugmentOptions, FitOptions
-from pairweave.pipelines.options.suggest_methods import check_methods
-from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.transforms.errors import ConfigError
 
 

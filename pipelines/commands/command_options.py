@@ -10,9 +10,9 @@ from pairweave.models.similarity.similarity_options import (
     ProjectionKind,
     SimilarityEncoderOptions,
 )
+from pairweave.pipelines.aligners.aligner_options import AlignerOptions
 from pairweave.pipelines.aligners.aligner_registry import NAMED
 from pairweave.pipelines.aligners.given import AttentionOptions
-from pairweave.pipelines.options.aligner_options import AlignerOptions
 from pairweave.pipelines.options.base import Language, Options, Patterns
 from pairweave.pipelines.options.format_names import ExportFormatName
 from pairweave.transforms.config import pick

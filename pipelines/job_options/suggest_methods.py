@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from pairweave.pipelines.options.aligner_options import AlignerSettings
+from pairweave.pipelines.aligners.aligner_options import AlignerSettings
+from pairweave.pipelines.job_options.suggest_options import FitLengthsOptions, SuggestOptions
 from pairweave.pipelines.options.base import TranslatorOptions
-from pairweave.pipelines.options.suggest_options import FitLengthsOptions, SuggestOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.link_options import SymmetrizeOptions
 from pairweave.transforms.suggestions.suggestion_options import AlignedOptions, RandomOptions

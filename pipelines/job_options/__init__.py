@@ -1,0 +1,1 @@
+"""The options of each job: one frozen model a job, which `--help` reads without Beam."""

@@ -1,0 +1,135 @@
+"""No two modules import each other, and imports wait inside functions only for what is slow."""
+
+import ast
+import functools
+from pathlib import Path
+
+import pytest
+
+import pairweave
+
+ROOT = Path(pairweave.__file__).parent
+FOLDERS = ("models", "pipelines", "transforms")
+
+SLOW = frozenset(
+    {
+        *("apache_beam", "ctranslate2", "datasets", "deltalake", "fsspec", "google", "jinja2"),
+        *("numba", "numpy", "orjson", "pandas", "polars", "pyarrow", "pydantic", "regex"),
+        *("sentencepiece", "tokenizers", "torch", "transformers", "yaml"),
+    }
+)
+"""Libraries that are optional, or take long to import."""
+
+LOADED_BY_ITSELF = (
+    "pairweave.models.encoder.hosting.encoder_reference",
+    "pairweave.models.encoder.hosting.loaded_encoder",
+)
+"""A reference loads the encoder that is held by reference: the only circle that is left."""
+
+AT_THE_START = frozenset({"pairweave.pipelines.cli", "pairweave.pipelines.process.first_signals"})
+"""Modules whose time counts before signals are answered, whatever they import."""
+
+
+def names_of(node, package):
+    """Return the modules that an import statement may name."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    assert node.level == 0, package
+    folder = ROOT.joinpath(*node.module.split(".")[1:])
+    return [
+        f"{node.module}.{alias.name}" if is_module(folder / alias.name) else node.module
+        for alias in node.names
+    ]
+
+
+def is_module(path):
+    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
+
+
+def imports_of(tree, package):
+    """Yield (module, whether at the top, whether when the program runs) for each import."""
+
+    def walk(node, *, top, runs):
+        for child in ast.iter_child_nodes(node):
+            inside = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+            types = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
+            if isinstance(child, ast.Import | ast.ImportFrom):
+                yield from ((name, top, runs) for name in names_of(child, package))
+            yield from walk(child, top=top and not inside, runs=runs and not types)
+
+    yield from walk(tree, top=True, runs=True)
+
+
+@functools.cache
+def modules():
+    """Return each module's imports."""
+    found = {}
+    for folder in FOLDERS:
+        for path in (ROOT / folder).rglob("*.py"):
+            parts = ("pairweave", *path.relative_to(ROOT).with_suffix("").parts)
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            found[name] = list(imports_of(ast.parse(path.read_text("utf-8")), name))
+    return found
+
+
+def inner(name):
+    """Return the modules of the project that a module imports in any way."""
+    return {each for each, _, _ in modules()[name] if each in modules() and each != name}
+
+
+@functools.cache
+def slow_ones(name):
+    """Return the slow libraries that are loaded when a module is imported."""
+    seen, waiting, slow = {name}, [name], set()
+    while waiting:
+        for each, top, runs in modules()[waiting.pop()]:
+            if not (top and runs):
+                continue
+            slow |= {each.split(".")[0]} & SLOW
+            if each in modules() and each not in seen:
+                seen.add(each)
+                waiting.append(each)
+    return frozenset(slow)
+
+
+def circles(names):
+    """Return the sets of modules that import each other (Tarjan's components)."""
+    numbers, lowest, path, sets = {}, {}, [], []
+
+    def visit(name):
+        numbers[name] = lowest[name] = len(numbers)
+        path.append(name)
+        for other in sorted(inner(name) & names):
+            if other not in numbers:
+                visit(other)
+                lowest[name] = min(lowest[name], lowest[other])
+            elif other in path:
+                lowest[name] = min(lowest[name], numbers[other])
+        if lowest[name] == numbers[name]:
+            start = path.index(name)
+            sets.append(path[start:])
+            del path[start:]
+
+    for name in sorted(names):
+        if name not in numbers:
+            visit(name)
+    return [members for members in sets if len(members) > 1]
+
+
+@pytest.mark.parametrize("folder", ["pipelines", "transforms"])
+def test_no_two_modules_import_each_other(folder):
+    names = {name for name in modules() if name.startswith(f"pairweave.{folder}.")}
+    assert circles(names) == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_an_import_waits_inside_a_function_only_for_something_slow(folder):
+    idle = [
+        f"{name} -> {each}"
+        for name, found in modules().items()
+        if name.startswith(f"pairweave.{folder}.")
+        for each, top, runs in found
+        if runs and not top and each in modules() and each not in AT_THE_START
+        if not slow_ones(each) - slow_ones(name) and (name, each) != LOADED_BY_ITSELF
+    ]
+    assert idle == []
