@@ -24,9 +24,11 @@ def repository(environment: Mapping[str, str]) -> str | None:
     checkout's remote ``origin``; None if that is no address on the web.
     """
     server, name = environment.get("GITHUB_SERVER_URL"), environment.get("GITHUB_REPOSITORY")
-    found = environment.get("PAIRWEAVE_REPOSITORY") or (f"{server}/{name}" if name else _origin())
-    found = re.sub(r"^(?:ssh://)?git@([^:/]+)[:/]", r"https://\1/", found.strip())
-    return found.removesuffix("/").removesuffix(".git") if found.startswith("https://") else None
+    address = environment.get("PAIRWEAVE_REPOSITORY") or (f"{server}/{name}" if name else _origin())
+    address = re.sub(r"^(?:ssh://)?git@([^:/]+)[:/]", r"https://\1/", address.strip())
+    return (
+        address.removesuffix("/").removesuffix(".git") if address.startswith("https://") else None
+    )
 
 
 def _origin() -> str:

@@ -39,8 +39,8 @@ def write(folder: Path) -> None:
     folder.mkdir(exist_ok=True, parents=True)
     pages = {
         **{
-            f"options_{name.replace(' ', '_')}": options_page(name, *found)
-            for name, found in option_models().items()
+            f"options_{name.replace(' ', '_')}": options_page(name, *model)
+            for name, model in option_models().items()
         },
         "options": options_index(),
         "columns": columns_page(),
@@ -60,16 +60,16 @@ def write(folder: Path) -> None:
 
 def option_models() -> dict[str, tuple[type[base.Options], str]]:
     """Return the option model of every command and subcommand, and what it does, by its words."""
-    found = {}
+    models = {}
     for name, command in cli.COMMANDS.items():
         if command.options:
             module, _, model = command.options.partition(":")
-            found[name] = getattr(importlib.import_module(module), model), command.about
+            models[name] = getattr(importlib.import_module(module), model), command.about
         elif name not in _KINDS:
-            found[name] = _parsed_model(name)
+            models[name] = _parsed_model(name)
     for name, kinds in _KINDS.items():
-        found |= {f"{name} {kind}": _parsed_model(name, kind) for kind in kinds}
-    return found
+        models |= {f"{name} {kind}": _parsed_model(name, kind) for kind in kinds}
+    return models
 
 
 _KINDS = {
@@ -105,9 +105,9 @@ def _parsed_model(*words: str) -> tuple[type[base.Options], str]:
 
 def options_index() -> str:
     """Return the page that lists the pages of options."""
-    found = option_models()
-    links = {name: f"options_{name.replace(' ', '_')}" for name in found}
-    rows = [(f"[`pairweave {name}`]({links[name]}.md)", found[name][1]) for name in found]
+    models = option_models()
+    links = {name: f"options_{name.replace(' ', '_')}" for name in models}
+    rows = [(f"[`pairweave {name}`]({links[name]}.md)", models[name][1]) for name in models]
     tree = "\n".join(("```{toctree}", ":hidden:", "", *links.values(), "```"))
     about = "Of each command, with values, defaults and meanings, as the code declares them."
     return _page("Options", about, _table(("command", "what it does"), rows), tree)
@@ -284,8 +284,15 @@ def api_page() -> str:
     """Return the page with the public functions and classes."""
     parts = []
     for name in sorted(pairweave.__all__):
-        kind = "autoclass" if inspect.isclass(getattr(pairweave, name)) else "autofunction"
-        members = "\n   :members:" if kind == "autoclass" else ""
+        value = getattr(pairweave, name)
+        if not callable(value):  # the version
+            parts.append(
+                f"## {name}\n\n```{{eval-rst}}\n.. py:data:: pairweave.{name}\n   :type: str\n```"
+            )
+            continue
+        kind = "autoclass" if inspect.isclass(value) else "autofunction"
+        # The docstring of a named tuple lists its fields.
+        members = "" if kind == "autofunction" or hasattr(value, "_fields") else "\n   :members:"
         parts.append(f"## {name}\n\n```{{eval-rst}}\n.. {kind}:: pairweave.{name}{members}\n```")
     about = "Everything that is not on this page is private and may change without notice."
     return _page("Python API", about, *parts)

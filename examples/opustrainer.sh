@@ -5,6 +5,7 @@
 set -eu
 run=$1 work=$2
 mkdir -p "$work"
+work=$(cd "$work" && pwd)  # OpusTrainer looks for files beside the YAML file
 "${PAIRWEAVE:-pairweave}" export "$run" --format opustrainer --alignment whitespace --kinds tagged \
   --shuffle true --output "$work/data"
 cat >"$work/stages.yml" <<YAML

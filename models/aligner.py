@@ -12,7 +12,7 @@ MAX_TOKENS = 32_767
 """Links number tokens in 16 bits."""
 
 NOTHING = ""
-"""The digest of an aligner that was to be fitted in a run where no pair passed the screen."""
+"""The digest recorded when an aligner was to be fitted but no pair passed the screen."""
 
 GivenUp = dict[int, tuple[str, str]]
 """Reason and detail of the pairs that an aligner cannot take, by row."""
@@ -50,11 +50,11 @@ class LoadedAligner(Protocol):
     """An aligner that a process has loaded for a job."""
 
     def align_or_reject(self, table: pa.Table) -> Aligned:
-        """Turn TOKENS rows into LINKED rows, and give up those that the aligner cannot align."""
+        """Turn TOKENS rows into LINKED rows, and give up rows that the aligner cannot align."""
         ...
 
     def with_soft_links(self, least: float) -> "LoadedAligner":
-        """Return an aligner that makes all links with at least this probability, if it can."""
+        """Return an aligner that makes every link with at least this probability, if it can."""
         ...
 
 
@@ -69,7 +69,7 @@ class LoadableReference(AlignerReference):
         """Return the aligner, which a process loads once.
 
         Raises:
-            ConfigError: It cannot be loaded, or is not the one that is meant.
+            ConfigError: It cannot be loaded, or is not the planned one.
         """
         raise NotImplementedError
 
@@ -98,7 +98,7 @@ def require_countable(table: pa.Table) -> None:
     """Check that links can number the tokens of every pair.
 
     Raises:
-        WorkerError: A side has too many; names the pair.
+        WorkerError: A side has too many tokens; names the pair.
     """
     for name in ("source_tokens", "target_tokens"):
         sizes = flat_columns.lengths_of(table.column(name))

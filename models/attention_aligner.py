@@ -1,4 +1,4 @@
-"""The attention of a translation model as an aligner of the lines that it was computed for."""
+"""Links from a translation model's attention, for the lines that it was computed for."""
 
 import dataclasses
 import hashlib
@@ -21,20 +21,20 @@ from pairweave.transforms.text.piece_numbers import (
 from pairweave.transforms.text.tokens import TokenConfig, shown_pieces, tokenize
 
 VERSION = 1
-"""Rises when the same attention gets other links."""
+"""Increased when the same attention gives different links."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AttentionSource:
-    """A file of attention, and settings of extracting links from it.
+    """A file of attention, and how links are extracted from it.
 
     Attributes:
         path: A file (`transforms.links.attention.Attention`).
         method: ``naive`` or ``shift``.
-        layer: Layer; None where there is one alone.
+        layer: Layer; None if the file has only one.
         head: Head of the layer; None for the mean over its heads.
-        pieces: The SentencePiece model whose pieces the attention counts; None where it counts the
-            words themselves.
+        pieces: The SentencePiece model whose pieces the attention is between; None if it is between
+            words.
     """
 
     path: str
@@ -47,15 +47,15 @@ class AttentionSource:
 class AttentionAligner:
     """Links the words of given lines; implements `models.aligner.Aligner`.
 
-    Words are linked if a piece of one is linked with a piece of the other. There is one set of
-    links: it is taken for both directions.
+    Words are linked if a piece of one is linked with a piece of the other. The same links are used
+    for both directions.
     """
 
     def __init__(self, source: AttentionSource) -> None:
         """Open the attention.
 
         Raises:
-            ConfigError: A file cannot be read, or there is no such layer or head.
+            ConfigError: A file cannot be read, or it has no such layer or head.
         """
         self._source = source
         self._attention = Attention(files.on_disk(source.path), source.layer, source.head)
@@ -76,14 +76,14 @@ class AttentionAligner:
         self.digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
     def __len__(self) -> int:
-        """Return the number of lines that there is attention for."""
+        """Return the number of lines with attention."""
         return len(self._attention)
 
     def align(self, table: pa.Table) -> pa.Table:
-        """Turn TOKENS rows into LINKED rows, in the same order; ``line`` says which attention.
+        """Turn TOKENS rows into LINKED rows, in the same order; ``line`` selects the attention.
 
         Raises:
-            InputError: A line's attention is missing, too small or no numbers.
+            InputError: A line's attention is missing, too small or not numeric.
         """
         schemas.require(table, schemas.TOKENS)
         numbers = number_sides(table, self._pieces)
@@ -107,12 +107,12 @@ class AttentionAligner:
                 f"has attention of {len(self)} lines, but not for line {line}",
             )
         method = self._source.method
-        found = self._attention.links(line - 1, len(source), len(target), method)
-        pairs = zip(found.source.tolist(), found.target.tolist(), strict=True)
+        links = self._attention.links(line - 1, len(source), len(target), method)
+        pairs = zip(links.source.tolist(), links.target.tolist(), strict=True)
         return token_links(pairs, source, target)
 
     def _words(self, table: pa.Table, side: str, pieces: PieceNumbers) -> list[list[int]]:
-        """Return the word of each piece of each line."""
+        """Return, for each line, the number of the word that each piece belongs to."""
         numbers = pieces.tokens_by_text()
         if self._source.pieces is None:
             return numbers

@@ -1,4 +1,4 @@
-"""Links that came with the input, in place of an aligner: what travels to workers. No torch."""
+"""Links that came with the input, used instead of an aligner; sent to workers. No torch."""
 
 import dataclasses
 import hashlib
@@ -21,7 +21,7 @@ from pairweave.transforms.text.tokens import TokenConfig
 from pairweave.transforms.units import Part, Plan
 
 VERSION = 1
-"""Rises when the same files give other links."""
+"""Increased when the same files give different links."""
 
 ROLES = ("links", "forward_links", "reverse_links", "attention")
 """Roles of the files that links are read from."""
@@ -34,11 +34,11 @@ class GivenLinks(AlignerReference):
     """The links of a run's input.
 
     Attributes:
-        method: How they are read off attention, ``naive`` or ``shift``.
-        layer: Layer of the attention; None where there is one alone.
+        method: How links are extracted from attention, ``naive`` or ``shift``.
+        layer: Layer of the attention; None if a file has only one.
         head: Head of that layer; None for the mean over its heads.
         attention: Files of attention, by unit.
-        digest: Hex SHA-256 of all that decides the links beside the columns of the input.
+        digest: Hex SHA-256 of everything that determines the links, except the input's columns.
     """
 
     method: str = "shift"
@@ -48,11 +48,11 @@ class GivenLinks(AlignerReference):
     digest: str = ""
 
     def of_plan(self, plan: Plan) -> "GivenLinks":
-        """Return the same with the files that a plan found.
+        """Return the same links with the files of attention that a plan lists.
 
         Raises:
             ConfigError: A file of attention lacks the layer or the head.
-            InputError: It holds no attention.
+            InputError: A file contains no attention.
         """
         attention = {unit.index: unit.attention for unit in plan.units if unit.attention}
         for path in dict.fromkeys(part.path for part in attention.values()):
@@ -71,13 +71,13 @@ class GivenLinks(AlignerReference):
         tokens: TokenConfig,
         wanted: np.ndarray | None = None,
     ) -> Aligned:
-        """Turn TOKENS rows into LINKED rows, and give up those whose links cannot be used.
+        """Turn TOKENS rows into LINKED rows, and give up rows whose links cannot be used.
 
         Args:
             kept: The rows as they were read (`transforms.schemas.ROWS`).
             table: The same rows with tokens (`transforms.schemas.TOKENS`).
-            tokens: How they were cut.
-            wanted: The rows whose links are looked at, bool ``[row]``; default all.
+            tokens: How the texts were cut into tokens.
+            wanted: The rows whose links are read, bool ``[row]``; all by default.
 
         Raises:
             WorkerError: A file of attention is not the planned one.

@@ -1,21 +1,21 @@
-"""A model's directory: what is read from it must be files that can be read more than once."""
+"""Checks that everything read from a model's directory is a file that can be read repeatedly."""
 
 from pathlib import Path
 
 from pairweave.transforms.errors import ConfigError
 
 _READ = (".arrow", ".bin", ".json", ".model", ".safetensors", ".spm", ".txt")
-"""Suffixes of files read from a model's directory; no directory has them."""
+"""Suffixes of the files that are read from a model's directory; no directory may have one."""
 
 
 def require_regular(directory: Path) -> None:
-    """Refuse a model's directory that has a pipe, a socket, a device or a broken link in it.
+    """Refuse a model's directory that contains a pipe, a socket, a device or a broken link.
 
-    A model is read several times, by this process and by workers; a pipe would make them wait for
-    ever. Directories are left alone except where a file should be, and so are hidden names.
+    A model is read several times, by this process and by workers; a pipe would block them for ever.
+    Hidden names are ignored, and so are directories, unless they have the suffix of a file.
 
     Raises:
-        ConfigError: There is one; says what to do.
+        ConfigError: The directory contains one; says what to do.
     """
     for path in sorted(directory.iterdir()):
         if path.is_file() or path.name.startswith("."):

@@ -26,7 +26,7 @@ class ModelReference:
         def digest(self) -> str | None:
             """Return the digest that the loaded model must have; None where it may change."""
 
-    def with_threads(self, threads: int) -> Self:  # noqa: ARG002 - for those that have several
+    def with_threads(self, threads: int) -> Self:  # noqa: ARG002 - some kinds use it
         """Return a reference to the same model that processes a number of batches at once."""
         return self
 
@@ -59,7 +59,7 @@ class ModelStore(Generic[Reference, Model]):
         self.held: LoadedOnce[Model] = LoadedOnce()
 
     def load(self, reference: Reference) -> Model:
-        """Return a model, loaded once in a process, whatever its directory and its threads.
+        """Return a model, loaded once in a process, whatever its directory and number of threads.
 
         Raises:
             ConfigError: It cannot be loaded, or is not the one that the run was planned with.

@@ -1,4 +1,4 @@
-"""What neural models share: where a model is, its libraries, and its threads."""
+"""Code shared by neural models: their location, their libraries and their threads."""
 
 import importlib
 from pathlib import Path
@@ -16,7 +16,7 @@ def absolute_model(model: str) -> str:
 
 
 def import_neural(module: str, option: str) -> ModuleType:
-    """Import a module of ours that needs torch.
+    """Import a module of pairweave that needs torch.
 
     Args:
         module: Its full name.
@@ -37,9 +37,9 @@ def import_neural(module: str, option: str) -> ModuleType:
 
 
 def one_thread() -> None:
-    """Let torch compute every sum in one thread: one for each batch, however many cores there are.
+    """Make torch compute each batch on one thread, however many cores there are.
 
-    Sums that several threads share are rounded in another order.
+    A sum that is divided among threads is rounded in an order that depends on their number.
     """
     import torch
 

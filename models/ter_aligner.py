@@ -1,8 +1,8 @@
-"""The aligner of two sentences in one language that needs no model: translation edit rate.
+"""An aligner of sentences in one language that needs no model: the edits of TER.
 
-Source: Snover et al. (2006), searched as sacreBLEU does (`transforms.kernels.masks.ter`). A
-translation is edited into its reference; what the cheapest path found keeps or replaces, shifted
-words at the places that they had, is a link.
+Source: Snover et al. (2006), with sacreBLEU's search (`transforms.kernels.masks.ter`). A
+translation is edited into its reference. Each word that the cheapest path found keeps or replaces
+is linked with its counterpart; a shifted word is linked at its original position.
 """
 
 import hashlib
@@ -19,27 +19,28 @@ from pairweave.transforms.kernels.masks import ter
 from pairweave.transforms.kernels.text import words
 
 VERSION = 1
-"""Rises when the same sentences get other links."""
+"""Increased when the same sentences get different links."""
 
 KEPT = np.float32(1.0)
 """Probability of a link between equal words."""
 
 REPLACED = np.float32(0.5)
-"""Probability of a link between words of which one replaces the other.
+"""Probability of a link between words one of which replaces the other.
 
-The path says that they stand in one place, not that they mean the same; several paths may cost as
-little. One half says as much, and keeps these links apart from those of equal words.
+The path shows that they are in the same place, not that they mean the same, and several paths may
+have the same cost. A value of one half expresses this, and distinguishes these links from those of
+equal words.
 """
 
 _WHOLE = 1 << 30
 
 
 class TerAligner(NeedsNoModel):
-    """Links words of equal place on the path of edits; implements `models.aligner.Aligner`.
+    """Links words that the path of edits keeps or replaces; implements `models.aligner.Aligner`.
 
-    Words are equal if they differ by case, compatibility form or the encoding of accents alone (as
-    in Tercom and in sacreBLEU's default, case does not count). They are compared by 64-bit hashes.
-    Both directions have the same links: a word has one partner at most.
+    Words are equal if they differ only by case, compatibility form or the encoding of accents (as
+    in Tercom and in sacreBLEU's default, case is ignored). They are compared by 64-bit hashes. Both
+    directions have the same links, because a word has at most one partner.
     """
 
     @property
@@ -80,7 +81,7 @@ def _links(
     target_letter_offsets: np.ndarray,
     target_letters: np.ndarray,
 ) -> pa.ListArray:
-    """Return the links of some pairs, given their words as `models.hmm.hmm_vocabulary.cut` does."""
+    """Return the links of some pairs, whose words are as `models.hmm.hmm_vocabulary.cut` yields."""
     source = words.hash_tokens(source_letter_offsets, source_letters, _WHOLE)
     target = words.hash_tokens(target_letter_offsets, target_letters, _WHOLE)
     _, _, partners = ter.align_pairs(source_offsets, source, target_offsets, target)

@@ -13,37 +13,57 @@ listed in ``__all__`` is private and may change without notice.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pairweave.pipelines.in_memory import (
+    from pairweave.pipelines.in_memory.job_functions import (
         FittedModel,
         align,
         augment,
+        bitext,
+        check,
+        filter,
         fit,
-        project_tags,
         suggest,
-        symmetrize,
+        try_,
     )
+    from pairweave.pipelines.in_memory.table_jobs import Result
+    from pairweave.pipelines.in_memory.text_functions import evaluate, project_tags, symmetrize
     from pairweave.pipelines.streaming.row_stream import RowStream, stream
     from pairweave.transforms.errors import PairweaveError
+    from pairweave.transforms.findings import Finding
+
+    __version__: str
 
 __all__ = [
+    "Finding",
     "FittedModel",
     "PairweaveError",
+    "Result",
     "RowStream",
+    "__version__",
     "align",
     "augment",
+    "bitext",
+    "check",
+    "evaluate",
+    "filter",
     "fit",
     "project_tags",
     "stream",
     "suggest",
     "symmetrize",
+    "try_",
 ]
 
 _ROOMS = {
+    "Finding": "transforms.findings",
     "PairweaveError": "transforms.errors",
+    "Result": "pipelines.in_memory.table_jobs",
     "RowStream": "pipelines.streaming.row_stream",
+    "evaluate": "pipelines.in_memory.text_functions",
+    "project_tags": "pipelines.in_memory.text_functions",
     "stream": "pipelines.streaming.row_stream",
+    "symmetrize": "pipelines.in_memory.text_functions",
 }
-"""Where public names are that are not in `pipelines.in_memory`."""
+"""Where public names are that are not in `pipelines.in_memory.job_functions`."""
 
 
 def __getattr__(name: str) -> object:
@@ -52,7 +72,11 @@ def __getattr__(name: str) -> object:
 
     if name not in __all__:
         raise AttributeError(f"module 'pairweave' has no attribute {name!r}")
-    room = _ROOMS.get(name, "pipelines.in_memory")
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("pairweave")
+    room = _ROOMS.get(name, "pipelines.in_memory.job_functions")
     found = getattr(importlib.import_module(f"pairweave.{room}"), name)
     globals()[name] = found
     return found

@@ -22,6 +22,7 @@ from pairweave.pipelines.command_line.command_table import (
     COMMANDS,
     CONTINUED,
     JOBS,
+    SUBCOMMANDS,
     UNSUPERVISED,
     options_of,
 )
@@ -157,9 +158,24 @@ def _run(words: list[str]) -> int:
         # A word in front is a subcommand, whose own parser shows its help.
         if not {"-h", "--help"}.isdisjoint(rest) and rest[0].startswith("-"):
             show_help(name, rest)
+        if name not in SUBCOMMANDS:
+            check_options(name, rest)
         memory.require_memory()
     module = importlib.import_module(COMMANDS[name].module)
     return int(module.main(name, rest))
+
+
+def check_options(name: str, words: Sequence[str]) -> None:
+    """Refuse wrong options of a job before its module, which imports Beam for seconds.
+
+    Raises:
+        ConfigError: See `flags.parse`, which the job calls again.
+    """
+    from pairweave.pipelines.command_line import flags
+
+    command, options = COMMANDS[name], options_of(name)
+    assert options is not None
+    flags.parse(options, f"pairweave {name}", command.about, words, beam=command.beam)
 
 
 def show_help(name: str, words: Sequence[str] = ()) -> NoReturn:

@@ -4,11 +4,21 @@ The imports take half a second and more on a busy machine, and a signal of that 
 program without a word.
 """
 
-from pairweave.pipelines.process.first_signals import answer_signals
+import sys
+
+ELSEWHERE = (
+    "pairweave: runs on Linux alone, as its processes, locks and temporary files are told apart by "
+    "what Linux says of processes; on macOS or Windows use a Linux container, or WSL\n"
+)
 
 
 def main() -> int:
-    """Run the command; the same as `pairweave.pipelines.cli.main`, but for the first signals."""
+    """Run the command; the same as `pairweave.pipelines.cli.main`, but for the first moments."""
+    if sys.platform != "linux":
+        sys.stderr.write(ELSEWHERE)
+        return 2
+    from pairweave.pipelines.process.first_signals import answer_signals
+
     answer_signals()
     from pairweave.pipelines import cli
 

@@ -2,12 +2,15 @@
 
 import ast
 import functools
+import importlib.util
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import pairweave
 
+PROJECT = Path(__file__).parents[1]
 ROOT = Path(pairweave.__file__).parent
 FOLDERS = ("models", "pipelines", "transforms")
 
@@ -133,3 +136,25 @@ def test_an_import_waits_inside_a_function_only_for_something_slow(folder):
         if not slow_ones(each) - slow_ones(name) and (name, each) != LOADED_BY_ITSELF
     ]
     assert idle == []
+
+
+def test_what_needs_torch_is_not_collected_without_it():
+    spec = importlib.util.spec_from_file_location("configuration", ROOT.parent / "conftest.py")
+    configuration = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(configuration)
+    neural = {
+        f"{name.replace('.', '/')}.py"
+        for name in modules()
+        if slow_ones(name) & {"tokenizers", "torch", "transformers"}
+    }
+    assert neural <= set(configuration._NEURAL)
+
+
+def test_the_order_of_folders_in_the_decision_is_that_of_the_contracts():
+    contracts = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = contracts["tool"]["importlinter"]["contracts"]
+    ordered = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
+    decision = (PROJECT / "deploy/decisions/0009-folders.md").read_text(encoding="utf-8")
+    told = [block.splitlines()[1:] for block in decision.split("```")[1::2]]
+    told = [[line.split() for line in block] for block in told]
+    assert told == [[layer.split(" | ") for layer in layers] for layers in ordered]

@@ -16,6 +16,9 @@ inherits them, and from there come its flag and its YAML key. The step's configu
 
     config = pick(PhraseConfig, options, segmenter=run.segmenter)
 
+A configuration with a few options of another step declares them again, with the same type
+(``max_tags: MaxTags``).
+
 What else is known about an option, such as that it names a file, is on its field as well
 (``option_facts.py``).
 
@@ -29,8 +32,10 @@ from typing import Annotated, Any, Self, TypeVar, get_args
 import pydantic
 from pydantic import Field
 from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import in_order
 from pairweave.transforms.option_values import unknown_choice
 
 Made = TypeVar("Made", bound="Config")
@@ -45,6 +50,16 @@ class StepOptions(pydantic.BaseModel):
     """Options of one step: frozen, complete, no unknown key."""
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=True)
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: type[pydantic.BaseModel], handler: pydantic.GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Move options to their places, before the checks are made of them."""
+        fields = cls.__pydantic_fields__
+        for name in in_order(fields):
+            fields[name] = fields.pop(name)
+        return handler(source)
 
 
 class Config(StepOptions):
@@ -91,20 +106,23 @@ def pick(config: type[Made], options: StepOptions, **derived: object) -> Made:
 
     Args:
         config: The configuration.
-        options: Options that inherit the step's.
+        options: Options with those of the step.
         derived: What else the configuration needs, and no person sets as such. It goes before an
             option of the same name.
 
     Returns:
-        The configuration, with the value of every option that both inherit.
+        The configuration, with the value of every option that both have.
+
+    Raises:
+        TypeError: Both have an option of one name that is not derived, but of different types, so
+            it need not mean the same.
     """
-    shared = {
-        name
-        for kind in config.__mro__
-        if issubclass(kind, StepOptions) and isinstance(options, kind)
-        for name in kind.model_fields
-    }
-    return config(**{**{name: getattr(options, name) for name in shared}, **derived})
+    own, given = config.model_fields, type(options).model_fields
+    shared = (own.keys() & given.keys()) - derived.keys()
+    for name in shared:
+        if own[name].annotation != given[name].annotation:
+            raise TypeError(f"{config.__name__}: {name} differs from that of the options")
+    return config(**{name: getattr(options, name) for name in shared}, **derived)
 
 
 def _refusal(config: type[Config], problem: Mapping[str, Any]) -> str:
@@ -120,16 +138,19 @@ def _refusal(config: type[Config], problem: Mapping[str, Any]) -> str:
         return f"{name} must be some of {', '.join(_choices(field.annotation))}, got none"
     if problem["type"] == "string_pattern_mismatch":
         return f"{name} must be {field.description}, got {value!r}"
-    kind = "a whole number, " if isinstance(value, str | bool | None) else ""
+    if problem["type"] == "value_error":
+        return f"{name} {problem['ctx']['error']}, got {value!r}"
+    number = "a number" if problem["type"] == "float_type" else "a whole number"
+    kind = f"{number}, " if isinstance(value, str | bool | None) else ""
     return f"{name} must be {kind}{_range(field) or problem['msg'].lower()}, got {value!r}"
 
 
 def _choices(annotation: object) -> list[str]:
     """Return the words of a Literal, of a list of them, or of one that may be None."""
-    found: list[str] = []
+    words: list[str] = []
     for part in get_args(annotation):
-        found += [part] if isinstance(part, str) else _choices(part)
-    return found
+        words += [part] if isinstance(part, str) else _choices(part)
+    return words
 
 
 _BOUNDS: Mapping[str, Callable[[object], str]] = {

@@ -90,13 +90,13 @@ class IdSet:
             return np.zeros(len(high), np.bool_)
         places = np.searchsorted(self.rows[:, 0], high)
         inside = np.minimum(places, len(self.rows) - 1)
-        found = (self.rows[inside, 0] == high) & (self.rows[inside, 1] == low)
+        are_known = (self.rows[inside, 0] == high) & (self.rows[inside, 1] == low)
         if self._collides:
-            half = np.flatnonzero((self.rows[inside, 0] == high) & ~found)
+            half = np.flatnonzero((self.rows[inside, 0] == high) & ~are_known)
             for row in half.tolist():
                 stop = np.searchsorted(self.rows[:, 0], high[row], "right")
-                found[row] = low[row] in self.rows[places[row] : stop, 1]
-        return found
+                are_known[row] = low[row] in self.rows[places[row] : stop, 1]
+        return are_known
 
 
 NO_IDS = IdSet(np.zeros((0, 2), np.uint64))
@@ -131,16 +131,16 @@ class Tombstones:
     @classmethod
     def from_bytes(cls, data: bytes) -> "Tombstones":
         """Return what `to_bytes` has encoded."""
-        found: dict[str, Corpora] = {}
+        corpora_by_id: dict[str, Corpora] = {}
         texts: dict[int, Corpora] = {}
         for line in data.splitlines():
             entry = orjson.loads(line)
             corpora = None if entry["corpora"] is None else tuple(entry["corpora"])
             if "id" in entry:
-                found[entry["id"]] = corpora
+                corpora_by_id[entry["id"]] = corpora
             else:
                 texts[int(entry["text"], 16)] = corpora
-        return cls(found, texts)
+        return cls(corpora_by_id, texts)
 
     def joined(self, other: "Tombstones") -> "Tombstones":
         """Return the tombstones of both, with the corpora of both."""
@@ -156,7 +156,7 @@ class Tombstones:
             corpora: The corpus of each.
             sides: Source texts and target texts ``[pair]``.
         """
-        found = np.array(
+        taken_down = np.array(
             [_covers(self.ids, key, name) for key, name in zip(pair_ids, corpora, strict=True)],
             np.bool_,
         )
@@ -165,8 +165,8 @@ class Tombstones:
             for texts in sides:
                 keys = sentence_keys(texts)
                 for row in np.flatnonzero(np.isin(keys, wanted)).tolist():
-                    found[row] |= _covers(self.texts, int(keys[row]), corpora[row])
-        return found
+                    taken_down[row] |= _covers(self.texts, int(keys[row]), corpora[row])
+        return taken_down
 
 
 NO_TOMBSTONES = Tombstones({}, {})

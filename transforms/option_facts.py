@@ -42,6 +42,62 @@ template starts: the engine, the machine, what is printed."""
 NAMES_INPUT: Marks = {"names_input": True}
 """Marks an option of a corpus that names its files, or says which of them belong together."""
 
+SHAPES_TEXT: Marks = {"shapes_text": True}
+"""Marks an option of a corpus that says how its texts are changed as they are read."""
+
+GIVES_PAIRS = "gives_pairs"
+"""The mark that `gives_pairs` makes."""
+
+
+def gives_pairs(kind: str) -> Marks:
+    """Mark an option of a corpus that names what its pairs are in: files, runs or translations."""
+    return {GIVES_PAIRS: kind}
+
+
+AGREES: Marks = {"agrees": True}
+"""Marks an option in which a step of a recipe agrees with the steps that it reads from."""
+
+REJECTS = "rejects"
+"""The mark that `rejects` makes."""
+
+
+def rejects(reason: str) -> Marks:
+    """Mark a limit, of which a larger value passes more pairs, with the reason for the others."""
+    return {REJECTS: reason}
+
+
+ONLY_IN_RUNS: Marks = {"only_in_runs": True}
+"""Marks an option of word alignment for workers and shards, which commands do not have."""
+
+IN_SHORT = "in_short"
+"""The mark that `in_short` makes."""
+
+
+def in_short(text: str) -> Marks:
+    """Mark an option with what the first screen of help says of it, shorter than all its help."""
+    return {IN_SHORT: text}
+
+
+NOT_BY = "not_by"
+"""The mark that `not_by` makes."""
+
+
+def not_by(**why: str) -> Marks:
+    """Mark an option that some methods of a job do not take, each with the reason."""
+    reasons: dict[str, JsonValue] = {**why}
+    return {NOT_BY: reasons}
+
+
+def reasons_of(kind: type[pydantic.BaseModel], method: str) -> dict[str, str]:
+    """Return the options of a class that a method does not take, each with the reason."""
+    reasons = {name: mark_of(field, NOT_BY) for name, field in kind.model_fields.items()}
+    return {
+        name: str(why[method])
+        for name, why in reasons.items()
+        if isinstance(why, dict) and method in why
+    }
+
+
 NOT_AT_NIGHT = "not_at_night"
 """The mark that `not_at_night` makes."""
 
@@ -49,6 +105,32 @@ NOT_AT_NIGHT = "not_at_night"
 def not_at_night(why: str) -> Marks:
     """Mark an option that the file of a nightly refresh may not have, with the reason."""
     return {NOT_AT_NIGHT: why}
+
+
+_LISTED_AFTER = "listed_after"
+
+
+def listed_after(name: str) -> Marks:
+    """Mark an option whose place is behind another one, in classes that have that one."""
+    return {_LISTED_AFTER: name}
+
+
+def in_order(fields: Mapping[str, FieldInfo]) -> list[str]:
+    """Return the names of options in the order in which help lists them.
+
+    It is that of their declarations, those of base classes first, but for `listed_after`.
+    """
+    behind: dict[str | None, list[str]] = {}
+    for name, field in fields.items():
+        mark = mark_of(field, _LISTED_AFTER)
+        behind.setdefault(str(mark) if mark in fields else None, []).append(name)
+
+    def listed(first: str | None) -> Iterator[str]:
+        for name in behind.get(first, ()):
+            yield name
+            yield from listed(name)
+
+    return list(listed(None))
 
 
 class Use(enum.Enum):

@@ -46,6 +46,8 @@ class Reject(enum.StrEnum):
     INLINE_TAGS = "inline_tags"
     TAGS_DIFFER = "tags_differ"
     INVALID_LINK = "invalid_link"
+    # screen
+    MISALIGNED = "misaligned"
     # shuffle
     DUPLICATE = "duplicate"
     # translate

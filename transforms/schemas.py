@@ -271,16 +271,15 @@ def require(table: pa.Table | pa.RecordBatch, schema: pa.Schema) -> None:
     Raises:
         WorkerError: Names the first column that is missing, extra or of another type.
     """
-    found = table.schema
-    if found.equals(schema):
+    columns = table.schema
+    if columns.equals(schema):
         return
     for wanted in schema:
-        if wanted.name not in found.names:
-            raise WorkerError(f"column {wanted.name} is missing; found {', '.join(found.names)}")
-        if found.field(wanted.name).type != wanted.type:
-            raise WorkerError(
-                f"column {wanted.name} should be {wanted.type}, is {found.field(wanted.name).type}"
-            )
-    extra = [name for name in found.names if name not in schema.names]
+        if wanted.name not in columns.names:
+            raise WorkerError(f"column {wanted.name} is missing; found {', '.join(columns.names)}")
+        kind = columns.field(wanted.name).type
+        if kind != wanted.type:
+            raise WorkerError(f"column {wanted.name} should be {wanted.type}, is {kind}")
+    extra = [name for name in columns.names if name not in schema.names]
     if extra:
         raise WorkerError(f"column {extra[0]} is not expected here")

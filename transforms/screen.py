@@ -23,6 +23,7 @@ from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_text_lines
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.tokens import MAX_PIECE_CHARS, TokenConfig, token_counts
+from pairweave.transforms.text.word_counts import words_of_tokens
 
 
 class ScreenReject(enum.StrEnum):
@@ -92,6 +93,8 @@ class Pairs:
         source_tokens: Tokens of each source ``[pair]``.
         target_tokens: Tokens of each target ``[pair]``.
         translation_tokens: Tokens of each screened translation, 0 for none ``[pair]``.
+        words: Words of each side that `sides` has, for the ratio: tokens, but for letters of
+            scripts without spaces ``[side][pair]``.
         longest: Length of each pair's longest token in code points ``[pair]``.
     """
 
@@ -112,6 +115,11 @@ class Pairs:
             counts, longest = _counts(self.sides[-1], config, languages[1])
             self.translation_tokens = counts
             self.longest = np.maximum(self.longest, longest)
+        tokens = [self.source_tokens, self.target_tokens, self.translation_tokens]
+        self.words = [
+            words_of_tokens(side, count) if config.tokens.kind == "words" else count
+            for side, count in zip(self.sides, tokens, strict=False)
+        ]
 
     @property
     def most_tokens(self) -> np.ndarray:
@@ -120,16 +128,13 @@ class Pairs:
         return np.maximum(both, self.translation_tokens)
 
     @property
-    def least_tokens(self) -> np.ndarray:
-        """Return the tokens of each pair's shortest side ``[pair]``."""
-        both = np.minimum(self.source_tokens, self.target_tokens)
-        shorter = np.minimum(both, self.translation_tokens)
-        return np.where(self.translated, shorter, both)
-
-    @property
     def ratio(self) -> np.ndarray:
-        """Return the longest side's tokens over the shortest one's ``[pair]``."""
-        return self.most_tokens / np.maximum(1, self.least_tokens)
+        """Return the longest side's words over the shortest one's ``[pair]``."""
+        most, least = np.maximum(*self.words[:2]), np.minimum(*self.words[:2])
+        for words in self.words[2:]:
+            most = np.maximum(most, words)
+            least = np.where(self.translated, np.minimum(least, words), least)
+        return most / np.maximum(1, least)
 
 
 def _counts(
@@ -181,10 +186,10 @@ def blank_translation(pairs: Pairs, _config: ScreenConfig) -> Mask:
 
 def reserved_token(pairs: Pairs, config: ScreenConfig) -> Mask:
     """Flag pairs with a token that is reserved in the output."""
-    found = np.zeros(len(pairs.source), dtype=np.bool_)
+    flags = np.zeros(len(pairs.source), dtype=np.bool_)
     for texts in pairs.sides if config.reserved else ():
-        found |= _matches(texts, config.reserved)
-    return found
+        flags |= _matches(texts, config.reserved)
+    return flags
 
 
 def too_long(pairs: Pairs, config: ScreenConfig) -> Mask:
@@ -198,7 +203,7 @@ def long_token(pairs: Pairs, config: ScreenConfig) -> Mask:
 
 
 def unbalanced(pairs: Pairs, config: ScreenConfig) -> Mask:
-    """Flag pairs whose token counts differ too much (Ryu et al. 2022, section 3.1.1)."""
+    """Flag pairs whose word counts differ too much (Ryu et al. 2022, section 3.1.1)."""
     if not config.countable:
         return np.zeros(len(pairs.source), dtype=np.bool_)
     return pairs.ratio > config.max_ratio
@@ -216,10 +221,10 @@ def excluded(pairs: Pairs, config: ScreenConfig) -> Mask:
     if not config.excluded:
         return np.zeros(len(pairs.source), dtype=np.bool_)
     keys = _sorted_keys(config.excluded)
-    found = np.zeros(len(pairs.source), dtype=np.bool_)
+    flags = np.zeros(len(pairs.source), dtype=np.bool_)
     for texts in pairs.sides:
-        found |= _are_among(sentence_keys(texts), keys)
-    return found
+        flags |= _are_among(sentence_keys(texts), keys)
+    return flags
 
 
 def _tokens_over(pairs: Pairs, config: ScreenConfig, row: int) -> str:
@@ -231,10 +236,8 @@ def _characters_over(pairs: Pairs, config: ScreenConfig, row: int) -> str:
 
 
 def _ratio_over(pairs: Pairs, config: ScreenConfig, row: int) -> str:
-    counts = [pairs.source_tokens[row], pairs.target_tokens[row]]
-    if pairs.translated[row]:
-        counts.append(pairs.translation_tokens[row])
-    shown = " : ".join(map(str, counts))
+    counts = [words[row] for words in pairs.words[: 3 if pairs.translated[row] else 2]]
+    shown = " : ".join(f"{count:.1f}".removesuffix(".0") for count in counts)
     return f"{shown} tokens, ratio {pairs.ratio[row]:.2f} > {config.max_ratio:g}"
 
 
@@ -266,7 +269,9 @@ def screen(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
         The same rows in the same order.
     """
     judged = _judge(batch, config)
-    return judged if config.keeps_long_texts else leave_out_long_texts(judged)
+    if config.keeps_long_texts or judged.column("reason").null_count == judged.num_rows:
+        return judged
+    return leave_out_long_texts(judged)
 
 
 def _judge(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:

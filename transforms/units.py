@@ -287,7 +287,7 @@ class Part:
     Attributes:
         name: The file as the user named it (see `transforms.planning.locate`).
         path: Its absolute path or URI.
-        compression: ``none``, ``gzip`` or ``zstd``.
+        compression: ``none``, ``gzip``, ``zstd``, ``xz`` or ``bzip2``.
         ranges: Half-open byte ranges of the file as stored, ascending.
         digest: xxh3-128 of those bytes, 32 hex.
         role: Content of the file, as in `InputFile`.
@@ -427,10 +427,10 @@ class Notice:
     """A note on a file that is not an error, for its owner.
 
     Attributes:
-        code: ``empty_file``, ``unpaired_document``, ``byte_order_mark``, ``carriage_returns``,
-            ``duplicate_file``, ``tags_stripped``, ``side_limit``, ``no_parallel_text``,
-            ``band_edge``, ``exchanged_sides``, ``other_languages``, ``other_syntax``,
-            ``html_entities`` or ``c1_controls``.
+        code: ``empty_file``, ``not_for_translation``, ``unpaired_document``,
+            ``byte_order_mark``, ``carriage_returns``, ``duplicate_file``, ``tags_stripped``,
+            ``side_limit``, ``no_parallel_text``, ``band_edge``, ``exchanged_sides``,
+            ``other_languages``, ``other_syntax``, ``html_entities`` or ``c1_controls``.
         file: The file as the user named it; ``options`` of a notice on these.
         count: Number of occurrences; 1 if it cannot occur more often.
         message: The text of the notice.

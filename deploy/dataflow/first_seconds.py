@@ -53,12 +53,12 @@ def main(wheel: Path) -> None:
             archive.extractall(directory / "site")
         fit = ["fit", *job(directory), "--workers", "1", "--output", str(directory / "model")]
         run(directory / "site", "-m", "pairweave.pipelines.cli", *fit, "--fit_pairs", "5000")
-        found = []
+        processes = []
         for package in (ROOT, directory / "site"):
             out = run(package, __file__, "worker", str(directory), package.name)
             line = next(line for line in out.splitlines() if line.startswith(MARK))
-            found.append(Seen(**json.loads(line.removeprefix(MARK))))
-    print(table(*found))  # noqa: T201 - what was asked for
+            processes.append(Seen(**json.loads(line.removeprefix(MARK))))
+    print(table(*processes))  # noqa: T201 - what was asked for
 
 
 def run(package: Path, *words: str) -> str:

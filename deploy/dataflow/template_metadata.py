@@ -12,7 +12,7 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
-from pairweave.pipelines.options.base import RunOptions
+from pairweave.pipelines.options.base import GraphOptions
 from pairweave.transforms.option_facts import (
     OF_COMMAND,
     Use,
@@ -31,17 +31,17 @@ CONFIG: dict[str, Any] = {
 """The parameter of every template that is no option."""
 
 
-def jobs() -> dict[str, type[RunOptions]]:
+def jobs() -> dict[str, type[GraphOptions]]:
     """Return the jobs that can run on Dataflow, and their options."""
-    found = {}
+    options_by_job = {}
     for name, command in COMMANDS.items():
         options = options_of(name)
-        if options is not None and command.beam and issubclass(options, RunOptions):
-            found[name] = options
-    return found
+        if options is not None and command.beam and issubclass(options, GraphOptions):
+            options_by_job[name] = options
+    return options_by_job
 
 
-def metadata(job: str, options: type[RunOptions]) -> dict[str, Any]:
+def metadata(job: str, options: type[GraphOptions]) -> dict[str, Any]:
     """Return the metadata of a job's template."""
     parameters = [
         _parameter(name, field)
@@ -69,21 +69,21 @@ def is_parameter(field: FieldInfo) -> bool:
 
 
 def _parameter(name: str, field: FieldInfo) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    parameter: dict[str, Any] = {
         "name": name,
         "label": name.replace("_", " ").capitalize(),
         "helpText": field.description,
     }
     if not field.is_required():
-        found["isOptional"] = True
+        parameter["isOptional"] = True
     role = role_of(field)
     if role is not None and role.use is Use.OUTPUT:
-        found["paramType"] = "GCS_WRITE_FOLDER"
-        found["regexes"] = ["^gs://.+$"]
+        parameter["paramType"] = "GCS_WRITE_FOLDER"
+        parameter["regexes"] = ["^gs://.+$"]
     regex = _regex(field)
     if regex:
-        found["regexes"] = [regex]
-    return found
+        parameter["regexes"] = [regex]
+    return parameter
 
 
 def _regex(field: FieldInfo) -> str | None:

@@ -24,11 +24,11 @@ def pins_of(lock: str, sets: set[str]) -> list[str]:
     Raises:
         ValueError: A set is unknown.
     """
-    found = [(match[0], set(match[2].split())) for match in _PIN.finditer(lock)]
-    unknown = sets - {name for _, members in found for name in members}
+    pins = [(match[0], set(match[2].split())) for match in _PIN.finditer(lock)]
+    unknown = sets - {name for _, members in pins for name in members}
     if unknown:
         raise ValueError(f"unknown extra: {', '.join(sorted(unknown))}")
-    return [pin for pin, members in found if members & sets]
+    return [pin for pin, members in pins if members & sets]
 
 
 def main(words: list[str]) -> int:

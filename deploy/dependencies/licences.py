@@ -68,8 +68,8 @@ def licence_of(metadata: Mapping[str, str]) -> str:
     text = (metadata.get("License") or "").strip()
     if text.startswith("LicenseRef-") or _parts(text) <= PERMISSIVE | {"MPL-2.0"}:
         return text
-    found = [_spdx(name) for name in (*named, text.partition("\n")[0])]
-    return next((name for name in found if name), UNKNOWN)
+    names = [_spdx(name) for name in (*named, text.partition("\n")[0])]
+    return next((name for name in names if name), UNKNOWN)
 
 
 def _spdx(name: str) -> str | None:
@@ -102,8 +102,8 @@ def is_accepted(name: str, expression: str) -> bool:
 
 def installed() -> dict[str, importlib.metadata.Distribution]:
     """Return the installed packages by name, sorted."""
-    found = {name_of(each): each for each in importlib.metadata.distributions()}
-    return dict(sorted(found.items()))
+    by_name = {name_of(each): each for each in importlib.metadata.distributions()}
+    return dict(sorted(by_name.items()))
 
 
 def main() -> int:

@@ -40,11 +40,11 @@ def sets_of(project: dict) -> dict[str, set[str]]:
     """Return the names of the packages of each set."""
     fixed = ("--constraint", str(CONSTRAINTS))
     extras = sorted(project["project"]["optional-dependencies"])
-    found = {"base": names_of(compile_pins(*fixed))}
-    found |= {extra: names_of(compile_pins(*fixed, "--extra", extra)) for extra in extras}
+    sets = {"base": names_of(compile_pins(*fixed))}
+    sets |= {extra: names_of(compile_pins(*fixed, "--extra", extra)) for extra in extras}
     needed = project["build-system"]["requires"]
-    found["build"] = {re.match(r"[\w.-]+", requirement)[0].lower() for requirement in needed}
-    return found
+    sets["build"] = {re.match(r"[\w.-]+", requirement)[0].lower() for requirement in needed}
+    return sets
 
 
 def annotated(pins: str, sets: dict[str, set[str]]) -> str:

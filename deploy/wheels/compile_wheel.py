@@ -1,10 +1,11 @@
 """Add compiled kernels to a wheel of pairweave, so that an installation need not compile them.
 
-python deploy/wheels/compile_wheel.py WHEEL DIRECTORY
+python deploy/wheels/compile_wheel.py WHEEL DIRECTORY [LEVEL]
 
 Writes a wheel to the directory for the platform and the version of the Python that runs this, in
 which the locked dependencies and the extra `wheels` have to be installed. The kernels are compiled
-for any CPU of the platform.
+for any CPU of the platform. With an optimization level lower than Numba's own, 3, they are compiled
+in less time, and are slower: enough for a test.
 """
 
 import importlib.metadata
@@ -23,8 +24,13 @@ CPU = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 """What makes Numba compile for any CPU."""
 
 
-def main(wheel: Path, output: Path) -> Path:
+def main(wheel: Path, output: Path, level: str = "3") -> Path:
     """Write the wheel with kernels; return its path.
+
+    Args:
+        wheel: The wheel without kernels.
+        output: The directory.
+        level: How far the kernels are optimized, from 0 to 3.
 
     Raises:
         CalledProcessError: A step failed; it has said why.
@@ -33,7 +39,7 @@ def main(wheel: Path, output: Path) -> Path:
         directory = Path(made)
         _wheel("unpack", "--dest", directory / "unpacked", wheel)
         (tree,) = (directory / "unpacked").iterdir()
-        compile_kernels(tree, directory)
+        compile_kernels(tree, directory, level)
         _wheel("pack", "--dest-dir", directory, tree)
         packed = directory / wheel.name
         output.mkdir(parents=True, exist_ok=True)
@@ -41,13 +47,14 @@ def main(wheel: Path, output: Path) -> Path:
         return Path(shutil.copy(directory / name, output))
 
 
-def compile_kernels(tree: Path, directory: Path) -> None:
+def compile_kernels(tree: Path, directory: Path, level: str) -> None:
     """Compile the kernels of an unpacked wheel and put them into it."""
     kernels = directory / "kernels"
     kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     environment = {
         **kept,
         **CPU,
+        "NUMBA_OPT": level,
         "NUMBA_CACHE_DIR": str(kernels),
         "PYTHONPATH": str(tree),
         "PYTHONPYCACHEPREFIX": str(directory / "bytecode"),
@@ -78,6 +85,6 @@ def _wheel(*words: object) -> str:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
-    sys.stdout.write(f"{main(Path(sys.argv[1]), Path(sys.argv[2]))}\n")
+    sys.stdout.write(f"{main(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])}\n")

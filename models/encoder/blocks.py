@@ -55,8 +55,8 @@ class CutPairs:
         rows: Their rows in the table, int64 ``[pair]``.
         source: The sources' pieces.
         target: The targets' pieces.
-        sequences: What the encoder is given of the pieces of all sources, then of all targets.
-        rejected: Reason and detail of pairs that were taken out, by row.
+        sequences: The encoder's input: stretches of the pieces of all sources, then all targets.
+        rejected: Reason and detail of removed pairs, by row.
     """
 
     rows: np.ndarray
@@ -91,11 +91,11 @@ class Block:
     target: Side
     rejected: dict[int, tuple[str, str]]
 
-    def token_links(self, found: FoundLinks) -> tuple[np.ndarray, ...]:
+    def token_links(self, links: FoundLinks) -> tuple[np.ndarray, ...]:
         """Turn links of units into links of tokens, in both directions."""
         source, target = self.source, self.target
         return token_links(
-            found,
+            links,
             FlatSpans(source.offsets, source.first, source.last),
             FlatSpans(target.offsets, target.first, target.last),
             source.tokens,
@@ -157,9 +157,9 @@ def cut_pairs(
 
     Args:
         table: Pairs.
-        rows: Which of them.
-        encoder: Its tokenizer and limit.
-        config: What becomes of long pairs.
+        rows: The rows to cut.
+        encoder: The encoder, for its tokenizer and limit.
+        config: The treatment of long pairs.
     """
     pieces = [_pieces(table, side, rows, encoder) for side in ("source", "target")]
     rejected = {}

@@ -29,8 +29,8 @@ OUT_OF_MEMORY: tuple[type[BaseException], ...] = (torch.OutOfMemoryError, Memory
 _NO_CPU_MEMORY = "DefaultCPUAllocator: can't allocate memory"
 
 _CPU_BUDGET = 512
-"""Pieces at a time on a CPU: more do not fit its caches. It is a constant instead of a measurement,
-so that links do not depend on the load of the machine."""
+"""Number of pieces in a batch on a CPU: more do not fit its caches. It is a constant instead of a
+measurement, so that links do not depend on the load of the machine."""
 
 _MAX_BUDGET = 1 << 17
 _MEMORY_SHARE = 0.5
@@ -108,8 +108,8 @@ def load_encoder(config: EncoderConfig) -> Encoder:
     """Load an encoder, with its weights only up to the layer in use.
 
     Raises:
-        ConfigError: There is no such model, its weights are no safetensors or incomplete, it has no
-            such layer, or the device does not support the precision.
+        ConfigError: There is no such model, its weights are incomplete or not safetensors, it has
+            no such layer, or the device does not support the precision.
     """
     device = _device(config)
     files = find_model(config.model, config.revision)
@@ -152,11 +152,11 @@ def load_tokenizer(config: EncoderConfig) -> Any:  # noqa: ANN401 - a tokenizers
 def inspect_encoder(config: EncoderConfig) -> tuple[int, str]:
     """Return the number of the layer in use, from the front, and the digest of the model's files.
 
-    Checks of the weights are left to `load_encoder`, those of the device to `check_device`: this
-    machine may have no GPU while the workers have one.
+    The weights are checked by `load_encoder` and the device by `check_device`: this machine may
+    have no GPU although the workers have one.
 
     Raises:
-        ConfigError: There is no such model, a file of it is missing, its weights are no
+        ConfigError: There is no such model, one of its files is missing, its weights are not
             safetensors, or it has no such layer.
     """
     files = find_model(config.model, config.revision)
@@ -167,7 +167,7 @@ def inspect_encoder(config: EncoderConfig) -> tuple[int, str]:
 
 
 def check_device(config: EncoderConfig) -> None:
-    """Check that this machine can run an encoder as it is configured.
+    """Check that this machine can run an encoder with its settings.
 
     Raises:
         ConfigError: There is no such device, or it does not support the precision.
@@ -261,7 +261,7 @@ class _Layers:
         return self._model.parameters()
 
     def take_weights(self, whole: Any) -> None:  # noqa: ANN401
-        """Use the equal weights of a model with all layers, so that they are in memory once."""
+        """Share the weights of a model with all layers, so that they are in memory only once."""
         theirs = dict(whole.named_parameters())
         for name, weight in self._model.named_parameters():
             if name in theirs and theirs[name].shape == weight.shape:
@@ -324,9 +324,9 @@ def _load_model(
 
 
 def load_language_model(config: EncoderConfig, encoder: Encoder) -> Any:  # noqa: ANN401
-    """Load the whole depth of an encoder with the head that fills in masks.
+    """Load all layers of an encoder with the head that fills in masks.
 
-    Weights that the loaded encoder has as well are in memory once.
+    Weights that the loaded encoder also has are shared with it.
 
     Args:
         config: The encoder's settings.
@@ -358,17 +358,17 @@ def load_language_model(config: EncoderConfig, encoder: Encoder) -> Any:  # noqa
 
 
 def require_language_precision(config: EncoderConfig) -> None:
-    """Refuse a precision that language models do not have.
+    """Refuse a precision that language models do not support.
 
     Raises:
-        ConfigError: It is int8.
+        ConfigError: The precision is int8.
     """
     if config.precision == "int8":
         raise ConfigError("precision int8: a language model needs fp32, bf16 or fp16")
 
 
 def no_head(directory: Path, why: str) -> ConfigError:
-    """Return the error of an encoder whose files have no language model head."""
+    """Return the error for an encoder whose files contain no language model head."""
     return ConfigError(
         f"{directory}: has no language model head ({why}); leave the language model out, or give "
         "an encoder with its head"
@@ -376,7 +376,7 @@ def no_head(directory: Path, why: str) -> ConfigError:
 
 
 def _placed(model: Any, config: EncoderConfig, device: torch.device) -> Any:  # noqa: ANN401
-    """Move a model to its device, in arithmetic that the device has."""
+    """Move a model to its device, in arithmetic that the device supports."""
     if config.precision == "bf16" and device.type == "cpu" and not has_fast_bf16():
         _log.warning(
             "this CPU has no bf16 instructions: weights are rounded to bf16, but the "
@@ -396,7 +396,7 @@ def _check_numbers(model: Any, files: ModelFiles, precision: str) -> None:  # no
     for name, weight in model.named_parameters():
         if weight is pieces:
             continue
-        # One sum checks all of them, without memory.
+        # One sum checks all numbers without using memory.
         if not torch.isfinite(weight.detach().sum(dtype=torch.float64)):
             cure = "use bf16 or fp32" if precision == "fp16" else "the model is damaged"
             raise ConfigError(
@@ -419,7 +419,7 @@ def _quantized(model: Any) -> Any:  # noqa: ANN401
 
 
 def _quantization() -> Any:  # noqa: ANN401 - a module
-    """Import torch's module for int8, which a later release may not have."""
+    """Import torch's module for int8, which later releases may lack."""
     try:
         from torch.ao import quantization
     except ImportError as error:
@@ -428,7 +428,7 @@ def _quantization() -> Any:  # noqa: ANN401 - a module
 
 
 def _positions(model: Any, full: Any) -> int:  # noqa: ANN401
-    """Return the number of positions that the model has for pieces.
+    """Return the number of positions of the model that are available for pieces.
 
     RoBERTa's family numbers positions after its padding piece, so it has fewer than it declares.
     """

@@ -19,7 +19,7 @@ _BATCH_DEPENDENT = (
 """Families whose vectors depend on the rest of the batch."""
 
 NO_LAST_NORM = ("albert", "flaubert", "xlm")
-"""Families without a step after their last layer, and without a list of layers."""
+"""Families with neither a norm after their last layer nor a list of layers."""
 
 _BOTH_WAYS = ("bert-generation",)
 """Encoders that transformers lists among causal language models."""

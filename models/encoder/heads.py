@@ -58,9 +58,9 @@ def extract(
     columns = within(target_lengths, target.shape[1])
     cells = rows[:, :, None] & columns[:, None, :]
     source, target = source.float(), target.float()
-    if config.name in ("softmax", "entmax15"):
+    if config.head in ("softmax", "entmax15"):
         return _attention(source, target, cells, config)
-    if config.name in ("ot", "unbalanced_ot", "partial_ot"):
+    if config.head in ("ot", "unbalanced_ot", "partial_ot"):
         moved = scaled(plan(source, target, source_lengths, target_lengths, config), cells)
         links = (moved > config.effective_threshold) & cells
         probability = moved.float()
@@ -73,11 +73,11 @@ def extract(
     similarity = similarity.masked_fill(~cells, -1.0)
     # The cosine of a vector with itself may round to more than 1.
     probability = similarity.clamp(0.0, 1.0)
-    if config.name == "match":
+    if config.head == "match":
         links = best_matching(similarity, source_lengths, target_lengths)
         return PieceLinks(links, links, probability, probability)
     forward, reverse = row_best(similarity) & cells, column_best(similarity) & cells
-    if config.name == "itermax":
+    if config.head == "itermax":
         links = itermax(similarity, forward & reverse, source_lengths, target_lengths)
         return PieceLinks(links, links, probability, probability)
     return PieceLinks(forward, reverse, probability, probability)
@@ -90,7 +90,7 @@ def _attention(source: Tensor, target: Tensor, cells: Tensor, config: HeadConfig
     awesome-align prints the intersection.
     """
     scores = torch.bmm(source, target.transpose(1, 2)).masked_fill_(~cells, float("-inf"))
-    if config.name == "softmax":
+    if config.head == "softmax":
         forward, reverse = torch.softmax(scores, dim=2), torch.softmax(scores, dim=1)
     else:
         forward, reverse = entmax15(scores, dim=2), entmax15(scores, dim=1)

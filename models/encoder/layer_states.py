@@ -14,8 +14,8 @@ Tensor: TypeAlias = torch.Tensor
 class LayerStates:
     """Reads the outputs of some layers while a loaded encoder runs.
 
-    Each output is what an encoder that is cut after this layer returns. Several threads may call
-    it at once.
+    Each output is equal to that of an encoder cut after this layer. Several threads may call it at
+    once.
     """
 
     def __init__(self, encoder: Encoder, layers: Sequence[int]) -> None:

@@ -1,6 +1,5 @@
 """The neural word aligner: an encoder and a head, from tokens to directed links."""
 
-import dataclasses
 import hashlib
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -100,8 +99,8 @@ class EncoderAligner:
             detail of each rejected row, by row of ``table``.
 
         Raises:
-            WorkerError: A side has more tokens than links can number, or the encoder made
-                something that is not a number.
+            WorkerError: A side has more tokens than links can number, or the encoder returned a
+                value that is not finite.
         """
         if self.config.tokens == "pieces":
             table = add_piece_tokens(table, self.encoder.tokenizer)
@@ -135,10 +134,10 @@ class EncoderAligner:
 
     @inference()
     def find_links(self, block: Block) -> FoundLinks:
-        """Encode a block and find its links.
+        """Encode a block and extract its links.
 
         Raises:
-            WorkerError: The encoder made something that is not a number, as fp16 may.
+            WorkerError: The encoder returned a value that is not finite, as may happen in fp16.
         """
         hidden = self.encode(block)
         self._pieces.require_finite(hidden)
@@ -149,14 +148,14 @@ class EncoderAligner:
         return self._pieces.encode(block.ids, block.sequences)
 
     def _read_off(self, block: Block, hidden: Tensor) -> FoundLinks:
-        """Extract the links of all pairs from their hidden states, in batches of similar size."""
+        """Extract the links of all pairs from hidden states, in batches of similar size."""
         source, target = block.source, block.target
         source_units = self._units(source, hidden)
         target_units = self._units(target, hidden)
         sizes = np.diff(source.offsets), np.diff(target.offsets)
         real = np.flatnonzero((sizes[0] > 0) & (sizes[1] > 0))
         widest = np.maximum(*sizes)[real]
-        found: list[tuple[np.ndarray, ...]] = []
+        parts: list[tuple[np.ndarray, ...]] = []
 
         @inference()
         def work(members: np.ndarray) -> None:
@@ -185,11 +184,11 @@ class EncoderAligner:
                 links.reverse_probability[either],
             )
             pair, *others = (column.cpu().numpy() for column in columns)
-            found.append((pairs[pair], *others))
+            parts.append((pairs[pair], *others))
 
         batches = cut_batches(widest * widest, self._cells.limit)
         run_batches(batches, self._cells, work, self.encoder.free, self._pieces.threads)
-        return _grouped(found, len(block.rows))
+        return _grouped(parts, len(block.rows))
 
     def _units(self, side: Side, hidden: Tensor) -> Tensor:
         """Return the compared vectors: those of pieces, or of words as the mean of their pieces."""
@@ -222,20 +221,20 @@ def find_digest(config: EncoderConfig) -> str:
 
 
 def _digest(config: EncoderConfig, layer: int, files: str) -> str:
-    settings = dataclasses.asdict(config)
-    for name in ("model", "revision", "token_budget", "device"):
-        del settings[name]
+    settings = config.model_dump(exclude={"model", "revision", "token_budget", "device"})
     settings["layer"] = layer
-    settings["head"]["threshold"] = config.head.effective_threshold
+    head = settings["head"]
+    head["name"], head["threshold"] = head.pop("head"), config.head.effective_threshold
+    del head["head_threshold"]
     named = {"aligner": "encoder", "version": VERSION, "files": files, **settings}
     return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
 
 
-def _grouped(found: list[tuple[np.ndarray, ...]], pairs: int) -> FoundLinks:
+def _grouped(parts: list[tuple[np.ndarray, ...]], pairs: int) -> FoundLinks:
     """Sort links by pair."""
     kinds = (np.int64, np.int32, np.int32, np.uint8, np.float32, np.float32)
     columns = [
-        np.concatenate([part[place] for part in found]) if found else np.empty(0)
+        np.concatenate([part[place] for part in parts]) if parts else np.empty(0)
         for place in range(len(kinds))
     ]
     order = np.argsort(columns[0], kind="stable")

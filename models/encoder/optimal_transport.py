@@ -6,9 +6,9 @@ Alignment"; Benamou et al. (2015) and Chizat et al. (2018) for the scaling of al
 Costs, masses, the weight of the entropy and the scaling of the plan are those of OTAlign, the
 authors' program. Differences: OTAlign can encode both sides together and centres the vectors; here
 each side is encoded alone, without centring. OTAlign solves the balanced and the partial
-problem without entropy by default; here they always have it. It stops at a change of 1e-6, here at
-1e-9. And it tunes ``tau`` (`relaxation` and `moved_mass`) and the threshold on a development set;
-here they have defaults.
+problem without entropy by default; here they always have it. OTAlign stops at a change of 1e-6,
+this module at 1e-9. OTAlign tunes ``tau`` (`relaxation` and `moved_mass`) and the threshold on a
+development set; here they have defaults.
 """
 
 from collections.abc import Callable
@@ -54,7 +54,7 @@ def plan(
     cost = cost_of(source, target, source_lengths, target_lengths, cells, config)
     source_mass = _mass(source, rows, config)
     target_mass = _mass(target, columns, config)
-    solve = {"ot": balanced, "unbalanced_ot": unbalanced, "partial_ot": partial}[config.name]
+    solve = {"ot": balanced, "unbalanced_ot": unbalanced, "partial_ot": partial}[config.head]
     return solve(cost, source_mass, target_mass, config)
 
 

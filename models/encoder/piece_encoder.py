@@ -1,4 +1,4 @@
-"""Vectors of pieces, in batches within what the device holds."""
+"""Vectors of pieces, computed in batches that fit the device's memory."""
 
 import threading
 from collections.abc import Callable
@@ -27,22 +27,20 @@ class PieceEncoder:
         Args:
             config: The settings.
             encoder: The encoder.
-            threads: Batches that a CPU works on at once, each on one thread, so that no sum depends
-                on their number. A GPU takes one.
+            threads: Number of batches that a CPU processes at once, each on one thread, so that no
+                sum depends on their number. A GPU processes one.
         """
         self.config = config
         self.encoder = encoder
         self.threads = threads if encoder.device.type == "cpu" else 1
-        budget = config.token_budget
-        limit = measure_budget(encoder) if isinstance(budget, str) else budget
-        self.budget = Budget(limit, OUT_OF_MEMORY)
+        self.budget = Budget(config.batch_pieces or measure_budget(encoder), OUT_OF_MEMORY)
 
     def encode(self, ids: np.ndarray, sequences: Sequences) -> Tensor:
         """Return the vector of every piece, ``[piece, hidden]``.
 
         Args:
             ids: The pieces of all texts, int64 ``[piece]``.
-            sequences: What the encoder is given of them.
+            sequences: The stretches of them that the encoder takes.
         """
         return self._vectors(ids, sequences, self.encoder.encode, self.encoder.hidden_size)
 
@@ -51,15 +49,15 @@ class PieceEncoder:
 
         Args:
             ids: The pieces of all texts, int64 ``[piece]``.
-            sequences: What the encoder is given of them.
-            states: The layers of this encoder.
+            sequences: The stretches of them that the encoder takes.
+            states: The layers of this encoder to read.
         """
         layers, hidden = len(states.layers), self.encoder.hidden_size
         vectors = self._vectors(ids, sequences, states.encode, layers * hidden)
         return vectors.unflatten(1, (layers, hidden)).transpose(0, 1)
 
     def _vectors(self, ids: np.ndarray, sequences: Sequences, encode: Encode, width: int) -> Tensor:
-        """Return what ``encode`` makes of every piece, ``[piece, width]``."""
+        """Return the vectors that ``encode`` computes for every piece, ``[piece, width]``."""
         hidden: Tensor | None = None
         first = threading.Lock()
 
@@ -83,16 +81,16 @@ class PieceEncoder:
 
         Args:
             ids: The pieces of all texts, int64 ``[piece]``.
-            sequences: What the encoder is given of them.
+            sequences: The stretches of them that the encoder takes.
         """
         encoder = self.encoder
-        found = torch.zeros((len(sequences.starts), encoder.hidden_size), device=encoder.device)
+        vectors = torch.zeros((len(sequences.starts), encoder.hidden_size), device=encoder.device)
 
         def keep(output: Tensor, members: np.ndarray, _places: np.ndarray) -> None:
-            found[self.send(members)] = output[:, 0].float()
+            vectors[self.send(members)] = output[:, 0].float()
 
         self._run(ids, sequences, keep, encoder.encode)
-        return found
+        return vectors
 
     def _run(
         self,
@@ -105,9 +103,9 @@ class PieceEncoder:
 
         Args:
             ids: The pieces of all texts.
-            sequences: What the encoder is given of them.
-            keep: Takes the vectors of a batch ``[member, column, hidden]``, its members, and the
-                piece in each column, -1 where none is ``[member, column]``.
+            sequences: The stretches of them that the encoder takes.
+            keep: Receives the vectors of a batch ``[member, column, hidden]``, its members, and the
+                piece in each column, -1 for none ``[member, column]``.
             encode: Turns padded pieces and their mask into vectors.
         """
         encoder = self.encoder
@@ -136,7 +134,7 @@ class PieceEncoder:
         """Refuse vectors that are not finite.
 
         Raises:
-            WorkerError: The encoder made something that is not a number, as fp16 may.
+            WorkerError: The encoder returned a value that is not finite, as may happen in fp16.
         """
         if not bool(torch.isfinite(hidden).all()):
             precision = self.config.precision

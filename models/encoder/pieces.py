@@ -16,7 +16,7 @@ from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.piece_numbers import PieceNumbers
 
 TOO_LONG_FOR_ENCODER = "too_long_for_encoder"
-"""The reason of a pair that exceeds the encoder's limit and must not be divided."""
+"""The reason for rejecting a pair that exceeds the encoder's limit and must not be divided."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

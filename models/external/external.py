@@ -1,6 +1,6 @@
-"""External aligners behind the interface of `models.aligner`: programs that the user installs.
+"""External aligners, which the user installs, behind the interface of `models.aligner`.
 
-`PROGRAMS` says what each is called with; what is here runs any of them.
+`PROGRAMS` describes how each is called; this module runs any of them.
 """
 
 import contextlib
@@ -47,11 +47,11 @@ class ExternalAligner:
     """An external aligner; implements `models.aligner.Aligner`."""
 
     def __init__(self, config: ExternalConfig, learned: Mapping[str, bytes] | None = None) -> None:
-        """Look for the program.
+        """Find the program.
 
         Args:
             config: The program and its settings.
-            learned: Its learned model (`learn`), for programs that learn beforehand.
+            learned: The model that it learned (`learn`), for programs that learn beforehand.
 
         Raises:
             ConfigError: The program or its encoder is missing.
@@ -83,8 +83,8 @@ class ExternalAligner:
             table: Pairs with token offsets (`transforms.schemas.TOKENS`).
 
         Returns:
-            The LINKED rows, in the same order and without those given up; and of these the reason
-            and a detail, by row of ``table``.
+            The LINKED rows, in the same order and without those given up; and the reason and a
+            detail of each row given up, by row of ``table``.
 
         Raises:
             WorkerError: The program fails, takes too long, or does not answer line by line.
@@ -96,8 +96,8 @@ class ExternalAligner:
             directions = align_text(self.config, text, self._learned)
         return linked_table(table, text, directions, self.config.program)
 
-    def with_soft_links(self, least: float) -> "ExternalAligner":  # noqa: ARG002 - it says no more
-        """Return the aligner itself: programs give no probabilities of links that they omit."""
+    def with_soft_links(self, least: float) -> "ExternalAligner":  # noqa: ARG002 - it has no others
+        """Return the aligner itself: programs give no probabilities for links that they omit."""
         return self
 
 
@@ -122,10 +122,10 @@ def learn(config: ExternalConfig, table: pa.Table) -> dict[str, bytes]:
     printed = {}
     with _prepared(config, text, {}) as called:
         for call in calls:
-            answers, said = called(call)
+            answers, errors = called(call)
             learned.update(zip(call.answers, answers, strict=True))
             if call.printed is not None:
-                printed.update(dict.fromkeys(call.answers, call.printed(said)))
+                printed.update(dict.fromkeys(call.answers, call.printed(errors)))
     if printed:
         learned[SETTINGS] = json.dumps(printed, sort_keys=True).encode()
     return learned
@@ -136,7 +136,7 @@ def align_text(config: ExternalConfig, text: Text, learned: Mapping[str, bytes])
 
     Raises:
         ConfigError: The program or its encoder is missing.
-        WorkerError: The program fails, takes too long, or its answer has another form.
+        WorkerError: The program fails, takes too long, or its answer has an unexpected form.
     """
     links: list[bytes] = []
     given_up: dict[int, tuple[str, str]] = {}
@@ -181,9 +181,9 @@ def model_digest(config: ExternalConfig) -> str:
 def _prepared(
     config: ExternalConfig, text: Text, learned: Mapping[str, bytes]
 ) -> Iterator[Callable[[Call], tuple[list[bytes], bytes]]]:
-    """Write what a program reads to a private directory, and lend a function that calls it there.
+    """Write a program's inputs to a private directory, and lend a function that calls it there.
 
-    The function returns the answers of a call, and what it said on standard error.
+    The function returns the answers of a call and its standard error.
     """
     about = config.about
     with tempfile.TemporaryDirectory(prefix="pairweave-") as name:
@@ -206,7 +206,7 @@ def _prepared(
 def _answers_of(
     config: ExternalConfig, directory: Path, values: Mapping[str, object], call: Call
 ) -> tuple[list[bytes], bytes]:
-    """Fill in the words of a call, run it, and return its answers and its standard error."""
+    """Fill in the command of a call, run it, and return its answers and its standard error."""
     first, *words = call.command.split()
     if first == "{program}":
         name, start = config.about.title or config.program, start_of(config)
@@ -214,17 +214,17 @@ def _answers_of(
         name, start = first, (find_program(config, first),)
     command = (*start, *(word.format_map(values) for word in words))
     stdin = b"" if call.stdin is None else (directory / call.stdin).read_bytes()
-    out, said = run(name, command, config.timeout_seconds, directory, stdin)
+    out, errors = run(name, command, config.timeout_seconds, directory, stdin)
     return [
         out if answer == "-" else read_answer(directory / answer, name) for answer in call.answers
-    ], said
+    ], errors
 
 
 def _private_model(config: ExternalConfig, directory: Path) -> Path:
-    """Make a directory of an encoder with its weights in the form that the program reads.
+    """Make a copy of an encoder's directory with its weights in the form that the program reads.
 
-    Its other files are links. The program's own Python pickles the weights from safetensors;
-    pickled files of the user are never read.
+    The other files are links. The program's own Python converts the weights from safetensors to
+    pickles; the user's pickled files are never read.
     """
     assert config.about.weights is not None
     model = inspect_model(config.model_path())

@@ -10,11 +10,11 @@ from pairweave.transforms.rejects import Reject
 
 SEPARATOR = " ||| "
 DIRECTIONS = {"forward": ("source", "target"), "reverse": ("target", "source")}
-"""The given side of each direction, and the other."""
+"""For each direction, the side that the program conditions on and the side that it generates."""
 
 Answer = tuple[bytes, dict[int, tuple[str, str]]]
-"""Links as source-target, a line for each pair; reason and detail of the pairs given up, by line,
-whose links are empty."""
+"""Links as source-target, one line for each pair; and the reason and detail of each pair given up,
+by line. The links of such a pair are empty."""
 
 
 def joined(source: list[str], target: list[str]) -> dict[str, str]:
@@ -34,8 +34,8 @@ def sides(source: list[str], target: list[str]) -> dict[str, str]:
 def numbered_files(source: list[str], target: list[str]) -> dict[str, str]:
     """Return the files of GIZA++ and mkcls for both directions.
 
-    Words are passed as numbers, which the programs use anyway, so no word can be taken for markup
-    of their files.
+    Words are passed as numbers, which the programs use anyway, so no word can be mistaken for the
+    files' own markup.
     """
     numbers = {"source": numbered(source), "target": numbered(target)}
     made = {}
@@ -70,7 +70,7 @@ def vocabulary_text(sentences: list[list[int]]) -> str:
 
 
 def sentences_text(given: list[list[int]], made: list[list[int]]) -> str:
-    """Return sentence pairs as GIZA++ reads them: how often, the given side, the other."""
+    """Return sentence pairs as GIZA++ reads them: a count, the given side, the other side."""
     return "".join(
         f"1\n{' '.join(map(str, source))}\n{' '.join(map(str, target))}\n"
         for source, target in zip(given, made, strict=True)
@@ -97,7 +97,7 @@ def read_fast_align(data: bytes) -> Answer:
     """Read the links of ``source ||| target ||| links ||| score`` lines.
 
     Raises:
-        WorkerError: A line is of another form.
+        WorkerError: A line has another form.
     """
     lines = []
     for line in data.splitlines():
@@ -134,7 +134,7 @@ def read_simalign(data: bytes) -> Answer:
     """Read links, or the sizes of a pair that is too long, as in ``! 600 510``.
 
     Raises:
-        WorkerError: Such a line is of another form.
+        WorkerError: Such a line has another form.
     """
     lines = data.splitlines()
     given_up = {}

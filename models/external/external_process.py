@@ -16,8 +16,8 @@ from pathlib import Path
 from pairweave.models.external.external_programs import ExternalConfig
 from pairweave.transforms.errors import ConfigError, WorkerError
 
-# One thread and one order of hash tables: sums are rounded alike on every machine. Nothing is
-# fetched while a shard is aligned.
+# One thread and a fixed order of hash tables, so that sums are rounded alike on every machine.
+# Nothing is downloaded while a shard is aligned.
 _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -31,13 +31,13 @@ _ENVIRONMENT = {
 
 _VERSIONS = """
 import importlib.metadata, json, sys
-found = {}
+versions = {}
 for name in sys.argv[1:]:
     try:
-        found[name] = importlib.metadata.version(name)
+        versions[name] = importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         pass
-print(json.dumps(found))
+print(json.dumps(versions))
 """
 
 
@@ -45,11 +45,11 @@ def find_program(config: ExternalConfig, executable: str | None = None) -> str:
     """Return the path of a program, or of the Python that has its package.
 
     Args:
-        config: Which program; its path wins over the search path.
+        config: The program; its path takes precedence over the search path.
         executable: Another executable of the program, beside its main one or on the search path.
 
     Raises:
-        ConfigError: It is not there; says how to get it.
+        ConfigError: It is missing; says how to get it.
     """
     about = config.about
     name = executable or about.executable
@@ -71,13 +71,13 @@ def find_program(config: ExternalConfig, executable: str | None = None) -> str:
         return sys.executable
     if executable is None and about.module is not None and _has_module(about.module):
         return sys.executable
-    found = shutil.which(name)
-    if found is None:
+    on_path = shutil.which(name)
+    if on_path is None:
         raise ConfigError(
             f"--program {config.program}: no {name} on the search path; {about.install}, or "
             "give its path with --program_path"
         )
-    return str(Path(found).absolute())
+    return str(Path(on_path).absolute())
 
 
 def _has_module(name: str) -> bool:
@@ -86,10 +86,10 @@ def _has_module(name: str) -> bool:
 
 
 def start_of(config: ExternalConfig) -> tuple[str, ...]:
-    """Return the words that start a program: its executable, or a Python with what it runs.
+    """Return the words that start a program: its executable, or Python with its module or script.
 
     Raises:
-        ConfigError: It is not there.
+        ConfigError: It is missing.
     """
     about = config.about
     path = find_program(config)
@@ -105,11 +105,11 @@ def start_of(config: ExternalConfig) -> tuple[str, ...]:
 def identity(config: ExternalConfig) -> str:
     """Identify the version of a program, without its path.
 
-    A Python package is its version, with those of the packages that it computes with; anything
-    else is the SHA-256 of its executable.
+    A Python package is identified by its version and those of the packages that it computes with,
+    anything else by the SHA-256 of its executable.
 
     Raises:
-        ConfigError: The program is not there, or its Python lacks the package.
+        ConfigError: The program is missing, or its Python lacks the package.
     """
     path = find_program(config)
     package = config.about.package
@@ -141,16 +141,16 @@ def run(
     Args:
         name: What to call it in messages.
         command: The program and its arguments.
-        timeout_seconds: After this it is killed with all that it started.
-        directory: Where it runs.
-        stdin: What it reads.
+        timeout_seconds: After this time it is killed, with all processes that it started.
+        directory: Its working directory.
+        stdin: Its standard input.
 
     Returns:
-        What it wrote, and what it said on standard error.
+        Its standard output and its standard error.
 
     Raises:
-        WorkerError: It cannot be started, takes too long, or ends with a failure; repeats the last
-            line that it said.
+        WorkerError: It cannot be started, takes too long, or fails; the message repeats the last
+            line of its standard error.
     """
     try:
         process = subprocess.Popen(
@@ -165,7 +165,7 @@ def run(
     except OSError as error:
         raise WorkerError(f"{name}: {command[0]} cannot be started: {error.strerror}") from error
     try:
-        out, said = process.communicate(stdin, timeout=timeout_seconds)
+        out, errors = process.communicate(stdin, timeout=timeout_seconds)
     except subprocess.TimeoutExpired as error:
         raise WorkerError(
             f"{name}: not done after {timeout_seconds} s, so it was killed; give a larger "
@@ -182,15 +182,15 @@ def run(
             if process.returncode < 0
             else f"failed with status {process.returncode}"
         )
-        raise WorkerError(f"{name} {ending}: {last_line(said) or 'it said nothing'}")
-    return out, said
+        raise WorkerError(f"{name} {ending}: {last_line(errors) or 'it said nothing'}")
+    return out, errors
 
 
 def read_answer(path: Path, name: str) -> bytes:
     """Return the file that a program was told to write.
 
     Raises:
-        WorkerError: It wrote none.
+        WorkerError: The file is missing.
     """
     try:
         return path.read_bytes()
@@ -205,17 +205,17 @@ def last_line(text: bytes) -> str:
     'ValueError: no'
     """
     lines = [line.strip() for line in text.decode("utf-8", "replace").splitlines()]
-    said = [line for line in lines if line]
-    return said[-1][:300] if said else ""
+    filled = [line for line in lines if line]
+    return filled[-1][:300] if filled else ""
 
 
 def is_python(path: str) -> bool:
-    """Tell from its name whether a program is a Python."""
+    """Tell from its name whether a program is a Python interpreter."""
     return Path(path).name.startswith("python")
 
 
 def python_of(path: str) -> str | None:
-    """Return the path if it is a Python, else the Python that runs its script, else None."""
+    """Return the path if it is a Python, else the Python that runs the script, else None."""
     if is_python(path):
         return path
     with Path(path).open("rb") as file:

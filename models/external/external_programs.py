@@ -16,7 +16,7 @@ from pairweave.transforms.option_values import require_choice
 Way = Literal["fitted", "pair by pair", "whole corpus"]
 FORWARD, REVERSE, LINKS = "forward.params", "reverse.params", "links"
 SETTINGS = "settings.json"
-"""Name of the file of values that a program printed as it learned (`Call.printed`)."""
+"""Name of the file of values that a program printed while it learned (`Call.printed`)."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -24,16 +24,16 @@ class Call:
     """One call of a program, in a directory that has the program's `Program.inputs`.
 
     Attributes:
-        command: Its words, parted by blanks. The first is ``{program}``, or the name of another
+        command: Its words, separated by blanks. The first is ``{program}``, or the name of another
             executable beside it. Others may contain ``{layer}``, ``{head}`` and ``{model}`` (the
-            encoder's directory), and values that the program printed as it learned, as in
+            encoder's directory), and values that the program printed while it learned, as in
             ``{forward[tension]}``.
-        answers: The files that it must write; ``-`` is its standard output. Of a call that aligns,
+        answers: The files that it must write; ``-`` is its standard output. For a call that aligns,
             they are the links of the forward direction, then those of the reverse.
         stdin: The file that it reads from standard input, if any.
         read: Reads an answer of a call that aligns.
-        printed: Reads values from the standard error of a call that learns; they are kept under the
-            names of its answers.
+        printed: Reads values from the standard error of a call that learns; they are stored under
+            the names of its answers.
     """
 
     command: str
@@ -49,8 +49,8 @@ class Program:
 
     Attributes:
         install: Installation instructions.
-        align: The calls that align. One answer in all is used for both directions, so that no
-            symmetrization heuristic changes it.
+        align: The calls that align. If they give one answer in all, it is used for both directions,
+            so that no symmetrization heuristic changes it.
         learn: The calls that learn; their answers are the trained model.
         inputs: Makes the files that the calls read from the lines of both sides; by default
             ``text``, with lines ``source ||| target``.
@@ -110,14 +110,14 @@ if mode == "learn":
 else:
     pairs = [line.rstrip("\\n").split(" ||| ") for line in open(text, encoding="utf-8")]
     sides = [[side.split(" ") for side in column] for column in zip(*pairs)] or [[], []]
-    found = systran_align.Aligner(forward, reverse).align_batch(*sides)
+    aligned = systran_align.Aligner(forward, reverse).align_batch(*sides)
     with open(answer, "w", encoding="utf-8") as file:
-        for pair in found:
+        for pair in aligned:
             print(*(f"{i}-{j}" for i, j in pair["alignments"]), file=file)
 """
 
-# A sentence that the encoder cannot take whole is said to be too long instead of being cut
-# silently; a side whose tokens leave no piece has nothing to link.
+# A sentence that the encoder cannot take whole is reported as too long instead of being truncated
+# silently; a side whose tokens give no pieces has nothing to link.
 _SIMALIGN = """
 import sys
 import simalign
@@ -147,7 +147,7 @@ _GIZA = "-p0 0.98 -m1 5 -m2 0 -mh 5 -m3 3 -m4 3"
 PROGRAMS: dict[str, Program] = {
     # Dyer, Chahuneau and Smith 2013, as they recommend: favour the diagonal (-d), fit its strength
     # (-o), and use a prior (-v). The links for new text differ from those that it prints while it
-    # learns: the parameters are those before the last iteration, without rare translations.
+    # learns: its parameters are those before the last iteration, without rare translations.
     "fast_align": Program(
         executable="fast_align",
         install="build it from github.com/clab/fast_align, or take --program systran-align, the "
@@ -316,8 +316,8 @@ class ExternalConfig:
         """Return the encoder's directory.
 
         Raises:
-            ConfigError: There is none (the model of a hub name may change between shards), its
-                weights are damaged or would have to be unpickled, or the program cannot read
+            ConfigError: It is not a directory (the model of a hub name may change between shards),
+                its weights are damaged or would have to be unpickled, or the program cannot read
                 such an encoder.
         """
         path = Path(self.model or "").expanduser()

@@ -1,4 +1,4 @@
-"""The external aligner of a job: its reference, and how it is found, saved and prepared."""
+"""The external aligner of a job: its reference, and how it is located, saved and prepared."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ class ExternalReference(LoadableReference):
 
 
 def find(config: ExternalConfig) -> ExternalReference:
-    """Find a program that does not learn beforehand; its encoder is hashed.
+    """Locate a program that does not learn beforehand; its encoder is hashed.
 
     Raises:
         ConfigError: The program or its encoder is missing.
@@ -51,7 +51,7 @@ def find_learned(config: ExternalConfig, directory: str) -> ExternalReference:
     """Return the model that a program learned in an earlier run.
 
     Raises:
-        ConfigError: The directory has no such model, another program's, or a damaged one.
+        ConfigError: The directory has no such model, or its model is another program's or damaged.
     """
     try:
         packed = hashed_files.read(directory)
@@ -63,8 +63,8 @@ def find_learned(config: ExternalConfig, directory: str) -> ExternalReference:
         ) from error
     about = hashed_files.parse_about(packed.pop(hashed_files.ABOUT))
     if about.get("aligner") != ALIGNER or about.get("program") != config.program:
-        found = about.get("program") or about.get("aligner")
-        raise ConfigError(f"--model {directory}: was learned by {found}, not by {config.program}")
+        other = about.get("program") or about.get("aligner")
+        raise ConfigError(f"--model {directory}: was learned by {other}, not by {config.program}")
     return ExternalReference(config, find_digest(config, packed), files.absolute(directory))
 
 

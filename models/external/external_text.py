@@ -96,33 +96,35 @@ def safe_token(token: str) -> str:
 
 
 def linked_table(
-    table: pa.Table, text: Text, found: Directions, name: str
+    table: pa.Table, text: Text, directions: Directions, name: str
 ) -> tuple[pa.Table, dict[int, tuple[str, str]]]:
     """Add a program's links to their rows.
 
     Args:
         table: TOKENS rows.
         text: Their text, as given to the program.
-        found: Its output.
-        name: Its name in messages.
+        directions: The program's output.
+        name: The program's name in messages.
 
     Returns:
-        LINKED rows in the same order, without those given up; and of these the reason and a
-        detail, by row of ``table``.
+        LINKED rows in the same order, without those given up; and the reason and a detail of each
+        row given up, by row of ``table``.
 
     Raises:
         WorkerError: Its output has another number of lines, an invalid link, or a link outside a
             pair's tokens.
     """
     table = table.combine_chunks()
-    columns = [_link_column(table, text, lines, name) for lines in (found.forward, found.reverse)]
+    columns = [
+        _link_column(table, text, lines, name) for lines in (directions.forward, directions.reverse)
+    ]
     linked = pa.Table.from_arrays([*table.columns, *columns], schema=schemas.LINKED)
     for column in ("forward", "reverse"):
         try:
             flat_columns.links_of(linked, column)
         except WorkerError as error:
             raise WorkerError(f"{name} linked words that do not exist: {error}") from error
-    given_up = {int(text.rows[line]): why for line, why in found.given_up.items()}
+    given_up = {int(text.rows[line]): why for line, why in directions.given_up.items()}
     if given_up:
         kept = np.ones(table.num_rows, np.bool_)
         kept[list(given_up)] = False

@@ -34,7 +34,7 @@ from pairweave.transforms.kernels.sampling import STEP_DROPOUT, draw
 from pairweave.transforms.storage import disk_files
 
 VERSION = 1
-"""Raised when the same model, pairs and settings produce different weights."""
+"""Increased when the same model, pairs and settings produce different weights."""
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 
@@ -126,9 +126,9 @@ class _Trainer:
     def resume(self) -> int:
         """Restore a saved state, if there is one, and return the number of its updates."""
         path = self._directory / CHECKPOINT
-        found = read_state(path, self._key, self._trainee, self._optimizer)
-        if found is not None:
-            self.state = found
+        saved = read_state(path, self._key, self._trainee, self._optimizer)
+        if saved is not None:
+            self.state = saved
         return self.state.updates
 
     def run(self, progress: Progress | None) -> None:
@@ -139,12 +139,12 @@ class _Trainer:
             if update // self._epoch_updates != epoch:
                 epoch = update // self._epoch_updates
                 order = updates_of_epoch(self._pairs, self._config, epoch)
-            found = self._update(update, order[update % self._epoch_updates], epoch)
-            for name, loss in found.items():
+            losses = self._update(update, order[update % self._epoch_updates], epoch)
+            for name, loss in losses.items():
                 self.state.losses[name].append(loss)
             self.state.updates = update + 1
             if progress is not None:
-                progress(update + 1, self._updates, found)
+                progress(update + 1, self._updates, losses)
             if (update + 1) % self._config.checkpoint_steps == 0 and update + 1 < self._updates:
                 path = self._directory / CHECKPOINT
                 write_state(path, self.state, self._trainee, self._optimizer)
@@ -157,15 +157,15 @@ class _Trainer:
         for group in self._optimizer.param_groups:
             group["lr"] = config.rate(update, self._updates)
         self._optimizer.zero_grad(set_to_none=True)
-        found = self._losses.add_gradients(chosen, epoch)
+        losses = self._losses.add_gradients(chosen, epoch)
         norm = torch.nn.utils.clip_grad_norm_(self._trainee.parameters(), config.max_gradient)
         if not torch.isfinite(norm):
             raise ConfigError(
-                f"step {update + 1}: the gradient is not finite (losses {found}); lower "
+                f"step {update + 1}: the gradient is not finite (losses {losses}); lower "
                 "learning_rate, raise warmup_steps, or use precision fp32"
             )
         self._optimizer.step()
-        return found
+        return losses
 
 
 def _check_pairs(

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self, get_args
 import pydantic
 from pydantic import Field
 
+from pairweave.models.encoder.encoder_options import BatchPieces, Device, Layer
 from pairweave.transforms.config import Seeded, Share, StepOptions
 from pairweave.transforms.errors import ConfigError
 
@@ -24,7 +25,7 @@ class TrainingOptions(StepOptions):
     only. Both sides of a pair must also fit the encoder together.
     """
 
-    layer: int = Field(8, ge=-200, le=200, description="layer to align with; -1 the last")
+    layer: Layer = Field(8, description="layer to align with; -1 the last")
     steps: int | None = Field(
         None, ge=1, le=1 << 40, description="total number of updates (default: see epochs)"
     )
@@ -45,9 +46,7 @@ class TrainingOptions(StepOptions):
         0.15, ge=0.001, le=0.9, description="mlm, tlm: share of pieces masked"
     )
     max_pieces: int = Field(256, ge=1, le=1 << 15, description="longest side, in encoder pieces")
-    token_budget: int = Field(
-        4096, ge=1, le=1 << 24, description="pieces in one batch, including padding"
-    )
+    token_budget: BatchPieces = Field(4096, description="pieces in one batch, including padding")
     checkpoint_steps: int = Field(
         1000,
         ge=1,
@@ -55,9 +54,7 @@ class TrainingOptions(StepOptions):
         description="updates between saved states, from which a run can continue",
     )
     precision: Literal["fp32", "bf16"] = Field("fp32", description="arithmetic of the encoder")
-    device: str = Field(
-        "auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$", description="auto, cpu, cuda or cuda:N"
-    )
+    device: Device = "auto"
     threads: _Threads = Field(
         default_factory=lambda: os.cpu_count() or 1,
         description="threads of a CPU; another number rounds results differently",

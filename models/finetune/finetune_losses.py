@@ -43,7 +43,7 @@ class Losses:
         Returns:
             The mean over the pairs, by objective, in the configuration's order.
         """
-        found: dict[str, float] = {}
+        losses: dict[str, float] = {}
         pairwise = tuple(name for name in self._config.objectives if name in ("so", "co"))
         sums = self._alignment(chosen, pairwise) if pairwise else {}
         for name in self._config.objectives:
@@ -56,8 +56,8 @@ class Losses:
                 total = self._parallel(rows, 2 * len(chosen))
             else:
                 total = sums[name]
-            found[name] = total
-        return found
+            losses[name] = total
+        return losses
 
     def _language(self, groups: Iterable[Rows], count: int) -> float:
         """Accumulate the gradients of a masked language model: each group's mean, summed."""
@@ -114,7 +114,7 @@ class Losses:
         return sums
 
     def _links(self, sides: list[tuple[Tensor, ...]], cells: Tensor) -> Tensor:
-        """Return the self-training target, found without dropout, as in `align`."""
+        """Return the self-training target, computed without dropout, as in `align`."""
         trainee = self._loaded.trainee
         training = trainee.training
         trainee.eval()

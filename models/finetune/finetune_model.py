@@ -139,7 +139,7 @@ def load_trainee(model: str, revision: str | None, config: FinetuneConfig) -> Lo
             objective needs.
     """
     encoder = load_encoder(
-        EncoderConfig(model, layer=config.layer, device=config.device, revision=revision)
+        EncoderConfig(model=model, layer=config.layer, device=config.device, revision=revision)
     )
     encoder = dataclasses.replace(encoder, model=None)
     if encoder.layer < 1:

@@ -95,14 +95,14 @@ def self_training_target(
     Returns:
         Booleans ``[pair, source, target]``.
     """
-    found = (forward > threshold) & (reverse > threshold)
+    linked = (forward > threshold) & (reverse > threshold)
     known = (source_words >= 0)[:, :, None] & (target_words >= 0)[:, None, :]
     rows, columns = source_words.clamp(min=0), target_words.clamp(min=0)
     height, width = int(rows.max()) + 1, int(columns.max()) + 1
-    pairs = torch.arange(len(found), device=found.device)[:, None, None]
+    pairs = torch.arange(len(linked), device=linked.device)[:, None, None]
     flat = (pairs * height + rows[:, :, None]) * width + columns[:, None, :]
-    words = torch.zeros(len(found) * height * width, dtype=torch.bool, device=found.device)
-    words[flat[found & known]] = True
+    words = torch.zeros(len(linked) * height * width, dtype=torch.bool, device=linked.device)
+    words[flat[linked & known]] = True
     return words[flat] & known
 
 

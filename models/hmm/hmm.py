@@ -30,8 +30,9 @@ class HmmModel(AlignsEveryPair):
     """A fitted aligner; implements `models.aligner.Aligner`."""
 
     def __init__(self, parts: Parts) -> None:
-        """Keep the parts; they are never changed."""
+        """Keep the parts, which must never be changed."""
         self._parts = parts
+        self._model = parts.model
 
     @functools.cached_property
     def _files(self) -> dict[str, bytes]:
@@ -44,7 +45,7 @@ class HmmModel(AlignsEveryPair):
 
     @property
     def parts(self) -> Parts:
-        """Return what was fitted; it must not be changed."""
+        """Return the parts of the fitted model, which must not be changed."""
         return self._parts
 
     @property
@@ -63,13 +64,13 @@ class HmmModel(AlignsEveryPair):
         Nothing is copied. A low threshold gives nearly all links that the model considers.
 
         Raises:
-            ConfigError: The threshold is out of its range (`models.hmm.hmm_config`).
+            ConfigError: The threshold is out of range (`models.hmm.hmm_config`).
         """
         config = dataclasses.replace(self._parts.config, decode="posterior", threshold=threshold)
         return HmmModel(dataclasses.replace(self._parts, config=config))
 
     def with_soft_links(self, least: float) -> "HmmModel":
-        """Return the same model, linking what has at least this posterior probability."""
+        """Return the same model with every link of at least this posterior probability."""
         return self.with_threshold(least)
 
     def align(self, table: pa.Table) -> pa.Table:
@@ -86,7 +87,7 @@ class HmmModel(AlignsEveryPair):
             made = agreement.align_pairs(
                 parts.source.side(*source),
                 parts.target.side(*target),
-                parts.model,
+                self._model,
                 parts.config.threshold,
                 1 if parts.config.decode == "viterbi" else None,
             )
@@ -99,7 +100,7 @@ class HmmModel(AlignsEveryPair):
         )
 
     def to_files(self) -> dict[str, bytes]:
-        """Return the files that hold the model, by name; the same model gives the same bytes."""
+        """Return the model's files, by name; the same model gives the same bytes."""
         return dict(self._files)
 
     @classmethod
@@ -107,7 +108,7 @@ class HmmModel(AlignsEveryPair):
         """Read a model.
 
         Raises:
-            ConfigError: A file is missing, damaged or of another version.
+            ConfigError: A file is missing, damaged or has another version.
         """
         return cls(unpack(files))
 

@@ -9,24 +9,26 @@ _RANGES = {"threshold": (0.05, 1.0), "null_probability": (0.001, 0.999), "word_p
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class HmmConfig:
-    """Settings that decide the fitted model and its links.
+    """Settings that determine the fitted model and its links.
 
     Attributes:
         model1_iterations: Rounds of IBM Model 1. More than two make the links sparse too soon.
         hmm_iterations: Rounds of the HMM.
-        decode: ``posterior`` links whatever is likely enough, ``viterbi`` the likeliest path.
-        threshold: Least posterior probability of a link, for ``posterior``.
-        null_probability: Chance that a word is translated from nothing.
-        word_prior: Occurrences that stems and letters are worth in a word's translations.
-        max_vocabulary: Words kept on each side; the rarest beyond are treated as unseen.
-        max_translations: Candidates kept for one source word.
+        decode: ``posterior`` makes every link that is likely enough, ``viterbi`` those of the
+            likeliest path.
+        threshold: Minimum posterior probability of a link, for ``posterior``.
+        null_probability: Probability that a word is translated from nothing.
+        word_prior: Number of occurrences that the back-off to stems and letters counts as in the
+            translations of a word.
+        max_vocabulary: Number of words kept on each side; rarer words are treated as unseen.
+        max_translations: Number of candidates kept for each source word.
     """
 
     model1_iterations: int = 2
     hmm_iterations: int = 4
     decode: str = "posterior"
     threshold: float = 0.3
-    null_probability: float = 0.2
+    null_probability: float = 0.1
     word_prior: float = 10.0
     max_vocabulary: int = 500_000
     max_translations: int = 1_000

@@ -14,11 +14,11 @@ from pairweave.models.hmm.hmm_parts import Parts, know_words
 from pairweave.models.hmm.hmm_vocabulary import Vocabulary, build_vocabulary
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.hmm.emissions import Lexicon
-from pairweave.transforms.kernels.hmm.hmm import JUMPS
+from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS
 from pairweave.transforms.kernels.hmm.sides import Words
 from pairweave.transforms.storage.json_files import JsonFile, check
 
-VERSION = 1
+VERSION = 2
 """Increased when the meaning of a file changes."""
 
 HEADER = "model.json"
@@ -37,14 +37,18 @@ _LEXICON = pa.schema(
 )
 _STEM_LEXICON = pa.schema([("source", pa.int32()), ("target", pa.int32()), ("count", pa.float32())])
 _JUMPS = pa.schema([("forward", pa.float32()), ("reverse", pa.float32())])
+_FACTORS = pa.schema([(f"bucket_{bucket}", pa.float32()) for bucket in range(BUCKETS)])
 
-# Of words, the last row is an unseen word.
+# The last row of a table of words is an unseen word. The last two rows of a table of factors are an
+# unseen word and the begin of the side.
 _TABLES = {
     "jumps.arrow": _JUMPS,
     "lexicon.arrow": _LEXICON,
+    "source_factors.arrow": _FACTORS,
     "source_stems.arrow": _STEMS,
     "source_words.arrow": _WORDS,
     "stem_lexicon.arrow": _STEM_LEXICON,
+    "target_factors.arrow": _FACTORS,
     "target_stems.arrow": _STEMS,
     "target_words.arrow": _WORDS,
 }
@@ -55,6 +59,8 @@ def pack(parts: Parts) -> dict[str, bytes]:
     lexicon = parts.lexicon
     columns: dict[str, list[Any]] = {
         "jumps.arrow": [*parts.jumps],
+        "source_factors.arrow": [*np.ascontiguousarray(parts.source_factors.T)],
+        "target_factors.arrow": [*np.ascontiguousarray(parts.target_factors.T)],
         "lexicon.arrow": [
             _rows(lexicon.row_offsets),
             lexicon.columns,
@@ -98,7 +104,7 @@ def pack(parts: Parts) -> dict[str, bytes]:
 
 
 def digest_of(header: bytes) -> str:
-    """Return the hex SHA-256 of a header, which holds that of every file."""
+    """Return the hex SHA-256 of a header, which contains the SHA-256 of every file."""
     return hashlib.sha256(header).hexdigest()
 
 
@@ -106,7 +112,7 @@ def unpack(files: Mapping[str, bytes]) -> Parts:
     """Read a model from its files.
 
     Raises:
-        ConfigError: Says which file is missing, damaged or not of this version.
+        ConfigError: A file is missing, damaged or has another version; names it.
     """
     header = _read_header(files)
     tables = {
@@ -144,12 +150,26 @@ def unpack(files: Mapping[str, bytes]) -> Parts:
             _numbers(tables["stem_lexicon.arrow"], "count"),
         ),
         jumps,
+        _read_factors(tables, "source", len(source)),
+        _read_factors(tables, "target", len(target)),
         dict(header["fit"]),
     )
 
 
+def _read_factors(tables: Mapping[str, pa.Table], side: str, words: int) -> np.ndarray:
+    """Return the factors of jumps after each word of a side."""
+    name = f"{side}_factors.arrow"
+    table = tables[name]
+    if table.num_rows != words + 2:
+        raise ConfigError(f"{name}: expected {words + 2} rows, found {table.num_rows}")
+    factors = np.stack([_numbers(table, column) for column in table.column_names], axis=1)
+    if not np.all(factors > 0):
+        raise ConfigError(f"{name} is damaged: a factor is not above 0; fit it again")
+    return np.ascontiguousarray(factors)
+
+
 def _rows(offsets: np.ndarray) -> np.ndarray:
-    """Return the row of each entry of a matrix in compressed rows, int32."""
+    """Return the row of each entry of a matrix stored in compressed rows, int32."""
     return np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))
 
 
@@ -193,7 +213,7 @@ class _Header(JsonFile):
 
 
 def _read_header(files: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return the header, checked for its kind and version."""
+    """Return the header after checking its kind and version."""
     if HEADER not in files:
         raise ConfigError(f"not a fitted aligner: {HEADER} is missing")
     try:
@@ -233,7 +253,7 @@ def _read(name: str, files: Mapping[str, bytes], entry: object, schema: pa.Schem
 
 
 def _numbers(table: pa.Table, name: str) -> np.ndarray:
-    """Return a column as an array of its own; a probability or count is finite and not below 0."""
+    """Return a copy of a column; refuse numbers that are below 0 or not finite."""
     column = table[name].to_numpy().copy()
     if not np.all(np.isfinite(column)) or (len(column) and column.min() < 0):
         raise ConfigError(f"column {name} of a fitted aligner has a number below 0 or none")
@@ -243,7 +263,7 @@ def _numbers(table: pa.Table, name: str) -> np.ndarray:
 def _read_words(
     tables: Mapping[str, pa.Table], side: str, config: HmmConfig
 ) -> tuple[Vocabulary, Words]:
-    """Return the words of one side and what is known of them."""
+    """Return the words of one side and their statistics."""
     name = f"{side}_words.arrow"
     table = tables[name]
     if table.num_rows < 1:
@@ -267,7 +287,7 @@ def _read_words(
 def _read_matrix(
     tables: Mapping[str, pa.Table], name: str, sources: int, targets: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return row offsets and columns; refuse entries that are out of order or name no word."""
+    """Return row offsets and columns; refuse entries that are unsorted or name no known word."""
     rows, columns = (_numbers(tables[name], column) for column in ("source", "target"))
     keys = rows.astype(np.int64) * max(targets, 1) + columns
     fine = bool(np.all(np.diff(keys) > 0))

@@ -20,11 +20,14 @@ class Parts:
         config: The settings.
         source: Words of the source side.
         target: Words of the target side.
-        source_words: What is known of the source words.
-        target_words: What is known of the target words.
+        source_words: Statistics of the source words.
+        target_words: Statistics of the target words.
         lexicon: Which words and stems translate which.
         jumps: Weights of the jump distances, float32 ``[direction, distance]``.
-        report: Counts and likelihoods of the fit; they decide no link.
+        source_factors: Factors of the weights after each source word, float32
+            ``[source word + 2, bucket]`` (`transforms.kernels.hmm.agreement.Model`).
+        target_factors: The same after each target word.
+        report: Counts and likelihoods of the fit; they do not affect links.
     """
 
     config: HmmConfig
@@ -34,6 +37,8 @@ class Parts:
     target_words: Words
     lexicon: Lexicon
     jumps: np.ndarray
+    source_factors: np.ndarray
+    target_factors: np.ndarray
     report: dict[str, Any]
 
     @property
@@ -44,6 +49,8 @@ class Parts:
             self.target_words,
             self.lexicon,
             self.jumps,
+            self.source_factors,
+            self.target_factors,
             self.config.null_probability,
         )
 
@@ -60,12 +67,12 @@ def know_words(
     Args:
         vocabulary: The words.
         mass: Expected links of each word, float32.
-        null: Probability of each word, and last of an unseen one, given nothing, float32.
-        prior: Occurrences that the back-off is worth.
-        stem_mass: Expected links of each stem; by default the sum of its words'.
+        null: Probability of each word given nothing, then that of an unseen word, float32.
+        prior: Number of occurrences that the back-off counts as.
+        stem_mass: Expected links of each stem; by default the sum over its words.
 
     Returns:
-        Arrays with an unseen word, as if seen once, at their end.
+        Arrays that end with an unseen word, which counts as if seen once.
     """
     stems = vocabulary.stems
     count = vocabulary.stem_count

@@ -36,7 +36,7 @@ class FittedAligner:
         digest: Hex SHA-256 of everything that determines its links, including tokens.
         about: Content of ``about.json``.
         phrases: Its phrase table; None for a model of subwords.
-        order: How usual orders of target words are; None for a model within one language.
+        order: Its model of the order of target words; None for a model within one language.
     """
 
     model: HmmModel
@@ -65,10 +65,10 @@ class HmmAbout(hashed_files.About):
     Attributes:
         format: `FORMAT`.
         aligner: `ALIGNER`.
-        tokens: How its text was cut, a kind of `TokenConfig`.
-        pairs: Number of the pairs that it was fitted on.
-        source_lang: Language tags of their sources; None if they are not known.
-        target_lang: Likewise of their targets.
+        tokens: How its text was cut into tokens: the kind of a `TokenConfig`.
+        pairs: Number of pairs that it was fitted on.
+        source_lang: Language tags of the sources; None if unknown.
+        target_lang: Language tags of the targets; None if unknown.
     """
 
     ADVICE: ClassVar[str] = "fit it again"
@@ -128,11 +128,11 @@ def find(directory: str) -> HmmReference | None:
 
 
 def find_whole(directory: str) -> HmmReference | None:
-    """Return the model in a directory if it can be used as it lies.
+    """Return the model in a directory if it can be used as it is.
 
     Returns:
-        None where ``about.json`` is missing, is not of this format, or names a file that is not
-        there with its hash.
+        None if ``about.json`` is missing or has another format, or if a file that it names is
+        missing or has another hash.
     """
     try:
         packed = hashed_files.read(directory)
@@ -152,7 +152,7 @@ def load(reference: HmmReference) -> FittedAligner:
     """Load a model, once in a process.
 
     Raises:
-        ConfigError: The directory holds no model, or not the one that is meant.
+        ConfigError: The directory contains no model, or not the planned one.
     """
     return STORE.load(reference)
 
@@ -161,7 +161,7 @@ def read(directory: str) -> FittedAligner:
     """Load the model that a user names.
 
     Raises:
-        ConfigError: The directory holds no model, or a damaged one.
+        ConfigError: The directory contains no model, or a damaged one.
     """
     if not files.is_uri(directory) and Path(directory).is_dir():
         require_regular(Path(directory))
@@ -181,7 +181,7 @@ def _digest(about: bytes) -> str:
 def _open(reference: HmmReference) -> tuple[FittedAligner, str]:
     directory = reference.directory
     about_bytes = _read(directory, ABOUT)
-    STORE.check(reference, _digest(about_bytes))  # before the rest is read
+    STORE.check(reference, _digest(about_bytes))  # before the other files are read
     try:
         about = hashed_files.parse_about(about_bytes)
     except ValueError as error:
@@ -210,8 +210,8 @@ def _open(reference: HmmReference) -> tuple[FittedAligner, str]:
         usual = None if order is None else word_order.unpack(order)
     except ConfigError as error:
         raise ConfigError(f"{directory}: {error}") from error
-    found = FittedAligner(model, tokens, reference.digest, about, table, usual)
-    return found, reference.digest
+    aligner = FittedAligner(model, tokens, reference.digest, about, table, usual)
+    return aligner, reference.digest
 
 
 def _read(directory: str, name: str) -> bytes:
@@ -224,4 +224,4 @@ def _read(directory: str, name: str) -> bytes:
 STORE: ModelStore[HmmReference, FittedAligner] = ModelStore(
     _open, lambda reference: f"{reference.directory}/{ABOUT}: changed while the run was using it"
 )
-"""The fitted aligners of a process."""
+"""The fitted aligners that this process has loaded."""

@@ -1,4 +1,4 @@
-"""Words of a table as numbers: folding, counting and looking up."""
+"""The words of a table as numbers: folding, counting and looking up."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from pairweave.transforms.kernels.hmm.sides import Side
 from pairweave.transforms.kernels.text import words as kernels
 
 ROWS = 65_536
-"""Rows whose letters are in memory at a time."""
+"""Number of rows whose letters are in memory at once."""
 
 _WHOLE = 1 << 30
 
@@ -27,10 +27,10 @@ class Vocabulary:
         counts: How often each occurred, int64.
         letter_offsets: Where each word's letters begin, int64 ``[word + 1]``.
         letters: Folded code points, int32.
-        stems: Stem of each word, int32; numbered as they appear.
+        stems: Stem of each word, int32, numbered in order of appearance.
         word_table: Hashes and numbers of the words.
         stem_table: Hashes and numbers of the stems.
-        stem_count: Stems.
+        stem_count: Number of stems.
     """
 
     words: pa.Array
@@ -51,12 +51,12 @@ class Vocabulary:
         return kernels.look_up(letter_offsets, letters, *self.word_table, *self.stem_table)
 
     def side(self, pair_offsets: np.ndarray, offsets: np.ndarray, letters: np.ndarray) -> Side:
-        """Return one side of some pairs as the kernels want it."""
+        """Return one side of some pairs as the kernels take it."""
         return Side(pair_offsets, self.number(offsets, letters), offsets, letters)
 
 
 def cut(table: pa.Table, side: str) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield the folded tokens of a table's ``source`` or ``target``, some rows at a time.
+    """Yield the folded tokens of a table's ``source`` or ``target``, in batches of rows.
 
     Yields:
         Where each pair's tokens begin, int64 ``[pair + 1]``; where each token's letters begin,
@@ -85,7 +85,7 @@ def build_vocabulary(words: pa.Array, counts: np.ndarray) -> Vocabulary:
     """Make the look-up tables of distinct words.
 
     Raises:
-        ConfigError: Two words have one hash, or one word is there twice.
+        ConfigError: Two words have the same hash, or a word occurs twice.
     """
     offsets = np.zeros(len(words) + 1, dtype=np.int64)
     np.cumsum(np.asarray(pc.utf8_length(words)), out=offsets[1:])
@@ -104,13 +104,15 @@ def build_vocabulary(words: pa.Array, counts: np.ndarray) -> Vocabulary:
 
 
 def collect_vocabulary(table: pa.Table, side: str, most: int) -> Vocabulary:
-    """Count the words of one side and keep the ``most`` commonest; of equals, by hash."""
+    """Count the words of one side and keep the ``most`` commonest; hashes break ties."""
     hashes = [np.empty(0, dtype=np.uint64)]
     counts = [np.empty(0, dtype=np.int64)]
     texts = [pa.array([], pa.string())]
     for _, offsets, letters in cut(table, side):
-        found, times, firsts = kernels.count_distinct(kernels.hash_tokens(offsets, letters, _WHOLE))
-        hashes.append(found)
+        distinct_hashes, times, firsts = kernels.count_distinct(
+            kernels.hash_tokens(offsets, letters, _WHOLE)
+        )
+        hashes.append(distinct_hashes)
         counts.append(times)
         text = letters.tobytes().decode("utf-32-le")
         ends = zip(offsets[firsts].tolist(), offsets[firsts + 1].tolist(), strict=True)
@@ -126,6 +128,6 @@ def collect_vocabulary(table: pa.Table, side: str, most: int) -> Vocabulary:
 
 
 def _empty_table(items: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return an empty open-addressing table that ``items`` fill by half at most."""
+    """Return an empty open-addressing table that is at most half full with ``items``."""
     size = 1 << (2 * items + 1).bit_length()
     return np.zeros(size, dtype=np.uint64), np.zeros(size, dtype=np.int32)

@@ -6,15 +6,15 @@ from pairweave.transforms.errors import ConfigError
 
 
 def unpack_table(name: str, data: bytes, schema: pa.Schema) -> pa.Table:
-    """Read an Arrow IPC file none of whose cells is empty.
+    """Read an Arrow IPC file.
 
     Args:
-        name: Its name, for errors.
+        name: The file's name, for errors.
         data: Its bytes.
         schema: The columns that it must have.
 
     Raises:
-        ConfigError: It is damaged or has other columns.
+        ConfigError: It is damaged, has other columns or has an empty cell.
     """
     try:
         table = pa.ipc.open_file(pa.BufferReader(data)).read_all()

@@ -1,4 +1,4 @@
-"""What a fitted aligner says of whole pairs: how likely, how covered, in which order."""
+"""Scores of whole pairs by a fitted aligner: likelihood, coverage, gaps and word order."""
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ def scoring_models(reference: HmmReference) -> tuple[HmmModel, WordOrder]:
     """Return a fitted aligner and its model of the order of target words.
 
     Raises:
-        ConfigError: It has no such model.
+        ConfigError: The aligner has no such model.
     """
     aligner = hmm_reference.load(reference)
     if aligner.order is None:
@@ -30,23 +30,23 @@ def scoring_models(reference: HmmReference) -> tuple[HmmModel, WordOrder]:
 
 
 def likelihoods(model: HmmModel, table: pa.Table) -> np.ndarray:
-    """Return how likely each side of pairs is given the other.
+    """Return the likelihood of each side of pairs given the other side.
 
     Args:
-        model: The aligner; with Model 1 alone, its likelihoods are Model 1's.
-        table: Pairs with the tokens that it was fitted on (`transforms.schemas.TOKENS`).
+        model: The aligner; if it has Model 1 alone, its likelihoods are Model 1's.
+        table: Pairs with the kind of tokens that it was fitted on (`transforms.schemas.TOKENS`).
 
     Returns:
-        Natural logarithms divided by the words, of the target given the source, and the other way
-        round, float32 ``[direction, pair]``.
+        Natural logarithms divided by the number of words, of the target given the source and of the
+        source given the target, float32 ``[direction, pair]``.
     """
     schemas.require(table, schemas.TOKENS)
     parts = model.parts
-    found = [np.zeros((2, 0), np.float32)]
+    blocks = [np.zeros((2, 0), np.float32)]
     for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
         sides = parts.source.side(*source), parts.target.side(*target)
-        found.append(kernel.score_pairs(*sides, parts.model)[:, kernel.LIKELIHOOD])
-    return np.concatenate(found, axis=1)
+        blocks.append(kernel.score_pairs(*sides, parts.model)[:, kernel.LIKELIHOOD])
+    return np.concatenate(blocks, axis=1)
 
 
 def score_pairs(model: HmmModel, order: WordOrder, table: pa.Table) -> dict[str, np.ndarray]:
@@ -55,31 +55,32 @@ def score_pairs(model: HmmModel, order: WordOrder, table: pa.Table) -> dict[str,
     Args:
         model: The aligner.
         order: Its model of the order of target words.
-        table: Pairs with the tokens that it was fitted on (`transforms.schemas.TOKENS`).
+        table: Pairs with the kind of tokens that it was fitted on (`transforms.schemas.TOKENS`).
 
     Returns:
         float32 ``[pair]`` by the names of `transforms.filtering.evidence.HMM_COLUMNS`:
         ``forward_likelihood`` and ``reverse_likelihood``, the natural logarithm of the likelihood
-        of the target given the source, and the other way round, each divided by the words;
-        ``target_coverage`` and ``source_coverage``, the share of a side's words that have a
-        partner, each by its rarity; ``gap``, the heaviest run of words of either side without a
-        partner, as a share of that side; ``order``, how far partners of consecutive words are from
-        following each other, on the worse side; ``roughness``, how unusual the order of the target
-        words is. `transforms.kernels.hmm.pair_scores` and `word_order` beside it say more.
+        of the target given the source and of the source given the target, each divided by the
+        number of words; ``target_coverage`` and ``source_coverage``, the share of a side's words
+        that have a partner, weighted by their rarity; ``gap``, the heaviest run of words without a
+        partner on either side, as a share of that side; ``order``, how far the partners of
+        consecutive words are from being consecutive, on the worse side; ``roughness``, how unusual
+        the order of the target words is. See `transforms.kernels.hmm.pair_scores` and
+        `transforms.kernels.hmm.word_order`.
 
     Raises:
-        ConfigError: The model has no HMM, since it was fitted by Model 1 alone.
+        ConfigError: The model has no HMM, because it was fitted with Model 1 alone.
     """
     schemas.require(table, schemas.TOKENS)
     parts = model.parts
     if not len(parts.jumps):
         raise ConfigError("the model has no HMM; fit one with hmm_iterations of 1 or more")
-    found, rough = [np.zeros((2, kernel.COLUMNS, 0), np.float32)], [np.zeros(0, np.float32)]
+    blocks, rough = [np.zeros((2, kernel.COLUMNS, 0), np.float32)], [np.zeros(0, np.float32)]
     for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
         sides = parts.source.side(*source), parts.target.side(*target)
-        found.append(kernel.score_pairs(*sides, parts.model))
+        blocks.append(kernel.score_pairs(*sides, parts.model))
         rough.append(order.roughness(sides[1]))
-    scores = np.concatenate(found, axis=2)
+    scores = np.concatenate(blocks, axis=2)
     columns = (
         *scores[:, kernel.LIKELIHOOD],
         *scores[:, kernel.COVERAGE],

@@ -1,7 +1,7 @@
 """Phrases and their translations, counted in the pairs that an aligner was fitted on.
 
-Phrase pairs as of Och, Tillmann and Ney (1999), weighed by relative frequencies (Koehn, Och and
-Marcu 2003, section 2): here the geometric mean of both directions'.
+Phrase pairs are those of Och, Tillmann and Ney (1999), weighted by relative frequency (Koehn, Och
+and Marcu 2003, section 2): here by the geometric mean over both directions.
 """
 
 import dataclasses
@@ -27,22 +27,22 @@ MAX_WORDS = 6
 """Longest phrase on either side (Hanneman and Dinu 2020, section 5.1: fragments of up to 6)."""
 
 MIN_COUNT = 2
-"""Fewest occurrences of a phrase pair: one that was seen once may be a mistake of the aligner."""
+"""Minimum occurrences of a phrase pair: one seen only once may be an error of the aligner."""
 
 MIN_WEIGHT = 0.3
-"""Least weight of a phrase pair (below, tags were less often right beside gold links)."""
+"""Minimum weight of a phrase pair (with a lower one, fewer tags were right by gold links)."""
 
 MAX_CHOICES = 4
-"""Translations of a phrase."""
+"""Maximum number of translations of a phrase."""
 
 MAX_ENTRIES = 500_000
-"""Phrase pairs of a table, the commonest first: a table stays under some 30 MB."""
+"""Maximum number of phrase pairs in a table; the commonest are kept: at most about 30 MB."""
 
 MAX_PAIRS = 100_000
-"""Pairs that phrases are counted in, the first by id: this bounds time and memory of counting."""
+"""Number of pairs to count phrases in, the first by id; limits the time and memory needed."""
 
 FILE = "phrases.arrow"
-"""Its name in a model's directory."""
+"""Name of the phrase table's file in a model's directory."""
 
 _CHUNK_PAIRS = 8_192
 
@@ -61,9 +61,10 @@ class PhraseTable:
     """Phrases and their translations, as numbers of words in an aligner's vocabularies.
 
     Attributes:
-        table: Phrase pairs; those of one source phrase follow each other, best first. ``source``
-            and ``target`` are words, ``count`` how often they are a phrase pair, ``weight`` the
-            geometric mean of the shares that this is of the source's and of the target's.
+        table: Phrase pairs; those of one source phrase are consecutive, best first. ``source`` and
+            ``target`` are words, ``count`` is the number of times that they are a phrase pair, and
+            ``weight`` the geometric mean of its shares in the source phrase's count and in the
+            target phrase's count.
     """
 
     table: pa.Table
@@ -90,7 +91,7 @@ class PhraseTable:
 
         Args:
             offsets: Where each run begins, int64 ``[run + 1]``.
-            numbers: Words in the aligner's source vocabulary, int32; those of others are below 0.
+            numbers: Words in the aligner's source vocabulary, int32; unknown words are below 0.
         """
         return kernel.find_runs(offsets, numbers, *self._sources)
 
@@ -111,7 +112,7 @@ class PhraseTable:
 
 
 class _Counted(NamedTuple):
-    """Phrase pairs of some pairs: hashes of both sides and where their words are."""
+    """The phrase pairs of some pairs: hashes of both sides, and where their words are."""
 
     source: np.ndarray
     target: np.ndarray
@@ -121,20 +122,20 @@ class _Counted(NamedTuple):
 def build_phrase_table(model: HmmModel, table: pa.Table, threads: int = 1) -> PhraseTable:
     """Count the phrase pairs of the model's own links.
 
-    Pairs of one word each are left out: of these, the aligner's lexicon knows more.
+    Pairs of single words are left out, because the aligner's lexicon describes them better.
 
     Args:
         model: The fitted aligner.
-        table: Pairs with tokens (`transforms.schemas.TOKENS`), by id.
-        threads: Threads to use; their number changes nothing.
+        table: Pairs with tokens (`transforms.schemas.TOKENS`), sorted by id.
+        threads: Number of threads; does not change the result.
     """
     table = table.slice(0, MAX_PAIRS)
     source, target = (_number(model, table, side) for side in ("source", "target"))
     with ThreadPoolExecutor(threads) as pool:
         links = pool.map(lambda chunk: _boxes(model, chunk), _chunks(table))
-        found = list(_count(links, source, target))
+        parts = list(_count(links, source, target))
     hashes, others, spans = (
-        np.concatenate([part[field] for part in found], axis=-1) for field in range(3)
+        np.concatenate([part[field] for part in parts], axis=-1) for field in range(3)
     )
     _, own = np.unique(hashes, return_inverse=True)
     partners, their = np.unique(others, return_inverse=True)
@@ -174,10 +175,10 @@ def unpack(data: bytes, model: HmmModel) -> PhraseTable:
 
     Args:
         data: The file.
-        model: The aligner whose words it numbers.
+        model: The aligner whose words it refers to by number.
 
     Raises:
-        ConfigError: It is damaged, or names no word of the model.
+        ConfigError: It is damaged, or names a word that the model does not have.
     """
     table = unpack_table(FILE, data, _SCHEMA)
     for side, vocabulary in (("source", model.parts.source), ("target", model.parts.target)):
@@ -196,7 +197,7 @@ def _flat(table: pa.Table, side: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _number(model: HmmModel, table: pa.Table, side: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return where each pair's words of a side begin, int64, and their numbers, int32."""
+    """Return where each pair's words on a side begin, int64, and their numbers, int32."""
     vocabulary = model.parts.source if side == "source" else model.parts.target
     numbers, sizes = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
     for pair_offsets, letter_offsets, letters in cut(table, side):
@@ -211,10 +212,10 @@ def _chunks(table: pa.Table) -> Iterator[pa.Table]:
 
 
 def _boxes(model: HmmModel, table: pa.Table) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return where each pair's phrase pairs begin, and the ends of both sides."""
+    """Return where each pair's phrase pairs begin, and the start and end of both their sides."""
     linked = symmetrize(model.align(table.combine_chunks()), SymmetrizeConfig())
-    found = extract_phrases(linked, PhraseConfig(max_words=MAX_WORDS))
-    offsets, fields = fields_of(found.column("phrases"))
+    phrases = extract_phrases(linked, PhraseConfig(max_words=MAX_WORDS))
+    offsets, fields = fields_of(phrases.column("phrases"))
     ends = ("source_start", "source_end", "target_start", "target_end")
     return offsets, [fields[name] for name in ends]
 

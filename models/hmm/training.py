@@ -1,7 +1,7 @@
 """Training of the statistical aligner: vocabulary, lexicon, then rounds of expectation.
 
-Threads share only what they read. Counts are integers, and jumps and likelihoods are summed chunk
-by chunk in order, so no bit depends on the number of threads.
+Threads share only data that they read. Counts are integers, and jumps and likelihoods are summed in
+the order of the chunks, so no bit depends on the number of threads.
 """
 
 import dataclasses
@@ -19,30 +19,34 @@ from pairweave.models.hmm.hmm_parts import Parts, know_words
 from pairweave.models.hmm.hmm_vocabulary import Vocabulary, collect_vocabulary, cut
 from pairweave.transforms.kernels.hmm import agreement, model1
 from pairweave.transforms.kernels.hmm.emissions import Lexicon
-from pairweave.transforms.kernels.hmm.hmm import JUMPS
+from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS, bucket_of
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side
 
 CHUNK_PAIRS = 1024
-"""Pairs whose jumps and likelihood are summed before they join the others'."""
+"""Number of pairs in a chunk, whose jumps and likelihoods are summed before they are added up."""
 
 MAX_COUNTER_BYTES = 4 << 30
 """Each thread needs its own counters; this many bytes limit the number of threads."""
 
 NULL_PRIOR = 100.0
-"""Occurrences that a word's frequency is worth in its probability given nothing (flat)."""
+"""Number of occurrences that a word's frequency counts as in its probability given nothing."""
 
 JUMP_PRIOR = 0.5
-"""Occurrences that each jump distance begins with."""
+"""Number of occurrences that each jump distance starts with."""
+
+WORD_JUMP_PRIOR = 10.0
+"""Number of jumps that the jumps after all words count as in those after one word (3 to 30: same).
+"""
 
 FIRST_JUMP_DECAY = 8.0
-"""The jumps begin as ``exp(-abs(distance - 1) / 8)``: nearly flat."""
+"""The initial weight of a jump is ``exp(-abs(distance - 1) / 8)``, which is nearly flat."""
 
 MIN_COUNT = FIXED_POINT >> 10
-"""Entries of fewer links are not kept in the fitted model: the back-off stands for them."""
+"""Entries with fewer links are not kept in the fitted model: the back-off replaces them."""
 
 SAY_SECONDS = 10.0
-"""Time between messages on how far a fit is."""
+"""Time between messages about the progress of a fit."""
 
 _LOG = logging.getLogger("pairweave")
 _BLOCKS = 64
@@ -58,6 +62,8 @@ class _State:
     null_source: np.ndarray
     null_target: np.ndarray
     jumps: np.ndarray
+    source_factors: np.ndarray
+    target_factors: np.ndarray
     log_likelihoods: list[list[float]]
 
 
@@ -77,15 +83,17 @@ def train(table: pa.Table, config: HmmConfig, threads: int) -> Parts:
             np.zeros(len(source), dtype=np.int64),
             np.zeros(len(target), dtype=np.int64),
             np.zeros((0, 0), dtype=np.float32),
+            np.ones((len(source) + 2, BUCKETS), dtype=np.float32),
+            np.ones((len(target) + 2, BUCKETS), dtype=np.float32),
             [],
         )
         del counts
-        rounds, said = config.model1_iterations + config.hmm_iterations, time.monotonic()
+        rounds, last_message = config.model1_iterations + config.hmm_iterations, time.monotonic()
         for iteration in range(rounds):
             if iteration == config.model1_iterations:
                 state.jumps = _first_jumps()
-            if time.monotonic() - said > SAY_SECONDS:
-                said = time.monotonic()
+            if time.monotonic() - last_message > SAY_SECONDS:
+                last_message = time.monotonic()
                 _LOG.info("fitting the aligner: %d of %d rounds done", iteration, rounds)
             parts = lexicon.maximize(state, pool)
             _expect(sides, parts, state, _counting_threads(threads, len(columns)), pool)
@@ -113,9 +121,9 @@ def _find_candidates(
     """Return row offsets, columns and first counts of the lexicon."""
     occurrences = model1.occurrences(sides[0].words, sides[0].offsets, len(source))
     begins = occurrences.begins
-    found = _over_blocks(
+    parts = _over_blocks(
         pool,
-        # Blocks hold as many occurrences, not as many words.
+        # Blocks have about the same number of occurrences, not of words.
         np.searchsorted(begins, np.linspace(0, begins[-1], _BLOCKS + 1)[1:-1]),
         len(source),
         lambda first, last: model1.candidates(
@@ -129,7 +137,7 @@ def _find_candidates(
             most,
         ),
     )
-    sizes, columns, shares = (np.concatenate([part[item] for part in found]) for item in range(3))
+    sizes, columns, shares = (np.concatenate([part[item] for part in parts]) for item in range(3))
     counts = shares.astype(np.float64)
     counts *= FIXED_POINT
     return (
@@ -140,7 +148,7 @@ def _find_candidates(
 
 
 class _Candidates:
-    """The pairs of words in the lexicon, and all about them that no round changes."""
+    """The pairs of words in the lexicon, with everything about them that no round changes."""
 
     def __init__(
         self,
@@ -151,7 +159,7 @@ class _Candidates:
         config: HmmConfig,
         pool: ThreadPoolExecutor,
     ) -> None:
-        """Compare their letters and find their stems."""
+        """Compare the words' letters and find their stems."""
         self.row_offsets, self.columns = row_offsets, columns
         self._source, self._target, self._config = source, target, config
         self._blocks = np.searchsorted(
@@ -230,6 +238,8 @@ class _Candidates:
                 stem_counts,
             ),
             state.jumps,
+            state.source_factors,
+            state.target_factors,
             {},
         )
 
@@ -247,8 +257,14 @@ def _expect(
     jump_counts = np.zeros((len(starts), 2, 2 * JUMPS + 1), dtype=np.float64)
     logs = np.zeros((len(starts), 2), dtype=np.float64)
 
-    sizes = len(state.counts), len(parts.target), len(parts.source)
-    state.counts = np.empty(0, dtype=np.int64)  # done with: not to be held beside the new ones
+    sizes = (
+        len(state.counts),
+        len(parts.target),
+        len(parts.source),
+        state.source_factors.shape,
+        state.target_factors.shape,
+    )
+    state.counts = np.empty(0, dtype=np.int64)  # free the old counts before making new ones
 
     def work(thread: int) -> list[np.ndarray]:
         totals = [np.zeros(size, dtype=np.int64) for size in sizes]
@@ -258,18 +274,19 @@ def _expect(
                 min(starts[chunk] + CHUNK_PAIRS, pairs),
                 *sides,
                 parts.model,
-                agreement.Counts(totals[0], totals[1], totals[2], jump_counts[chunk]),
+                agreement.Counts(
+                    totals[0], totals[1], totals[2], jump_counts[chunk], totals[3], totals[4]
+                ),
             )
         return totals
 
-    found = list(pool.map(work, range(threads)))
-    state.counts, state.null_target, state.null_source = found[0]
-    for more in found[1:]:
-        state.counts += more[0]
-        state.null_target += more[1]
-        state.null_source += more[2]
+    counted = list(pool.map(work, range(threads)))
+    for more in counted[1:]:
+        for total, part in zip(counted[0], more, strict=True):
+            total += part
+    state.counts, state.null_target, state.null_source, after_source, after_target = counted[0]
     if not len(state.jumps):
-        # Model 1 finds a partner for nearly every word: those without one say little.
+        # Model 1 finds a partner for nearly every word, so those without one say little.
         state.null_target[:] = 0
         state.null_source[:] = 0
     state.log_likelihoods.append([float(sum(column)) for column in logs.T.tolist()])
@@ -277,11 +294,32 @@ def _expect(
         totals = np.full(jump_counts.shape[1:], JUMP_PRIOR)
         for part in jump_counts:
             totals += part
-        state.jumps = (totals / totals.sum(axis=1, keepdims=True)).astype(np.float32)
+        shares = totals / totals.sum(axis=1, keepdims=True)
+        state.jumps = shares.astype(np.float32)
+        state.source_factors = _factors(after_source, shares[0])
+        state.target_factors = _factors(after_target, shares[1])
+
+
+def _factors(counts: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Return the factors of the weights of jumps after each word, float32 ``[row, bucket]``.
+
+    The share of a bucket after a word is the mean of a Dirichlet posterior whose base is its share
+    after all words; the factor is the ratio of both. After an unseen word it is 1.
+
+    Args:
+        counts: Jumps after each word, an unseen word and the begin, int64 ``[row, bucket]``.
+        shares: Share of each distance, float64.
+    """
+    buckets = [bucket_of(distance) for distance in range(-JUMPS, JUMPS + 1)]
+    base = WORD_JUMP_PRIOR * np.bincount(buckets, shares, minlength=BUCKETS)
+    total = counts.sum(axis=1, keepdims=True) / FIXED_POINT + WORD_JUMP_PRIOR
+    found = ((counts / FIXED_POINT + base) / total / (base / WORD_JUMP_PRIOR)).astype(np.float32)
+    found[-2] = 1.0
+    return found
 
 
 def _counting_threads(threads: int, entries: int) -> int:
-    """Return how many of the threads may have counters of so many entries."""
+    """Return how many of the threads fit in memory with counters of this many entries."""
     return max(1, min(threads, MAX_COUNTER_BYTES // (8 * max(entries, 1))))
 
 
@@ -297,15 +335,15 @@ def _over_blocks(
 
 
 def _first_jumps() -> np.ndarray:
-    """Return the weights of jumps to begin with, float32 ``[direction, distance]``."""
+    """Return the initial weights of jumps, float32 ``[direction, distance]``."""
     weights = np.exp(-np.abs(np.arange(-JUMPS, JUMPS + 1) - 1.0) / FIRST_JUMP_DECAY)
     return np.stack([weights, weights]).astype(np.float32)
 
 
 def _null(words: Vocabulary, counts: np.ndarray) -> np.ndarray:
-    """Return the probability of each word given nothing, and of an unseen word, float32.
+    """Return the probability of each word given nothing, then that of an unseen word, float32.
 
-    A word's frequency is its prior. An unseen word is taken as the mean of those seen once.
+    A word's frequency is its prior. An unseen word counts as the mean of the rarest words.
     """
     total = max(int(words.counts.sum()), 1)
     prior = NULL_PRIOR / total
@@ -317,21 +355,21 @@ def _null(words: Vocabulary, counts: np.ndarray) -> np.ndarray:
 
 def _numbered(table: pa.Table, side: str, words: Vocabulary) -> Side:
     """Return the numbers of one side's tokens of all pairs, without their letters."""
-    found = [np.empty(0, dtype=np.int32)]
+    numbers = [np.empty(0, dtype=np.int32)]
     sizes = [np.zeros(1, dtype=np.int64)]
     for pair_offsets, letter_offsets, letters in cut(table, side):
-        found.append(words.number(letter_offsets, letters))
+        numbers.append(words.number(letter_offsets, letters))
         sizes.append(np.diff(pair_offsets))
     return Side(
         np.cumsum(np.concatenate(sizes)),
-        np.concatenate(found),
+        np.concatenate(numbers),
         np.zeros(1, dtype=np.int64),
         np.zeros(0, dtype=np.int32),
     )
 
 
 def _prune(parts: Parts, counts: np.ndarray) -> Parts:
-    """Drop the entries that the back-off can stand for."""
+    """Drop the entries that the back-off can replace."""
     lexicon = parts.lexicon
     kept = counts >= MIN_COUNT
     stems_kept = lexicon.stem_counts >= MIN_COUNT / FIXED_POINT

@@ -1,9 +1,10 @@
 """How usual the order of words is in the target text that an aligner was fitted on.
 
-A trigram model of classes of words (`transforms.kernels.hmm.word_order`) with absolute discounting
-by 1 (Ney, Essen and Kneser 1994), interpolated: a count of 1 is worth nothing, so a pair that the
-model was fitted on does not vouch for itself. An unfit order shows in a low probability given the
-context beside that of the class alone, which vocabulary and domain hardly change.
+An interpolated trigram model of word classes (`transforms.kernels.hmm.word_order`) with absolute
+discounting by 1 (Ney, Essen and Kneser 1994): a count of 1 contributes nothing, so a pair that the
+model was fitted on does not vouch for itself. An unusual order shows as a low probability of a
+class given its context, relative to that of the class alone, which vocabulary and domain hardly
+change.
 """
 
 import dataclasses
@@ -20,10 +21,10 @@ from pairweave.transforms.kernels.hmm.sides import Side
 from pairweave.transforms.kernels.text.words import fill_table
 
 MAX_TOKENS = 5_000_000
-"""Tokens that are counted, those of the first pairs by id: this bounds time and memory."""
+"""Number of tokens to count, of the first pairs by id; limits the time and memory needed."""
 
 FILE = "word_order.arrow"
-"""Its name in a model's directory."""
+"""Name of the file in a model's directory."""
 
 _SCHEMA = pa.schema([("key", pa.uint64()), ("value", pa.float32())])
 
@@ -34,7 +35,7 @@ class WordOrder:
 
     Attributes:
         keys: Hashes of classes, n-grams and contexts, ascending, uint64.
-        values: Their probabilities, discounted shares and masses left, float32.
+        values: Their probabilities, discounted shares and remaining masses, float32.
     """
 
     keys: np.ndarray
@@ -60,19 +61,19 @@ def build_word_order(vocabulary: Vocabulary, table: pa.Table) -> WordOrder:
 
     Args:
         vocabulary: The aligner's target words.
-        table: Pairs with tokens (`transforms.schemas.TOKENS`), by id.
+        table: Pairs with tokens (`transforms.schemas.TOKENS`), sorted by id.
     """
-    found, left = [_keys(vocabulary.side(*_NOTHING))], MAX_TOKENS
+    keys_of_blocks, left = [_keys(vocabulary.side(*_NOTHING))], MAX_TOKENS
     for pair_offsets, offsets, letters in cut(table, "target"):
         pairs = int(np.searchsorted(pair_offsets, left, side="right")) - 1
         kept = pair_offsets[: pairs + 1]
         left -= int(kept[-1])
-        found.append(
+        keys_of_blocks.append(
             _keys(vocabulary.side(kept, offsets[: kept[-1] + 1], letters[: offsets[kept[-1]]]))
         )
         if pairs < len(pair_offsets) - 1:
             break
-    single, double, triple, after_one, after_two = np.concatenate(found, axis=1)
+    single, double, triple, after_one, after_two = np.concatenate(keys_of_blocks, axis=1)
     parts = [_singles(single), _longer(double, after_one), _longer(triple, after_two)]
     keys, values = (np.concatenate([part[item] for part in parts]) for item in range(2))
     keys, firsts = np.unique(keys, return_index=True)
@@ -87,7 +88,7 @@ def _keys(side: Side) -> np.ndarray:
 
 
 def _singles(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probability of each class, and of one that was seen once or never."""
+    """Return the probability of each class, and of classes seen once or never."""
     known, counts = np.unique(keys, return_counts=True)
     total = len(keys) + 1
     often = counts > 1
@@ -96,7 +97,7 @@ def _singles(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _longer(keys: np.ndarray, contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the discounted share of each n-gram, and the mass left of each context."""
+    """Return the discounted share of each n-gram, and the remaining mass of each context."""
     known, firsts, counts = np.unique(keys, return_index=True, return_counts=True)
     before, places = np.unique(contexts[firsts], return_inverse=True)
     totals = np.bincount(places, counts, minlength=len(before)) + 1

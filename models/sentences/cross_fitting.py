@@ -60,7 +60,7 @@ def gains_over_chance(
     targets = np.cumsum(path.targets)
     starts = sources - path.sources, targets - path.targets
     halves = half_of(document, starts[0])
-    found = [np.zeros(0)]
+    gains = [np.zeros(0)]
     for half, model in enumerate((models[1], models[0])):
         beads = np.flatnonzero((halves == half) & (path.sources > 0) & (path.targets > 0))
         if model is None or len(beads) < 2:
@@ -69,8 +69,8 @@ def gains_over_chance(
             _merged(words.source, starts[0][beads], sources[beads]),
             _merged(words.target, starts[1][beads], targets[beads]),
         )
-        found.append(_gains(_scores(*sides, model)))
-    return np.concatenate(found)
+        gains.append(_gains(_scores(*sides, model)))
+    return np.concatenate(gains)
 
 
 def least_likely_gain(gains: np.ndarray) -> float:
@@ -115,12 +115,12 @@ def _scores(source: SentenceWords, target: SentenceWords, model: HmmModel) -> np
     others = np.clip(others, 0, count - 1)
     cells = band.begins[rows + 1] + others + 1 - band.low[rows + 1]
     sizes = np.diff(source.offsets)[rows] + np.diff(target.offsets)[others]
-    found: np.ndarray = np.where(inside, both[cells] / np.maximum(sizes, 1), np.nan)
-    return found
+    scores: np.ndarray = np.where(inside, both[cells] / np.maximum(sizes, 1), np.nan)
+    return scores
 
 
 def _gains(scores: np.ndarray) -> np.ndarray:
     """Return the score of each bead less the mean of those with other partners."""
     others = np.delete(scores, SHIFTS, axis=1)
-    found: np.ndarray = scores[:, SHIFTS] - np.nanmean(others, axis=1)
-    return found
+    gains: np.ndarray = scores[:, SHIFTS] - np.nanmean(others, axis=1)
+    return gains

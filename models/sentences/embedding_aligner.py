@@ -6,6 +6,7 @@ at twice the resolution. Time and memory are linear in the sentences.
 """
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 
@@ -74,19 +75,20 @@ def align_by_vectors(
     weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
     centre = coarse_centre(vectors)
     about = _about(vectors)
-    found: embedded.Embedded | None = None
+    compared: embedded.Embedded | None = None
     progress = DocumentProgress(words.name, len(words.source))
 
     def search(band: Band) -> np.ndarray:
-        nonlocal found
-        found = _within(band, vectors, about, weight, progress.of("comparing vectors"))
+        nonlocal compared
+        compared = _within(band, vectors, about, weight, progress.of("comparing vectors"))
         told = progress.of("finding the best path")
-        back = embedded.best_beads(band, KINDS, document, weights, found, told)
-        return beads.trace(band, KINDS, back)
+        priors = partial(beads.score_priors, band, KINDS, document, weights)
+        gains = partial(embedded.add_gains, band, KINDS, compared)
+        return beads.trace(band, KINDS, beads.best_beads(band, KINDS, [priors, gains], told))
 
     path, band, at_edge = search_band(words, centre, search)
-    assert found is not None
-    costs = embedded.path_costs(path, band, KINDS, found)
+    assert compared is not None
+    costs = embedded.path_costs(path, band, KINDS, compared)
     return Path(KINDS.sources[path], KINDS.targets[path], -costs, at_edge)
 
 
@@ -181,8 +183,10 @@ def coarse_centre(vectors: SentenceVectors) -> np.ndarray:
             1.0,
         )
         unit = SentenceVectors(_units(level.source), _units(level.target))
-        found = _within(band, unit, _about(unit, 1))
-        back = embedded.best_beads(band, _COARSE, flat, WITHOUT_PARAGRAPHS, found)
+        compared = _within(band, unit, _about(unit, 1))
+        priors = partial(beads.score_priors, band, _COARSE, flat, WITHOUT_PARAGRAPHS)
+        gains = partial(embedded.add_gains, band, _COARSE, compared)
+        back = beads.best_beads(band, _COARSE, [priors, gains])
         centre = positions_of(beads.trace(band, _COARSE, back), _COARSE)
     assert centre is not None
     return centre
@@ -201,8 +205,8 @@ def _products(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
 
     Without BLAS, whose threads round sums differently on a machine with more cores.
     """
-    found: np.ndarray = np.einsum("ij,j->i", rows, vector, optimize=False)
-    return found
+    products: np.ndarray = np.einsum("ij,j->i", rows, vector, optimize=False)
+    return products
 
 
 def _units(side: np.ndarray) -> np.ndarray:

@@ -48,5 +48,5 @@ def _log_likelihoods(side: SentenceWords, vocabulary: Vocabulary) -> np.ndarray:
     counts = np.zeros(len(numbers), np.float64)
     counts[known] = vocabulary.counts[numbers[known]]
     seen = float(vocabulary.counts.sum()) + len(vocabulary) + 1
-    found: np.ndarray = np.log((counts + 1) / seen)
-    return found
+    likelihoods: np.ndarray = np.log((counts + 1) / seen)
+    return likelihoods

@@ -9,6 +9,7 @@ pair by its words, or that the pair is whole paragraphs of a document whose para
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -82,7 +83,8 @@ def best_where_confirmed(
         The kinds of its beads (`KINDS`), uint8 ``[bead]``: those of ``weighed`` but for the
         stretches in which keeping to paragraphs is confirmed (`_is_confirmed`).
     """
-    back = corners.best_beads(band, KINDS, document, WEIGHTS, UNMET_COST, *scores, told)
+    by_words = partial(lexical.score_rows, band, KINDS, document, WEIGHTS, scores)
+    back = corners.best_beads(band, KINDS, document, UNMET_COST, WEIGHTS.unequal, [by_words], told)
     kept = corners.trace(band, KINDS, back)
     breaks = document.source_breaks, document.target_breaks
     correspond = not corners.unmet_ends(kept, KINDS, *breaks)

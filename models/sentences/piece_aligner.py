@@ -7,6 +7,7 @@ the band is the path that sentence vectors find from coarse to fine
 """
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 
@@ -136,7 +137,7 @@ class PieceScores:
             np.append(0, np.cumsum(lengths)), self._weighted[1 - number].weights[chosen]
         )
         alpha = self._alpha if number == 0 else 1 - self._alpha
-        found = np.empty((MOST_SENTENCES, len(sample)))
+        f_scores = np.empty((MOST_SENTENCES, len(sample)))
         for first in range(0, count, _SAMPLED_ROWS):
             # Runs that end in this block may begin in the one before.
             begin = max(first - MOST_SENTENCES + 1, 0)
@@ -154,9 +155,9 @@ class PieceScores:
             )
             for sentence in range(first, last):
                 runs = min(sentence + 1, MOST_SENTENCES)
-                piecewise.singles(sentence - begin + 1, band, yisi, runs, found)
-                apart[sentence, :runs] = 1 - found[:runs].mean(axis=1)
-                single[sentence] = np.maximum(1 - found[0], 0)
+                piecewise.singles(sentence - begin + 1, band, yisi, runs, f_scores)
+                apart[sentence, :runs] = 1 - f_scores[:runs].mean(axis=1)
+                single[sentence] = np.maximum(1 - f_scores[0], 0)
         return apart, single
 
 
@@ -181,18 +182,19 @@ def align_by_pieces(words: DocumentWords, scores: PieceScores, weight: float = Y
     document = words.as_kernels_take_it()
     weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
     progress = DocumentProgress(words.name, len(words.source))
-    found: piecewise.Piecewise | None = None
+    compared: piecewise.Piecewise | None = None
 
     def search(band: Band) -> np.ndarray:
-        nonlocal found
-        found = scores.within(band, weight, progress.of("comparing pieces"))
+        nonlocal compared
+        compared = scores.within(band, weight, progress.of("comparing pieces"))
         told = progress.of("finding the best path")
-        back = piecewise.best_beads(band, KINDS, document, weights, found, told)
-        return beads.trace(band, KINDS, back)
+        priors = partial(beads.score_priors, band, KINDS, document, weights)
+        gains = partial(piecewise.add_gains, band, KINDS, compared)
+        return beads.trace(band, KINDS, beads.best_beads(band, KINDS, [priors, gains], told))
 
     path, band, at_edge = search_band(words, coarse_centre(scores.vectors), search)
-    assert found is not None
-    costs = piecewise.path_costs(path, band, KINDS, found)
+    assert compared is not None
+    costs = piecewise.path_costs(path, band, KINDS, compared)
     return Path(KINDS.sources[path], KINDS.targets[path], -costs, at_edge)
 
 
@@ -218,8 +220,8 @@ def _compare(
 def _ends_of(pieces: WeightedPieces) -> np.ndarray:
     """Return the sum of the weights before each position, float64 ``[sentence + 1]``."""
     sums = np.append(0.0, np.cumsum(pieces.weights))
-    found: np.ndarray = sums[pieces.ends]
-    return found
+    ends: np.ndarray = sums[pieces.ends]
+    return ends
 
 
 def _sample(sentences: int, side: int) -> np.ndarray:

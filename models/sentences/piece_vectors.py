@@ -105,11 +105,11 @@ class PieceVectors:
         self._starts = np.array([first for first, _ in self._blocks], np.int64)
         lengths, ids, sums = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], []
         for block, (first, last) in enumerate(self._blocks):
-            found = encode(texts[first:last])
-            lengths.append(found.lengths)
-            ids.append(found.ids)
-            sums.append(found.sums())
-            vectors = found.vectors
+            encoded = encode(texts[first:last])
+            lengths.append(encoded.lengths)
+            ids.append(encoded.ids)
+            sums.append(encoded.sums())
+            vectors = encoded.vectors
             held.block((number, block), functools.partial(_units, vectors))
             held.make_room(1)
             if told is not None:
@@ -177,5 +177,5 @@ def similarities(
     for part in ours:
         for first in range(0, len(part), step):
             some = part[first : first + step]
-            found = [(some @ other.T).float().cpu().numpy() for other in theirs]
-            yield np.ascontiguousarray(np.concatenate(found, axis=1))
+            cosines = [(some @ other.T).float().cpu().numpy() for other in theirs]
+            yield np.ascontiguousarray(np.concatenate(cosines, axis=1))

@@ -151,18 +151,21 @@ def align_by_length(words: DocumentWords) -> Path:
 
     def search(band: Band) -> np.ndarray:
         told = progress.of("pass 1 of 2, comparing lengths")
-        back = lengths.best_beads(band, FIRST_KINDS, document, weights, model, told)
+        by_length = functools.partial(
+            lengths.score_rows, band, FIRST_KINDS, document, weights, model
+        )
+        back = beads.best_beads(band, FIRST_KINDS, [by_length], told)
         return beads.trace(band, FIRST_KINDS, back)
 
     rows, columns = len(words.source), len(words.target)
     diagonal = np.linspace(0, columns, rows + 1).round().astype(np.int64)
     half = max(1_000, (rows + columns) // 100)
     room = Room(FIRST_POSITIONS, lambda _band: True)
-    found, _, _ = _widened(diagonal, columns, half, room, FIRST_KINDS, search)
-    band = band_about(positions_of(found, FIRST_KINDS), columns, _POSTERIOR_HALF)
+    path, _, _ = _widened(diagonal, columns, half, room, FIRST_KINDS, search)
+    band = band_about(positions_of(path, FIRST_KINDS), columns, _POSTERIOR_HALF)
     told = progress.of("pass 1 of 2, computing probabilities")
-    chances = lengths.posteriors(found, band, FIRST_KINDS, document, weights, model, told)
-    return Path(FIRST_KINDS.sources[found], FIRST_KINDS.targets[found], chances)
+    chances = lengths.posteriors(path, band, FIRST_KINDS, document, weights, model, told)
+    return Path(FIRST_KINDS.sources[path], FIRST_KINDS.targets[path], chances)
 
 
 def align_by_words(
@@ -204,33 +207,27 @@ def align_by_words(
             progress.of("pass 2 of 2, comparing words"),
         )
         told = progress.of("pass 2 of 2, finding the best path")
+        scorers: list[beads.ForRows] = [
+            functools.partial(lexical.score_rows, band, KINDS, document, weights, scores)
+        ]
         if gains is not None:
-            back = _best_by_both(band, document, weights, scores, gains(band), told)
-            return beads.trace(band, KINDS, back)
-        path = beads.trace(
-            band, KINDS, lexical.best_beads(band, KINDS, document, weights, *scores, told)
-        )
-        if words.by_paragraph and words.comparable_paragraphs:
+            scorers.append(_by_gains(band, gains(band)))
+        path = beads.trace(band, KINDS, beads.best_beads(band, KINDS, scorers, told))
+        if gains is None and words.by_paragraph and words.comparable_paragraphs:
             told = progress.of("pass 2 of 2, aligning paragraphs")
             path = best_where_confirmed(path, band, document, scores, told)
         return path
 
-    found, band, at_edge = search_band(words, centre_of(first), search)
-    means = lexical.path_scores(found, band, KINDS, document, *scores)
-    return Path(KINDS.sources[found], KINDS.targets[found], means, at_edge)
+    best, band, at_edge = search_band(words, centre_of(first), search)
+    means = lexical.path_scores(best, band, KINDS, document, *scores)
+    return Path(KINDS.sources[best], KINDS.targets[best], means, at_edge)
 
 
-def _best_by_both(
-    band: Band,
-    document: Document,
-    weights: beads.Weights,
-    scores: tuple[np.ndarray, np.ndarray],
-    gains: embedded.Embedded | piecewise.Piecewise,
-    told: beads.Told | None,
-) -> np.ndarray:
+def _by_gains(band: Band, gains: embedded.Embedded | piecewise.Piecewise) -> beads.ForRows:
+    """Return what adds the gains of beads to their scores."""
     if isinstance(gains, piecewise.Piecewise):
-        return piecewise.best_beads_by_both(band, KINDS, document, weights, *scores, gains, told)
-    return embedded.best_beads_by_both(band, KINDS, document, weights, *scores, gains, told)
+        return functools.partial(piecewise.add_gains, band, KINDS, gains)
+    return functools.partial(embedded.add_gains, band, KINDS, gains)
 
 
 def centre_of(path: Path) -> np.ndarray:

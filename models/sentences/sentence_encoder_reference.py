@@ -122,11 +122,11 @@ def find(
     """
     encoder = import_neural("pairweave.models.encoder.encoder", _WANTED_BY)
     config = EncoderConfig(
-        absolute_model(model), layer=-1 if layer is None else layer, revision=revision
+        model=absolute_model(model), layer=-1 if layer is None else layer, revision=revision
     )
     encoder.check_device(config)
     number, digest = encoder.inspect_encoder(config)
     if similarity == "yisi2" and layer is None:
-        config = dataclasses.replace(config, layer=yisi_layer(number))
+        config = config.changed(layer=yisi_layer(number))
         number, digest = encoder.inspect_encoder(config)
-    return SentenceEncoderReference(dataclasses.replace(config, layer=number), digest, similarity)
+    return SentenceEncoderReference(config.changed(layer=number), digest, similarity)

@@ -24,12 +24,12 @@ _SIDES = ("source", "target")
 
 @dataclasses.dataclass(frozen=True)
 class Idf:
-    """Counts of sentences with each piece.
+    """The number of sentences that contain each piece.
 
     Attributes:
         pairs: Number of pairs counted.
         source: Number of sources with each piece of the vocabulary, int64 ``[piece]``.
-        target: Number of targets with each piece, likewise.
+        target: Number of targets with each piece, int64 ``[piece]``.
         pieces: Digest of the tokenizer (`digest_of`).
         about: Further metadata, such as the languages of both sides, as ``about.json`` has it.
     """
@@ -50,7 +50,7 @@ class Idf:
         return _weights(self.pairs, self.source if side == "source" else self.target)
 
     def with_pairs(self, source: Pieces, target: Pieces) -> "Idf":
-        """Return the counts with those of further pairs.
+        """Return the counts of these and further pairs.
 
         Args:
             source: Pieces of the sources.
@@ -90,7 +90,7 @@ def nothing_counted(vocabulary: int, pieces: str) -> Idf:
     """Return the counts of no pairs.
 
     Args:
-        vocabulary: Number of pieces that there are.
+        vocabulary: Number of pieces in the vocabulary.
         pieces: Digest of the tokenizer.
     """
     nothing = np.zeros(vocabulary, np.int64)
@@ -110,14 +110,14 @@ def count(source: Pieces, target: Pieces, vocabulary: int, pieces: str) -> Idf:
 
 
 def piece_weights(ids: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the weight of each piece of some sentences, which are the only ones counted.
+    """Return the weight of each piece of some sentences, counted in these sentences alone.
 
     Args:
         ids: Vocabulary numbers, int64 ``[piece]``.
-        ends: Pieces before each sentence, int64 ``[sentence + 1]``.
+        ends: Start of each sentence's pieces, int64 ``[sentence + 1]``.
 
     Returns:
-        As of `Idf.weights`, float64 ``[piece]``.
+        Weights as in `Idf.weights`, float64 ``[piece]``.
     """
     sentences = len(ends) - 1
     kinds, pieces = np.unique(ids, return_inverse=True)
@@ -138,7 +138,7 @@ def _document_counts(pieces: Pieces, vocabulary: int) -> np.ndarray:
 
 
 class IdfAbout(hashed_files.About):
-    """The content of the ``about.json`` of counts."""
+    """The content of the ``about.json`` in a directory of counts."""
 
     pairs: Annotated[int, Field(ge=0)]
     pieces: str
@@ -181,13 +181,13 @@ def find(directory: str) -> IdfReference:
     Raises:
         ConfigError: There are none, or they are damaged.
     """
-    found = find_whole(directory)
-    if found is None:
+    reference = find_whole(directory)
+    if reference is None:
         raise ConfigError(
             f"--idf {directory}: no complete counts of pieces; give the directory models/idf of "
             "a finished run of filter --scorer yisi2, or leave it out to count on this corpus"
         )
-    return found
+    return reference
 
 
 def _open(reference: IdfReference) -> tuple[Idf, str]:
@@ -198,8 +198,8 @@ def _open(reference: IdfReference) -> tuple[Idf, str]:
         source, target = (
             np.load(io.BytesIO(packed[f"{side}.npy"]), allow_pickle=False) for side in _SIDES
         )
-        found = Idf(about["pairs"], source, target, about["pieces"], about)
-        return found, reference.digest
+        idf = Idf(about["pairs"], source, target, about["pieces"], about)
+        return idf, reference.digest
     except (WorkerError, ValueError, KeyError) as error:
         raise ConfigError(
             f"{reference.directory}: is not a directory of counts ({error}); let filter count again"
@@ -213,4 +213,4 @@ def _digest(packed: Mapping[str, bytes]) -> str:
 STORE: ModelStore[IdfReference, Idf] = ModelStore(
     _open, lambda reference: f"{reference.directory}: changed while the run was using it"
 )
-"""The counts of a process."""
+"""The counts that this process has loaded."""

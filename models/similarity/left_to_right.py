@@ -79,22 +79,24 @@ class LeftToRight:
         encoder = self._pieces.encoder
         overlap = min(self._pieces.config.window_overlap, encoder.limit // 2)
         windows = _kept_in_the_first(cut_windows(texts.offsets, encoder.limit, overlap))
-        found = np.zeros(len(texts.ids))
+        log_probabilities = np.zeros(len(texts.ids))
         lengths = len(encoder.prefix) + 2 * windows.lengths
 
         @inference()
         def work(members: np.ndarray) -> None:
-            self._read(texts.ids, _some(windows, members), found)
+            self._read(texts.ids, _some(windows, members), log_probabilities)
 
         batches = cut_batches(lengths, self._budget.limit)
         run_batches(batches, self._budget, work, encoder.free, self._pieces.threads)
-        if not np.isfinite(found).all():
+        if not np.isfinite(log_probabilities).all():
             raise WorkerError(f"{self._pieces.config.model}: probabilities are not finite")
         sizes = texts.lengths
-        sums = np.bincount(np.repeat(np.arange(len(sizes)), sizes), found, minlength=len(sizes))
+        sums = np.bincount(
+            np.repeat(np.arange(len(sizes)), sizes), log_probabilities, minlength=len(sizes)
+        )
         return np.where(sizes > 0, sums / np.maximum(sizes, 1), -np.inf)
 
-    def _read(self, ids: np.ndarray, windows: Sequences, found: np.ndarray) -> None:
+    def _read(self, ids: np.ndarray, windows: Sequences, log_probabilities: np.ndarray) -> None:
         """Fill in the log-probabilities of the pieces that are scored in some windows."""
         send, encoder = self._pieces.send, self._pieces.encoder
         before = len(encoder.prefix)
@@ -123,7 +125,7 @@ class LeftToRight:
         kept = is_mask & (places >= windows.kept_from[:, None])
         kept &= places < windows.kept_to[:, None]
         wanted = places[kept]
-        found[wanted] = self._log_probabilities(hidden[send(kept)], ids[wanted])
+        log_probabilities[wanted] = self._log_probabilities(hidden[send(kept)], ids[wanted])
 
     def _log_probabilities(self, hidden: Tensor, wanted: np.ndarray) -> np.ndarray:
         """Return the log-probabilities of the expected pieces, float64 ``[row]``."""
@@ -164,7 +166,7 @@ def check_language_model(config: EncoderConfig) -> None:
 
 
 def _mask_of(files: ModelFiles, family: Any, name: str) -> int:  # noqa: ANN401
-    """Return the piece that stands for one that is to be predicted.
+    """Return the piece that marks the place of one to be predicted.
 
     Raises:
         ConfigError: The tokenizer has none.
@@ -215,7 +217,7 @@ def _first_position(model: Any, name: str) -> int:  # noqa: ANN401
 
 
 def _kept_in_the_first(windows: Sequences) -> Sequences:
-    """Assign each piece to the first window with it, which has most of its left context."""
+    """Assign each piece to its first window, which has the most left context."""
     starts = windows.starts
     ends = starts + windows.lengths
     begins = np.ones(len(starts), np.bool_)

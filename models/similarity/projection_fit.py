@@ -36,14 +36,14 @@ def fit_moments(pairs: pa.Table, pieces: PieceEncoder, pairing: Pairing = "mutua
     moments = Moments(pieces.encoder.hidden_size)
     for block, hidden in encoded_blocks(pairs, pieces):
         shift = len(block.source.ids)
-        found = []
+        counterparts = []
         for pair in range(len(block.rows)):
             source = hidden[block.source.offsets[pair] : block.source.offsets[pair + 1]]
             target = hidden[shift:][block.target.offsets[pair] : block.target.offsets[pair + 1]]
             if len(source) and len(target):
-                found.append(best_counterparts(source, target, pairing))
-        if found:
-            moments.add(*(np.concatenate(side) for side in zip(*found, strict=True)))
+                counterparts.append(best_counterparts(source, target, pairing))
+        if counterparts:
+            moments.add(*(np.concatenate(side) for side in zip(*counterparts, strict=True)))
     return moments
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from pairweave.models.encoder.batching import allowed_threads
 from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.encoder.encoder_options import LongPairs
 from pairweave.models.encoder.hosting import encoder_reference
 from pairweave.models.encoder.hosting.failing_pairs import Align, Rejected, align_isolated
 from pairweave.models.loaded_once import LoadedOnce
@@ -88,7 +89,7 @@ class SimilarityReference:
             counted: Document frequencies of pieces, for ``yisi2``.
 
         Raises:
-            ConfigError: It cannot be loaded, or is not the one that is meant.
+            ConfigError: It cannot be loaded, or is not the planned one.
         """
         key = (self, None if counted is None else counted.digest)
         return _loaded.load(key, lambda: LoadedScorer(self, counted))
@@ -101,8 +102,8 @@ class LoadedScorer:
         """Load the encoder, and check that it can score pairs.
 
         Raises:
-            ConfigError: It cannot be loaded, or is not the one that is meant.
-            WorkerError: It fails on whatever it is given.
+            ConfigError: It cannot be loaded, or is not the planned one.
+            WorkerError: It fails on every pair.
         """
         self._neural = _neural()
         self._lock = threading.Lock()
@@ -110,7 +111,7 @@ class LoadedScorer:
         from pairweave.models.similarity.yisi_scorer import YisiScorer
 
         layers = (reference.encoder.layer, *reference.sweep) if reference.sweep else ()
-        deepest = dataclasses.replace(reference.encoder, layer=max(layers, default=0))
+        deepest = reference.encoder.changed(layer=max(layers, default=0))
         pieces = load_pieces(deepest if layers else reference.encoder, reference.threads)
         if pieces.encoder.digest != reference.digest:
             raise ConfigError(encoder_reference.changed(reference.encoder))
@@ -130,7 +131,7 @@ class LoadedScorer:
             table: Pairs (with the columns of `transforms.schemas.PAIRS`).
 
         Returns:
-            See `models.similarity.yisi_scorer.YisiScorer.score_or_reject`, and of ``margin``
+            See `models.similarity.yisi_scorer.YisiScorer.score_or_reject`, or for ``margin``
             `models.similarity.sentence_vectors.SentenceEncoder.encode_or_reject`.
 
         Raises:
@@ -145,7 +146,7 @@ class LoadedScorer:
 def find(
     options: SimilarityEncoderOptions,
     config: SimilarityConfig,
-    long_pairs: str = "windows",
+    long_pairs: LongPairs = "windows",
     projection: ProjectionReference | None = None,
     scorer: str = "yisi2",
     sweep: int | None = None,
@@ -161,8 +162,8 @@ def find(
         sweep: Number of layers, counted from the last, that get a column of their own.
 
     Raises:
-        ConfigError: The extra ``neural`` is not installed, there is no such model or layer, it has
-            no language model though that counts, or the map belongs to other vectors.
+        ConfigError: The extra ``neural`` is not installed, there is no such model or layer, it
+            lacks the language model that the score needs, or the map belongs to other vectors.
     """
     _neural()
     from pairweave.models.encoder import encoder
@@ -174,7 +175,7 @@ def find(
 
         left_to_right.check_language_model(chosen)
     layer, digest = encoder.inspect_encoder(chosen)
-    chosen = dataclasses.replace(chosen, layer=layer)
+    chosen = chosen.changed(layer=layer)
     if projection is not None:
         fitted = projection.load()
         if (fitted.encoder, fitted.layer) != (digest, layer):
@@ -191,11 +192,11 @@ def _last_layers(config: EncoderConfig, wanted: int) -> tuple[int, ...]:
     """Return the numbers of the last layers of an encoder, from the front, ascending.
 
     Raises:
-        ConfigError: It has fewer.
+        ConfigError: It has fewer layers.
     """
     from pairweave.models.encoder import encoder
 
-    last, _ = encoder.inspect_encoder(dataclasses.replace(config, layer=-1))
+    last, _ = encoder.inspect_encoder(config.changed(layer=-1))
     if wanted > last + 1:
         raise ConfigError(
             f"--sweep_layers {wanted}: {config.model} has {last} layers and its embeddings; give "
@@ -219,21 +220,21 @@ def check_idf(reference: SimilarityReference, counted: IdfReference) -> None:
 
 
 def encoder_config(
-    options: SimilarityEncoderOptions, long_pairs: str = "windows", *, last: bool = False
+    options: SimilarityEncoderOptions, long_pairs: LongPairs = "windows", *, last: bool = False
 ) -> EncoderConfig:
-    """Return the settings of the encoder that options name.
+    """Return the settings of the encoder that the options name.
 
-    If no layer is given, it is the last for ``margin``, and for ``yisi2`` the one a third of the
-    layers before the end (`similarity_config.yisi_layer`).
+    The default layer is the last for ``margin``, and for ``yisi2`` the one a third of the layers
+    before the end (`similarity_config.yisi_layer`).
     """
     assert options.encoder is not None
     layer = options.layer
     config = EncoderConfig(
-        absolute_model(options.encoder),
+        model=absolute_model(options.encoder),
         layer=-1 if layer is None else layer,
         precision=options.precision,
         long_pairs=long_pairs,
-        token_budget=options.token_budget or "auto",
+        token_budget=str(options.token_budget or "auto"),
         revision=options.revision,
     )
     if layer is not None or last:
@@ -241,7 +242,7 @@ def encoder_config(
     from pairweave.models.encoder import encoder
 
     layers, _ = encoder.inspect_encoder(config)
-    return dataclasses.replace(config, layer=yisi_layer(layers))
+    return config.changed(layer=yisi_layer(layers))
 
 
 def load_pieces(config: EncoderConfig, threads: int = 1) -> Any:  # noqa: ANN401 - a PieceEncoder

@@ -37,7 +37,7 @@ class SentenceEncoder:
         Returns:
             Columns ``source`` and ``target``, each a vector of length 1 (of 0 if a side has no
             pieces), fixed-size lists of float32; a row for each pair that is not rejected, in
-            order. And of the others the reason and a detail, by row.
+            order. And the reason and a detail of each rejected pair, by row.
 
         Raises:
             WorkerError: The encoder returned a value that is not finite.
@@ -47,8 +47,8 @@ class SentenceEncoder:
         rejected: dict[int, tuple[str, str]] = {}
         for block, hidden in encoded_blocks(table, self._pieces):
             rejected |= block.rejected
-            found = self._pooled(block, hidden)
-            vectors[0][block.rows], vectors[1][block.rows] = np.split(found, 2)
+            pooled = self._pooled(block, hidden)
+            vectors[0][block.rows], vectors[1][block.rows] = np.split(pooled, 2)
         kept = np.ones(table.num_rows, np.bool_)
         kept[list(rejected)] = False
         columns = {
@@ -72,8 +72,8 @@ class SentenceEncoder:
             vectors = vectors[send(np.argsort(texts, kind="stable"))]
             counts = np.bincount(texts, minlength=len(sizes))
         real = np.flatnonzero(counts)
-        found = torch.zeros((len(sizes), vectors.shape[1]), device=vectors.device)
+        pooled = torch.zeros((len(sizes), vectors.shape[1]), device=vectors.device)
         if len(real):
             means = torch.segment_reduce(vectors, "mean", lengths=send(counts[real]), axis=0)
-            found[send(real)] = torch.nn.functional.normalize(means, dim=1, eps=1e-12)
-        return found.cpu().numpy()
+            pooled[send(real)] = torch.nn.functional.normalize(means, dim=1, eps=1e-12)
+        return pooled.cpu().numpy()

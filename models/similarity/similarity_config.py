@@ -25,10 +25,10 @@ class SimilarityConfig(YisiOptions, MarginOptions, Config):
         if "margin" in values:
             margin = np.maximum(values["margin"].astype(np.float64), 0.0)
             return (margin / (1 + margin)).astype(np.float32)
-        found = values["yisi2"].astype(np.float64)
+        score = values["yisi2"].astype(np.float64)
         if self.lm_weight:
-            found = (1 - self.lm_weight) * found + self.lm_weight * values["lm"]
-        return np.clip(found, 0.0, 1.0).astype(np.float32)
+            score = (1 - self.lm_weight) * score + self.lm_weight * values["lm"]
+        return np.clip(score, 0.0, 1.0).astype(np.float32)
 
 
 def yisi_layer(layers: int) -> int:

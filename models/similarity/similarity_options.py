@@ -4,7 +4,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pairweave.models.encoder.encoder_config import ACCELERATOR, LongPairs, Precision
+from pairweave.models.encoder.encoder_options import (
+    Accelerator,
+    BatchPieces,
+    Layer,
+    LongPairs,
+    Precision,
+)
 from pairweave.transforms.config import Share, StepOptions
 from pairweave.transforms.option_facts import (
     HUB_MODEL,
@@ -12,12 +18,26 @@ from pairweave.transforms.option_facts import (
     OF_ONE_RUN,
     PLANNED_OTHERWISE,
     UNPLANNED,
+    Marks,
 )
 
 ScorerName = Literal["hmm", "yisi2", "margin"]
 ProjectionKind = Literal["orthogonal", "least_squares"]
 Pairing = Literal["mutual", "argmax"]
 """Which pieces of a clean pair a projection is fitted on."""
+
+
+OF_SCORER = "of_scorer"
+"""The mark that `of_scorer` makes."""
+
+
+def of_scorer(name: ScorerName) -> Marks:
+    """Mark an option that one scorer alone has."""
+    return {OF_SCORER: name}
+
+
+_OF_YISI = {**PLANNED_OTHERWISE, **of_scorer("yisi2")}
+_OF_MARGIN = {**PLANNED_OTHERWISE, **of_scorer("margin")}
 
 
 class SimilarityEncoderOptions(StepOptions):
@@ -34,10 +54,8 @@ class SimilarityEncoderOptions(StepOptions):
         description="branch, tag or commit of a hub model (default: its newest)",
         json_schema_extra=PLANNED_OTHERWISE,
     )
-    layer: int | None = Field(
+    layer: Layer | None = Field(
         None,
-        ge=-200,
-        le=200,
         description="layer of the encoder whose vectors are compared; negative layers count from "
         "the end, -1 the last (default: for yisi2 a third of the layers before the end, -8 of 24, "
         "-4 of 12; for margin the last)",
@@ -48,10 +66,8 @@ class SimilarityEncoderOptions(StepOptions):
         description="arithmetic of the encoder; fp16 only on a GPU, int8 only on a CPU",
         json_schema_extra=PLANNED_OTHERWISE,
     )
-    token_budget: int | None = Field(
+    token_budget: BatchPieces | None = Field(
         None,
-        ge=1,
-        le=1 << 24,
         description="pieces in a batch of the encoder, including padding (default: as the device "
         "holds)",
         json_schema_extra={**PLANNED_OTHERWISE, **OF_ONE_RUN},
@@ -65,13 +81,13 @@ class YisiOptions(StepOptions):
         0.5,
         description="yisi2: weight of precision (over the target) and recall (over the source): 0 "
         "precision alone, 1 recall alone",
-        json_schema_extra=PLANNED_OTHERWISE,
+        json_schema_extra=_OF_YISI,
     )
     lm_weight: Share = Field(
         0.0,
         description="yisi2: weight of the target's probability by the encoder's language model "
         "head in the score (0.1 in the NRC's systems for WMT20; 0: it is not computed)",
-        json_schema_extra=PLANNED_OTHERWISE,
+        json_schema_extra=_OF_YISI,
     )
 
 
@@ -82,14 +98,14 @@ class MarginOptions(StepOptions):
         "mean",
         description="margin: the vector of a sentence: the mean of its pieces' vectors, or the "
         "vector of the special piece before them",
-        json_schema_extra=PLANNED_OTHERWISE,
+        json_schema_extra=_OF_MARGIN,
     )
     neighbours: int = Field(
         4,
         ge=1,
         le=64,
         description="margin: number of nearest sentences of the other side to compare a pair with",
-        json_schema_extra=PLANNED_OTHERWISE,
+        json_schema_extra=_OF_MARGIN,
     )
 
 
@@ -109,7 +125,7 @@ class SimilarityOptions(YisiOptions, MarginOptions, SimilarityEncoderOptions):
         le=200,
         description="yisi2: also compare the vectors of each of the last N layers, in one pass: a "
         "column yisi2_layer_NUMBER for each, for filter --score_field in a run from this one",
-        json_schema_extra={"metavar": "N", **PLANNED_OTHERWISE},
+        json_schema_extra={"metavar": "N", **_OF_YISI},
     )
     long_pairs: LongPairs = Field(
         "windows",
@@ -122,24 +138,23 @@ class SimilarityOptions(YisiOptions, MarginOptions, SimilarityEncoderOptions):
         min_length=1,
         description="yisi2: counts of pieces, the directory models/idf of another run (default: "
         "count on a sample of the pairs that pass the rules)",
-        json_schema_extra=PLANNED_OTHERWISE,
+        json_schema_extra=_OF_YISI,
     )
     idf_pairs: int = Field(
         200_000,
         ge=1,
         description="yisi2: approximate number of pairs to count pieces on",
-        json_schema_extra=PLANNED_OTHERWISE,
+        json_schema_extra=_OF_YISI,
     )
     projection: Annotated[str | None, MODEL] = Field(
         None,
         min_length=1,
         description="yisi2: linear map of source vectors to target vectors, as projection_fit "
         "makes it",
-        json_schema_extra=PLANNED_OTHERWISE,
+        json_schema_extra=_OF_YISI,
     )
-    accelerator: str | None = Field(
+    accelerator: Accelerator | None = Field(
         None,
-        pattern=ACCELERATOR,
         description="accelerator to request from the runner for the step with the encoder only, "
         "such as 'type:nvidia-l4;count:1;install-nvidia-driver'",
         json_schema_extra=UNPLANNED,

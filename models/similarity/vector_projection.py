@@ -23,7 +23,7 @@ KINDS = ("orthogonal", "least_squares")
 _FILE = "projection.npy"
 
 _TURNED = 4
-"""Rows that are put into the triangle at once, as a multiple of the length of a vector."""
+"""Number of rows added to the triangle at once, as a multiple of the length of a vector."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Projection:
     """A map, and the encoder and layer that it belongs to.
 
     Attributes:
-            matrix: Source vectors (rows) times this matrix approximate target vectors, float32
+        matrix: Source vectors (rows) times this matrix approximate target vectors, float32
             ``[hidden, hidden]``.
         kind: One of `KINDS`.
         encoder: Digest of the encoder's files.
@@ -63,13 +63,13 @@ class ProjectionReference(ModelReference):
 
 
 class Moments:
-    """What both solutions need of pairs of vectors, in constant memory.
+    """The statistics of pairs of vectors that both solutions need, in constant memory.
 
-    Beside sums of products it has a triangle ``R`` with ``X = Q R``, where ``X`` are all source
-    vectors, and ``Qᵀ Y`` of the target vectors (sequential TSQR: Golub and Van Loan 2013, sections
-    5.3 and 12.5; Demmel et al. 2012). The sums alone would not do for least squares: ``Xᵀ X`` has
-    the squares of the singular values of ``X``, so that directions in which vectors hardly differ,
-    as those of float32 vectors beyond their rank, are lost in rounding.
+    Besides sums of products they include a triangle ``R`` with ``X = Q R``, where ``X`` are all
+    source vectors, and ``Qᵀ Y`` for the target vectors ``Y`` (sequential TSQR: Golub and Van Loan
+    2013, sections 5.3 and 12.5; Demmel et al. 2012). The sums alone do not suffice for least
+    squares: ``Xᵀ X`` has the squares of the singular values of ``X``, so directions in which
+    vectors hardly differ, such as those of float32 vectors beyond their rank, are lost in rounding.
     """
 
     def __init__(self, hidden: int) -> None:
@@ -92,12 +92,12 @@ class Moments:
         self._across += source.T @ target
         self.pairs += len(source)
         self._held.append((source, target))
-        # Fewer rows at once would cost more: each time the triangle is decomposed again.
+        # Adding fewer rows at once would cost more: the triangle is decomposed again each time.
         if sum(len(rows) for rows, _ in self._held) >= _TURNED * source.shape[1]:
             self._reduce()
 
     def _reduce(self) -> None:
-        """Put the held rows into the triangle."""
+        """Add the collected rows to the triangle."""
         source, target = (
             np.concatenate([first, *rows])
             for first, rows in zip(
@@ -117,9 +117,9 @@ class Moments:
         """Return the map W that minimizes the sum of ``|x W - y|²``, float64.
 
         Args:
-            kind: ``orthogonal``: among orthogonal maps, which keep cosines within the source
+            kind: ``orthogonal``: among orthogonal maps, which preserve cosines within the source
                 (Artetxe et al. 2016, section 2: from the singular value decomposition of the sum
-                of ``xᵀ y``); ``least_squares``: among all maps; of several, the one with the
+                of ``xᵀ y``); ``least_squares``: among all maps; of several minima, the one with the
                 smallest norm.
         """
         if kind == "orthogonal":
@@ -127,7 +127,7 @@ class Moments:
             return left @ right
         if self._held:
             self._reduce()
-        # NumPy's own limit for all pairs, below which a singular value counts as 0.
+        # NumPy's own limit for this number of rows, below which a singular value counts as 0.
         least = np.finfo(np.float64).eps * max(self.pairs, self._triangle.shape[1])
         return np.linalg.lstsq(self._triangle, self._turned, rcond=least)[0]
 
@@ -138,7 +138,7 @@ def _scaled(vectors: np.ndarray) -> np.ndarray:
 
 
 class ProjectionAbout(hashed_files.About):
-    """The content of the ``about.json`` of a map."""
+    """The content of the ``about.json`` in a map's directory."""
 
     method: Literal["orthogonal", "least_squares"]
     encoder: str
@@ -207,4 +207,4 @@ def _open(reference: ProjectionReference) -> tuple[Projection, str]:
 STORE: ModelStore[ProjectionReference, Projection] = ModelStore(
     _open, lambda reference: f"{reference.directory}: changed while the run was using it"
 )
-"""The maps of a process."""
+"""The maps that this process has loaded."""

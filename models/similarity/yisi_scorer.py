@@ -48,9 +48,9 @@ class YisiScorer:
             pieces: The encoder.
             idf: Document frequencies of its pieces.
             projection: Maps source vectors to target vectors; None leaves them unchanged.
-            layers: Numbers of the layers to compare in one pass, from the front: first the one
-                that the score is of, then those with a column of their own, of which it may be
-                one. The encoder has all of them. If there are none, the encoder's own layer is
+            layers: Numbers of the layers to compare in one pass, from the front: first the one that
+                gives the score, then those that get a column of their own, which may include it.
+                The encoder must have all of them. If there are none, the encoder's own layer is
                 compared.
 
         Raises:
@@ -83,8 +83,8 @@ class YisiScorer:
 
         Returns:
             A float32 column for each of `transforms.filtering.evidence.YISI_COLUMNS`, a row for
-            each pair that is not rejected, in order; and of the others the reason and a detail, by
-            row. A side without pieces is similar to nothing (0). ``lm`` is the geometric mean of
+            each pair that is not rejected, in order; and the reason and a detail of each rejected
+            pair, by row. A side without pieces has similarity 0. ``lm`` is the geometric mean of
             the probabilities of the target's pieces, present if the language model has a weight.
             Each layer that has a column of its own follows (`evidence.layer_column`).
 
@@ -99,21 +99,21 @@ class YisiScorer:
         for block, layers in _encoded_layers(table, self._pieces, self._states):
             rejected |= block.rejected
             precision, recall = self._compare(block, layers[0])
-            found = {
+            columns = {
                 "yisi2": f_score(precision, recall, self.config.alpha),
                 "yisi2_precision": precision,
                 "yisi2_recall": recall,
             }
             if self._language_model is not None:
-                found["lm"] = np.exp(self._language_model.mean_log_probabilities(block.target))
+                columns["lm"] = np.exp(self._language_model.mean_log_probabilities(block.target))
             if self._states is not None and self._states.layers[0] in self._swept:
-                found[layer_column(self._states.layers[0])] = found["yisi2"]
+                columns[layer_column(self._states.layers[0])] = columns["yisi2"]
             for layer, hidden in zip(others, layers[1:], strict=True):
-                found[layer_column(layer)] = f_score(
+                columns[layer_column(layer)] = f_score(
                     *self._compare(block, hidden), self.config.alpha
                 )
             for name in names:
-                values[name][block.rows] = found[name]
+                values[name][block.rows] = columns[name]
         kept = np.ones(table.num_rows, np.bool_)
         kept[list(rejected)] = False
         scores = pa.table({name: pa.array(column[kept]) for name, column in values.items()})
@@ -129,7 +129,7 @@ class YisiScorer:
             for side, pieces in (("source", source), ("target", target))
         ]
         sizes = source.lengths, target.lengths
-        found = np.zeros((2, len(block.rows)))
+        means = np.zeros((2, len(block.rows)))
         real = np.flatnonzero((sizes[0] > 0) & (sizes[1] > 0))
 
         @inference()
@@ -147,13 +147,13 @@ class YisiScorer:
             ):
                 inside = torch.arange(similarity.shape[1], device=length.device) < length[:, None]
                 shares = padded(weight, start, similarity.shape[1]).masked_fill(~inside, 0.0)
-                found[row, pairs] = weighted_means(similarity, shares).cpu().numpy()
+                means[row, pairs] = weighted_means(similarity, shares).cpu().numpy()
 
         widest = np.maximum(*sizes)[real]
         batches = cut_batches(widest * widest, self._cells.limit)
         free = self._pieces.encoder.free
         run_batches(batches, self._cells, work, free, self._pieces.threads)
-        return found[0], found[1]
+        return means[0], means[1]
 
 
 def encoded_blocks(table: pa.Table, pieces: PieceEncoder) -> Iterator[tuple[CutPairs, Tensor]]:
@@ -178,7 +178,7 @@ def _encoded_layers(
     Args:
         table: Pairs.
         pieces: The encoder.
-        states: The layers whose vectors are wanted; None for the encoder's own alone.
+        states: The layers whose vectors are wanted; None for the encoder's own layer alone.
 
     Yields:
         Pairs, and vectors ``[layer, piece, hidden]``.

@@ -40,9 +40,9 @@ _FIELDS: dict[str, dict[str, tuple[int, str, str, str | None]]] = {
 
 @functools.cache
 def model_class() -> Any:  # noqa: ANN401 - a class made at run time
-    """Return the message class of a SentencePiece model, of those fields that are edited.
+    """Return a message class for SentencePiece models, with the fields that are edited here.
 
-    The class that comes with SentencePiece wants the release of Protocol Buffers that it was
+    The class that comes with SentencePiece requires the release of Protocol Buffers that it was
     generated with; this one works with any.
     """
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -67,17 +67,17 @@ def model_class() -> Any:  # noqa: ANN401 - a class made at run time
 
 
 def extend_sentencepiece(model: bytes, symbols: Sequence[str]) -> bytes:
-    """Return a SentencePiece model with user-defined symbols added behind its pieces.
+    """Return a SentencePiece model with user-defined symbols added after its pieces.
 
-    All pieces keep their numbers. A symbol that is a piece already becomes user-defined; one that
-    is so already is left as it is.
+    All pieces keep their numbers. A symbol that is already a piece becomes user-defined; one that
+    is already user-defined is left as it is.
 
     Args:
         model: A serialized model.
-        symbols: Texts that are never to be split.
+        symbols: Texts that must never be split.
 
     Raises:
-        ConfigError: It is no model, or a symbol would be split somewhere.
+        ConfigError: It is not a model, or a symbol would be split in some context.
     """
     _load(model)
     message = model_class().FromString(model)
@@ -122,11 +122,11 @@ def check_whole(
 
     Args:
         symbols: The symbols.
-        pieces_of: Returns the pieces of a text, written as they stand in it.
-        what: Whose pieces, for the message.
+        pieces_of: Returns the pieces of a text, as they are written in it.
+        what: What splits the text, for the message.
 
     Raises:
-        ConfigError: Names a symbol that is split, and where.
+        ConfigError: A symbol is split; names it and the text.
     """
     for symbol in symbols:
         for context in CONTEXTS:
@@ -140,20 +140,20 @@ def check_whole(
 
 
 def extend_tokenizer(directory: str, symbols: Sequence[str], output: str) -> dict[str, int]:
-    """Write a Hugging Face tokenizer with symbols added behind its tokens.
+    """Write a Hugging Face tokenizer with symbols added after its tokens.
 
     Args:
         directory: A local directory with a tokenizer.
-        symbols: Texts that are never to be split.
+        symbols: Texts that must never be split.
         output: Directory of the new tokenizer; must not be the same.
 
     Returns:
-        How many tokens were added, and how many there are now: to so many rows the embeddings of a
-        model must be resized.
+        How many tokens were added, and how many there are now: the number of rows to which a
+        model's embeddings must be resized.
 
     Raises:
-        ConfigError: There is no tokenizer, a file of it is not a regular file, or a symbol would be
-            split somewhere.
+        ConfigError: There is no tokenizer, one of its files is not a regular file, or a symbol
+            would be split in some context.
     """
     if not Path(directory).is_dir():
         raise ConfigError(f"{directory}: is not a directory with a tokenizer")
@@ -204,7 +204,7 @@ def write_sentencepiece(path: str, symbols: Sequence[str], output: str) -> dict[
         How many pieces were added, and how many there are now.
 
     Raises:
-        ConfigError: The file is no model, or a symbol would be split somewhere.
+        ConfigError: The file is not a model, or a symbol would be split in some context.
     """
     model = files.read_bytes(path)
     extended = extend_sentencepiece(model, symbols)

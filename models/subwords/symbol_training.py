@@ -1,19 +1,19 @@
-"""SentencePiece models that cut words alike with tags and without (Ryu et al. 2022, section 3.4).
+"""SentencePiece models that cut words alike with and without tags (Ryu et al. 2022, section 3.4).
 
-The paper moves the space before an opening tag so that a word keeps its mark
-(`transforms.symbols.whitespace`). Three more things make pieces differ, and all are the model's:
+The paper moves the space before an opening tag so that a word keeps its word mark
+(`transforms.symbols.whitespace`). Three other properties of a model make pieces differ:
 
-- The first word's mark is a space that SentencePiece puts before the text
-  (``add_dummy_prefix``, its default); the shift puts one behind the tags.
-- A piece that spans a word and a mark, or several marks (``."``), is cut by a tag inside it.
-  SentencePiece lets no piece span letters of two scripts, letters and punctuation
-  (``split_by_unicode_script``), or white space (``split_by_whitespace``), all by default; digits
-  and punctuation it joins. So pieces that join a mark with anything are not used here.
-- Of two ways to cut a word that are equally likely, a unigram model takes the one that rounding
-  favours, and that depends on what stands before: ``00 0`` or ``0 00``. With ``split_digits``
-  numbers have one way; a word of one letter three times might still have two.
+- The mark of the first word comes from a space that SentencePiece puts before the text
+  (``add_dummy_prefix``, its default); moving spaces puts one after the tags instead.
+- A tag cuts a piece that spans a word and a punctuation mark, or several marks (``."``). By
+  default, SentencePiece lets no piece span letters of two scripts, letters and punctuation
+  (``split_by_unicode_script``), or white space (``split_by_whitespace``), but it joins digits with
+  punctuation. Pieces that join a mark with anything are therefore not used here.
+- Of two equally likely ways to cut a word, a unigram model takes the one that rounding favours,
+  which depends on the preceding text: ``00 0`` or ``0 00``. With ``split_digits`` there is only one
+  way to cut a number; a word of the same letter three times might still have two.
 
-Languages without spaces keep pieces that span several words, which a tag between these cuts.
+In languages without spaces, pieces may span several words, and a tag between the words cuts them.
 """
 
 import unicodedata
@@ -40,16 +40,16 @@ def train_with_symbols(
 
     Args:
         texts: Sentences of all languages that the model is for.
-        symbols: The tags, each to be one piece; they come behind the trained pieces.
+        symbols: The tags, each to be one piece; they follow the trained pieces.
         vocabulary: Number of trained pieces; a unigram model of little text has fewer.
-        model_type: How it is trained and cuts.
+        model_type: How the model is trained and cuts text.
 
     Returns:
         The serialized model.
 
     Raises:
-        ConfigError: The texts are too few or have more characters than the vocabulary has room, or
-            a symbol would be split somewhere.
+        ConfigError: The texts are too few or have more characters than fit the vocabulary, or a
+            symbol would be split in some context.
     """
     model = train_sentencepiece(texts, vocabulary, model_type, **PIECE_SETTINGS)
     return extend_sentencepiece(part_marks(model), symbols)
@@ -58,7 +58,7 @@ def train_with_symbols(
 def part_marks(model: bytes) -> bytes:
     """Return a model that no longer joins a punctuation mark or symbol with another character.
 
-    Such pieces keep their numbers and become unused, so the model cuts what they held otherwise.
+    Such pieces keep their numbers and become unused, so the model cuts their text differently.
     """
     message = model_class().FromString(model)
     for piece in message.pieces:

@@ -17,10 +17,10 @@ _SHOWN = 8
 def find_code(tag: str, codes: Iterable[str], option: str) -> str:
     """Return a model's code for the language of a tag.
 
-    A code is the language itself, in two letters or three, with or without a script or a region
-    (``de``, ``deu_Latn``, ``cmn_Hans``, ``pt_BR``). Of several that fit, the one with the tag's
-    script and region is taken; then one that has neither; then the usual script (Han: simplified,
-    unless the region says otherwise).
+    A code is the language in two or three letters, with or without a script or a region (``de``,
+    ``deu_Latn``, ``cmn_Hans``, ``pt_BR``). If several fit, the one with the tag's script and region
+    is preferred, then one with neither, then one with the usual script (for Han, simplified unless
+    the region says otherwise).
 
     Args:
         tag: A BCP 47 tag.
@@ -42,13 +42,13 @@ def find_code(tag: str, codes: Iterable[str], option: str) -> str:
             f"--{option} {tag}: the translator does not know this language; the closest are "
             f"{', '.join(_nearest(names, known)) or 'none'} of its {len(known)} codes"
         )
-    # A code may leave out a script or a region, but not have another one than the tag names.
+    # A code may lack the script or region of the tag, but must not have a different one.
     fitting = [
         code
         for code in fitting
         if all(
-            not (wanted and found) or wanted == found
-            for wanted, found in zip((script, region), _parts(code)[1:], strict=True)
+            not (wanted and subtag) or wanted == subtag
+            for wanted, subtag in zip((script, region), _parts(code)[1:], strict=True)
         )
     ]
     if script is None:
@@ -78,7 +78,7 @@ def names_of(language: str) -> tuple[str, ...]:
 
 
 def is_known(code: str) -> bool:
-    """Tell whether a code begins with a language of ISO 639-1, however written."""
+    """Tell whether a code begins with a language of ISO 639-1, in any of its spellings."""
     return _parts(code)[0] in SHORT
 
 

@@ -1,4 +1,4 @@
-"""A fitted aligner's lexicon and phrase table as a translator of fragments: no download."""
+"""A fitted aligner's lexicon and phrase table as a translator of fragments, without a download."""
 
 from collections.abc import Sequence
 
@@ -14,23 +14,23 @@ from pairweave.transforms.tags.fragments import hash_words
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
 
 MAX_CHOICES = 8
-"""Number of translations of a word."""
+"""Maximum number of translations of a word."""
 
 MIN_WEIGHT = 0.02
 """Minimum weight of a word's translation."""
 
 MAX_TRANSLATIONS = 16
-"""Number of translations of a fragment."""
+"""Maximum number of translations of a fragment."""
 
 
 class LexicalTranslator:
     """Translates fragments as a whole, then by combining the best translations of their words.
 
-    A fragment in the phrase table is first translated by it (`models.hmm.phrase_table`). The weight
-    of a word's translation is the geometric mean of the probabilities of both directions, in the
-    lexicon that is trained by agreement (`transforms.kernels.hmm.model1`). A word that is not in
-    the lexicon is left as it is. It implements `transforms.tags.fragments.FragmentTranslator`, for
-    the pair of languages that the model was fitted on.
+    The phrase table's translations come first (`models.hmm.phrase_table`). The weight of a word's
+    translation is the geometric mean of the probabilities of both directions, in the lexicon that
+    is trained by agreement (`transforms.kernels.hmm.model1`). A word that is not in the lexicon is
+    left as it is. Implements `transforms.tags.fragments.FragmentTranslator` for the pair of
+    languages that the model was fitted on.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class LexicalTranslator:
 
         Args:
             parts: The fitted model.
-            tokens: How its text was cut.
+            tokens: How its text was cut into tokens.
             phrases: Its phrase table, if it has one.
         """
         self._tokens = tokens

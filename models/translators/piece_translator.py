@@ -1,4 +1,4 @@
-"""Translation of texts by pieces: limits, batches, texts without a translation. No torch."""
+"""Translation of texts as pieces: limits, batches, and texts without a translation. No torch."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -19,11 +19,11 @@ _CONTROL = regex.compile("[\x00-\x08\x0a-\x1f]")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Found:
-    """The best translation of a beam.
+class Hypothesis:
+    """The best translation in a beam.
 
     Attributes:
-        pieces: Its pieces, without languages and end.
+        pieces: Its pieces, without the language tokens and the end symbol.
         ended: Whether it ends with the end symbol.
     """
 
@@ -41,12 +41,12 @@ class Engine(Protocol):
 
     @property
     def source_limit(self) -> int:
-        """Return the most pieces of a source, special ones counted."""
+        """Return the maximum number of pieces of a source, including special ones."""
         ...
 
     @property
     def target_limit(self) -> int:
-        """Return the most pieces of a translation, languages and end counted."""
+        """Return the maximum number of pieces of a translation, including languages and end."""
         ...
 
     @property
@@ -56,11 +56,11 @@ class Engine(Protocol):
 
     def search(
         self, sources: list[list[str]], prefix: list[str], beam_size: int, max_tokens: int
-    ) -> list[Found]:
+    ) -> list[Hypothesis]:
         """Translate a batch.
 
         Args:
-            sources: Pieces with special ones.
+            sources: Pieces of each source, including special ones.
             prefix: Pieces at the start of every translation.
             beam_size: Width of the beam.
             max_tokens: Maximum number of pieces of a translation, without the prefix.
@@ -70,7 +70,7 @@ class Engine(Protocol):
     def force(
         self, sources: list[list[str]], targets: list[list[str]], prefix: list[str]
     ) -> list[float]:
-        """Return the mean log-probability of the pieces of each target and its end."""
+        """Return the mean log-probability of each target's pieces and end symbol."""
         ...
 
     def free(self) -> None:
@@ -106,7 +106,7 @@ class PieceTranslator:
 
     @property
     def source_limit(self) -> int:
-        """Return the most pieces of a source, special ones counted."""
+        """Return the maximum number of pieces of a source, including special ones."""
         return min(self._config.translator_source_tokens, self._engine.source_limit)
 
     def translate(
@@ -131,8 +131,8 @@ class PieceTranslator:
         def work(members: np.ndarray) -> None:
             batch = [sources[member] for member in members]
             # One more than allowed, to tell a translation that just fits from one that continues.
-            found = self._engine.search(batch, prefix, self._config.beam_size, longest + 1)
-            for member, one in zip(members.tolist(), found, strict=True):
+            hypotheses = self._engine.search(batch, prefix, self._config.beam_size, longest + 1)
+            for member, one in zip(members.tolist(), hypotheses, strict=True):
                 results[member] = self._checked(one, longest)
 
         self._in_batches(np.flatnonzero(lengths <= limit), lengths, work)
@@ -170,16 +170,16 @@ class PieceTranslator:
         ]
         run_batches(batches, self.budget, work, self._engine.free, self._engine.threads)
 
-    def _checked(self, found: Found, longest: int) -> str | Rejection:
+    def _checked(self, hypothesis: Hypothesis, longest: int) -> str | Rejection:
         """Return the text of a translation, or why it is invalid."""
-        if not found.ended or len(found.pieces) > longest:
+        if not hypothesis.ended or len(hypothesis.pieces) > longest:
             return Rejection(
                 Reject.UNFINISHED_TRANSLATION, f"not finished after {longest} pieces, the limit"
             )
-        text = self._pieces.join(found.pieces)
+        text = self._pieces.join(hypothesis.pieces)
         if not _VISIBLE.search(text):
             return Rejection(
-                Reject.EMPTY_TRANSLATION, f"{len(found.pieces)} pieces, no visible text"
+                Reject.EMPTY_TRANSLATION, f"{len(hypothesis.pieces)} pieces, no visible text"
             )
         if control := _CONTROL.search(text):
             where = f"the translation has U+{ord(control[0]):04X} at {control.start()}"

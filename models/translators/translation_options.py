@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from pairweave.models.encoder.encoder_config import Precision
+from pairweave.models.encoder.encoder_options import Precision
 from pairweave.transforms.config import StepOptions
 from pairweave.transforms.option_facts import PLANNED_OTHERWISE
 

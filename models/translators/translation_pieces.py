@@ -25,7 +25,7 @@ OPENNMT = "sentencepiece.model"
 ABOUT = "tokenizer_config.json"
 
 FILES = (*MARIAN, FAIRSEQ, TOKENIZER, OPENNMT, ABOUT)
-"""The files of this kind that a model's directory may have."""
+"""The tokenizer files that a model's directory may contain."""
 
 _FORMS = (
     re.compile(r">>(\S+)<<"),
@@ -59,7 +59,7 @@ class Languages:
     """The languages that a vocabulary names.
 
     Attributes:
-        tokens: The token of each code; none for a model of one pair of languages.
+        tokens: The token of each language code; empty for a model of one pair of languages.
         on_source: Whether each text is preceded by its own language (M2M-100, NLLB); otherwise the
             source is preceded by the target language (OPUS-MT).
         pair: The languages that a model of one pair declares, if any.
@@ -185,15 +185,15 @@ def load_pieces(directory: Path) -> PieceModel:
 
 
 def ends_source(directory: Path) -> bool:
-    """Tell whether a source ends with `END`: of OPUS-MT, M2M-100 and NLLB, not of OpenNMT."""
+    """Tell whether a source ends with `END`: in OPUS-MT, M2M-100 and NLLB, but not in OpenNMT."""
     return any((directory / name).is_file() for name in (*MARIAN, FAIRSEQ, TOKENIZER))
 
 
 def read_languages(directory: Path, vocabulary: Collection[str]) -> Languages:
-    """Find the languages that a model's vocabulary names.
+    """Return the languages that a model's vocabulary names.
 
     Args:
-        directory: The model's.
+        directory: The model's directory.
         vocabulary: Its source pieces.
 
     Raises:

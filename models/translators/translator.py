@@ -8,8 +8,8 @@ from typing import Protocol, Self
 
 import numpy as np
 import pydantic
-from pydantic import Field
 
+from pairweave.models.encoder.encoder_options import Device
 from pairweave.models.translators.translation_options import TranslationOptions
 from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
@@ -34,8 +34,8 @@ class Rejection:
 class Translator(Protocol):
     """Translates texts, many at a time.
 
-    The translation of a text depends only on the text, the languages and the model, up to rounding:
-    a text shares a batch with others of its call, and rounding may depend on the size of the batch.
+    Except for rounding, the translation of a text depends only on the text, the languages and the
+    model. Rounding may depend on the size of the batch that a text shares with others of its call.
     The same call gives the same translations.
     """
 
@@ -100,9 +100,7 @@ class TranslatorConfig(TranslationOptions, TranslatorName):
         device: ``auto`` (a GPU if there is one), ``cpu``, ``cuda`` or ``cuda:N``.
     """
 
-    device: str = Field(
-        "auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$", description="auto, cpu, cuda or cuda:N"
-    )
+    device: Device = "auto"
 
     @pydantic.model_validator(mode="after")
     def _check_backend(self) -> Self:
@@ -147,7 +145,7 @@ def digest_of(config: TranslatorConfig, version: int, files: Mapping[str, str]) 
 
     Args:
         config: The settings.
-        version: Of the code that runs the model.
+        version: Version of the code that runs the model.
         files: Hex SHA-256 of each of the model's files, by name.
     """
     settings = {

@@ -11,14 +11,14 @@ from typing import Any
 
 from pairweave.models.model_directory import require_regular
 from pairweave.models.translators import translation_pieces
-from pairweave.models.translators.piece_translator import Found, PieceTranslator
+from pairweave.models.translators.piece_translator import Hypothesis, PieceTranslator
 from pairweave.models.translators.translation_pieces import END, Languages
 from pairweave.models.translators.translator import TranslatorConfig, digest_of
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage.disk_files import on_disk
 
 VERSION = 1
-"""Rises when the same model and settings give other translations."""
+"""Increased when the same model and settings give different translations."""
 
 _WEIGHTS = "model.bin"
 _SHARED = ("shared_vocabulary.json", "shared_vocabulary.txt")
@@ -29,7 +29,7 @@ _NO_LIMIT = 1 << 20
 
 
 class OutOfMemoryError(RuntimeError):
-    """The device's memory ran out; the library has no class for it."""
+    """The device's memory ran out; the library has no class for this error."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Inspected:
 
     Attributes:
         directory: Its directory.
-        digest: The digest that its translator has.
+        digest: The digest that its translator will have.
         languages: Its languages.
-        unspoken: Tokens that no translation may have.
-        limits: Most pieces of a source and of a translation.
-        has_source_end: Whether the library itself ends a source.
+        unspoken: Tokens that must not occur in translations.
+        limits: Maximum number of pieces of a source and of a translation.
+        has_source_end: Whether the library itself adds the end symbol to a source.
     """
 
     directory: Path
@@ -54,10 +54,10 @@ class Inspected:
 
 
 def inspect(config: TranslatorConfig) -> Inspected:
-    """Look at a model.
+    """Inspect a model without loading its weights.
 
     Raises:
-        ConfigError: The library is not installed, or the directory holds no model of CTranslate2,
+        ConfigError: The library is not installed, or the directory contains no CTranslate2 model,
             lacks a tokenizer, or contains an entry that is not a regular file.
     """
     _library()
@@ -71,7 +71,7 @@ def inspect(config: TranslatorConfig) -> Inspected:
             "ct2-transformers-converter --model MODEL --output_dir DIR --copy_files source.spm "
             "target.spm"
         )
-    # Read before anything is loaded: says what is missing.
+    # Read the tokenizer before anything else is loaded, so that a missing one is reported first.
     translation_pieces.load_pieces(directory)
     names = (*_SHARED, *_SOURCE, *_TARGET)
     source = _read_vocabulary(directory, (*_SHARED, *_SOURCE))
@@ -84,7 +84,7 @@ def inspect(config: TranslatorConfig) -> Inspected:
                 hashes[name] = hashlib.file_digest(file, "sha256").hexdigest()
     about = translation_pieces.read_object(directory / "config.json")
     shapes = read_shapes(directory / _WEIGHTS)
-    # What the library itself puts round a source takes positions, too.
+    # Pieces that the library itself adds to a source take up positions, too.
     added = sum(bool(about.get(name)) for name in ("add_source_bos", "add_source_eos"))
     return Inspected(
         directory,
@@ -100,32 +100,34 @@ def load(config: TranslatorConfig, threads: int = 1) -> PieceTranslator:
     """Load a model.
 
     Args:
-        config: Which one, and how it is run.
-        threads: Batches that a CPU works on at once, each on one thread.
+        config: Settings of the translator.
+        threads: Number of batches that a CPU processes at once, each on one thread.
 
     Raises:
-        ConfigError: See `inspect`; or the library is not installed, or the device cannot do the
-            precision.
+        ConfigError: See `inspect`; or the library is not installed, or the device does not support
+            the precision.
     """
-    found = inspect(config)
+    inspected = inspect(config)
     return PieceTranslator(
         config,
-        _Engine(config, found, threads),
-        translation_pieces.load_pieces(found.directory),
-        found.languages,
-        ends_source=translation_pieces.ends_source(found.directory) and not found.has_source_end,
-        digest=found.digest,
+        _Engine(config, inspected, threads),
+        translation_pieces.load_pieces(inspected.directory),
+        inspected.languages,
+        ends_source=translation_pieces.ends_source(inspected.directory)
+        and not inspected.has_source_end,
+        digest=inspected.digest,
     )
 
 
 def read_shapes(path: Path) -> dict[str, tuple[int, ...]]:
     """Return the shape of each of a model's weights, by name.
 
-    The file is a version, the model's name and revision, and for each weight its name, rank,
-    sizes, type, number of bytes and the bytes; then weights that share those of another name.
+    The file contains a version, the model's name and revision, for each weight its name, rank,
+    sizes, type, number of bytes and the bytes, and then the names of weights that share the bytes
+    of another.
 
     Raises:
-        ConfigError: It is no such file, or an incomplete one.
+        ConfigError: It is not such a file, or it is incomplete.
     """
     shapes: dict[str, tuple[int, ...]] = {}
     size = path.stat().st_size
@@ -165,7 +167,7 @@ def read_shapes(path: Path) -> dict[str, tuple[int, ...]]:
 class _Engine:
     """Batches through `ctranslate2.Translator`."""
 
-    def __init__(self, config: TranslatorConfig, found: Inspected, threads: int) -> None:
+    def __init__(self, config: TranslatorConfig, inspected: Inspected, threads: int) -> None:
         library = _library()
         device, _, index = config.device.partition(":")
         if device == "auto":
@@ -180,7 +182,7 @@ class _Engine:
             )
         try:
             self._translator: Any = library.Translator(
-                str(found.directory),
+                str(inspected.directory),
                 device=device,
                 device_index=int(index or 0),
                 compute_type=kind,
@@ -188,14 +190,14 @@ class _Engine:
                 intra_threads=1,  # sums of several threads would be rounded in another order
             )
         except (RuntimeError, ValueError) as error:
-            raise ConfigError(f"{found.directory}: cannot be loaded: {error}") from error
-        self._unspoken = [[token] for token in found.unspoken]
-        self.source_limit, self.target_limit = found.limits
+            raise ConfigError(f"{inspected.directory}: cannot be loaded: {error}") from error
+        self._unspoken = [[token] for token in inspected.unspoken]
+        self.source_limit, self.target_limit = inspected.limits
         self.out_of_memory: tuple[type[BaseException], ...] = (OutOfMemoryError,)
 
     def search(
         self, sources: list[list[str]], prefix: list[str], beam_size: int, max_tokens: int
-    ) -> list[Found]:
+    ) -> list[Hypothesis]:
         """Translate a batch."""
         results = self._call(
             "translate_batch",
@@ -208,17 +210,17 @@ class _Engine:
             return_end_token=True,
             suppress_sequences=self._unspoken,
         )
-        found = []
+        hypotheses = []
         for result in results:
             (pieces,) = result.hypotheses
             ended = bool(pieces) and pieces[-1] == END
-            found.append(Found(pieces[len(prefix) : len(pieces) - ended], ended))
-        return found
+            hypotheses.append(Hypothesis(pieces[len(prefix) : len(pieces) - ended], ended))
+        return hypotheses
 
     def force(
         self, sources: list[list[str]], targets: list[list[str]], prefix: list[str]
     ) -> list[float]:
-        """Return the mean log-probability of the pieces of each target and its end."""
+        """Return the mean log-probability of each target's pieces and end symbol."""
         results = self._call(
             "score_batch", sources, [[*prefix, *target] for target in targets], max_input_length=0
         )
@@ -233,7 +235,7 @@ class _Engine:
         return means
 
     def free(self) -> None:
-        """Keep the library's memory: it reuses what it has."""
+        """Do nothing: the library reuses its memory."""
 
     def _call(self, name: str, *arguments: object, **settings: object) -> Any:  # noqa: ANN401
         try:
@@ -258,13 +260,13 @@ def _library() -> Any:  # noqa: ANN401 - a module
 
 
 def _positions(shapes: Mapping[str, tuple[int, ...]], side: str) -> int:
-    """Return how many positions a side has; without a table of them, any number."""
+    """Return the number of positions of a side; unlimited if the model has no table of them."""
     table = shapes.get(f"{side}/position_encodings/encodings")
     return table[0] if table else _NO_LIMIT
 
 
 def _read_vocabulary(directory: Path, names: Sequence[str]) -> list[str]:
-    """Return the pieces of the first of some files that is there."""
+    """Return the pieces in the first of the named files that exists."""
     path = next((directory / name for name in names if (directory / name).is_file()), None)
     if path is None:
         raise ConfigError(f"{directory}: no vocabulary ({names[0]})")

@@ -1,6 +1,6 @@
-"""The translator of a job: its reference, how it is found, and what runs it.
+"""The translator of a job: its reference, how it is located, and what runs it.
 
-Importable without torch and CTranslate2, which are loaded when a translator is looked for.
+Importable without torch and CTranslate2, which are imported when a translator is looked up.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ class TranslatorReference(ModelReference):
     Attributes:
         config: Its settings; a local directory is absolute.
         digest: The digest that the loaded translator must have.
-        threads: Batches that a CPU works on at once; changes no byte.
+        threads: Number of batches that a CPU processes at once; does not change the output.
     """
 
     config: TranslatorConfig
@@ -30,26 +30,26 @@ class TranslatorReference(ModelReference):
     threads: int = 1
 
     def with_threads(self, threads: int) -> "TranslatorReference":
-        """Return a reference to the same translator that works on so many batches at once."""
+        """Return a reference to the same translator that processes a number of batches at once."""
         return dataclasses.replace(self, threads=threads)
 
 
 def find(config: TranslatorConfig, languages: Iterable[tuple[str, str]]) -> TranslatorReference:
-    """Look for a translator; its weights are hashed and not loaded.
+    """Find a translator; its weights are hashed, not loaded.
 
     Args:
-        config: Which one.
-        languages: BCP 47 tags of sources and translations, every pair that is to be translated.
+        config: Its settings.
+        languages: BCP 47 tags of source and translation, for every pair of languages to translate.
 
     Raises:
-        ConfigError: There is no such model, it does not know a language, or what runs it is not
-            installed.
+        ConfigError: There is no such model, it does not know a language, or the library that runs
+            it is not installed.
     """
     config = config.changed(model=absolute_model(config.model))
-    found = _backend(config).inspect(config)
+    inspected = _backend(config).inspect(config)
     for source_lang, target_lang in languages:
-        found.languages.prefixes(source_lang, target_lang)
-    return TranslatorReference(config, found.digest)
+        inspected.languages.prefixes(source_lang, target_lang)
+    return TranslatorReference(config, inspected.digest)
 
 
 def translate(
@@ -58,7 +58,7 @@ def translate(
     """Translate with a model that is loaded once in a process, one call at a time.
 
     Raises:
-        ConfigError: The model cannot be loaded, or is not the one that is meant.
+        ConfigError: The model cannot be loaded, or is not the planned one.
     """
     with STORE.use(reference) as translator:
         return translator.translate(texts, source_lang, target_lang)
@@ -71,17 +71,17 @@ def score(
     source_lang: str,
     target_lang: str,
 ) -> np.ndarray:
-    """Return how likely translations are; see `models.translators.translator.Translator.score`.
+    """Score translations; see `models.translators.translator.Translator.score`.
 
     Raises:
-        ConfigError: The model cannot be loaded, or is not the one that is meant.
+        ConfigError: The model cannot be loaded, or is not the planned one.
     """
     with STORE.use(reference) as translator:
         return translator.score(sources, targets, source_lang, target_lang)
 
 
 def packages(reference: TranslatorReference) -> tuple[str, ...]:
-    """Return the names of the distributions that run a translator."""
+    """Return the names of the Python distributions that run a translator."""
     if reference.config.backend == "ctranslate2":
         return ("ctranslate2", "sentencepiece")
     return ("torch", "transformers", "sentencepiece")
@@ -104,7 +104,7 @@ def _changed(reference: TranslatorReference) -> str:
 
 
 def _backend(config: TranslatorConfig) -> ModuleType:
-    """Import what runs the model.
+    """Import the module that runs the model.
 
     Raises:
         ConfigError: The extra is not installed.
@@ -118,4 +118,4 @@ def _backend(config: TranslatorConfig) -> ModuleType:
 
 
 STORE: ModelStore[TranslatorReference, Translator] = ModelStore(_open, _changed)
-"""The translators of a process."""
+"""The translators that this process has loaded."""

@@ -13,7 +13,7 @@ import transformers
 from pairweave.models.encoder.encoder import OUT_OF_MEMORY, has_fast_bf16, inference
 from pairweave.models.encoder.encoder import digest_of as files_digest
 from pairweave.models.translators import translation_pieces
-from pairweave.models.translators.piece_translator import Found, PieceTranslator
+from pairweave.models.translators.piece_translator import Hypothesis, PieceTranslator
 from pairweave.models.translators.translation_pieces import END, Languages
 from pairweave.models.translators.translator import TranslatorConfig, digest_of
 from pairweave.models.weights.transformers_weights import load_model
@@ -21,7 +21,7 @@ from pairweave.models.weights.weights import ModelFiles, find_model
 from pairweave.transforms.errors import ConfigError
 
 VERSION = 1
-"""Incremented when the same model and settings give other translations."""
+"""Increased when the same model and settings give different translations."""
 
 FAMILIES = ("marian", "m2m_100")
 """Values of ``model_type``; NLLB is an ``m2m_100``."""
@@ -37,7 +37,7 @@ class Inspected:
     Attributes:
         files: Its files.
         settings: Its configuration (`transformers.PretrainedConfig`).
-        digest: The digest that its translator has.
+        digest: The digest that its translator will have.
         languages: Its languages.
         source: Numbers of the source pieces.
         target: Numbers of the target pieces.
@@ -52,11 +52,11 @@ class Inspected:
 
 
 def inspect(config: TranslatorConfig) -> Inspected:
-    """Look at a model; its weights are hashed and not loaded.
+    """Inspect a model; its weights are hashed, not loaded.
 
     Raises:
-        ConfigError: There is no such model, its weights are no safetensors, it is of another
-            family, or lacks what cuts text.
+        ConfigError: There is no such model, its weights are not safetensors, it belongs to another
+            family, or it lacks a tokenizer.
     """
     files = find_model(config.model, config.translator_revision)
     try:
@@ -86,56 +86,58 @@ def load(config: TranslatorConfig, threads: int = 1) -> PieceTranslator:
     """Load a model.
 
     Args:
-        config: Which one, and how it is run.
-        threads: Batches that a CPU works on at once, each on one thread.
+        config: Settings of the translator.
+        threads: Number of batches that a CPU processes at once, each on one thread.
 
     Raises:
-        ConfigError: See `inspect`; or the weights do not fit, or the device cannot do the
+        ConfigError: See `inspect`; or the weights do not fit, or the device does not support the
             precision.
     """
-    found = inspect(config)
+    inspected = inspect(config)
     return PieceTranslator(
         config,
-        _Engine(config, found, threads),
-        translation_pieces.load_pieces(found.files.directory),
-        found.languages,
+        _Engine(config, inspected, threads),
+        translation_pieces.load_pieces(inspected.files.directory),
+        inspected.languages,
         ends_source=True,
-        digest=found.digest,
+        digest=inspected.digest,
     )
 
 
 class _Engine:
     """Batches through ``generate``."""
 
-    def __init__(self, config: TranslatorConfig, found: Inspected, threads: int) -> None:
+    def __init__(self, config: TranslatorConfig, inspected: Inspected, threads: int) -> None:
         self._device = _device(config)
         self.threads = threads if self._device.type == "cpu" else 1
-        self._model = _load_model(config, found, self._device)
-        self._source, self._target = found.source, found.target
-        self._names = {number: piece for piece, number in found.target.items()}
-        self._end = found.target[END]
-        self._padding = int(found.settings.pad_token_id)
-        # Nor are pieces without a name generated, such as the spare rows of M2M-100's embeddings.
+        self._model = _load_model(config, inspected, self._device)
+        self._source, self._target = inspected.source, inspected.target
+        self._names = {number: piece for piece, number in inspected.target.items()}
+        self._end = inspected.target[END]
+        self._padding = int(inspected.settings.pad_token_id)
+        # Pieces without a name, such as the spare rows of M2M-100's embeddings, are not generated
+        # either.
         nameless = set(range(self._model.config.vocab_size)) - self._names.keys()
-        unspoken = {self._target[token] for token in found.languages.unspoken(self._target)}
+        unspoken = {self._target[token] for token in inspected.languages.unspoken(self._target)}
         self._unspoken = sorted({self._padding} | nameless | unspoken)
-        self._no_padding = found.settings.model_type == "marian"
-        self._start = int(found.settings.decoder_start_token_id)
-        self.source_limit = self.target_limit = int(found.settings.max_position_embeddings)
+        self._no_padding = inspected.settings.model_type == "marian"
+        self._start = int(inspected.settings.decoder_start_token_id)
+        self.source_limit = self.target_limit = int(inspected.settings.max_position_embeddings)
         self.out_of_memory: tuple[type[BaseException], ...] = OUT_OF_MEMORY
 
     def search(
         self, sources: list[list[str]], prefix: list[str], beam_size: int, max_tokens: int
-    ) -> list[Found]:
+    ) -> list[Hypothesis]:
         """Translate a batch."""
         before = self._numbers(prefix, self._target)
-        # Complete, so that beams, lengths and forced ends of the model's own file are ignored.
+        # Complete, so that the beams, lengths and forced ends in the model's own file are ignored.
         settings = transformers.GenerationConfig(
             num_beams=beam_size,
             do_sample=False,
             max_new_tokens=max_tokens,
             length_penalty=1.0,
-            # A beam stops at as many finished translations as it is wide, as in CTranslate2.
+            # The search stops when as many translations are finished as the beam is wide, as in
+            # CTranslate2.
             early_stopping=beam_size > 1,
             decoder_start_token_id=self._start,
             bos_token_id=None,
@@ -153,12 +155,12 @@ class _Engine:
                 .repeat(len(ids), 1)
                 .to(ids),
             )
-        return [self._found(row) for row in made[:, 1 + len(before) :].tolist()]
+        return [self._hypothesis(row) for row in made[:, 1 + len(before) :].tolist()]
 
     def force(
         self, sources: list[list[str]], targets: list[list[str]], prefix: list[str]
     ) -> list[float]:
-        """Return the mean log-probability of the pieces of each target and its end."""
+        """Return the mean log-probability of each target's pieces and end symbol."""
         before = self._numbers(prefix, self._target)
         rows = [[*before, *self._numbers(target, self._target), self._end] for target in targets]
         ids, mask = self._padded([self._numbers(source, self._source) for source in sources])
@@ -169,29 +171,29 @@ class _Engine:
             logits = self._model(
                 input_ids=ids, attention_mask=mask, decoder_input_ids=given, use_cache=False
             ).logits.float()
-            if self._no_padding:  # Marian's own vocabulary has none
+            if self._no_padding:  # Marian's own vocabulary has no padding
                 logits[..., self._padding] = -torch.inf
-            found = logits.log_softmax(-1).gather(-1, wanted[..., None])[..., 0]
-            found = found.masked_fill(inside == 0, 0.0)
-            means = found.double().sum(1) / inside.sum(1)
+            scores = logits.log_softmax(-1).gather(-1, wanted[..., None])[..., 0]
+            scores = scores.masked_fill(inside == 0, 0.0)
+            means = scores.double().sum(1) / inside.sum(1)
         return means.tolist()
 
     def free(self) -> None:
-        """Give unused memory back to the device."""
+        """Return unused memory to the device."""
         if self._device.type == "cuda":
             torch.cuda.empty_cache()
 
-    def _found(self, row: list[int]) -> Found:
+    def _hypothesis(self, row: list[int]) -> Hypothesis:
         ended = self._end in row
         stop = row.index(self._end) if ended else len(row)
-        return Found([self._names[number] for number in row[:stop]], ended)
+        return Hypothesis([self._names[number] for number in row[:stop]], ended)
 
     def _numbers(self, pieces: Sequence[str], vocabulary: Mapping[str, int]) -> list[int]:
         unknown = vocabulary[_UNKNOWN]
         return [vocabulary.get(piece, unknown) for piece in pieces]
 
     def _padded(self, rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return rows of one width, and 1 where they have a piece, int64 ``[row, piece]``."""
+        """Return rows padded to one width, and 1 for each piece, int64 ``[row, piece]``."""
         width = max(map(len, rows))
         ids = np.full((len(rows), width), self._padding, dtype=np.int64)
         mask = np.zeros((len(rows), width), dtype=np.int64)
@@ -214,15 +216,15 @@ def _device(config: TranslatorConfig) -> torch.device:
     return device
 
 
-def _load_model(config: TranslatorConfig, found: Inspected, device: torch.device) -> Any:  # noqa: ANN401
+def _load_model(config: TranslatorConfig, inspected: Inspected, device: torch.device) -> Any:  # noqa: ANN401
     model = load_model(
         transformers.AutoModelForSeq2SeqLM,
-        found.files.directory,
+        inspected.files.directory,
         _TYPES[config.translator_precision],
     )
     model.eval().requires_grad_(requires_grad=False)
     if config.translator_precision == "bf16" and device.type == "cpu" and not has_fast_bf16():
-        model = model.float()  # the arithmetic of this CPU; weights stay rounded
+        model = model.float()  # this CPU's arithmetic is fp32; the weights stay rounded
     return model.to(device)
 
 

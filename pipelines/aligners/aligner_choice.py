@@ -22,9 +22,12 @@ def choose_aligner(options: WordAlignerOptions) -> "Chosen":
 
 
 def unused_options(options: WordAlignerOptions) -> set[str]:
-    """Return the aligner options that the job's aligner does not use."""
-    every = {name for aligner in ALIGNERS for name in aligner.own}
-    return every - aligner_of(options).known(options) - options.OF_OTHER_STEPS
+    """Return the aligner options that the job's aligner does not use.
+
+    An option of another step of the job may have the name of an aligner's.
+    """
+    there = [each for each in ALIGNERS if each.options is None or isinstance(options, each.options)]
+    return {name for each in there for name in each.own} - aligner_of(options).known(options)
 
 
 def check_options(options: WordAlignerOptions) -> None:

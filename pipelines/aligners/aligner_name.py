@@ -1,7 +1,9 @@
 """The one-line name of an aligner: ``encoder:DIR:layer=8:head=softmax``."""
 
 import dataclasses
-from typing import TypeVar
+from typing import TypeVar, get_args
+
+from pydantic.fields import FieldInfo
 
 from pairweave.transforms.errors import ConfigError
 
@@ -25,16 +27,6 @@ class AlignerName:
     model: str | None
     settings: dict[str, str]
     option: str = "--aligners"
-
-    @property
-    def layer(self) -> int:
-        """Return the layer of an encoder.
-
-        Raises:
-            ConfigError: It is not a number.
-        """
-        layer = self.number("layer", int)
-        return 8 if layer is None else layer
 
     def require_settings(self, *known: str) -> None:
         """Refuse settings that the aligner does not have.
@@ -60,3 +52,13 @@ class AlignerName:
             return None if text is None else kind(text)
         except ValueError as error:
             raise ConfigError(f"{self.option} {self.text}: {setting} must be a number") from error
+
+    def value(self, setting: str, field: FieldInfo) -> object:
+        """Return a setting that is given, as a number if the option that it sets is one.
+
+        Raises:
+            ConfigError: It is not a number.
+        """
+        kinds = {field.annotation, *get_args(field.annotation)}
+        kind = next((kind for kind in (int, float) if kind in kinds), None)
+        return self.settings[setting] if kind is None else self.number(setting, kind)

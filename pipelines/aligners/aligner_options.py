@@ -6,8 +6,23 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from pairweave.pipelines.aligners.aligner_registry import ALIGNERS, places_in_name
-from pairweave.pipelines.options.base import ANY_TOKENS, FitSettings, TrainedTokenOptions
-from pairweave.transforms.option_facts import HUB_MODEL, PLANNED_OTHERWISE, SUBWORDS, Role, Use
+from pairweave.pipelines.options.base import (
+    ANY_TOKENS,
+    FITTED_MODEL,
+    FitSettings,
+    TrainedTokenOptions,
+)
+from pairweave.transforms.links.link_options import NO_LINKS
+from pairweave.transforms.option_facts import (
+    AGREES,
+    HUB_MODEL,
+    ONLY_IN_RUNS,
+    PLANNED_OTHERWISE,
+    SUBWORDS,
+    Role,
+    Use,
+    not_by,
+)
 
 _OF_PAIRS = {each.name: each.pairs for each in ALIGNERS if each.pairs}
 _OF_TRANSLATIONS = {each.name: each.translations for each in ALIGNERS if each.translations}
@@ -40,6 +55,7 @@ class AnyAligner(TrainedTokenOptions):
         description="units to align: words, whitespace, sentencepiece:MODEL, sentencepiece to "
         "train a model on a sample, or the encoder's pieces (default words, or those of the given "
         "model)",
+        json_schema_extra=AGREES,
     )
     aligner: str = "hmm"
     model: Annotated[str | None, HUB_MODEL] = Field(
@@ -48,6 +64,7 @@ class AnyAligner(TrainedTokenOptions):
         description="hmm: directory of a fitted model (default: fit on the input first); "
         "encoder: directory or hub name; external: directory of its encoder, or what it learned in "
         "an earlier run",
+        json_schema_extra=FITTED_MODEL,
     )
 
     @property
@@ -77,6 +94,8 @@ else:
     _Options = with_options(AlignerSettings, tuple(_OF_PAIRS.keys() - _OF_TRANSLATIONS.keys()))
 
 
+_OF_TWO = {**PLANNED_OTHERWISE, **not_by(fragment=NO_LINKS)}
+
 _SECOND = Role(Use.MODEL, "KIND[:MODEL]", on_hub=True, parts=places_in_name)
 
 
@@ -87,13 +106,14 @@ class AlignerOptions(_Options):
     second_aligner: Annotated[str | None, _SECOND] = Field(
         None,
         description="another aligner, whose links are combined with the first one's: hmm:DIRECTORY,"
-        " encoder:MODEL:layer=8:head=softmax, or a program likewise",
-        json_schema_extra=PLANNED_OTHERWISE,
+        " encoder:MODEL:layer=8:head=softmax, or a program likewise; the commands of tags multiply "
+        "probabilities",
+        json_schema_extra=_OF_TWO,
     )
     combine: Literal["intersection", "union"] = Field(
         "intersection",
         description="how the links of two aligners are combined",
-        json_schema_extra=PLANNED_OTHERWISE,
+        json_schema_extra={**_OF_TWO, **ONLY_IN_RUNS},
     )
 
     @property

@@ -1,38 +1,23 @@
 """The neural aligner: a multilingual Transformer and a head that extracts links."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import pydantic
 from pydantic import Field
 
-from pairweave.models.encoder.encoder_config import (
-    ACCELERATOR,
-    TRANSPORT_SETTINGS,
-    CompareUnit,
-    EncoderConfig,
-    HeadConfig,
-    HeadName,
-    LongPairs,
-    Precision,
-    TransportCost,
-    TransportMass,
+from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig
+from pairweave.models.encoder.encoder_options import (
+    IN_NAME,
+    ComparingOptions,
+    HeadOptions,
+    HostingOptions,
+    LayerOptions,
 )
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import (
-    TOKEN_BUDGET,
-    Options,
-    WordAlignerOptions,
-    as_text,
-)
+from pairweave.pipelines.options.base import Options, WordAlignerOptions
+from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import (
-    OF_ONE_RUN,
-    PLANNED_OTHERWISE,
-    UNPLANNED,
-    UNSAID,
-    not_at_night,
-)
+from pairweave.transforms.option_facts import ONLY_IN_RUNS, mark_of, not_at_night
 
 if TYPE_CHECKING:
     import apache_beam as beam
@@ -45,111 +30,18 @@ if TYPE_CHECKING:
     from pairweave.transforms.shards.shard import Shards
     from pairweave.transforms.text.tokens import TokenConfig
 
-HOSTING = ("large_model", "model_copies", "accelerator")
 
-
-class EncoderOptions(Options):
+class EncoderOptions(HostingOptions, ComparingOptions, HeadOptions, LayerOptions, Options):
     """Word alignment: by an encoder."""
 
-    revision: str | None = Field(
-        None,
-        description="encoder: branch, tag or commit of a hub model (default: its newest)",
-        json_schema_extra=PLANNED_OTHERWISE,
-    )
-    layer: int = Field(
-        8, ge=-200, le=200, description="encoder: layer whose output is compared; -1 the last"
-    )
-    head: HeadName = Field("softmax", description="encoder: how links are found")
-    head_threshold: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="encoder: a link's probability must exceed this, with the heads softmax "
-        "(default 0.001), ot, unbalanced_ot and partial_ot (default 0.3)",
-    )
-    distortion: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        description="encoder: how much the similarity of words at different positions is lowered, "
-        "with all heads except softmax and entmax15; 0 for no change",
-    )
-    cost: TransportCost = Field(
-        "cosine",
-        description="encoder, optimal transport heads: cost of moving mass between two vectors",
-        json_schema_extra=UNSAID,
-    )
-    mass: TransportMass = Field(
-        "uniform",
-        description="encoder, optimal transport heads: weight of each vector; norm: its length",
-        json_schema_extra=UNSAID,
-    )
-    regularization: float = Field(
-        0.1,
-        ge=0.005,
-        le=10,
-        description="encoder, optimal transport heads: weight of the entropy",
-        json_schema_extra=UNSAID,
-    )
-    relaxation: float = Field(
-        0.5,
-        ge=1e-4,
-        le=1e4,
-        description="encoder, unbalanced_ot: cost of surplus or created mass",
-        json_schema_extra=UNSAID,
-    )
-    moved_mass: float = Field(
-        0.8,
-        ge=1e-3,
-        le=1,
-        description="encoder, partial_ot: share of the lighter side's mass that is moved",
-        json_schema_extra=UNSAID,
-    )
-    unit: CompareUnit = Field(
-        "pieces",
-        description="encoder: units that are compared: its pieces, or words (tokens), each the "
-        "mean of its pieces",
-    )
-    precision: Precision = Field(
-        "fp32", description="encoder: arithmetic; fp16 only on a GPU, int8 only on a CPU"
-    )
-    long_pairs: LongPairs = Field(
-        "windows",
-        description="encoder: for a side over its limit, encode overlapping windows, or reject the "
-        "pair",
-    )
-    token_budget: Annotated[str, pydantic.BeforeValidator(as_text)] = Field(
-        "auto",
-        pattern=TOKEN_BUDGET,
-        description="encoder: pieces in a batch, including padding; auto measures the device",
-        json_schema_extra=OF_ONE_RUN,
-    )
-    large_model: bool = Field(
-        default=False,
-        description="encoder: the worker processes of a machine share one copy of the model",
-        json_schema_extra=UNPLANNED,
-    )
-    model_copies: int | None = Field(
-        None,
-        ge=1,
-        description="encoder: number of copies that the worker processes of a machine share "
-        "(default: one per process)",
-        json_schema_extra=UNPLANNED,
-    )
-    accelerator: str | None = Field(
-        None,
-        pattern=ACCELERATOR,
-        description="encoder: accelerator to request from the runner for the alignment step only, "
-        "such as 'type:nvidia-l4;count:1;install-nvidia-driver'",
-        json_schema_extra=UNPLANNED,
-    )
     watch_model: bool = Field(
         default=False,
         description="encoder: align each shard with the model that is in the directory --model "
         "when the shard begins, and record it in the shard's receipt",
-        json_schema_extra=not_at_night(
-            "rows would depend on the model of the hour; give a model that stays"
-        ),
+        json_schema_extra={
+            **ONLY_IN_RUNS,
+            **not_at_night("rows would depend on the model of the hour; give a model that stays"),
+        },
     )
 
 
@@ -162,7 +54,6 @@ class Encoder(JobAligner):
     options = EncoderOptions
     models_from_hub = True
     own = tuple(EncoderOptions.model_fields)
-    of_workers = ("watch_model", *HOSTING)
     names = ("encoder",)
     packages = ("torch", "transformers")
     brings_pieces = True
@@ -179,21 +70,11 @@ class Encoder(JobAligner):
 
         assert isinstance(options, EncoderOptions)
         tokens = known_tokens(options, pieces=True)
-        budget = options.token_budget
-        config = EncoderConfig(
+        config = pick(
+            EncoderConfig,
+            options,
             model=options.given_model or "",
-            layer=options.layer,
-            head=HeadConfig(
-                options.head,
-                threshold=options.head_threshold,
-                distortion=options.distortion,
-                **{name: getattr(options, name) for name in TRANSPORT_SETTINGS},
-            ),
-            unit=options.unit,
-            precision=options.precision,
-            long_pairs=options.long_pairs,
-            token_budget=budget if budget == "auto" else int(budget),
-            revision=options.revision,
+            head=pick(HeadConfig, options),
             tokens="pieces" if tokens.kind == "pieces" else "given",
         )
         return encoder_reference.find(config, watch=options.watch_model), tokens
@@ -230,8 +111,7 @@ class Encoder(JobAligner):
         from pairweave.models.encoder.hosting.handler import AlignShards, Hosting
 
         assert run.model is not None
-        hosting = Hosting(**{name: getattr(run.options, name) for name in HOSTING})
-        return AlignShards(_encoder(run.model), hosting)
+        return AlignShards(_encoder(run.model), pick(Hosting, run.options))
 
     def in_pieces(
         self, links: "pa.Table", reference: "AlignerReference | None", tokens: "TokenConfig"
@@ -276,7 +156,7 @@ class StartingEncoder(Encoder):
         from pairweave.pipelines.aligners.token_choice import read_tokens
 
         given: Any = options  # `FinetuneOptions`, in which this aligner's options are others
-        config = EncoderConfig(given.model, layer=given.layer, revision=given.revision)
+        config = EncoderConfig(model=given.model, layer=given.layer, revision=given.revision)
         return encoder_reference.find(config), read_tokens(given.tokens)
 
     def known(self, options: WordAlignerOptions) -> set[str]:
@@ -290,24 +170,21 @@ def config_of(name: AlignerName) -> EncoderConfig:
     Raises:
         ConfigError: No model is named, or a setting is unknown or has a wrong value.
     """
-    of_head = ("threshold", "distortion", *TRANSPORT_SETTINGS)
-    name.require_settings("layer", "head", *of_head, "unit", "precision")
+    fields = {
+        field.title or option: (option, field)
+        for option, field in EncoderOptions.model_fields.items()
+        if mark_of(field, IN_NAME)
+    }
+    name.require_settings(*fields)
     if name.model is None:
         raise ConfigError(f"{name.option} encoder: needs a model, as in encoder:DIRECTORY:layer=8")
-    own: dict[str, Any] = {
-        setting: name.settings[setting]
-        if setting in ("cost", "mass")
-        else name.number(setting, float)
-        for setting in of_head
+    given: dict[str, Any] = {
+        option: name.value(setting, field)
+        for setting, (option, field) in fields.items()
         if setting in name.settings
     }
-    return EncoderConfig(
-        name.model,
-        layer=name.layer,
-        head=HeadConfig(name.settings.get("head", "softmax"), **own),
-        unit=name.settings.get("unit", "pieces"),
-        precision=name.settings.get("precision", "fp32"),
-    )
+    of_head = {option: given.pop(option) for option in HeadOptions.model_fields if option in given}
+    return EncoderConfig(model=name.model, head=HeadConfig(**of_head), **given)
 
 
 def _encoder(reference: "AlignerReference | None") -> "EncoderReference":

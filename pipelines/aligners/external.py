@@ -226,11 +226,12 @@ def config_of(name: AlignerName, timeout_seconds: int) -> ExternalConfig:
         ConfigError: A setting is unknown or out of range.
     """
     name.require_settings("layer", "head", "path")
+    layer = name.number("layer", int)
     return ExternalConfig(
         program=name.aligner,
         path=name.settings.get("path"),
         model=name.model,
-        layer=name.layer,
         head=name.settings.get("head"),
         timeout_seconds=timeout_seconds,
+        **({} if layer is None else {"layer": layer}),
     )

@@ -101,9 +101,14 @@ class Hmm(JobAligner):
         self, table: "pa.Table", reference: "AlignerReference", tokens: "TokenConfig | None"
     ) -> "pa.Table":
         """Cut pairs into tokens; None means the tokens that the model was fitted on."""
-        from pairweave.pipelines.steps.hmm_fitting import tokenize
+        from pairweave.models.hmm import hmm_reference
+        from pairweave.pipelines.steps.hmm_fitting import NO_MODEL, no_tokens
+        from pairweave.transforms.text.tokens import add_tokens
 
-        return tokenize(table, _fitted(reference), tokens)
+        fitted = _fitted(reference)
+        if fitted == NO_MODEL:
+            return no_tokens(table)
+        return add_tokens(table, tokens or hmm_reference.load(fitted).tokens)
 
     def learn_here(
         self,

@@ -41,7 +41,6 @@ class JobAligner:
         translations: Its help text for aligning translations with references, in one language.
         options: Its options besides those of every aligner; None if it has none.
         own: Options that other aligners do not have.
-        of_workers: Those of them that do not apply to commands, which have no workers.
         names: Its names in one-line names (`aligner_name`).
         packages: Distributions that it needs.
         brings_pieces: Whether it cuts text itself (``--tokens pieces``).
@@ -57,7 +56,6 @@ class JobAligner:
     translations: ClassVar[str | None] = None
     options: ClassVar[type[Options] | None] = None
     own: ClassVar[tuple[str, ...]] = ()
-    of_workers: ClassVar[tuple[str, ...]] = ()
     names: ClassVar[tuple[str, ...]] = ()
     packages: ClassVar[tuple[str, ...]] = ()
     brings_pieces: ClassVar[bool] = False

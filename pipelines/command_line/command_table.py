@@ -94,6 +94,10 @@ COMMANDS = {
         "pairweave.pipelines.commands.evaluate.evaluate_command",
         "measure results against gold data",
     ),
+    "ablate": Command(
+        "pairweave.pipelines.commands.ablate",
+        "train a small translation model on each variant of the data, and compare them",
+    ),
     "status": Command(
         "pairweave.pipelines.commands.status", "show how far a run or a job on Dataflow is"
     ),
@@ -119,6 +123,10 @@ COMMANDS = {
     ),
     "init": Command(
         "pairweave.pipelines.commands.init", "look at files and write the options of a first run"
+    ),
+    "check": Command(
+        "pairweave.pipelines.commands.check_command",
+        "say what is wrong with a corpus before it is used, where, and what mends it",
     ),
     "try": Command(
         "pairweave.pipelines.commands.try_command",
@@ -157,5 +165,11 @@ UNSUPERVISED = frozenset({"cluster"})
 JOBS = frozenset(name for name, command in COMMANDS.items() if command.options)
 """The commands with options of a job."""
 
-CONTINUED = JOBS - {"try"}
+SUBCOMMANDS = {
+    "refresh": ("status", "history", "verify", "takedown", "vacuum", "compact", "export"),
+    "run": (),
+}
+"""The commands of `JOBS` whose modules take words or keys besides their options: which words."""
+
+CONTINUED = JOBS - {"try"} | {"ablate"}
 """The commands that, given again after they were interrupted, make what is missing."""

@@ -3,6 +3,7 @@
 import argparse
 import difflib
 import functools
+import importlib.util
 import itertools
 import re
 import shutil
@@ -11,13 +12,13 @@ import textwrap
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
 import pydantic
 
-from pairweave.pipelines.command_line import outputs, short_help
+from pairweave.pipelines.command_line import outputs
 from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
-from pairweave.pipelines.command_line.yaml_files import read_yaml
 from pairweave.pipelines.options.base import (
     LANGUAGE,
     PATTERN_TEXTS,
@@ -25,10 +26,18 @@ from pairweave.pipelines.options.base import (
     Options,
     PlaceOptions,
 )
+from pairweave.pipelines.options.first_help import FirstHelp
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import is_list_of_blocks, metavar_of
+from pairweave.transforms.option_facts import (
+    GIVES_PAIRS,
+    IN_SHORT,
+    is_list_of_blocks,
+    mark_of,
+    metavar_of,
+)
 from pairweave.transforms.storage import object_stores
+from pairweave.transforms.storage.yaml_files import read_yaml
 from pairweave.transforms.text.language_names import tag_of
 
 Model = TypeVar("Model", bound=Options)
@@ -89,7 +98,7 @@ def parse(
             no flag, or a value is out of range or of the wrong type.
     """
     parser = _parser(model, prog, about, beam=beam)
-    first = short_help.of(prog)
+    first = model.FIRST_HELP
     if first is not None and _asks_for_help(arguments):
         terminal.say(_short_help(parser, model, first))
         sys.exit(0)
@@ -99,7 +108,8 @@ def parse(
         _beam_parser(prog).parse_known_args(rest)  # Beam's own parser would end the process
     object_stores.use_beam_flags(rest)
     values: dict[str, Any] = {}
-    config = given.pop("config", None)
+    # A command whose file has no options, such as that of ablate, has an option of this name.
+    config = None if "config" in model.model_fields else given.pop("config", None)
     if config is not None:
         values = _read_yaml(config, model)
     files = dict.fromkeys(values.keys() - given.keys(), config or "")
@@ -140,7 +150,7 @@ def _asks_for_help(arguments: Sequence[str]) -> bool:
     return False
 
 
-def _short_help(parser: Parser, model: type[Options], first: short_help.ShortHelp) -> str:
+def _short_help(parser: Parser, model: type[Options], first: FirstHelp) -> str:
     """Return the help of a job on a screen: an example and the options that most people need."""
     actions = {action.dest: action for action in parser._actions}
     options = len(actions.keys() & model.model_fields.keys())
@@ -148,18 +158,27 @@ def _short_help(parser: Parser, model: type[Options], first: short_help.ShortHel
     rows = [
         f"  {_flag(actions[name]):<{_FLAG_WIDTH}}  "
         + textwrap.shorten(
-            short_help.TEXTS.get(name) or _clause(actions[name].help or ""), room, placeholder=" …"
+            _in_short(model, name) or _clause(actions[name].help or ""), room, placeholder=" …"
         )
         for name in first.names
+        if name in actions
     ]
     return "\n".join(
         [
-            *(f"usage: {parser.usage}", "", f"{parser.description}", "", "example:"),
+            f"usage: {parser.usage or f'{parser.prog} [--option value ...]'}",
+            *("", f"{parser.description}", "", "example:"),
             *(f"  {line}" for line in first.example.splitlines()),
             *("", "options that most runs need:", *rows, ""),
-            f"{parser.prog} --help all lists all {options} options, in groups.",
+            f"{parser.prog} --help all lists all {options} options"
+            f"{', in groups' if parser.usage else ''}.",
         ]
     )
+
+
+def _in_short(model: type[Options], name: str) -> str:
+    """Return what the first screen says of an option; "" for the first clause of its help."""
+    field = model.model_fields.get(name)
+    return "" if field is None else str(mark_of(field, IN_SHORT) or "")
 
 
 _FLAG_WIDTH = 24
@@ -224,6 +243,8 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
         extra = field.json_schema_extra
         if isinstance(extra, dict) and "at" in extra:
             nargs = _shape(field.annotation).get("nargs")
+            if nargs is not None and not field.is_required():
+                nargs = "*"
             parser.add_argument(name, metavar=name.upper(), help=text, nargs=nargs)
             continue
         shape = _shape(field.annotation)
@@ -290,22 +311,30 @@ def _check_rest(rest: Sequence[str], parser: Parser, prog: str, *, beam: bool) -
             value_may_follow = False
             continue
         if not word.startswith("-"):
-            raise ConfigError(f"unexpected argument {word!r}; see {prog} --help")
+            advice = _FILES_ARE_OPTIONS if "--source_input" in ours and beam else ""
+            raise ConfigError(f"unexpected argument {word!r}{advice}; see {prog} --help")
         flag, equals, _ = word.partition("=")
-        is_beams = flag in beam_flags()
+        is_beams = _may_be_beams(flag) and flag in beam_flags()
         if is_beams and not beam:
             raise ConfigError(f"{flag}: {prog} runs no Beam pipeline, so it has no such option")
         if is_beams:
             value_may_follow = not equals and flag not in _beam_switches()
             continue
-        known = [*ours, *sorted(beam_flags())] if beam else ours
-        hint = _jobs_with(flag.removeprefix("--")) or _nearest(flag, ours, known)
+        hint = _jobs_with(flag.removeprefix("--")) or _nearest(flag, ours, ours, 0.8)
+        if not hint:
+            hint = _nearest(flag, ours, [*ours, *sorted(_flags_in_beam())] if beam else ours)
         raise ConfigError(f"unknown option {flag}{hint}; see {prog} --help")
 
 
-def _nearest(name: str, first: Sequence[str], known: Sequence[str]) -> str:
+_FILES_ARE_OPTIONS = (
+    ": files are given by options: --source_input and --target_input for a file of each side, or "
+    "--input for files with both"
+)
+
+
+def _nearest(name: str, first: Sequence[str], known: Sequence[str], least: float = 0.6) -> str:
     near = difflib.get_close_matches(name, first, 1, 0.8) or difflib.get_close_matches(
-        name, known, 1, 0.6
+        name, known, 1, least
     )
     return f", did you mean {near[0]}?" if near else ""
 
@@ -323,6 +352,33 @@ def _jobs_with(name: str) -> str:
         return ""
     *others, last = jobs
     return f", an option of {', '.join(others)} and {last}" if others else f", an option of {last}"
+
+
+def _may_be_beams(flag: str) -> bool:
+    """Tell whether Beam's source has a flag, so that a mistyped one is refused without its import.
+
+    Importing Beam takes seconds. A flag that its source does not have is none of its options.
+    """
+    return flag in _JOB_SERVER_FLAGS or flag in _flags_in_beam()
+
+
+@functools.cache
+def _flags_in_beam() -> frozenset[str]:
+    """Return the flags that are in the source of the modules of Beam that declare options."""
+    beam = importlib.util.find_spec("apache_beam")
+    folders = [] if beam is None else beam.submodule_search_locations or []
+    paths = (Path(folder, name) for folder in folders for name in _BEAM_OPTION_FILES)
+    texts = (path.read_text(encoding="utf-8") for path in paths if path.exists())
+    return frozenset(flag for text in texts for flag in re.findall(r"""["'](--[\w-]+)["']""", text))
+
+
+_BEAM_OPTION_FILES = (
+    "options/pipeline_options.py",
+    "runners/dask/dask_runner.py",
+    "runners/render.py",
+    "yaml/options.py",
+)
+"""Where Beam declares pipeline options; a test compares them with those of its parser."""
 
 
 def beam_flags() -> frozenset[str]:
@@ -404,12 +460,27 @@ def validate(
     try:
         return model.model_validate(values)
     except pydantic.ValidationError as error:
-        problems = "; ".join(
+        problems = _no_input(model, values) + "; ".join(
             _of_file(files, problem["loc"][0] if problem["loc"] else "")
             + _described(problem, model)
             for problem in error.errors()
         )
         raise ConfigError(f"{problems}; see {prog} --help") from error
+
+
+def _no_input(model: type[Options], values: Mapping[str, Any]) -> str:
+    """Return what a message begins with if no input is given where a job needs some, or ""."""
+    if not issubclass(model, InputOptions) or "output" in values:
+        return ""
+    names = [
+        name
+        for name, field in model.model_fields.items()
+        if mark_of(field, GIVES_PAIRS) in ("files", "runs") or is_list_of_blocks(field)
+    ]
+    if "source_input" not in names or any(name in values for name in names):
+        return ""
+    flags = "--source_input and --target_input"
+    return f"no input: give {flags}{', or --input' if 'input' in names else ''}; "
 
 
 def _of_file(files: Mapping[str, str], name: object) -> str:

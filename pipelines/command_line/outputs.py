@@ -4,6 +4,7 @@ All options that name an output are checked here, when they are read.
 """
 
 import fnmatch
+import glob
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -30,6 +31,13 @@ _FOLDERS = (run_files.DATA, run_files.REJECTS, run_files.MODELS)
 
 _WRITTEN = (*(f"{folder}/*" for folder in _FOLDERS), "_*")
 """Files below an output that a run or an export writes, and that later ones find by patterns."""
+
+_EXAMPLES = (
+    *(run_files.PLAN, run_files.MANIFEST, run_files.CARD, "report.html", "symbols.txt"),
+    *(run_files.data_name(0, 1), run_files.rejects_name(0, 1)),
+    *(f"{run_files.MODELS}/hmm/about.json", run_files.unit_receipt_name(0)),
+)
+"""A file of each kind that a run writes."""
 
 
 def check(options: pydantic.BaseModel, *, is_night: bool = False) -> None:
@@ -120,6 +128,43 @@ def require_apart(option: str, path: str, inputs: Iterable[str]) -> None:
                 f"--{option} {path}: {name} is an input and in a directory that the command "
                 "writes to; give another directory, so that no output is among the inputs"
             )
+
+
+def require_unmatched(option: str, path: str, patterns: Iterable[str]) -> None:
+    """Check that no pattern of input files matches what a run is going to write.
+
+    Such a run would read its own files when it is repeated.
+
+    Args:
+        option: The option that names the output.
+        path: The directory of the output.
+        patterns: Names or glob patterns of input files.
+
+    Raises:
+        ConfigError: One does; names it.
+    """
+    root = _real(path).rstrip("/")
+    for pattern in patterns:
+        if not glob.has_magic(pattern):
+            continue
+        words = _real(pattern).split("/")
+        for name in _EXAMPLES:
+            if _matches(words, f"{root}/{name}".split("/")):
+                raise ConfigError(
+                    f"--{option} {path}: the input {pattern} matches files that the command writes "
+                    f"there, such as {name}; give another directory, so that no output is among "
+                    "the inputs"
+                )
+
+
+def _matches(pattern: list[str], path: list[str]) -> bool:
+    """Tell whether a glob pattern matches a path, both cut at slashes."""
+    if not pattern or not path:
+        return not pattern and not path
+    if pattern[0] == "**":
+        is_last = len(pattern) == 1
+        return is_last or _matches(pattern[1:], path) or _matches(pattern, path[1:])
+    return fnmatch.fnmatchcase(path[0], pattern[0]) and _matches(pattern[1:], path[1:])
 
 
 def _real(path: str) -> str:

@@ -50,15 +50,17 @@ def _show(directory: Path, *, named: bool) -> int:
     if state is None:
         sys.stdout.write(f"{directory}: not up\n")
         return 1
-    said = session_cluster.overview(state) or {}
+    said = session_cluster.overview(state)
     lines = [f"{directory}: {'up' if state.ready else 'a process has ended'}"]
     lines += [
         f"  {member.name}: process {member.pid}{'' if member.alive else ', ended'}"
         for member in state.members
     ]
-    slots, free = said.get("slots-total", 0), said.get("slots-available", 0)
     lines += [
-        f"  {free} of {slots} slots free; {said.get('jobs-running', 0)} jobs running",
+        f"  {said.slots_available} of {said.slots_total} slots free; "
+        f"{said.jobs_running} jobs running"
+        if said
+        else "  the job manager does not answer",
         f"  web: http://localhost:{state.rest}",
         f"  use: --engine flink --flink_master={MASTER}{f':{directory}' if named else ''}",
     ]

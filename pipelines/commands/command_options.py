@@ -10,16 +10,14 @@ from pairweave.models.similarity.similarity_options import (
     ProjectionKind,
     SimilarityEncoderOptions,
 )
-from pairweave.pipelines.aligners.aligner_options import AlignerOptions
 from pairweave.pipelines.aligners.aligner_registry import NAMED
-from pairweave.pipelines.aligners.given import AttentionOptions
 from pairweave.pipelines.options.base import Language, Options, Patterns
 from pairweave.pipelines.options.format_names import ExportFormatName
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats import registry
-from pairweave.transforms.links.link_options import Heuristic, PhraseOptions, SymmetrizeOptions
-from pairweave.transforms.metrics.significance import DrawnTestOptions, Significance
+from pairweave.transforms.links.link_options import PhraseOptions, SymmetrizeOptions
+from pairweave.transforms.metrics.significance_options import DrawnTestOptions, Significance
 from pairweave.transforms.option_facts import (
     CORPUS_FILES,
     FILE,
@@ -286,7 +284,9 @@ class ExportOptions(Options):
         description="suggestions: wets (.src, .mask, .tgt), mt5 (source <sep> masked, tab, "
         "suggestion); tagged pairs: moses (.src, .tgt), opustrainer (source, tab, target, tab, "
         "links; no header), tmx (1.4b), xliff (1.2), xliff2 (2.1), po, "
-        "lxm (JSON, one file per side), html (JSON lines of HTML fragments); both: tsv, jsonl"
+        "lxm (JSON, one file per side), html (JSON lines of HTML fragments); both: tsv, jsonl, "
+        "chat (JSON lines of messages, to fine-tune a language model), "
+        "hf (Parquet and a card, for Hugging Face datasets)"
     )
     output: Annotated[str, OUTPUT] = Field(
         min_length=1, description="directory of the files, outside any run"
@@ -337,6 +337,15 @@ class ExportOptions(Options):
         "default whitespace for opustrainer, none for moses",
     )
     header: bool = Field(default=True, description="tsv: begin with the names of the columns")
+    instruction: str | None = Field(
+        None,
+        min_length=1,
+        description="chat: the user's message, with {source} and, of suggest, {masked} where these "
+        "texts go; also {source_lang}, {target_lang}, {corpus}, and {hint} of suggest",
+    )
+    system: str | None = Field(
+        None, min_length=1, description="chat: the system's message, which may have such names too"
+    )
     inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
         None,
         description=f"{', '.join(registry.export_names('characters'))}: syntax of tags for readers "
@@ -547,50 +556,3 @@ class TagsProfileOptions(Options):
     )
     source_lang: Language | None = Field(None, description="BCP 47 tag of the input")
     output: Annotated[str, OUTPUT] = Field(min_length=1, description="file of the profile, JSON")
-
-
-class TagsProjectOptions(AlignerOptions, AttentionOptions):
-    """Options of ``tags project``."""
-
-    source_input: Annotated[str, CORPUS_FILES] = Field(
-        description="text with tags, one sentence per line [.gz .zst]"
-    )
-    target_input: Annotated[str, CORPUS_FILES] = Field(
-        description="its translation without tags, line by line"
-    )
-    output: Annotated[str, OUTPUT] = Field(
-        description="file for the translation with the tags [.gz .zst]"
-    )
-    syntax: Literal["xliff", "xml", "html", "indexed"] = Field(
-        "xliff", description="syntax of tags in the text"
-    )
-    rules: Literal["best", "paper"] = Field(
-        "best", description="placing tags: best, by link mass; paper, as Hanneman and Dinu (2020)"
-    )
-    links: Annotated[str | None, CORPUS_FILES] = Field(
-        None,
-        description="Pharaoh links between the tokens set by --tokens, line by line; implies "
-        "--aligner given",
-    )
-    forward_links: Annotated[str | None, CORPUS_FILES] = Field(
-        None,
-        description="or the links of one direction, also as source-target, with --reverse_links",
-    )
-    reverse_links: Annotated[str | None, CORPUS_FILES] = Field(
-        None, description="and the links of the other direction"
-    )
-    attention: Annotated[str | None, CORPUS_FILES] = Field(
-        None,
-        description="or the attention of a translation model for each line: .npz with arrays "
-        "arr_0, arr_1 and so on, [target, source], [head, target, source] or [layer, head, target, "
-        "source], or one padded .npy array",
-    )
-    heuristic: Heuristic = Field(
-        "grow-diag", description="how the two directions are combined, for paper"
-    )
-    fit_source_input: Patterns = Field(
-        (), description="more plain text to fit hmm on, line-parallel, the source side"
-    )
-    fit_target_input: Patterns = Field((), description="the target side")
-    source_lang: Language = Field("und", description="BCP 47 tag of the source language")
-    target_lang: Language = Field("und", description="BCP 47 tag of the target language")

@@ -27,8 +27,6 @@ CATALOGUES = {
     "wagtail": "bsd-3-clause",
 }
 SHARD_PAIRS = 1_024
-MAX_RATIO = 3.0
-"""Messages are short, so their lengths differ more than those of sentences."""
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -40,7 +38,6 @@ def main(name: str, arguments: Sequence[str]) -> int:
         corpora=catalogues(options.target_lang),
         output=options.output,
         shard_pairs=SHARD_PAIRS,
-        max_ratio=MAX_RATIO,
     )
     run = prepare(augment.JOB, job)
     execute(run, augment.graph, extra, augment.extra_files(run))
@@ -64,12 +61,12 @@ def catalogues(language: str) -> tuple[TaggedCorpus, ...]:
             listed = importlib.metadata.files(package) or []
         except importlib.metadata.PackageNotFoundError:
             continue
-        found = sorted(str(path.locate()) for path in listed if wanted.search(f"/{path}"))
-        if found:
+        paths = sorted(str(path.locate()) for path in listed if wanted.search(f"/{path}"))
+        if paths:
             corpora.append(
                 TaggedCorpus(
                     corpus=package.lower(),
-                    input=tuple(found),
+                    input=tuple(paths),
                     source_lang="en",
                     target_lang=language,
                     licence=licence,

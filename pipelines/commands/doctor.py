@@ -75,10 +75,10 @@ def _fault(path: str) -> str | None:
 
 
 def _kernels() -> str:
-    """Say whether a first run has to compile the kernels."""
+    """Return a sentence on whether a first run has to compile the kernels."""
     try:
         from pairweave.transforms.kernels import kernel_cache
-    except ImportError as error:  # the report is for such an installation, too
+    except ImportError as error:  # the report must work in such an installation, too
         return f"numba cannot be imported: {error}"
     shipped, numba = kernel_cache.shipped_for(), _version("numba")
     if shipped == numba:

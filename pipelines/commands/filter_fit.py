@@ -101,8 +101,8 @@ def open_run(directory: str) -> FinishedRun:
 def read_rows(run: FinishedRun) -> pa.Table:
     """Return the line numbers of a run's rows and the columns of the score's features.
 
-    Pairs that the screen stops, and equal pairs but the first, are left out: no score of theirs
-    ever counts.
+    Pairs that the screen stops, and repetitions of a pair, are left out because their scores never
+    count.
     """
     rows = pa.concat_tables(run.tables(["line", "reason", *COLUMNS]))
     stopped = pa.array([*map(str, ScreenReject), str(Reject.DUPLICATE)])
@@ -119,7 +119,7 @@ def read_labels(path: str) -> np.ndarray:
     Raises:
         ConfigError: A line contains something else.
     """
-    found = []
+    labels = []
     for number, line in enumerate(read_text_lines(path), 1):
         label = _LABELS.get(line.strip())
         if label is None:
@@ -127,5 +127,5 @@ def read_labels(path: str) -> np.ndarray:
                 f"{path} line {number}: {line.strip()[:40]!r} is not a label; write 1 for a pair "
                 "that is a translation, 0 for any other"
             )
-        found.append(label)
-    return np.array(found, np.bool_)
+        labels.append(label)
+    return np.array(labels, np.bool_)

@@ -14,25 +14,25 @@ _HOUR = 3600.0
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
-    """List the leftovers of runs, and remove them if that is wanted."""
+    """List the leftovers of runs, and remove them unless ``--dry_run`` is given."""
     options, _ = flags.parse(
         GcOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
     )
     for place in options.places:
         output, grace = files.absolute(place), options.grace_hours * _HOUR
-        found = find_leftovers(output, time.time(), grace, unfinished=options.unfinished)
+        leftovers = find_leftovers(output, time.time(), grace, unfinished=options.unfinished)
         if not options.dry_run:
-            found = remove(output, found, grace)
-        terminal.say("\n".join([place, *_lines(found, dry=options.dry_run)]))
+            leftovers = remove(output, leftovers, grace)
+        terminal.say("\n".join([place, *_lines(leftovers, dry=options.dry_run)]))
     return 0
 
 
-def _lines(found: list[Leftover], *, dry: bool) -> list[str]:
+def _lines(leftovers: list[Leftover], *, dry: bool) -> list[str]:
     lines = [
         f"  {leftover.name}: {leftover.kind}, {leftover.size:,} bytes, "
         f"{leftover.age / _HOUR:,.0f} hours old"
-        for leftover in found
+        for leftover in leftovers
     ]
-    size = sum(leftover.size for leftover in found)
+    size = sum(leftover.size for leftover in leftovers)
     verb = "would remove" if dry else "removed"
-    return [*lines, f"  {verb} {len(found):,} files of {size:,} bytes"]
+    return [*lines, f"  {verb} {len(leftovers):,} files of {size:,} bytes"]

@@ -1,6 +1,7 @@
 """The command ``init``: looks at files and writes the YAML file of a first run."""
 
 import collections
+import dataclasses
 import itertools
 import re
 from collections.abc import Iterable, Sequence
@@ -17,22 +18,25 @@ from pairweave.pipelines.commands.command_options import InitOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.filtering import detectors
+from pairweave.transforms.findings import Finding
 from pairweave.transforms.formats import registry
 from pairweave.transforms.formats.csv import DELIMITERS
+from pairweave.transforms.inspection.finding_text import finding_lines
+from pairweave.transforms.inspection.look import look_at_sample, sample_size
 from pairweave.transforms.planning.plan import Plan, make_plan
 from pairweave.transforms.storage import files
 from pairweave.transforms.text.iso_languages import NAMES
 from pairweave.transforms.units import CorpusInput, ReadLimits
 
 _LOOK_ROWS = 500
-"""Rows at the beginning of the first file in which languages and tags are looked for."""
+"""Number of rows at the beginning of the first file that are searched for languages and tags."""
 
 _TAG = r"</?[A-Za-z][^<>]*>"
 _UNKNOWN = "und"
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
-    """Look at files and write a YAML file."""
+    """Inspect files and write a YAML file."""
     options, _ = flags.parse(
         InitOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
     )
@@ -40,15 +44,30 @@ def main(name: str, arguments: Sequence[str]) -> int:
         raise ConfigError(f"{options.output}: already exists; give another --output, or delete it")
     given = _input(options.files)
     plan, of_format = _planned(given)
-    text = _yaml({**given, **of_format}, plan, _texts(plan))
+    rows = _texts(plan)
+    languages = {
+        side: _language(rows[side].to_pylist(), given.get(f"{side}_input", ()))
+        for side in ("source", "target")
+    }
+    for side in languages:
+        stated = {getattr(unit, f"{side}_lang") for unit in plan.units}
+        if len(stated) == 1 and _UNKNOWN not in stated:
+            languages[side] = (stated.pop(), "as the file says")
+    text = _yaml({**given, **of_format}, plan, rows, languages)
+    found = _look(plan, {side: language for side, (language, _) in languages.items()})
     files.write_alone(options.output, text.encode())
     terminal.say(text)
-    terminal.say(f"pairweave augment --config {options.output} --output first/")
+    for line in finding_lines(found):
+        terminal.say(line)
+    if found:
+        terminal.say("")
+    terminal.say(f"These options are in {options.output} now. To run the job with them:")
+    terminal.say(f"pairweave augment --config {options.output} --keep_links --output first/")
     return 0
 
 
 def _input(paths: Sequence[str]) -> dict[str, Any]:
-    """Return which option takes the files: two files of text are the sides of a corpus."""
+    """Return the input options for the files; two files of text are the sides of a corpus."""
     known = [path for path in paths if _suffixes(path) & registry.extensions().keys()]
     if len(known) == len(paths):
         return {"input": tuple(paths)}
@@ -62,19 +81,28 @@ def _input(paths: Sequence[str]) -> dict[str, Any]:
 
 
 def _planned(given: dict[str, Any]) -> tuple[Plan, dict[str, str]]:
-    """Return the plan of reading the files, and the options of their format that it needs."""
+    """Return the plan for reading the files, and the format options that it needs."""
     refused: InputError | None = None
     for name in DELIMITERS:
         options = {} if refused is None else {"csv_delimiter": name}
-        corpus = CorpusInput(_UNKNOWN, _UNKNOWN, format_options=options, **given)
         try:
-            return make_plan([corpus]), options
+            return make_plan([_corpus(given, options)]), options
         except InputError as error:
+            if error.code == "lxm_as_text":
+                of_format = {"format": "lxm"}
+                return make_plan([_corpus(given, of_format)]), of_format
             refused = refused or error
             if ".csv" not in _suffixes(error.path):
                 break
     assert refused is not None
     raise refused
+
+
+def _corpus(given: dict[str, Any], of_format: dict[str, str]) -> CorpusInput:
+    options = {name: value for name, value in of_format.items() if name != "format"}
+    return CorpusInput(
+        _UNKNOWN, _UNKNOWN, format=of_format.get("format"), format_options=options, **given
+    )
 
 
 def _suffixes(path: str) -> set[str]:
@@ -85,7 +113,7 @@ def _texts(plan: Plan) -> pa.Table:
     """Return source and target of the first rows that could be read.
 
     Raises:
-        ConfigError: There are none.
+        ConfigError: No row could be read.
     """
     batches = itertools.chain.from_iterable(
         registry.read_unit(unit, ReadLimits(), _LOOK_ROWS) for unit in plan.units
@@ -105,12 +133,10 @@ def _texts(plan: Plan) -> pa.Table:
     return whole.select(["source", "target"])
 
 
-def _yaml(given: dict[str, Any], plan: Plan, rows: pa.Table) -> str:
+def _yaml(
+    given: dict[str, Any], plan: Plan, rows: pa.Table, languages: dict[str, tuple[str, str]]
+) -> str:
     """Return a commented file of options."""
-    languages = {
-        side: _language(rows[side].to_pylist(), given.get(f"{side}_input", ()))
-        for side in ("source", "target")
-    }
     lines = [f"# {file.name}: {file.format}, {file.rows:,} rows" for file in plan.files]
     lines += [f"# {notice}" for notice in plan.notices]
     lines += _written(
@@ -130,30 +156,40 @@ def _yaml(given: dict[str, Any], plan: Plan, rows: pa.Table) -> str:
             "inline_tags: strip",
         ]
     lines += [
-        "# tagged rows for each row without tags",
-        "mix: 1.0",
-        "# most tags in a pair",
-        "max_tags: 9",
+        "# of augment: tagged rows for each row without tags",
+        "# mix: 1.0",
+        "# of augment: most tags in a pair",
+        "# max_tags: 9",
         "# sentences of dev and test sets, which must not be trained on",
         "# exclude: [dev.txt]",
     ]
     return "\n".join(lines) + "\n"
 
 
+def _look(plan: Plan, languages: dict[str, str]) -> Sequence[Finding]:
+    """Return what a look at a sample of the files finds."""
+    units = [
+        dataclasses.replace(unit, source_lang=languages["source"], target_lang=languages["target"])
+        if _UNKNOWN in (unit.source_lang, unit.target_lang)
+        else unit
+        for unit in plan.units
+    ]
+    return look_at_sample(units, ReadLimits(), sample_size(plan.rows)).findings
+
+
 def _written(values: dict[str, object]) -> list[str]:
     """Return a line of YAML for each value."""
     lines = []
     for name, value in values.items():
-        # Alone, a word would be followed by the end of a document.
+        # YAML would end a document after a scalar on its own, so the value is put into a list.
         text = yaml.safe_dump([value], allow_unicode=True, default_flow_style=True, width=10_000)
         lines.append(f"{name}: {text.strip()[1:-1]}")
     return lines
 
 
 def _language(texts: Iterable[str], paths: Iterable[str]) -> tuple[str, str]:
-    """Return the language of one side, and how it is known."""
-    named = {part for path in paths for part in re.split(r"[._-]", PurePath(path).name)[1:]}
-    by_name = sorted(named & NAMES.keys())
+    """Return the language of one side, and how it was determined."""
+    by_name = sorted(set(filter(None, map(_named, paths))))
     detected = _detected(texts)
     if detected is None:
         if len(by_name) == 1:
@@ -164,6 +200,19 @@ def _language(texts: Iterable[str], paths: Iterable[str]) -> tuple[str, str]:
     return detected, "detected"
 
 
+def _named(path: str) -> str | None:
+    """Return the language in a file's name: its last suffix that is one, or else another part.
+
+    >>> [_named(name) for name in ("Tatoeba.cs-en.en", "news.de.txt.gz", "wmt16_fr", "a-de-en")]
+    ['en', 'de', 'fr', None]
+    """
+    for suffix in reversed(PurePath(path).suffixes):
+        if suffix[1:] in NAMES:
+            return suffix[1:]
+    found = {part for part in re.split(r"[._-]", PurePath(path).name)[1:] if part in NAMES}
+    return found.pop() if len(found) == 1 else None
+
+
 def _detected(texts: Iterable[str]) -> str | None:
     """Return the most frequent language of some texts; None without a detector or an answer."""
     for name in ("cld2", "langid"):
@@ -171,6 +220,6 @@ def _detected(texts: Iterable[str]) -> str | None:
             detector = detectors.load(name)
         except ConfigError:
             continue
-        found = collections.Counter(filter(None, map(detector.detect, texts)))
-        return found.most_common(1)[0][0] if found else None
+        counts = collections.Counter(filter(None, map(detector.detect, texts)))
+        return counts.most_common(1)[0][0] if counts else None
     return None

@@ -29,7 +29,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     config = scorer_reference.encoder_config(options)
     pairs = sample_pairs(read_pairs(options), options.pairs, options.seed)
     pieces = scorer_reference.load_pieces(config)
-    # This needs torch, which `load_pieces` has found.
+    # This needs torch, which `load_pieces` has imported.
     from pairweave.models.similarity.projection_fit import fit_moments
 
     moments = fit_moments(pairs, pieces, options.pairing)
@@ -73,14 +73,14 @@ def read_pairs(options: ProjectionFitOptions) -> list[tuple[str, str]]:
         ConfigError: There is no pair.
         InputError: The files have different numbers of lines.
     """
-    found = []
+    pairs = []
     for lines in read_in_step(options.source_input, options.target_input):
         source, target = (line.text for line in lines)
         if source.strip() and target.strip():
-            found.append((source, target))
-    if not found:
+            pairs.append((source, target))
+    if not pairs:
         raise ConfigError(f"{options.source_input}: there is no pair with text on both sides")
-    return found
+    return pairs
 
 
 def sample_pairs(pairs: list[tuple[str, str]], wanted: int, seed: int) -> pa.Table:

@@ -58,10 +58,10 @@ def _recipe_of(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--config", action=flags.Once)
     try:
-        found, rest = parser.parse_known_args(arguments)
+        known, rest = parser.parse_known_args(arguments)
     except SystemExit:
         raise ConfigError("--config: expected a file; see pairweave run --help") from None
-    return found.config, rest
+    return known.config, rest
 
 
 def _start(step: Step, extra: Sequence[str]) -> int:
@@ -74,7 +74,7 @@ def _check_rejected(step: Step) -> None:
     """Stop if a step rejected most of its input.
 
     Raises:
-        ConfigError: It did, and more than the recipe allows; or its manifest is damaged.
+        ConfigError: It rejected more than the recipe allows, or its manifest is damaged.
     """
     output = step.options.output
     manifest = read_manifest(files.join(output, run_files.MANIFEST))
@@ -134,8 +134,8 @@ def _named(path: str, step: Step, steps: Sequence[Step]) -> Iterator[None]:
 
 def _made_from(step: Step, steps: Sequence[Step]) -> list[Step]:
     """Return a step and all steps that read from it, directly or indirectly."""
-    found = {step.name: step}
+    made = {step.name: step}
     for one in steps:
-        if not found.keys().isdisjoint(one.reads):
-            found[one.name] = one
-    return [one for one in found.values() if files.list_names(one.options.output)]
+        if not made.keys().isdisjoint(one.reads):
+            made[one.name] = one
+    return [one for one in made.values() if files.list_names(one.options.output)]

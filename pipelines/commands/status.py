@@ -37,8 +37,8 @@ def _show_run(output: str) -> None:
 def _show_job(job: str, extra: Sequence[str]) -> bool:
     """Print the state of a job on the service; return whether it has not failed."""
     checks.check_service_flags(Given(extra).values)
-    found = service.find_job(job, extra)
-    lines = [f"Dataflow job {job} ({found.name})", f"  {found.state.lower()} since {found.since}"]
-    lines += [f"  {found.error}"] if found.error else []
+    sent = service.find_job(job, extra)
+    lines = [f"Dataflow job {job} ({sent.name})", f"  {sent.state.lower()} since {sent.since}"]
+    lines += [f"  {sent.error}"] if sent.error else []
     terminal.say("\n".join(lines))
-    return found.state not in service.FAILED
+    return sent.state not in service.FAILED

@@ -43,7 +43,7 @@ def changes(given: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield changed options and their values.
 
     Raises:
-        ConfigError: One has no value, or is none of the job.
+        ConfigError: A change has no value, or names no option of the job.
     """
     for change in given:
         option, equals, value = change.partition("=")
@@ -67,7 +67,7 @@ def _flag(option: str, value: str) -> list[str]:
 
 
 def _without(arguments: Sequence[str], options: Collection[str]) -> list[str]:
-    """Return a command line without some options, since lists would be joined."""
+    """Return a command line without some options, because lists given twice would be joined."""
     kept, left_out = [], False
     for word in arguments:
         if word.startswith("--"):

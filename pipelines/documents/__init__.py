@@ -1,1 +1,1 @@
-"""Document pairs, of the job ``bitext``: reading them and aligning their sentences."""
+"""Reading the document pairs of the job ``bitext``, and aligning their sentences."""

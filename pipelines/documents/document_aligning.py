@@ -59,12 +59,12 @@ from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.units import Unit
 
 SURE = 0.99
-"""Minimum probability of a first-pass bead that the aligner is fitted on (Moore 2002, section
+"""Minimum probability of the first-pass beads that the aligner is fitted on (Moore 2002, section
 3.2)."""
 
 LEARNED = LeastScores(0.0, -0.5)
-"""Minimum scores of a second-pass pair that the aligner is fitted on: it scores better than chance,
-and its document is not unrelated."""
+"""Minimum scores of the second-pass pairs that the aligner is fitted on: they score better than
+chance, and the sides of their document are not unrelated."""
 
 
 Units = beam.PCollection[Unit | None]
@@ -72,7 +72,7 @@ Model = hmm_reference.HmmReference | beam.pvalue.AsSingleton
 
 
 class Documents(beam.PTransform[beam.pvalue.PBegin, Units]):
-    """Document pairs, and None, which gives an empty batch."""
+    """Creates the document pairs, and a None that gives an empty batch."""
 
     def __init__(self, units: tuple[Unit, ...]) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ class Documents(beam.PTransform[beam.pvalue.PBegin, Units]):
 
 
 class EachDocument(beam.PTransform[Units, Batches]):
-    """Turns document pairs, and None for an empty batch, into row batches by a function."""
+    """Applies a function that turns document pairs into row batches; None gives an empty batch."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ def found_pairs(
         try:
             beads = _placed(align_document(document.words, model, settings.order))
         except InputError as error:
-            document.rejected(error)  # a document of a table is left out
+            document.rejected(error)  # leaves out a row of a table, raises for a pair of files
         else:
             yield from _kept(bead_rows(unit, document.name, document.sides, beads, LEARNED))
 
@@ -167,17 +167,17 @@ def aligned_rows(
     """Yield a row for each bead; write the beads as text, and the unit's receipt.
 
     Args:
-        unit: The document pair, or a table's rows of them.
+        unit: The document pair, or rows of a table that contain document pairs.
         model: The fitted aligner.
         settings: How documents are read and cut.
         least: Minimum scores.
         output: The run's directory.
         plan: Digest of its plan.
         first: Number of each unit's first document.
-        encoder: Scores pairs too, or alone if ``model`` is `NO_MODEL`.
-        half_0: The aligner fitted on half of the documents' pairs (`rows_of_half`), if they alone
-            are fitted on; it judges the others.
-        half_1: That of the other half.
+        encoder: Also scores pairs; the only scorer if ``model`` is `NO_MODEL`.
+        half_0: The aligner fitted on one half of the documents' pairs (`rows_of_half`), which
+            judges the other half; `NO_MODEL` if the aligner was also fitted on other pairs.
+        half_1: The aligner fitted on the other half.
     """
     rows, halves = 0, _judges((half_0, half_1))
     characters: Counter[str] = Counter()
@@ -236,7 +236,7 @@ def _why_unrelated(
     halves: Sequence[HmmModel | None],
     least: LeastScores,
 ) -> str | None:
-    """Say why the sides of a document are no translations, by aligners fitted on other pairs."""
+    """Return why the sides of a document seem unrelated, by aligners fitted on other pairs."""
     if not any(halves) or not min(len(words.source), len(words.target)):
         return None
     gains = gains_over_chance(words, path, number, halves)
@@ -254,7 +254,7 @@ def _path_of(
     settings: DocumentSettings,
     encoder: SentenceEncoderReference | None,
 ) -> Path | pa.RecordBatch:
-    """Return the path of a document, or the rejected row of a table that it is."""
+    """Return the path of a document, or its rejected row if it is a row of a table."""
     if isinstance(document, pa.RecordBatch):
         return document
     try:
@@ -268,7 +268,7 @@ def _path_of(
 def align_document(
     words: DocumentWords, model: hmm_reference.HmmReference, order: ParagraphOrder
 ) -> Path:
-    """Align a document pair in both passes; nothing is aligned without a model or a side."""
+    """Align a document pair in both passes; without a model, or with an empty side, align none."""
     if model == NO_MODEL or not min(len(words.source), len(words.target)):
         return unaligned(len(words.source), len(words.target))
     fitted = hmm_reference.load(model).model
@@ -291,18 +291,20 @@ def align_with_encoder(
     loaded = encoder.load()
     progress = DocumentProgress(words.name, len(words.source))
     source, target = (alignable_texts(side).to_pylist() for side in document.sides)
-    told = tuple(progress.of(f"encoding the {name} sentences") for name in ("source", "target"))
+    reports = tuple(progress.of(f"encoding the {name} sentences") for name in ("source", "target"))
     gains: Gains
     if encoder.similarity == "yisi2":
         from pairweave.models.sentences import piece_aligner  # needs torch
 
-        pieces = loaded.document((source, target), (told[0], told[1]))
+        pieces = loaded.document((source, target), (reports[0], reports[1]))
         scores = piece_aligner.PieceScores(pieces)
         if model == NO_MODEL:
             return piece_aligner.align_by_pieces(words, scores)
         gains = functools.partial(piece_aligner.gains_within, scores)
     else:
-        vectors = SentenceVectors(loaded.vectors(source, told[0]), loaded.vectors(target, told[1]))
+        vectors = SentenceVectors(
+            loaded.vectors(source, reports[0]), loaded.vectors(target, reports[1])
+        )
         if model == NO_MODEL:
             return align_by_vectors(words, vectors)
         gains = functools.partial(gains_within, vectors=vectors)

@@ -34,8 +34,8 @@ class DocumentSettings:
     """How documents are read and cut.
 
     Attributes:
-        limits: What the readers accept.
-        tokens: How text is cut for the aligner.
+        limits: Limits of the readers.
+        tokens: How text is cut into tokens for the aligner.
         max_tokens: Maximum length of a sentence; longer ones are rejected.
         splitting: How lines are cut into sentences.
         order: The role of paragraphs.
@@ -55,8 +55,8 @@ class DocumentPair:
     Attributes:
         name: Number and id of the document.
         sides: The sentences of both sides.
-        words: Their words.
-        row: The row of the table that it is (`schemas.ROWS`); None for a pair of files.
+        words: The words of both sides.
+        row: The row of a table that contains it (`schemas.ROWS`); None for a pair of files.
     """
 
     name: DocumentName
@@ -65,10 +65,10 @@ class DocumentPair:
     row: pa.RecordBatch | None = None
 
     def rejected(self, error: InputError) -> pa.RecordBatch:
-        """Return its row as a rejected one, because it cannot be aligned.
+        """Return its row, rejected because it cannot be aligned.
 
         Raises:
-            InputError: It is a pair of files, which nothing else in the run stands for.
+            InputError: It is a pair of files, which has no row that could be rejected.
         """
         if self.row is None:
             raise error
@@ -76,7 +76,7 @@ class DocumentPair:
 
 
 def is_table(unit: Unit) -> bool:
-    """Tell whether the rows of a unit are document pairs; else the unit is one."""
+    """Tell whether the rows of a unit are document pairs; otherwise the unit itself is one."""
     return unit.columns is not None
 
 
@@ -91,8 +91,8 @@ def read_documents(
         first: Number of the first document.
 
     Yields:
-        A document, or, for a row of a table that is not a document or has too many sentences, that
-        row (`schemas.ROWS`) with the reason.
+        Documents; and rejected rows (`schemas.ROWS`) for those rows of a table that contain no
+        document, or one with too many sentences.
 
     Raises:
         InputError: A side of a pair of files has too many sentences (``document_too_long``).
@@ -126,7 +126,7 @@ def _of_row(
     for role, language in (("source", unit.source_lang), ("target", unit.target_lang)):
         text = str(row[role] or "")
         if unit.format == "tsv":
-            text = _ESCAPE.sub(lambda found: _ESCAPED[found.group(1)], text)
+            text = _ESCAPE.sub(lambda escape: _ESCAPED[escape.group(1)], text)
         lines = pa.array(_LINE_END.split(text), pa.string())
         side = sentences_of(unit.file, lines, {}, settings.splitting, language)
         side = dataclasses.replace(side, lines=np.full(len(side), row["line"], np.int64))
@@ -180,17 +180,19 @@ def mark_long(side: Sentences, tokens: TokenConfig, language: str, max_tokens: i
         sizes >= max_tokens
     )  # each token has at least one byte, apart from a leading blank
     counts, _ = token_counts(side.texts.take(pa.array(rows)), tokens, language)
-    found = {
+    problems = {
         row: Problem(ScreenReject.TOO_LONG, f"{count} tokens > {max_tokens}")
         for row, count in zip(rows.tolist(), counts.tolist(), strict=True)
         if count > max_tokens
     }
-    return dataclasses.replace(side, problems={**found, **side.problems})
+    return dataclasses.replace(side, problems={**problems, **side.problems})
 
 
 def alignable_texts(side: Sentences) -> pa.StringArray:
     """Return the texts of a side, empty for sentences too long to be aligned by their words."""
-    long = [row for row, found in side.problems.items() if found.reason == ScreenReject.TOO_LONG]
+    long = [
+        row for row, problem in side.problems.items() if problem.reason == ScreenReject.TOO_LONG
+    ]
     mask = np.zeros(len(side), np.bool_)
     mask[long] = True
     return pc.if_else(pa.array(mask), "", side.texts) if long else side.texts

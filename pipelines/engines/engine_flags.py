@@ -1,4 +1,4 @@
-"""Beam's options of the engines that would only fail, or wait for ever, once the job is sent."""
+"""Checks of engines' Beam options that would otherwise fail, or wait for ever, during the run."""
 
 import re
 import urllib.parse
@@ -15,7 +15,7 @@ ENDPOINTS = {
     "job_endpoint": "Beam's job server",
     "flink_master": "the REST address of Flink's job manager",
 }
-"""Options with host and port of a server, and what listens there."""
+"""Options that give the host and port of a server, and what the server is."""
 
 
 def check(engine: str, given: Mapping[str, str]) -> None:
@@ -54,9 +54,9 @@ def _check_endpoint(name: str, value: str | None) -> None:
         return
     if name == "flink_master" and session_cluster.find(value) is not None:
         return
-    found = _PLACE.fullmatch(value)
-    if found is None:
+    parsed = _PLACE.fullmatch(value)
+    if parsed is None:
         raise ConfigError(f"--{name} {value}: expected HOST:PORT, of {ENDPOINTS[name]}")
-    fault = reach(found["host"].strip("[]"), int(found["port"]))
+    fault = reach(parsed["host"].strip("[]"), int(parsed["port"]))
     if fault:
         raise ConfigError(f"--{name} {value}: {ENDPOINTS[name]} cannot be reached: {fault}")

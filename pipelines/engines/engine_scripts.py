@@ -13,22 +13,22 @@ from pairweave.pipelines.engines import server_process
 from pairweave.pipelines.process import descendants
 
 WORKER_FILE = 9
-"""The number under which a worker has the shared file open; a shell takes one digit."""
+"""File descriptor of the shared file in a worker; a shell accepts only one digit."""
 
 WORKER = "worker"
 """The name of the script that starts a worker."""
 
 
 def worker_processes(scratch: Path, shared: int) -> list[str]:
-    """Let the runner start our workers as programs.
+    """Return the options that make the runner start pairweave's workers as programs.
 
-    `LOOPBACK` would run one in this process, for which Beam opens a port on every interface; anyone
-    who can reach it can run code here.
+    `LOOPBACK` would run a worker in this process, for which Beam opens a port on every interface,
+    and anyone who can reach the port could run code here.
 
     Args:
-        scratch: Where the script is written.
-        shared: This process's open file of a `transforms.arrow.exchange`, which the workers join.
-            They open it anew, because they are not children of this process.
+        scratch: The directory where the script is written.
+        shared: Descriptor, in this process, of the open file of a `transforms.arrow.exchange`,
+            which the workers join. They open it anew, because they are not this process's children.
     """
     file = f"/proc/{os.getpid()}/fd/{shared}"
     path = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path)
@@ -47,7 +47,7 @@ def worker_processes(scratch: Path, shared: int) -> list[str]:
 
 
 def started_workers(script: Path) -> list[int]:
-    """Return the processes that the script of `worker_processes` has become, ended ones too."""
+    """Return the processes that the script of `worker_processes` started, including ended ones."""
     try:
         return list(map(int, _workers(script).read_text(encoding="ascii").split()))
     except FileNotFoundError:
@@ -59,8 +59,8 @@ def write_launcher(script: Path, program: str, *arguments: str) -> Path:
 
     Arguments given here come before those of the script.
 
-    The program ends too when the script is interrupted or killed
-    (`pipelines.engines.server_process`). If it ends before that, `exit_of` tells its exit status.
+    The program also ends when the script is interrupted or killed
+    (`pipelines.engines.server_process`). If it ends earlier, `exit_of` returns its exit status.
     """
     # Without site-packages Python starts in a few hundredths of a second.
     words = (sys.executable, "-I", "-S", server_process.__file__)
@@ -73,11 +73,11 @@ def exit_of(script: Path, seconds: float = 0.0) -> int | None:
     """Return the exit status of a program that ended without being asked to.
 
     Args:
-        script: What `write_launcher` wrote.
-        seconds: How long to wait for it.
+        script: The script that `write_launcher` wrote.
+        seconds: How long to wait for the status.
 
     Returns:
-        Its exit status, below 0 the number of the signal that ended it; None if it has not ended.
+        Its exit status, or minus the number of the signal that ended it; None if it has not ended.
     """
     deadline = time.monotonic() + seconds
     while not _note(script).is_file():

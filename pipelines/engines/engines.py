@@ -45,24 +45,26 @@ JAVA_VERSIONS = range(11, 22)
 """Java versions for Flink 1.19; 21 is experimental there."""
 
 RESTARTS = 3
-"""Restarts of a failed job by the Flink mini cluster; without a strategy it never restarts."""
+"""How often the Flink mini cluster restarts a failed job; without a strategy it never does."""
 
 CACHE_SECONDS = 5
-"""Time for which Flink keeps the worker processes of steps that have ended: longer than until the
-next step opens, shorter than until a failed job is restarted, which must not meet dead ones."""
+"""Time for which Flink keeps the worker processes of finished steps: long enough for the next step
+to use them, but less than the time until a failed job is restarted, which must not be given dead
+ones."""
 
 PRISM_SECONDS = 30 * 24 * 3600
 """Time after which Beam gives up a request to Prism. The request for a job's state lasts as long as
-the job, so Beam's own limit, 300 s, would end every longer run."""
+the job, so Beam's own limit of 300 s would end every longer run."""
 
 SERVERS = {"java": "Flink's Java process", "prism": "Beam's prism program"}
-"""The scripts that start the runners' own programs, and what these are called."""
+"""The scripts that start the runners' own programs, and the programs' names in messages."""
 
 OUT_OF_MEMORY = {"java": 3}
-"""The exit status of those that tell when memory runs out (``-XX:+ExitOnOutOfMemoryError``)."""
+"""The exit status with which a program reports that its memory ran out, for programs that do
+(``-XX:+ExitOnOutOfMemoryError``)."""
 
 EXIT_SECONDS = 2.0
-"""Time to wait for the end of a program that does not respond."""
+"""Time to wait for a program that does not respond to end."""
 
 DATAFLOW_CLIENT = "google-cloud-dataflow-client"
 """The distribution with the client of Dataflow."""
@@ -82,7 +84,7 @@ class EngineState:
 
     Attributes:
         engine: Its name.
-        facts: What was found.
+        facts: Facts about this machine that matter to the engine.
         missing: What to do before it can run; empty if it can.
     """
 
@@ -105,21 +107,21 @@ class EngineState:
 def beam_options(
     engine: str, workers: int, job_name: str, extra: Sequence[str] = ()
 ) -> Iterator[list[str]]:
-    """Yield the Beam flags of an engine, and keep what they point to while the job runs.
+    """Yield the Beam flags of an engine, and keep what they refer to while the job runs.
 
     Args:
         engine: `local`, `prism`, `flink` or `dataflow`.
-        workers: Processes that work at once; on `prism` only a request.
-        job_name: What the runner calls the job.
-        extra: Beam options of the user. They win, one by one.
+        workers: Number of processes that work at once; `prism` may use another.
+        job_name: The runner's name for the job.
+        extra: The user's Beam options, each of which takes precedence.
 
     Yields:
-        The flags, the user's among them.
+        The flags, including the user's.
 
     Raises:
-        ConfigError: Something that the engine needs is absent, or the user's options do not fit.
-        WorkerError: The runner's own program ended while it was needed; says how it ended. Or a
-            worker died, and the runner waited for it.
+        ConfigError: Something that the engine needs is missing, or the user's options do not fit.
+        WorkerError: The runner's own program ended while it was needed (says how), or a worker died
+            and the runner kept waiting for it.
     """
     cluster = session_cluster.find(Given(extra).value("flink_master"))
     if cluster is not None:
@@ -142,7 +144,7 @@ def beam_options(
     }
     if engine not in makers:
         raise ConfigError(f"no engine {engine!r}; there are {', '.join(makers)}")
-    # The runner's own programs may still write here while they end.
+    # The runner's own programs may still write to the directory while they end.
     with contextlib.ExitStack() as held:
         scratch = held.enter_context(
             tempfile.TemporaryDirectory(prefix="pairweave-", ignore_cleanup_errors=True)
@@ -159,18 +161,18 @@ def beam_options(
                 _check_servers(Path(scratch))
             raise
         finally:
-            # Beam keeps it until this process ends, and each further attempt starts another one.
+            # Beam keeps the program until this process ends, but each attempt starts another one.
             for name in SERVERS:
                 engine_scripts.end(Path(scratch) / name)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RunPlace:
-    """What a run has on this machine for as long as it lasts.
+    """The resources of a run on this machine, for as long as it lasts.
 
     Attributes:
-        scratch: Its directory.
-        held: What ends with it.
+        scratch: Its temporary directory.
+        held: Closes the resources that end with the run.
         cluster: The Flink cluster on this machine that it uses, if any.
     """
 
@@ -179,15 +181,15 @@ class RunPlace:
     cluster: session_cluster.ClusterState | None
 
     def worker_processes(self) -> list[str]:
-        """Let the runner start our workers, which pass large tables to each other in a file."""
-        from pairweave.transforms.arrow import exchange  # it loads Arrow
+        """Return options for pairweave's workers, which exchange large tables through a file."""
+        from pairweave.transforms.arrow import exchange  # this loads Arrow
 
         shared = self.held.enter_context(exchange.opened())
         return engine_scripts.worker_processes(self.scratch, shared)
 
 
 def _at_cluster(cluster: session_cluster.ClusterState, extra: Sequence[str]) -> list[str]:
-    """Replace `--flink_master=cluster` by the addresses of the cluster on this machine."""
+    """Replace `--flink_master=cluster` with the addresses of the cluster on this machine."""
     given = Given(extra)
     ours = {
         "job_endpoint": f"localhost:{cluster.job_port}",
@@ -220,10 +222,10 @@ def _check_runner(name: str | None) -> None:
 
 
 def _check_servers(scratch: Path) -> None:
-    """Find out whether a program that `engine_scripts.write_launcher` started has ended.
+    """Check that no program that `engine_scripts.write_launcher` started has ended.
 
     Raises:
-        WorkerError: It has; says how.
+        WorkerError: One has ended; says how.
     """
     for name, program in SERVERS.items():
         script = scratch / name
@@ -235,15 +237,15 @@ def _check_servers(scratch: Path) -> None:
 
 
 def check_place(options: GraphOptions, extra: Sequence[str]) -> None:
-    """Check, before anything is read, that an engine elsewhere can run a job.
+    """Check, before anything is read, that an engine on other machines can run a job.
 
     Args:
         options: The job's options.
-        extra: Beam options of the user.
+        extra: The user's Beam options.
 
     Raises:
         ConfigError: The user must fix something; says what.
-        WorkerError: A service that is needed does not answer.
+        WorkerError: A required service does not answer.
     """
     if options.engine != "local" and options.memory is not None:
         raise ConfigError(
@@ -279,10 +281,10 @@ def works_here(engine: str, extra: Sequence[str]) -> bool:
 
 
 def processes_here(extra: Sequence[str]) -> list[int]:
-    """Return the processes on this machine that a run works in, or that start these."""
+    """Return the processes on this machine that do a run's work, or that start those."""
     try:
         cluster = session_cluster.find(Given(extra).value("flink_master"))
-    except ConfigError:  # it is no longer up
+    except ConfigError:  # the cluster is no longer up
         cluster = None
     members = () if cluster is None else cluster.members
     return [os.getpid(), *(member.pid for member in members)]
@@ -292,7 +294,7 @@ class Given:
     """The Beam options that the user gave."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
-        """Note names and values; `--name value` and `--name=value` are the same."""
+        """Parse names and values; `--name value` and `--name=value` are equivalent."""
         self._values: dict[str, str] = {}
         for argument, after in itertools.pairwise([*arguments, "--"]):
             if argument.startswith("--"):
@@ -321,8 +323,8 @@ def _local(workers: int, given: Given, _place: RunPlace) -> list[str]:
         if not wanted.isdecimal():
             raise ConfigError(f"--direct_num_workers: expected a whole number, got {wanted!r}")
         count = int(wanted)
-    # A worker that dies ends no run if it is not the launcher itself. Where none can be forked, as
-    # in another program, it would take seconds to start.
+    # The death of a worker does not end the run unless the worker is the launcher itself. Where
+    # workers cannot be forked, as in another program, a separate one would take seconds to start.
     mode = "in_memory" if count == 1 and not forks.ready() else "multi_processing"
     return [
         f"--runner={LOCAL_RUNNER}",
@@ -337,8 +339,8 @@ def _prism(_workers: int, given: Given, place: RunPlace) -> list[str]:
         raise ConfigError(f"engine prism: no Beam prism program found; run {PRISM_INSTALL}")
     flags = ["--runner=PrismRunner", "--prism_log_level=warn"]
     flags.append(f"--job_server_timeout={PRISM_SECONDS}")
-    # Otherwise an attempt uses the program of the one before, which may be what failed. (In the
-    # singular, so that it stands beside a user's `--experiments`.)
+    # Otherwise an attempt would use the program of the attempt before, which may be what failed.
+    # (`--experiment` in the singular, so that a user's `--experiments` is kept.)
     flags.append("--experiment=disable_prism_server_singleton")
     ours = place.scratch / "prism"
     if not given.has("environment_type"):
@@ -355,7 +357,7 @@ def _flink(workers: int, given: Given, place: RunPlace) -> list[str]:
     master = given.value("flink_master") or (job_jar.MASTER if alone else "[local]")
     here = not alone and master in {"[local]", "[auto]"}
     flags = ["--runner=FlinkRunner", f"--flink_master={master}", f"--parallelism={workers}"]
-    # No step changes its input.
+    # Objects need not be copied between steps, because no step changes its input.
     flags += [f"--flink_version={FLINK_VERSION}", "--faster_copy"]
     if not given.has("job_endpoint") and not given.has("flink_submit_uber_jar"):
         flags += _job_server(given, place.scratch)
@@ -394,10 +396,10 @@ def _dataflow(_workers: int, given: Given, _place: RunPlace) -> list[str]:
     return [
         "--runner=DataflowRunner",
         f"--staging_location={temp}/staging",
-        # The image has Beam and this package; nothing else is to be sent to the workers.
+        # The image contains Beam and this package; nothing else needs to be sent to the workers.
         "--sdk_location=container",
-        # A process works on one shard at a time, as with the other engines: two would need twice
-        # the memory and wait for each other. The service starts a process for each core.
+        # A process works on one shard at a time, as on the other engines: two would need twice the
+        # memory and wait for each other. The service starts a process for each core.
         "--number_of_worker_harness_threads=1",
     ]
 
@@ -405,14 +407,14 @@ def _dataflow(_workers: int, given: Given, _place: RunPlace) -> list[str]:
 def _job_server(given: Given, scratch: Path) -> list[str]:
     jar = require_job_server(given.value("flink_job_server_jar"))
     java = require_java(given.value("job_server_java_launcher"))
-    # Java's own default is /tmp whatever TMPDIR says; it would also note its figures there.
+    # Java's default is /tmp even if TMPDIR is set; it would also write performance data there.
     properties = (f"-Djava.io.tmpdir={scratch}", "-XX:-UsePerfData")
     launcher = engine_scripts.write_launcher(scratch / "java", java, *properties)
     return [
         f"--flink_job_server_jar={jar}",
         f"--job_server_java_launcher={launcher}",
-        # Tables pass through buffers outside the heap. If these may take no more than the heap
-        # (Java's default), 1 GB was too little for a job of 1 GB: it hung forever.
+        # Tables pass through buffers outside the heap. With Java's default, which limits them to
+        # the size of the heap, a job of 1 GB hung forever with a heap of 1 GB.
         f"--job_server_jvm_properties=-XX:MaxDirectMemorySize={memory.machine_bytes() // 2}",
         "--job_server_jvm_properties=-XX:+ExitOnOutOfMemoryError",
     ]
@@ -422,7 +424,7 @@ def require_job_server(given: str | None = None) -> str:
     """Return the job server's jar: the given path or URI, or the one that was built.
 
     Raises:
-        ConfigError: It is not there.
+        ConfigError: The jar is missing.
     """
     jar = given or str(find_job_server())
     if not re.match(r"\w+://", jar) and not Path(jar).is_file():
@@ -470,7 +472,7 @@ def _flink_conf(scratch: Path) -> Path:
         "restart-strategy.fixed-delay.delay": f"{session_cluster.RESTART_SECONDS} s",
         # The shuffle's spilled files are removed with the job.
         "io.tmp.dirs": str(scratch),
-        # What Flink itself binds, where the run has no network of its own; not what Beam binds.
+        # For Flink's own port, if the run has no private network; Beam's ports are not affected.
         "rest.bind-address": "localhost",
         "jobmanager.bind-host": "localhost",
         "taskmanager.bind-host": "localhost",
@@ -481,16 +483,16 @@ def _flink_conf(scratch: Path) -> Path:
 
 
 def _flink_workers(workers: int, place: RunPlace) -> list[str]:
-    """Return options by which the slots of a step never share a process.
+    """Return options that keep the slots of a step from sharing a process.
 
-    Flink's runner assigns its processes in turn to the slots that are opened. Steps opened at the
-    same time would take turns in any order; if a step opens only when what it reads is complete,
+    Flink's runner assigns its processes in turn to the slots that are opened. Steps that open at
+    the same time would take turns in any order. If a step opens only when its input is complete,
     its slots are opened one after another, and each gets a process of its own.
     """
     return [*place.worker_processes(), f"--sdk_worker_parallelism={workers}"]
 
 
-@functools.cache  # said once
+@functools.cache  # warn only once
 def warn_of_open_ports(engine: str) -> None:
     """Warn that an engine's ports can be reached, unless this process has its own network."""
     if not private_network.entered():
@@ -502,15 +504,15 @@ def warn_of_open_ports(engine: str) -> None:
 
 
 def _find_prism() -> Path | None:
-    found = shutil.which("prism")
-    for candidate in (CHECKOUT / PRISM, found and Path(found)):
+    on_path = shutil.which("prism")
+    for candidate in (CHECKOUT / PRISM, on_path and Path(on_path)):
         if candidate and candidate.is_file() and _is_beam_prism(candidate):
             return candidate
     return None
 
 
 def _is_beam_prism(path: Path) -> bool:
-    """Tell whether a program is Beam's prism and not another of that name."""
+    """Tell whether a program is Beam's prism and not another program of that name."""
     with path.open("rb") as file:
         if not path.stat().st_size:
             return False
@@ -524,12 +526,12 @@ def _find_java() -> str | None:
 
 
 def java_version(java: str) -> int | None:
-    """Return the feature version of a java program; None if it does not tell."""
+    """Return the feature version of a java program; None if it does not print one."""
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
+        printed = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    match = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    match = re.search(r'version "(?:1\.)?(\d+)', printed.stderr + printed.stdout)
     return int(match[1]) if match else None
 
 
@@ -572,7 +574,7 @@ def _flink_state() -> EngineState:
     else:
         missing.append(f"{java} is Java {version or 'of unknown version'}: install {wanted}")
     jar = find_job_server()
-    if jar.is_file():
+    if jar.is_file() and jar.stat().st_size:
         facts.append(f"job server {jar} ({jar.stat().st_size / 1e6:.0f} MB)")
     else:
         missing.append(f"no job server: run `{job_server.INSTALL}` (`make flink` in a checkout)")

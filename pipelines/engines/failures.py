@@ -1,4 +1,4 @@
-"""The message of a failed run, instead of the stack traces of a runner and its workers."""
+"""The message of a failed run, which replaces the stack traces of a runner and its workers."""
 
 import builtins
 import os
@@ -25,17 +25,17 @@ _FRAME = re.compile(r"^(Traceback \(|  |\s*$|During handling|The above exception
 
 
 def failure_message(error: BaseException) -> tuple[str, bool]:
-    """Find the message of a failed run, without the runner's stack traces.
+    """Return the message of a failed run, without the runner's stack traces.
 
-    A runner hands back the worker's traceback as text inside an exception of its own. The first
-    error of this package in it is the one to show; otherwise the first error.
+    A runner returns the worker's traceback as text inside an exception of its own. The message is
+    that of the first error of this package in it, or else of the first error.
 
     Returns:
         The message, and whether the user must fix something (`ConfigError`) before another run.
     """
     text = str(error)
-    found = list(_raised(text))
-    ours = _ours(error, found)
+    raised = list(_raised(text))
+    ours = _ours(error, raised)
     if ours is not None:
         kind, message = ours
         return message, issubclass(kind, ConfigError)
@@ -43,23 +43,23 @@ def failure_message(error: BaseException) -> tuple[str, bool]:
         explained = explain(text)
         if explained is not None:
             return explained, False
-    message = _first_error(error, found)
+    message = _first_error(error, raised)
     if memory.ran_out(message):
         return f"there is not enough memory ({message.rstrip(': ')}); {memory.REMEDY}", True
     return message, False
 
 
 def _ours(
-    error: BaseException, found: Sequence[tuple[str, str, str]]
+    error: BaseException, raised: Sequence[tuple[str, str, str]]
 ) -> tuple[type[PairweaveError], str] | None:
-    """Return kind and message of the first error of this package, raised or in the text."""
+    """Return the class and message of this package's first error, raised or in the text."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, PairweaveError):
             return type(seen), _STEP.sub("", str(seen))
         seen = seen.__cause__
     names = {kind.__name__: kind for kind in _kinds(PairweaveError)}
-    for name, message, _ in found:
+    for name, message, _ in raised:
         kind = names.get(name.rpartition(".")[2])
         if kind is not None and name in {kind.__name__, f"{errors.__name__}.{kind.__name__}"}:
             return kind, message
@@ -67,7 +67,7 @@ def _ours(
 
 
 def _failed_job(text: str) -> str | None:
-    """Explain Beam's message about a job on Dataflow; a traceback in it says more."""
+    """Explain Beam's message about a failed job on Dataflow that contains no traceback."""
     return None if "Traceback" in text else failed_job(text)
 
 
@@ -80,8 +80,8 @@ def _lost_server(text: str) -> str | None:
     """Explain gRPC's message about an engine's own program that has died."""
     if _LOST_SERVER not in text:
         return None
-    found = _DETAILS.search(text)
-    details = f" ({found[1]})" if found else ""
+    match = _DETAILS.search(text)
+    details = f" ({match[1]})" if match else ""
     return (
         "the engine's own program, such as Flink's job server, died or cannot be "
         f"reached{details}; it may have run out of memory: check its log, and {memory.REMEDY}"
@@ -104,7 +104,7 @@ def is_of_machine(error: BaseException, message: str) -> bool:
     True
     """
     if message == LOST_WORKER:
-        return False  # an engine without workers may end, too
+        return False  # the engine's program may have ended because it lost its workers
     seen: BaseException | None = error
     while seen is not None:
         if is_lost_server(seen):
@@ -118,7 +118,7 @@ def is_of_machine(error: BaseException, message: str) -> bool:
 
 
 def is_full(message: str) -> bool:
-    """Tell whether a failure's message (`failure_message`) says that a file had no room.
+    """Tell whether a failure's message (`failure_message`) says that a disk is full.
 
     >>> is_full("OSError: [Errno 28] No space left on device: '/d/part-0' (in step Write)")
     True
@@ -130,7 +130,7 @@ def ended_server(program: str, status: int, out_of_memory: int | None = None) ->
     """Describe how an engine's own program on this machine ended, and what to do.
 
     Args:
-        program: What it is called.
+        program: Its name in the message.
         status: Its exit status; below 0, the number of the signal that ended it.
         out_of_memory: The exit status that means that it ran out of memory, if there is one.
 
@@ -150,12 +150,12 @@ def ended_server(program: str, status: int, out_of_memory: int | None = None) ->
     return f"{program} ended with exit status {status} before the run was done"
 
 
-def _first_error(error: BaseException, found: Sequence[tuple[str, str, str]]) -> str:
-    """Return the first error that a text of tracebacks holds, with its step."""
+def _first_error(error: BaseException, raised: Sequence[tuple[str, str, str]]) -> str:
+    """Return the first error in a text of tracebacks, with its step."""
     text = str(error)
-    if found:
-        name, message, _ = found[0]
-        step = next((step for _, _, step in found if step), "")
+    if raised:
+        name, message, _ = raised[0]
+        step = next((step for _, _, step in raised if step), "")
         return f"{name}: {message}" + (f" (in step {step})" if step else "")
     first = next((line for line in text.splitlines() if line.strip()), "")
     return f"{type(error).__name__}: {first}"
@@ -164,7 +164,7 @@ def _first_error(error: BaseException, found: Sequence[tuple[str, str, str]]) ->
 def _raised(text: str) -> Iterator[tuple[str, str, str]]:
     """Yield name, message and step of each error that ends a traceback in the text."""
     lines = text.replace("\r", "").split("\n")
-    inside = True  # Beam drops the traceback of an error that it cannot build again
+    inside = True  # Beam drops the traceback of an error that it cannot reconstruct
     index = 0
     while index < len(lines):
         line = lines[index]

@@ -1,7 +1,7 @@
-"""Ends Prism when it waits for a worker that has died.
+"""Watches the workers of Prism, and ends Prism when it waits for a worker that has died.
 
-Prism fails a job whose worker's connection breaks, but not always: one that dies between two
-messages of a bundle can leave it waiting for ever.
+Prism fails a job when the connection to a worker breaks, but not always: after a worker that dies
+between two messages of a bundle, it can wait for ever.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from pathlib import Path
 from pairweave.pipelines.engines import engine_scripts
 
 GRACE_SECONDS = 20.0
-"""Time that Prism has to notice that a worker has ended, or to end after it has ended one."""
+"""Time that Prism is given to notice that a worker has ended, or to end after ending one."""
 
 WATCH_SECONDS = 1.0
 
@@ -22,13 +22,13 @@ WATCH_SECONDS = 1.0
 def watched(worker: Path, server: Path, grace: float = GRACE_SECONDS) -> Iterator[None]:
     """Watch the workers of a server while this block lasts.
 
-    If one has ended and the block has not, that long after it, the server is asked to end and
-    `were_lost` tells why.
+    If a worker has ended and the block is still running after the time of grace, the server is
+    asked to end, and `were_lost` returns True from then on.
 
     Args:
         worker: The script that starts the workers (`engine_scripts.worker_processes`).
         server: The script that started the server (`engine_scripts.write_launcher`).
-        grace: Time, in seconds, that the server has to notice it.
+        grace: Seconds that the server has to notice that a worker has ended.
     """
     left = threading.Event()
 
@@ -62,7 +62,7 @@ def _mark(worker: Path) -> Path:
 
 
 def _has_ended(pid: int) -> bool:
-    """Tell whether a process has ended, though its parent may not have looked yet."""
+    """Tell whether a process has ended, even if its parent has not yet collected its status."""
     try:
         words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     except OSError:

@@ -31,7 +31,7 @@ _BEAM_PLACES = (
     *("runner", "flink_master", "job_endpoint", "artifact_endpoint"),
     *("flink_submit_uber_jar", "subnetwork", "temp_location", "staging_location"),
 )
-"""Options of Beam by which a part of the run, or its files, may be on another machine."""
+"""Beam options by which a part of the run, or its files, may be on another machine."""
 
 Values = dict[str, Any]
 
@@ -53,10 +53,10 @@ def entered() -> bool:
 def is_wanted(words: Sequence[str]) -> bool:
     """Tell whether a command line selects an engine with servers and nothing remote.
 
-    It is asked before anything starts a thread, which a process that leaves the network must not
-    have; so options are read by their own parser, and those of Beam, whose parser imports Beam, by
-    a small one. Mistakes in options are reported later, by those who read them; until then nothing
-    is wanted.
+    This runs before anything starts a thread, because a process that leaves the network must have
+    only one. Options are therefore read by their own parser, but Beam's options by a small one,
+    because Beam's parser imports Beam. Errors in options are reported later by the code that uses
+    them; here they count as no such engine.
 
     >>> is_wanted(["augment", "--engine", "prism", "--input", "a.tsv"])
     True
@@ -80,8 +80,8 @@ class _Command(NamedTuple):
 
     Attributes:
         jobs: The options of each job that it runs, as their class and the values given.
-        parts: The same, and the command's own options.
-        beam: Words that are no options of the command: Beam's.
+        parts: The same, followed by the command's own options.
+        beam: The remaining words, which are Beam options.
     """
 
     jobs: list[tuple[type["Options"], Values]]
@@ -93,10 +93,10 @@ def _read(words: Sequence[str]) -> _Command | None:
     """Parse a command line and its file; None if it runs no job on an engine.
 
     Raises:
-        ConfigError: It cannot be read.
+        ConfigError: The command line or the file cannot be read.
     """
     from pairweave.pipelines.command_line import flags
-    from pairweave.pipelines.command_line.yaml_files import read_yaml
+    from pairweave.transforms.storage.yaml_files import read_yaml
 
     if not words or words[0] not in COMMANDS or not {"-h", "--help"}.isdisjoint(words):
         return None
@@ -136,21 +136,21 @@ def _steps(entries: object) -> Iterator[Values]:
 
 
 def _names_other_machine(words: Sequence[str]) -> bool:
-    """Tell whether options of Beam put a part of the run, or its files, on another machine."""
+    """Tell whether Beam options put a part of the run, or its files, on another machine."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for name in _BEAM_PLACES:
         parser.add_argument(f"--{name}", nargs="?", const="", dest="places", action="append")
     parser.add_argument("--environment_type", default="PROCESS")
-    found, rest = parser.parse_known_args(words)
-    is_local = found.environment_type in ("PROCESS", "LOOPBACK")
-    return bool(found.places) or not is_local or any("://" in word for word in rest)
+    known, rest = parser.parse_known_args(words)
+    is_local = known.environment_type in ("PROCESS", "LOOPBACK")
+    return bool(known.places) or not is_local or any("://" in word for word in rest)
 
 
 def _is_here(kind: type["Options"], values: Values) -> bool:
-    """Tell whether options name no place elsewhere, and no model that is not here.
+    """Tell whether all places and models that the options name are on this machine.
 
     Raises:
-        ConfigError: One cannot be read.
+        ConfigError: An option cannot be read.
     """
     from pairweave.transforms.option_facts import places_in
 
@@ -166,10 +166,10 @@ def enter() -> None:
     This process must have a single thread.
 
     Raises:
-        OSError: The system does not allow it; the process is where it was.
+        OSError: The system does not allow it; the process is still in its old network.
     """
     global _entered
-    # Halfway through, a process has no user, so a fork tries first.
+    # A process that fails halfway is left without a user, so a fork tries first.
     child = os.fork()
     if not child:
         number = 0
@@ -191,7 +191,7 @@ def _move() -> None:
     try:
         _unshare(_CLONE_NEWNET)
     except PermissionError:
-        # Only root may. Others may in a user namespace, in which they keep their ids.
+        # Only root may do this. Other users may in a user namespace, in which they keep their ids.
         _unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
         _write("setgroups", "deny")
         _write("uid_map", f"{user} {user} 1")

@@ -1,11 +1,11 @@
 """Runs a server that ends with its caller: `server_process.py CALLER NOTE PROGRAM WORD ...`.
 
 Beam stops its servers with SIGINT and, five seconds later, with SIGKILL; if Beam itself is killed,
-they keep running. A shell script cannot fix that: it cannot catch a signal that was ignored when it
-started, as SIGINT is below ``nohup pairweave … &`` in a script, nor SIGKILL. For Linux.
+they keep running. A shell script cannot fix that: it can catch neither SIGKILL nor a signal that
+was ignored when it started, as SIGINT is under ``nohup pairweave … &`` in a script. For Linux.
 
-A server that ends without being asked to leaves a note of its exit status, because Beam reports
-only that it no longer answers.
+The exit status of a server that ends without being asked to is written to the file NOTE, because
+Beam reports only that the server no longer answers.
 """
 
 import ctypes
@@ -16,10 +16,10 @@ import sys
 from collections.abc import Sequence
 
 WATCH_SECONDS = 1.0
-"""Interval of checks for the caller."""
+"""Interval between checks that the caller still exists."""
 
 GRACE_SECONDS = 5.0
-"""Time that a server has to end before it is killed."""
+"""Time that a server is given to end before it is killed."""
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _ASKED = (signal.SIGINT, signal.SIGTERM)
@@ -50,17 +50,17 @@ def main(arguments: Sequence[str]) -> int:
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != this:
             os._exit(1)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's reaches this process too
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's SIGINT reaches this server, too
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _AWAITED)
 
-    # Safe, as there is one thread.
+    # A `preexec_fn` is safe because there is only one thread.
     server = subprocess.Popen(command, preexec_fn=end_with_this)
     while server.poll() is None and os.getppid() == caller:
-        told = signal.sigtimedwait(_AWAITED, WATCH_SECONDS)
-        if told is None or told.si_signo not in _ASKED:
+        received = signal.sigtimedwait(_AWAITED, WATCH_SECONDS)
+        if received is None or received.si_signo not in _ASKED:
             continue
-        # Where the caller ignores Ctrl-C its server does; only that one is sent by no process.
-        if told.si_pid or interruptible:
+        # If the caller ignores Ctrl-C, so does its server. Only Ctrl-C has no sending process.
+        if received.si_pid or interruptible:
             break
     if server.poll() is not None:
         _leave_note(note, server.returncode)
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _leave_note(path: str, status: int) -> None:
-    """Write an exit status in one step; without a place for it there is nobody to read it."""
+    """Write an exit status in one step; if its directory is gone, nobody will read it."""
     try:
         with open(f"{path}.new", "w", encoding="ascii") as file:  # noqa: PTH123 - starts sooner
             file.write(str(status))
@@ -78,7 +78,7 @@ def _leave_note(path: str, status: int) -> None:
 
 
 def _end(server: "subprocess.Popen[bytes]") -> int:
-    """End a program that may have ended, and return its exit status as a shell does."""
+    """End a program unless it has ended, and return its exit status as a shell would."""
     server.terminate()
     try:
         status = server.wait(GRACE_SECONDS)

@@ -1,1 +1,1 @@
-"""The job ``filter`` beside its graph: its steps, the earlier corpus, the preview of its rules."""
+"""The job ``filter`` apart from its graph: steps, the earlier corpus, the preview of its rules."""

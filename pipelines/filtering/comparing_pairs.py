@@ -23,7 +23,7 @@ from pairweave.transforms.shards.shard import Batches
 Counts = beam.PCollection[IdfReference]
 
 BLOCK_PAIRS = 1 << 12
-"""Pairs whose pieces are in memory at once while they are counted: a few kilobytes each."""
+"""Number of pairs whose pieces are in memory at once for counting: a few kilobytes for each."""
 
 
 def counted_pieces(rows: Batches, run: Run) -> beam.pvalue.AsSingleton:
@@ -41,7 +41,7 @@ def counted_pieces(rows: Batches, run: Run) -> beam.pvalue.AsSingleton:
 
 
 class CountPieces(beam.PTransform[Batches, Counts]):
-    """Turns row batches into counts of an encoder's pieces: sample, then count on one worker."""
+    """Turns row batches into counts of an encoder's pieces, from a sample on one worker."""
 
     def __init__(
         self,

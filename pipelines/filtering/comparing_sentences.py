@@ -80,12 +80,12 @@ def encode(
     table = shard.table
     passed = (filter_rules.judge(table, rules).first() < 0) & ~annotated.stopped(shard)
     rows = np.arange(table.num_rows) if every else np.flatnonzero(passed)
-    found, given_up = reference.load().score_or_reject(table.take(pa.array(rows)))
+    encoded, given_up = reference.load().score_or_reject(table.take(pa.array(rows)))
     left = np.delete(rows, list(given_up))
     texts = table.take(pa.array(left))
     vectors = Vectors(
-        source=_matrix(found.column("source")),
-        target=_matrix(found.column("target")),
+        source=_matrix(encoded.column("source")),
+        target=_matrix(encoded.column("target")),
         source_keys=_keys(texts.column("source")),
         target_keys=_keys(texts.column("target")),
         neighbour=passed[left],
@@ -121,12 +121,12 @@ def compare(
     """
     judged = filter_rules.judge(table, rules)
     own = vector_files.read(place, number)
-    cosines, found = margins_of(
+    cosines, margins = margins_of(
         own, (vector_files.read(place, shard) for shard in range(shards)), reference
     )
     places = np.full(table.num_rows, -1)
     places[own.rows] = np.arange(len(own.rows))
-    values = pa.table({"margin": found.astype(np.float32), "cosine": cosines.astype(np.float32)})
+    values = pa.table({"margin": margins.astype(np.float32), "cosine": cosines.astype(np.float32)})
     scores = np.zeros(table.num_rows, np.float32)
     scores[own.rows] = reference.config.score({"margin": values.column("margin").to_numpy()})
     reasons = dict(zip(own.given_up.tolist(), map(_split, own.reasons.tolist()), strict=True))
@@ -141,11 +141,11 @@ def margins_of(
 
     Args:
         own: The vectors of the pairs.
-        every: Vectors of all shards, which are searched for neighbours; one shard is in memory at a
+        every: Vectors of all shards, in which neighbours are searched; one shard is in memory at a
             time.
         reference: The encoder, with the number of neighbours.
     """
-    # It needs torch, as encoders do.
+    # This needs torch, like encoders.
     from pairweave.models.similarity.margin import Neighbours, margins
 
     sides = [
@@ -164,8 +164,8 @@ def _matrix(column: pa.ChunkedArray) -> np.ndarray:
 
 
 def _keys(texts: pa.ChunkedArray) -> np.ndarray:
-    found = (xxhash.xxh3_64_intdigest(text.encode()) for text in texts.to_pylist())
-    return np.fromiter(found, np.uint64, len(texts))
+    keys = (xxhash.xxh3_64_intdigest(text.encode()) for text in texts.to_pylist())
+    return np.fromiter(keys, np.uint64, len(texts))
 
 
 def _split(reason: str) -> Sequence[str]:

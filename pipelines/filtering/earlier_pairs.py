@@ -42,5 +42,5 @@ def _read(unit: Unit, limits: ReadLimits, division: Division) -> Iterator[tuple[
 
 
 def _reject(shard: Shard, division: Division, written: list[int]) -> Shard:
-    found = earlier.reject(shard.table, shard.number, division, frozenset(written))
-    return shard.with_table(found)
+    table = earlier.reject(shard.table, shard.number, division, frozenset(written))
+    return shard.with_table(table)

@@ -2,8 +2,8 @@
 
 The keys of every shard's buckets are partitioned, and each partition finds the keys that several
 pairs have; then the pairs in those buckets are partitioned and compared. A bucket is in one
-partition, whose rows are processed in parts: first to find the best of each bucket, then to compare
-every pair with these. So no worker holds a large bucket in memory.
+partition, whose rows are processed in parts: first to find the best pair of each bucket, then to
+compare every pair with it. Therefore no worker holds a large bucket in memory.
 """
 
 import functools
@@ -81,8 +81,8 @@ def candidates_of(
     repeated = np.concatenate([part.column("key").to_numpy() for part in parts])
     keys, codes = scored_shards.read_signatures(place, number)
     table = scored_shards.read_open(place, number)
-    found = near_duplicates.candidates(table, keys, codes, repeated, number, shards)
-    yield from found.items()
+    by_partition = near_duplicates.candidates(table, keys, codes, repeated, number, shards)
+    yield from by_partition.items()
 
 
 def copies_in(element: tuple[int, Iterable[pa.Table]], threshold: float) -> Iterator[Part]:

@@ -6,8 +6,15 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from pairweave.pipelines.options.base import PairInputOptions, Patterns, RowJobOptions
+from pairweave.models.encoder.encoder_options import Layer
+from pairweave.pipelines.options.base import (
+    FITTED_MODEL,
+    PairInputOptions,
+    Patterns,
+    RowJobOptions,
+)
 from pairweave.pipelines.options.corpus_options import DocumentCorpus
+from pairweave.pipelines.options.first_help import INPUT, LANGUAGES, PLACE, RUN, FirstHelp
 from pairweave.transforms.config import StepOptions
 from pairweave.transforms.option_facts import (
     CORPUS_FILES,
@@ -17,6 +24,7 @@ from pairweave.transforms.option_facts import (
     PLANNED_OTHERWISE,
     UNPLANNED,
     UNSAID,
+    in_short,
 )
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
 from pairweave.transforms.units import Notice
@@ -41,13 +49,14 @@ class SentenceOptions(StepOptions):
         "weigh",
         description="paragraphs: weigh, their ends have a cost inside a pair; first, they are "
         "aligned with each other, and sentences only within them; none, they are ignored",
-        json_schema_extra=UNSAID,
+        json_schema_extra={**UNSAID, **in_short("role of paragraphs (default weigh)")},
     )
     model: Annotated[str | None, MODEL] = Field(
         None,
         min_length=1,
         description="directory of a fitted hmm (default: fit one on the documents, and on the "
         "parallel text if there is any)",
+        json_schema_extra=FITTED_MODEL,
     )
     scorer: Literal["words", "encoder", "both"] = Field(
         "words",
@@ -73,10 +82,8 @@ class SentenceOptions(StepOptions):
         "newest)",
         json_schema_extra=UNSAID,
     )
-    layer: int | None = Field(
+    layer: Layer | None = Field(
         None,
-        ge=-200,
-        le=200,
         description="scorer encoder or both: layer whose vectors are compared (default -1, the "
         "last; for yisi2 a third of the layers before the end, -8 of 24, -4 of 12)",
         json_schema_extra=UNSAID,
@@ -138,8 +145,11 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
     """Options of ``bitext``."""
 
     DOCUMENTS: ClassVar[bool] = True
-
-    OF_OTHER_STEPS: ClassVar[frozenset[str]] = frozenset({"layer", "revision"})
+    FIRST_HELP: ClassVar[FirstHelp | None] = FirstHelp(
+        "pairweave bitext --source_input 'en/*.txt' --target_input 'de/*.txt' --pair_by name \\\n"
+        f"  {LANGUAGES} --split lines --output sentences/",
+        f"{INPUT} {PLACE} pair_by split paragraphs model scorer {RUN}",
+    )
 
     corpora: tuple[DocumentCorpus, ...] = ()
     max_tokens: MaxTokens = Field(1_000, description="longest side, in tokens")
@@ -163,10 +173,10 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
     def least_scores(self) -> dict[str, float]:
         """Return the minimum scores of pairs and of documents, given or by default."""
         names = ("min_score", "min_document_score")
-        found = {name: getattr(self, name) for name in names}
+        scores = {name: getattr(self, name) for name in names}
         if self.scorer == "encoder" and self.similarity == "yisi2":
-            found |= dict.fromkeys(set(names) - self.model_fields_set, _LEAST_YISI)
-        return found
+            scores |= dict.fromkeys(set(names) - self.model_fields_set, _LEAST_YISI)
+        return scores
 
     @property
     def fits_alone(self) -> bool:

@@ -5,20 +5,29 @@ from typing import Annotated, ClassVar
 import pydantic
 from pydantic import Field
 
-from pairweave.models.similarity.similarity_options import SimilarityOptions
+from pairweave.models.similarity.similarity_options import SimilarityOptions, of_scorer
 from pairweave.pipelines.options.base import (
+    FITTED_MODEL,
     PairInputOptions,
     Patterns,
     RowJobOptions,
     TrainedTokenOptions,
 )
 from pairweave.pipelines.options.corpus_options import ScoredCorpus
-from pairweave.transforms.config import StepOptions
+from pairweave.pipelines.options.first_help import (
+    INPUT,
+    LANGUAGES,
+    PLACE,
+    RUN,
+    TWO_FILES,
+    FirstHelp,
+)
 from pairweave.transforms.filtering.rule_options import (
     DuplicateOptions,
     RuleOptions,
     SelectionOptions,
 )
+from pairweave.transforms.inspection.look_options import LookOptions
 from pairweave.transforms.known_options import KnownPairOptions
 from pairweave.transforms.option_facts import (
     EARLIER,
@@ -29,53 +38,70 @@ from pairweave.transforms.option_facts import (
     OUTPUT_DIRECTORY,
     PLANNED_OTHERWISE,
     UNPLANNED,
+    in_short,
+    listed_after,
     not_at_night,
 )
-from pairweave.transforms.screen_options import MaxRatio
 
 GIVEN = "given"
 """The scorer of a plan whose pairs come with their scores."""
 
 
-class ScoreOptions(StepOptions):
-    """How pairs are scored."""
+class FilterJobOptions(
+    LookOptions,
+    SelectionOptions,
+    KnownPairOptions,
+    DuplicateOptions,
+    RuleOptions,
+    SimilarityOptions,
+    TrainedTokenOptions,
+    PairInputOptions,
+    RowJobOptions,
+    ScoredCorpus,
+):
+    """Options of ``filter``."""
+
+    corpora: tuple[ScoredCorpus, ...] = ()
+
+    FIRST_HELP: ClassVar[FirstHelp | None] = FirstHelp(
+        f"pairweave filter {TWO_FILES} \\\n  {LANGUAGES} --select_words 5000000 --output clean/",
+        f"{INPUT} {PLACE} model scorer select_words detector exclude duplicates annotate_only "
+        f"preview {RUN}",
+    )
+    PASSED: ClassVar[str] = "the screen and the rules"
 
     model: Annotated[str | None, MODEL] = Field(
         None,
         min_length=1,
         description="hmm: directory of a fitted aligner (default: fit one on the pairs that pass "
         "the rules)",
+        json_schema_extra={**FITTED_MODEL, **of_scorer("hmm"), **listed_after("vocabulary")},
     )
     score_weights: Annotated[str | None, FILE_OF_LAUNCHER] = Field(
         None,
         min_length=1,
         description="hmm: weights of the score, as filter_fit makes them (default: those that "
         "ship)",
+        json_schema_extra={**of_scorer("hmm"), **listed_after("model")},
     )
     scores: Annotated[str | None, LINE_FILE] = Field(
         None,
         min_length=1,
         description="file for the score of each input line, in input order; 0 for a pair that was "
         "rejected before the selection",
-        json_schema_extra={**UNPLANNED, **not_at_night("a table has no order of lines")},
+        json_schema_extra={
+            **listed_after("score_weights"),
+            **UNPLANNED,
+            **not_at_night("a table has no order of lines"),
+        },
     )
-
-
-class EarlierOptions(StepOptions):
-    """Pairs to exclude because an earlier corpus has them."""
-
     earlier: Annotated[Patterns, EARLIER] = Field(
         (),
         description="finished runs of bitext, filter or align, or files with both sides (.tsv "
         ".jsonl .parquet .tmx [.gz .zst]), whose pairs are rejected; addresses and numbers are "
         "ignored unless --duplicates is exact",
-        json_schema_extra=PLANNED_OTHERWISE,
+        json_schema_extra={**PLANNED_OTHERWISE, **listed_after("near_threshold")},
     )
-
-
-class RulePreviewOptions(StepOptions):
-    """A preview of the rules, without a run."""
-
     output: Annotated[str, OUTPUT_DIRECTORY] = Field(
         "",
         description="directory or URI of the run's files; required unless --preview is given",
@@ -90,33 +116,8 @@ class RulePreviewOptions(StepOptions):
             **UNPLANNED,
             **OF_COMMAND,
             **not_at_night("run filter itself for a preview"),
+            **in_short("show what the rules do to the first N pairs, and stop"),
         },
-    )
-
-
-class FilterJobOptions(
-    RulePreviewOptions,
-    SelectionOptions,
-    KnownPairOptions,
-    EarlierOptions,
-    DuplicateOptions,
-    RuleOptions,
-    SimilarityOptions,
-    ScoreOptions,
-    TrainedTokenOptions,
-    PairInputOptions,
-    RowJobOptions,
-    ScoredCorpus,
-):
-    """Options of ``filter``."""
-
-    corpora: tuple[ScoredCorpus, ...] = ()
-
-    PASSED: ClassVar[str] = "the screen and the rules"
-    OF_OTHER_STEPS: ClassVar[frozenset[str]] = frozenset(SimilarityOptions.model_fields)
-
-    max_ratio: MaxRatio = Field(
-        3.0, description="maximum ratio of the sides' token counts; inf for no limit"
     )
 
     @pydantic.model_validator(mode="after")

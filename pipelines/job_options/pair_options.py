@@ -1,14 +1,14 @@
 """The options of the jobs on a corpus that align or train: one frozen model a job."""
 
 import math
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 import pydantic
 from pydantic import Field
 
 from pairweave.models.finetune.finetune_config import TrainingOptions
 from pairweave.pipelines.aligners.aligner_options import AlignerOptions
-from pairweave.pipelines.job_options.representation_options import RepresentationOptions
+from pairweave.pipelines.job_options.drawn_tag_options import DrawnTagOptions
 from pairweave.pipelines.options.base import (
     GIVEN_TOKENS,
     JobOptions,
@@ -22,67 +22,50 @@ from pairweave.pipelines.options.base import (
     WordAlignerOptions,
 )
 from pairweave.pipelines.options.corpus_options import LinkedCorpus, PairCorpus, TaggedCorpus
-from pairweave.transforms.config import StepOptions
+from pairweave.pipelines.options.first_help import (
+    INPUT,
+    LANGUAGES,
+    PLACE,
+    RUN,
+    TWO_FILES,
+    FirstHelp,
+)
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN
+from pairweave.transforms.inspection.look_options import LookOptions
 from pairweave.transforms.known_options import KnownPairOptions
-from pairweave.transforms.links.link_options import (
-    ConfidenceLimitOptions,
-    DrawOptions,
-    PhraseOptions,
-    SymmetrizeOptions,
-)
+from pairweave.transforms.links.link_options import NO_LINKS, ConfidenceOptions, SymmetrizeOptions
 from pairweave.transforms.option_facts import (
-    FILE_OF_LAUNCHER,
+    AGREES,
     HUB_MODEL,
     LINE_FILE,
     PLANNED_OTHERWISE,
     SUBWORDS,
     UNPLANNED,
     UNSAID,
+    in_short,
+    listed_after,
     not_at_night,
+    not_by,
 )
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
-from pairweave.transforms.tags.injection_options import (
-    FRAGMENT_DEFAULTS,
-    GlossaryOptions,
-    MaxIdOptions,
-    MaxTagsOptions,
-    NestingOptions,
-    ShapeOptions,
-    TaggedRowOptions,
-    TagShareOptions,
-)
+from pairweave.transforms.symbols.mask import MASK
+from pairweave.transforms.tags.injection_options import FRAGMENT_DEFAULTS, MethodOptions
 
 
-class FitOptions(RuleBlockOptions, TrainedTokenOptions, PairInputOptions, JobOptions, PairCorpus):
+class FitOptions(
+    LookOptions, RuleBlockOptions, TrainedTokenOptions, PairInputOptions, JobOptions, PairCorpus
+):
     """Options of ``fit``."""
 
     WRITES_ROWS: ClassVar[bool] = False
+    FIRST_HELP: ClassVar[FirstHelp | None] = FirstHelp(
+        f"pairweave fit {TWO_FILES} \\\n  {LANGUAGES} --output model/",
+        f"{INPUT} {PLACE} tokens fit_pairs {RUN}",
+    )
 
     corpora: tuple[PairCorpus, ...] = ()
-
-
-class TrainedOptions(StepOptions):
-    """The encoder to train, and the objectives."""
-
-    model: Annotated[str, HUB_MODEL] = Field(
-        min_length=1,
-        description="encoder to start from: directory or hub name",
-    )
-    revision: str | None = Field(
-        None,
-        description="branch, tag or commit of a hub model",
-        json_schema_extra=PLANNED_OTHERWISE,
-    )
-    objectives: str = Field(
-        "mlm,tlm,so,psi",
-        pattern=r"^(mlm|tlm|so|psi|co)(,(mlm|tlm|so|psi|co))*$",
-        description="training objectives: mlm and tlm (predicting masked pieces of a sentence or a "
-        "pair), so (strengthening the encoder's own links), psi (distinguishing translations from "
-        "other pairs), co (agreement of both directions)",
-    )
 
 
 class TrainedPairsOptions(WordAlignerOptions, Options):
@@ -92,13 +75,13 @@ class TrainedPairsOptions(WordAlignerOptions, Options):
         "words",
         pattern=GIVEN_TOKENS,
         description="objective so: units to link: words, whitespace, sentencepiece:MODEL",
+        json_schema_extra=AGREES,
     )
     fit_pairs: int = Field(200_000, ge=1, description="approximate number of pairs to train on")
 
 
 class FinetuneOptions(
     TrainingOptions,
-    TrainedOptions,
     TrainedPairsOptions,
     PairInputOptions,
     PlannedOptions,
@@ -106,7 +89,31 @@ class FinetuneOptions(
 ):
     """Options of ``finetune``. It runs in one process."""
 
+    WRITES_ROWS: ClassVar[bool] = False
+    FIRST_HELP: ClassVar[FirstHelp | None] = FirstHelp(
+        f"pairweave finetune --model DIR --layer 8 \\\n  {TWO_FILES} --output tuned/",
+        f"source_input target_input {PLACE} objectives layer plan_only",
+    )
+
     corpora: tuple[PairCorpus, ...] = ()
+    model: Annotated[str, HUB_MODEL] = Field(
+        min_length=1,
+        description="encoder to start from: directory or hub name",
+        json_schema_extra=listed_after("fit_pairs"),
+    )
+    revision: str | None = Field(
+        None,
+        description="branch, tag or commit of a hub model",
+        json_schema_extra={**PLANNED_OTHERWISE, **listed_after("model")},
+    )
+    objectives: str = Field(
+        "mlm,tlm,so,psi",
+        pattern=r"^(mlm|tlm|so|psi|co)(,(mlm|tlm|so|psi|co))*$",
+        description="training objectives: mlm and tlm (predicting masked pieces of a sentence or a "
+        "pair), so (strengthening the encoder's own links), psi (distinguishing translations from "
+        "other pairs), co (agreement of both directions)",
+        json_schema_extra=listed_after("revision"),
+    )
 
     @property
     def aligner_name(self) -> str:
@@ -120,6 +127,7 @@ class FinetuneOptions(
 
 
 class AlignOptions(
+    LookOptions,
     KnownPairOptions,
     RuleBlockOptions,
     SymmetrizeOptions,
@@ -129,6 +137,11 @@ class AlignOptions(
     LinkedCorpus,
 ):
     """Options of ``align``."""
+
+    FIRST_HELP: ClassVar[FirstHelp | None] = FirstHelp(
+        f"pairweave align {TWO_FILES} \\\n  {LANGUAGES} --pharaoh links.txt --output linked/",
+        f"{INPUT} {PLACE} pharaoh aligner model tokens heuristic {RUN}",
+    )
 
     corpora: tuple[LinkedCorpus, ...] = ()
     max_tokens: MaxTokens = Field(1_000, description="longest side, in tokens")
@@ -144,47 +157,14 @@ class AlignOptions(
     )
 
 
-class MethodOptions(StepOptions):
-    """The phrases to tag."""
-
-    method: Literal["alignment", "fragment", "glossary"] = Field(
-        "alignment",
-        description="text to tag: alignment, phrase pairs of links; fragment, source fragments "
-        "whose translation, by the model's phrases and lexicon or --translator, occurs in the "
-        "target; glossary, terms of --glossary that occur on both sides and are linked (for "
-        "fragment, max_words 6, max_tags 2, self_closing_share 0.27, damage_share 0.1 by default)",
-        json_schema_extra=UNSAID,
-    )
-
-
-class KeptLinksOptions(StepOptions):
-    """Keeping links."""
-
-    keep_links: bool = Field(
-        default=False,
-        description="add the column word_links, the linked words of the untagged texts; "
-        "export writes them as an alignment column",
-        json_schema_extra=UNSAID,
-    )
-
-
 class AugmentOptions(
-    ShapeOptions,
-    DrawOptions,
-    ConfidenceLimitOptions,
+    LookOptions,
+    ConfidenceOptions,
     OriginOptions,
-    KeptLinksOptions,
     KnownPairOptions,
     RuleBlockOptions,
-    TaggedRowOptions,
-    NestingOptions,
-    TagShareOptions,
-    MaxTagsOptions,
-    MaxIdOptions,
-    RepresentationOptions,
-    PhraseOptions,
+    DrawnTagOptions,
     SymmetrizeOptions,
-    GlossaryOptions,
     MethodOptions,
     TranslatorOptions,
     SegmenterOptions,
@@ -198,12 +178,22 @@ class AugmentOptions(
     Help lists those of the last class first.
     """
 
+    FIRST_HELP: ClassVar[FirstHelp | None] = FirstHelp(
+        f"pairweave augment {TWO_FILES} \\\n  {LANGUAGES} --max_tags 3 --output tagged/",
+        f"{INPUT} {PLACE} model mix max_tags representation exclude filter keep_links {RUN}",
+    )
+
     corpora: tuple[TaggedCorpus, ...] = ()
-    tag_profile: Annotated[str | None, FILE_OF_LAUNCHER] = Field(
-        None,
-        description="file of tags profile: draw numbers, forms, lengths, positions and nesting of "
-        "tags from it, and with --representation raw their names",
-        json_schema_extra=UNSAID,
+    keep_links: bool = Field(
+        default=False,
+        description="add the column word_links, the linked words of the untagged texts; "
+        "export writes them as an alignment column",
+        json_schema_extra={
+            **UNSAID,
+            **listed_after("taken_down"),
+            **not_by(fragment=NO_LINKS),
+            **in_short("keep links, for export and stream"),
+        },
     )
 
     @property
@@ -215,11 +205,8 @@ class AugmentOptions(
         """Return a pattern of tags in any representation, and of masks."""
         # They read profiles, which takes long to import.
         from pairweave.pipelines.job_options.representation import output_symbols
-        from pairweave.transforms.suggestions.span_lengths import MASK
 
-        return "|".join(
-            filter(None, (RESERVED_PATTERN, MASK, output_symbols(self, self.tag_profile)))
-        )
+        return "|".join(filter(None, (RESERVED_PATTERN, MASK, output_symbols(self))))
 
     @pydantic.model_validator(mode="before")
     @classmethod

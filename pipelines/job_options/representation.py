@@ -1,12 +1,12 @@
 """The representation of tags from options."""
 
-from pairweave.pipelines.job_options.representation_options import RepresentationOptions
+from pairweave.pipelines.job_options.drawn_tag_options import DrawnTagOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.tags.tag_profile import read_profile
-from pairweave.transforms.tags.tag_rendering import Name, is_indexed, symbol_pattern
+from pairweave.transforms.tags.tag_rendering import Name, symbol_pattern
 
 
-def representation_of(options: RepresentationOptions) -> Name:
+def representation_of(options: DrawnTagOptions) -> Name:
     """Return the representation of tags.
 
     Raises:
@@ -28,11 +28,11 @@ def representation_of(options: RepresentationOptions) -> Name:
     return opening, closing, empty
 
 
-def output_symbols(options: RepresentationOptions, tag_profile: str | None) -> str:
+def output_symbols(options: DrawnTagOptions) -> str:
     """Return a pattern of symbols besides indexed tags that a text must not contain, or ""."""
     name = representation_of(options)
     if name == "raw":
         # A later check refuses raw without a profile.
-        profile = tag_profile and read_profile(tag_profile)
+        profile = options.tag_profile and read_profile(options.tag_profile)
         return profile.names.pattern() if profile and profile.names.counts else ""
-    return "" if is_indexed(name) else symbol_pattern(name)
+    return "" if name == "indexed" else symbol_pattern(name)

@@ -3,22 +3,35 @@
 from collections.abc import Sequence
 
 from pairweave.pipelines.aligners.aligner_options import AlignerSettings
-from pairweave.pipelines.job_options.suggest_options import FitLengthsOptions, SuggestOptions
-from pairweave.pipelines.options.base import TranslatorOptions
+from pairweave.pipelines.job_options.suggest_options import SuggestOptions
+from pairweave.pipelines.options.base import SegmenterOptions, TranslatorOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.link_options import SymmetrizeOptions
-from pairweave.transforms.suggestions.suggestion_options import AlignedOptions, RandomOptions
+from pairweave.transforms.option_facts import mark_of
+from pairweave.transforms.suggestions.suggestion_options import (
+    OF_METHODS,
+    AlignedOptions,
+    FilterOptions,
+    RandomOptions,
+)
 
-OF_RANDOM = {*RandomOptions.model_fields, *FitLengthsOptions.model_fields}
+
+def _limits_of(*methods: str) -> set[str]:
+    """Return the limits of an example that apply to some methods alone."""
+    fields = FilterOptions.model_fields.items()
+    return {name for name, field in fields if mark_of(field, OF_METHODS) == list(methods)}
+
+
+OF_RANDOM = {*RandomOptions.model_fields, "fit_lengths"}
 OF_ALIGNMENT = {
     *AlignedOptions.model_fields,
     *SymmetrizeOptions.model_fields,
-    "min_confidence",
+    *_limits_of("alignment"),
     # All methods use tokens.
     *(AlignerSettings.model_fields.keys() - {"tokens"}),
     *TranslatorOptions.model_fields,
 }
-OF_SPANS = {"min_suggestion_words", "max_suggestion_words", "max_masked_share", "segmenter"}
+OF_SPANS = {*_limits_of("random", "alignment"), *SegmenterOptions.model_fields}
 
 
 def check_methods(options: SuggestOptions) -> None:

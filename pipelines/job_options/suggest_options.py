@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 import pydantic
 from pydantic import Field
 
-from pairweave.models.encoder.encoder_config import CompareUnit, HeadName
+from pairweave.models.encoder.encoder_options import IN_NAME, CompareUnit, HeadName
 from pairweave.pipelines.aligners.aligner_options import TranslationAlignerOptions
 from pairweave.pipelines.options.base import (
     PairInputOptions,
@@ -17,60 +17,33 @@ from pairweave.pipelines.options.base import (
     TranslatorOptions,
 )
 from pairweave.pipelines.options.corpus_options import TranslatedCorpus
-from pairweave.transforms.config import StepOptions
+from pairweave.pipelines.options.first_help import LANGUAGES, PLACE, RUN, TWO_FILES, FirstHelp
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
+from pairweave.transforms.inspection.look_options import LookOptions
 from pairweave.transforms.known_options import KnownPairOptions
 from pairweave.transforms.links.link_options import SymmetrizeOptions
-from pairweave.transforms.option_facts import FILES_OF_LAUNCHER, TRANSLATOR
+from pairweave.transforms.option_facts import FILES_OF_LAUNCHER, TRANSLATOR, listed_after
 from pairweave.transforms.output.origin_options import OriginOptions
-from pairweave.transforms.screen_options import MAX_TOKENS, MaxRatio, MaxTokens
+from pairweave.transforms.screen_options import MAX_TOKENS, MaxTokens
 from pairweave.transforms.suggestions.suggestion_options import (
     AlignedOptions,
     FilterOptions,
     HintOptions,
     MaskOptions,
     RandomOptions,
-    ScoreLimitOptions,
 )
+from pairweave.transforms.symbols.mask import MASK
 from pairweave.transforms.units import Notice
 
 
-class FitLengthsOptions(StepOptions):
-    """The golden set that random masks follow."""
-
-    fit_lengths: Annotated[Patterns, FILES_OF_LAUNCHER] = Field(
-        (),
-        description="golden set to imitate and compare with: its .mask, .tgt and optional .src "
-        "files",
-    )
-
-
-class ScorerOptions(StepOptions):
-    """Scores of examples."""
-
-    scorer: Annotated[str | None, TRANSLATOR] = Field(
-        None,
-        pattern=r"^(ctranslate2|transformers):.+$",
-        description="model from source to target, given as in --translator; with --reverse_scorer "
-        "it fills the column score: the dual conditional cross-entropy, lower is better",
-    )
-    reverse_scorer: Annotated[str | None, TRANSLATOR] = Field(
-        None,
-        pattern=r"^(ctranslate2|transformers):.+$",
-        description="model from target to source, likewise",
-    )
-
-
 class SuggestOptions(
+    LookOptions,
     OriginOptions,
     KnownPairOptions,
     RuleBlockOptions,
     HintOptions,
-    ScoreLimitOptions,
-    ScorerOptions,
     FilterOptions,
     AlignedOptions,
-    FitLengthsOptions,
     RandomOptions,
     MaskOptions,
     SymmetrizeOptions,
@@ -87,21 +60,46 @@ class SuggestOptions(
     """
 
     TRANSLATIONS: ClassVar[bool] = True
+    FIRST_HELP: ClassVar[FirstHelp | None] = FirstHelp(
+        f"pairweave suggest {TWO_FILES} \\\n  --translation_input mt.de.gz {LANGUAGES} "
+        "--output suggestions/",
+        f"source_input target_input translation_input {PLACE} methods aligner translator mix hint "
+        f"fit_lengths {RUN}",
+    )
 
     corpora: tuple[TranslatedCorpus, ...] = ()
+    fit_lengths: Annotated[Patterns, FILES_OF_LAUNCHER] = Field(
+        (),
+        description="golden set to imitate and compare with: its .mask, .tgt and optional .src "
+        "files",
+        json_schema_extra=listed_after("variants"),
+    )
+    scorer: Annotated[str | None, TRANSLATOR] = Field(
+        None,
+        pattern=r"^(ctranslate2|transformers):.+$",
+        description="model from source to target, given as in --translator; with --reverse_scorer "
+        "it fills the column score: the dual conditional cross-entropy, lower is better",
+        json_schema_extra=listed_after("min_confidence"),
+    )
+    reverse_scorer: Annotated[str | None, TRANSLATOR] = Field(
+        None,
+        pattern=r"^(ctranslate2|transformers):.+$",
+        description="model from target to source, likewise",
+        json_schema_extra=listed_after("scorer"),
+    )
     max_tokens: MaxTokens = Field(
         250,
         description="longest side, in tokens; Chinese and Japanese have one per character, Thai "
         "one per grapheme (with --max_source_words: that times --max_ratio, if it is more)",
     )
-    max_ratio: MaxRatio = Field(
-        3.0, description="largest ratio of two sides' token counts; inf for none"
+    head: HeadName = Field(
+        "ot", description="encoder: how links are found", json_schema_extra=IN_NAME
     )
-    head: HeadName = Field("ot", description="encoder: how links are found")
     unit: CompareUnit = Field(
         "words",
         description="encoder: units to compare: its pieces, or words (tokens), each the mean of "
         "its pieces",
+        json_schema_extra=IN_NAME,
     )
 
     @pydantic.model_validator(mode="before")
@@ -134,8 +132,6 @@ class SuggestOptions(
 
     def reserved_text(self) -> str:
         """Return the mask."""
-        from pairweave.transforms.suggestions.span_lengths import MASK
-
         return MASK
 
     def notices(self) -> Iterator[Notice]:

@@ -12,6 +12,7 @@ from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.job_options.pair_options import AlignOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
+from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
@@ -76,9 +77,9 @@ def finish(
     """
     links = shard.table
     if tokens is None:
-        found = hmm_reference.find(fitted)
+        fitted_reference = hmm_reference.find(fitted)
         # There is no model if there was no pair to train on.
-        tokens = None if found is None else hmm_reference.load(found).tokens
+        tokens = None if fitted_reference is None else hmm_reference.load(fitted_reference).tokens
     if tokens is not None:
         links = aligner.in_pieces(links, reference, tokens)
     data = links.select(schemas.ALIGNED.names).cast(schemas.ALIGNED)
@@ -91,7 +92,7 @@ JOB = Job(
     name="align",
     about=COMMANDS["align"].about,
     options=AlignOptions,
-    parts=(RULE_BLOCK, ALIGNER, SCREEN, SECOND_ALIGNER, KNOWN_PAIRS),
+    parts=(RULE_BLOCK, ALIGNER, SCREEN, SECOND_ALIGNER, KNOWN_PAIRS, LOOK),
     graph=graph,
     beside=line_files,
 )

@@ -5,16 +5,13 @@ from typing import Any
 import apache_beam as beam
 
 from pairweave.pipelines.command_line.command_table import COMMANDS
-from pairweave.pipelines.job_options.pair_options import (
-    AugmentOptions,
-    KeptLinksOptions,
-    MethodOptions,
-)
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.job_options.representation import representation_of
 from pairweave.pipelines.options.base import TranslatorOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.glossary_part import GLOSSARY
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
+from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
@@ -51,7 +48,7 @@ from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards.shard import Batches, Shard, Shards
 from pairweave.transforms.shards.shuffle import MakeShards
-from pairweave.transforms.tags.injection_options import GlossaryOptions
+from pairweave.transforms.tags.injection_options import MethodOptions
 from pairweave.transforms.tags.kept_tags import keep_or_inject_tags, own_symbols
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tag_counts import count_shapes, count_tags
@@ -64,8 +61,7 @@ def check(options: AugmentOptions) -> None:
     Raises:
         ConfigError: There are such options; the message names them.
     """
-    finding = (MethodOptions, GlossaryOptions, TranslatorOptions, KeptLinksOptions)
-    names = {name for kind in finding for name in kind.model_fields}
+    names = {*MethodOptions.model_fields, *TranslatorOptions.model_fields, "keep_links"}
     unused = sorted(options.model_fields_set & names)
     if options.mix == 0 and unused:
         unknown = ", ".join(f"--{name}" for name in unused)
@@ -212,6 +208,7 @@ JOB = Job(
         SEGMENTER,
         GLOSSARY,
         KNOWN_PAIRS,
+        LOOK,
     ),
     graph=graph,
     check=check,

@@ -228,15 +228,15 @@ def fitted_models(pipeline: beam.Pipeline, run: Run[BitextOptions]) -> dict[str,
             name: hmm_reference.find_whole(run.model_directory + place)
             for name, place in places.items()
         }
-        found: Batches | None = None
+        pairs: Batches | None = None
         previous, models = models, {}
         for name, reference in fitted.items():
             if reference is not None:
                 models[name] = reference
                 continue
-            if found is None:
-                found = pairs_to_fit_on(pipeline, run, plan, previous, iteration)
-            models[name] = fit_on(found, run, plan, name, places[name], iteration)
+            if pairs is None:
+                pairs = pairs_to_fit_on(pipeline, run, plan, previous, iteration)
+            models[name] = fit_on(pairs, run, plan, name, places[name], iteration)
     return models
 
 
@@ -251,16 +251,16 @@ def pairs_to_fit_on(
     find = found_pairs if models else sure_pairs
     step = EachDocument(find, models, settings=document_settings(run))
     documents = pipeline | f"Documents{iteration}" >> Documents(run.plan.units)
-    found: Batches = documents | f"Pairs{iteration}" >> step
+    pairs: Batches = documents | f"Pairs{iteration}" >> step
     if plan is not None:
         read = pipeline | f"Parallel{iteration}" >> ReadUnits(plan.units, run.limits)
         parallel = read | f"Screen{iteration}" >> Screen(run.screen)
-        found = (found, parallel) | f"Join{iteration}" >> beam.Flatten()
-    return found
+        pairs = (pairs, parallel) | f"Join{iteration}" >> beam.Flatten()
+    return pairs
 
 
 def fit_on(
-    found: Batches,
+    pairs: Batches,
     run: Run[BitextOptions],
     plan: Plan | None,
     name: str,
@@ -270,7 +270,7 @@ def fit_on(
     """Return an aligner fitted on pairs, or on a half of them.
 
     Args:
-        found: The pairs.
+        pairs: The pairs.
         run: The planned job.
         plan: The parallel text among them, if there is any.
         name: ``model``, or ``half_0`` or ``half_1`` for the pairs of that half.
@@ -280,7 +280,7 @@ def fit_on(
     options = run.options
     if name != "model":
         half = beam.Map(rows_of_half, half=int(name[-1])).with_output_types(pa.RecordBatch)
-        found = found | f"Rows_{name}" >> half
+        pairs = pairs | f"Rows_{name}" >> half
     fit = FitAligner(
         directory=run.model_directory + place,
         tokens=run.tokens,
@@ -295,7 +295,7 @@ def fit_on(
         nothing=_NOTHING_TO_FIT,
     )
     label = f"Fit{iteration}" + ("" if name == "model" else f"_{name}")
-    return beam.pvalue.AsSingleton(found | label >> fit)
+    return beam.pvalue.AsSingleton(pairs | label >> fit)
 
 
 def finish(shard: Shard, schema: pa.Schema) -> ShardOutput:

@@ -17,6 +17,7 @@ from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.detector_part import DETECTOR, check_detector
 from pairweave.pipelines.parts.earlier_part import EARLIER
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
+from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.score_weights_part import SCORE_WEIGHTS
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.parts.similarity_part import SIMILARITY
@@ -125,14 +126,14 @@ def graph(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset
     options, config = run.options, run.write_config
     aim = Aim(options.select_words, options.select_share)
     if aim == Aim() and options.duplicates != "near":
-        found = scored(pipeline, run, wanted)
+        judged = scored(pipeline, run, wanted)
     else:
-        found = selected(pipeline, run, wanted, aim)
+        judged = selected(pipeline, run, wanted, aim)
     if options.select_score is not None:
-        found = found | "Select" >> MapShards(reject_low_scores, least=options.select_score)
+        judged = judged | "Select" >> MapShards(reject_low_scores, least=options.select_score)
     reasons = rules.reasons(_rules(run))
     write = WriteShards(finish, config, annotate=options.annotate_only, reasons=reasons)
-    written = found | "Write" >> write
+    written = judged | "Write" >> write
     _ = written | "Commit" >> Commit(config, {}, allow_empty=options.allow_empty)
 
 
@@ -175,26 +176,26 @@ def scored(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozense
     if options.scores_are_given:
         shards = _shuffled(rows, run, wanted)
         take = beam.Map(take_scores, config=_rules(run)).with_output_types(Shard)
-        found = shards | "Score" >> take
+        with_scores = shards | "Score" >> take
     elif similarity is None:
-        found = by_aligner(rows, sampled, run, wanted, pieces)
+        with_scores = by_aligner(rows, sampled, run, wanted, pieces)
     elif similarity.reference.scorer == "margin":
-        found = by_margin(rows, run, wanted)
+        with_scores = by_margin(rows, run, wanted)
     else:
-        found = by_encoder(rows, sampled, run, wanted)
+        with_scores = by_encoder(rows, sampled, run, wanted)
     copies, nothing = pick(DuplicateConfig, options), nothing_to_fit(options)
     settled = beam.Map(settle, copies=copies, nothing=nothing)
-    found = found | "Settle" >> settled.with_output_types(Shard)
+    with_scores = with_scores | "Settle" >> settled.with_output_types(Shard)
     earlier = run.need(EARLIER)
     if earlier is None:
-        return found
+        return with_scores
     division = Division(
         place=Place(run.write_config.output, run.write_config.plan),
         shards=run.shards,
         parts=parts_of(earlier.rows, run.shards),
         masked=options.duplicates != "exact",
     )
-    return found | "Earlier" >> RejectEarlier(earlier, run.limits, division)
+    return with_scores | "Earlier" >> RejectEarlier(earlier, run.limits, division)
 
 
 def by_aligner(
@@ -302,7 +303,7 @@ JOB = Job(
     name="filter",
     about=COMMANDS["filter"].about,
     options=FilterJobOptions,
-    parts=(DETECTOR, ALIGNER, SIMILARITY, SCREEN, EARLIER, KNOWN_PAIRS, SCORE_WEIGHTS),
+    parts=(DETECTOR, ALIGNER, SIMILARITY, SCREEN, EARLIER, KNOWN_PAIRS, SCORE_WEIGHTS, LOOK),
     graph=graph,
     without_run=preview,
     check_run=check_run,

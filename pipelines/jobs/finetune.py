@@ -197,11 +197,11 @@ def _is_finished(output: str, plan: str) -> bool:
     path = files.join(output, run_files.MANIFEST)
     if not files.exists(path):
         return False
-    found = read_manifest(path)
-    if found.get("plan_sha256") != plan:
+    manifest = read_manifest(path)
+    if manifest.get("plan_sha256") != plan:
         return False
-    run_files.check_names(found, path)
-    for entry in found["files"]:
+    run_files.check_names(manifest, path)
+    for entry in manifest["files"]:
         path = files.join(output, entry["name"])
         if not files.exists(path) or _entry(output, entry["name"]) != entry:
             return False
@@ -242,7 +242,10 @@ def _commit(
     line = str(run.document["signature"])
     rejected = rejects_of(rejected.unify_dictionaries().combine_chunks())
     files.write_bytes(files.join(output, rejects), encode_parquet(rejected, line))
-    losses = {name: [round(loss, 6) for loss in found] for name, found in made.losses.items()}
+    losses = {
+        name: [round(loss, 6) for loss in of_objective]
+        for name, of_objective in made.losses.items()
+    }
     training = {"pairs": made.pairs, "steps": made.updates, "losses": losses}
     files.write_bytes(files.join(output, TRAINING), to_json(training))
     for directory in (output, files.join(output, REJECTS)):

@@ -6,6 +6,7 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.job_options.pair_options import FitOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
+from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.run.job import Job
@@ -85,7 +86,7 @@ JOB = Job(
     name="fit",
     about=COMMANDS["fit"].about,
     options=FitOptions,
-    parts=(RULE_BLOCK, ALIGNER, SCREEN),
+    parts=(RULE_BLOCK, ALIGNER, SCREEN, LOOK),
     graph=graph,
     commit=commit,
 )

@@ -15,6 +15,7 @@ from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.golden_part import GOLDEN
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
+from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.pair_scorer_part import PAIR_SCORER
 from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
 from pairweave.pipelines.parts.screen_part import SCREEN
@@ -41,7 +42,6 @@ from pairweave.transforms.suggestions.aligned_masks import AlignedConfig
 from pairweave.transforms.suggestions.hints import HintConfig
 from pairweave.transforms.suggestions.pair_filters import filter_pairs
 from pairweave.transforms.suggestions.random_masks import RandomConfig
-from pairweave.transforms.suggestions.span_lengths import MASK
 from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
 from pairweave.transforms.suggestions.suggestion_scores import Scorer
 from pairweave.transforms.suggestions.suggestions import (
@@ -49,6 +49,7 @@ from pairweave.transforms.suggestions.suggestions import (
     draw_span_pairs,
     make_suggestions,
 )
+from pairweave.transforms.symbols.mask import MASK
 
 
 def check(options: SuggestOptions) -> None:
@@ -175,6 +176,7 @@ JOB = Job(
         GOLDEN,
         SEGMENTER,
         KNOWN_PAIRS,
+        LOOK,
     ),
     graph=graph,
     check=check,

@@ -13,10 +13,12 @@ import pydantic
 from pydantic import Field
 
 from pairweave.models.translators.translation_options import TranslationOptions
+from pairweave.pipelines.options.first_help import FirstHelp
 from pairweave.pipelines.process.memory import SIZE
 from pairweave.transforms.config import SeedOptions, StepOptions
 from pairweave.transforms.filtering.rule_options import DETECTORS
 from pairweave.transforms.option_facts import (
+    AGREES,
     FILES,
     OF_COMMAND,
     OF_ONE_RUN,
@@ -27,6 +29,7 @@ from pairweave.transforms.option_facts import (
     UNPLANNED,
     UNSAID,
     Metavar,
+    in_short,
     marked,
     not_at_night,
 )
@@ -37,17 +40,17 @@ LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$"
 GIVEN_TOKENS = r"^(words|whitespace|sentencepiece:.+)$"
 _TRAINED_TOKENS = r"^(words|whitespace|sentencepiece(:.+)?)$"
 ANY_TOKENS = r"^(words|whitespace|pieces|sentencepiece(:.+)?)$"
-TOKEN_BUDGET = r"^(auto|[1-9][0-9]{0,7})$"
 PATTERN_TEXTS = {
     DETECTORS: "must be none, cld2, langid, lingua or fasttext:FILE",
     LANGUAGE: "must be a language tag such as en or pt-BR",
     GIVEN_TOKENS: "must be words, whitespace or sentencepiece:MODEL",
     _TRAINED_TOKENS: "must be words, whitespace, sentencepiece or sentencepiece:MODEL",
     ANY_TOKENS: "must be words, whitespace, pieces, sentencepiece or sentencepiece:MODEL",
-    TOKEN_BUDGET: "must be auto or a whole number from 1 to 99,999,999",
     SIZE: "must be a size with its unit, such as 2GiB or 512MiB",
 }
 """Messages for values that do not match a pattern."""
+
+FITTED_MODEL = in_short("fitted aligner to use (default: fit one on the input)")
 
 Language = Annotated[str, Field(pattern=LANGUAGE), Metavar("TAG")]
 
@@ -57,16 +60,17 @@ def _listed(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
-def as_text(value: object) -> object:
-    """Accept a number in YAML for an option that also takes a word."""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
 Patterns = Annotated[tuple[str, ...], pydantic.BeforeValidator(_listed)]
 
 
 class Options(StepOptions):
-    """Base of all option models; the first line of a model's docstring is a title in the help."""
+    """Base of all option models; the first line of a model's docstring is a title in the help.
+
+    Attributes:
+        FIRST_HELP: What ``--help`` shows first; None if all options fit on one screen.
+    """
+
+    FIRST_HELP: ClassVar[FirstHelp | None] = None
 
 
 def left_out_options(options: Options) -> set[str]:
@@ -130,21 +134,21 @@ class ScreenOptions(ScreenLimits, Options):
     """The screen, which rejects pairs before the costly steps."""
 
     exclude: Annotated[Patterns, FILES] = Field(
-        (), description="dev and test files, one sentence per line, whose sentences are rejected"
+        (),
+        description="dev and test files, one sentence per line, whose sentences are rejected",
+        json_schema_extra=in_short("dev and test sets whose sentences are rejected"),
     )
 
 
 class WordAlignerOptions(StepOptions):
     """The tokens to align, and the aligner."""
 
-    OF_OTHER_STEPS: ClassVar[frozenset[str]] = frozenset()
-    """Options that share a name with an aligner's option but belong to another step of the job."""
-
     tokens: Annotated[str | None, SUBWORDS] = Field(
         None,
         pattern=GIVEN_TOKENS,
         description="units to align: words, whitespace or sentencepiece:MODEL (default words, or "
         "those of the given model)",
+        json_schema_extra=AGREES,
     )
 
     @property
@@ -197,6 +201,7 @@ class TrainedTokenOptions(FitSettings):
         pattern=_TRAINED_TOKENS,
         description="units to align: words, whitespace, sentencepiece:MODEL, or sentencepiece to "
         "train a model on a sample (default words, or those of the given model)",
+        json_schema_extra=AGREES,
     )
     vocabulary: int = Field(
         16_000, ge=256, description="pieces of a SentencePiece model trained on a sample"
@@ -211,6 +216,7 @@ class SegmenterOptions(Options):
         description="words of Chinese, Japanese, Thai, Lao, Khmer and Burmese: dictionary, from "
         "the dictionaries of ICU and jieba (pip install 'pairweave[segment]'); none, each "
         "character is a word; auto, dictionary if the input is in such a language",
+        json_schema_extra=AGREES,
     )
 
     @property
@@ -258,8 +264,44 @@ class PlaceOptions(SeedOptions, OutputOptions, Options):
     )
 
 
-class RunOptions(PlaceOptions):
-    """Running: options of a job with a graph that makes shards."""
+class PlannedOptions(PlaceOptions, WordAlignerOptions, ScreenOptions, InputOptions):
+    """Tokens: with input, screen and output, the options of every job on a corpus."""
+
+    DOCUMENTS: ClassVar[bool] = False
+    """Whether the input is documents, whose rows are known only once they are aligned."""
+
+    WRITES_ROWS: ClassVar[bool] = True
+    """Whether the job writes rows; otherwise it only writes rejects, and its output is a model."""
+
+    TRANSLATIONS: ClassVar[bool] = False
+    """Whether the screen also judges the translation of a pair."""
+
+    @property
+    def splits(self) -> bool:
+        """Return True if workers split rows of the input, so their number is unknown."""
+        return False
+
+    def reserved_text(self) -> str:
+        """Return a pattern (RE2) of the output's own symbols, which no text may contain, or ""."""
+        return ""
+
+    def notices(self) -> Iterator[Notice]:
+        """Yield notices about options that may not have the intended effect."""
+        yield from ()
+
+    @property
+    def aligns(self) -> bool:
+        """Return True if the job needs an aligner, and fits one if none is given."""
+        return False
+
+    @property
+    def writes_every_pair(self) -> bool:
+        """Return True if the rows of the job include pairs that it would reject."""
+        return False
+
+
+class GraphOptions(PlannedOptions):
+    """Running: options of every job with a graph that makes shards."""
 
     shard_pairs: int = Field(
         65_536,
@@ -313,46 +355,6 @@ class RunOptions(PlaceOptions):
         "a later run while all others are finished; 0: the last attempt is the end",
         json_schema_extra=UNPLANNED,
     )
-
-
-class PlannedOptions(PlaceOptions, WordAlignerOptions, ScreenOptions, InputOptions):
-    """Tokens: with input, screen and output, the options of every job on a corpus."""
-
-    DOCUMENTS: ClassVar[bool] = False
-    """Whether the input is documents, whose rows are known only once they are aligned."""
-
-    TRANSLATIONS: ClassVar[bool] = False
-    """Whether the screen also judges the translation of a pair."""
-
-    @property
-    def splits(self) -> bool:
-        """Return True if workers split rows of the input, so their number is unknown."""
-        return False
-
-    def reserved_text(self) -> str:
-        """Return a pattern (RE2) of the output's own symbols, which no text may contain, or ""."""
-        return ""
-
-    def notices(self) -> Iterator[Notice]:
-        """Yield notices about options that may not have the intended effect."""
-        yield from ()
-
-    @property
-    def aligns(self) -> bool:
-        """Return True if the job needs an aligner, and fits one if none is given."""
-        return False
-
-    @property
-    def writes_every_pair(self) -> bool:
-        """Return True if the rows of the job include pairs that it would reject."""
-        return False
-
-
-class GraphOptions(RunOptions, PlannedOptions):
-    """Options of every job with a graph that makes shards."""
-
-    WRITES_ROWS: ClassVar[bool] = True
-    """Whether shards have rows; otherwise they only have rejects, and the output is a model."""
 
     @property
     def shards_are_independent(self) -> bool:

@@ -9,12 +9,11 @@ from pairweave.pipelines.options.corpus_options import FieldOptions
 from pairweave.pipelines.options.format_names import FormatOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats import registry
+from pairweave.transforms.option_facts import AGREES, GIVES_PAIRS, mark_of, marked
 from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.units import CorpusInput
 
-_PAIR_FILES = ("input", "source_input", "target_input")
-
-_OF_RUN = ("corpus", "licence")
+_OF_RUN = tuple(Corpus.model_fields)
 """What the pairs of a finished run keep."""
 
 _OF_FILES = tuple(FieldOptions.model_fields)
@@ -35,12 +34,13 @@ def corpora_of(options: InputOptions) -> tuple[CorpusInput, ...]:
     kind = options.corpus_kind()
     given = options.model_fields_set & kind.model_fields.keys()
     single = kind(**{name: getattr(options, name) for name in given})
-    has_single = _has(single, *_PAIR_FILES, "from_run")
+    has_single = _gives(single, "files") or _gives(single, "runs")
     if not options.corpora:
         if not has_single:
             raise ConfigError(f"no input: give {_ways(kind)}, or a YAML file with corpora")
         return tuple(_corpus_inputs(single, given))
-    if has_single or _has(single, "translation_input", "score_input") or single.corpus is not None:
+    has_more = _gives(single, "translations") or getattr(single, "score_input", None)
+    if has_single or has_more or single.corpus is not None:
         raise ConfigError(f"give corpora in the YAML file, or corpus, {_ways(kind)}, not both")
     around = {name: getattr(single, name) for name in single.model_fields_set}
     names = [corpus.corpus for corpus in options.corpora]
@@ -55,9 +55,15 @@ def corpora_of(options: InputOptions) -> tuple[CorpusInput, ...]:
     return tuple(corpora)
 
 
-def _has(corpus: Corpus, *names: str) -> bool:
-    """Return True if one of some files is given; a job's corpora need not have all options."""
-    return any(getattr(corpus, name, ()) for name in names)
+def _giving(kind: type[Corpus], what: str) -> list[str]:
+    """Return the options that name the files, the runs or the translations of a corpus."""
+    fields = kind.model_fields.items()
+    return [name for name, field in fields if mark_of(field, GIVES_PAIRS) == what]
+
+
+def _gives(corpus: Corpus, what: str) -> bool:
+    """Return True if a corpus has files, runs or translations; not every job's can have all."""
+    return any(getattr(corpus, name) for name in _giving(type(corpus), what))
 
 
 def _ways(kind: type[Corpus]) -> str:
@@ -81,15 +87,15 @@ def _corpus_inputs(corpus: Corpus, own: Collection[str]) -> Iterator[CorpusInput
         ConfigError: A corpus of finished runs sets what their pairs have: a name, a licence, or
             the columns that texts are read from.
     """
-    values = corpus.model_dump(exclude={"corpus", "licence", "from_run"})
+    values = corpus.model_dump(exclude={*_OF_RUN, *_giving(type(corpus), "runs")})
     runs = getattr(corpus, "from_run", ())
     check_run_options(corpus, own)
     _check_tags_differ(corpus, own)
-    if _has(corpus, *_PAIR_FILES) or not runs:
+    if _gives(corpus, "files") or not runs:
         yield _corpus_input(corpus.corpus, values)
     for directory in runs:
         yield input_of_run(
-            directory, values["source_lang"], values["target_lang"], _reading_settings(values)
+            directory, values["source_lang"], values["target_lang"], _reading_settings(corpus)
         )
 
 
@@ -104,7 +110,7 @@ def check_run_options(corpus: Corpus, own: Collection[str]) -> None:
         ConfigError: It sets what the pairs have: a name, a licence, or the columns that texts are
             read from.
     """
-    if not getattr(corpus, "from_run", ()) or _has(corpus, *_PAIR_FILES):
+    if not getattr(corpus, "from_run", ()) or _gives(corpus, "files"):
         return
     for name in (*_OF_RUN, *_OF_FILES):
         if name in own and getattr(corpus, name) is not None:
@@ -124,10 +130,12 @@ def _check_tags_differ(corpus: Corpus, own: Collection[str]) -> None:
         raise ConfigError("tags_differ: only with --inline_tags index; add that, or leave it out")
 
 
-def _reading_settings(values: dict[str, Any]) -> dict[str, Any]:
+def _reading_settings(corpus: Corpus) -> dict[str, Any]:
     """Return the settings for reading the rows of a finished run, by the names of `CorpusInput`."""
-    left_out = {*_PAIR_FILES, *_OF_FILES, "source_lang", "target_lang", *FormatOptions.model_fields}
-    return {name: value for name, value in values.items() if name not in left_out}
+    kind = type(corpus)
+    left_out = {*_OF_RUN, *_giving(kind, "runs"), *_giving(kind, "files"), *_OF_FILES}
+    left_out |= {*marked(kind, AGREES), *FormatOptions.model_fields}
+    return corpus.model_dump(exclude=left_out)
 
 
 def _corpus_input(name: str | None, values: dict[str, Any]) -> CorpusInput:
@@ -149,6 +157,6 @@ def _implies_source_lang(form: str | None, inputs: Sequence[str]) -> bool:
     if form is not None and registry.input_format(form).source_lang is not None:
         return True
     names = [re.sub(r"\.(gz|zst)$", "", name) for name in inputs]
-    found = registry.extensions() if names else {}
-    implying = tuple(ending for ending, each in found.items() if each.source_lang is not None)
+    formats = registry.extensions() if names else {}
+    implying = tuple(ending for ending, each in formats.items() if each.source_lang is not None)
     return bool(names) and all(name.endswith(implying) for name in names)

@@ -17,10 +17,14 @@ from pairweave.pipelines.options.base import Corpus, Language, Patterns
 from pairweave.pipelines.options.format_names import FormatOptions, InputFormatName
 from pairweave.transforms.config import StepOptions
 from pairweave.transforms.option_facts import (
+    AGREES,
     CORPUS_FILES,
     FINISHED_RUNS,
     NAMES_INPUT,
+    SHAPES_TEXT,
     UNSAID,
+    gives_pairs,
+    listed_after,
     not_at_night,
 )
 
@@ -31,15 +35,19 @@ class PairFileOptions(StepOptions):
     input: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="files or globs with both sides: .tsv .csv .jsonl .parquet .po .tmx .xlf "
-        "[.gz .zst]",
+        "[.gz .zst] or .zip of OPUS",
+        json_schema_extra=gives_pairs("files"),
     )
     from_run: Annotated[Patterns, FINISHED_RUNS] = Field(
         (),
         description="finished runs of bitext, filter or align whose rows to read: pairs keep their "
         "id, corpus, file, line and languages",
-        json_schema_extra=not_at_night(
-            "the pairs of a run keep the corpora of that run; give the files themselves"
-        ),
+        json_schema_extra={
+            **gives_pairs("runs"),
+            **not_at_night(
+                "the pairs of a run keep the corpora of that run; give the files themselves"
+            ),
+        },
     )
 
 
@@ -47,16 +55,24 @@ class SideOptions(StepOptions):
     """Files with one side each, and the languages of both sides."""
 
     source_input: Annotated[Patterns, CORPUS_FILES] = Field(
-        (), description="line-parallel text, the source side"
+        (),
+        description="line-parallel text, the source side",
+        json_schema_extra=gives_pairs("files"),
     )
     target_input: Annotated[Patterns, CORPUS_FILES] = Field(
-        (), description="line-parallel text, the target side"
+        (),
+        description="line-parallel text, the target side",
+        json_schema_extra=gives_pairs("files"),
     )
     source_lang: Language | None = Field(
-        None, description="BCP 47 tag of the source language (default und; en for PO)"
+        None,
+        description="BCP 47 tag of the source language (default und; en for PO)",
+        json_schema_extra=AGREES,
     )
     target_lang: Language | None = Field(
-        None, description="BCP 47 tag of the target language (default und)"
+        None,
+        description="BCP 47 tag of the target language (default und)",
+        json_schema_extra=AGREES,
     )
 
 
@@ -83,7 +99,9 @@ class TranslationFileOptions(StepOptions):
     """Machine translations of the source."""
 
     translation_input: Annotated[Patterns, CORPUS_FILES] = Field(
-        (), description="line-parallel machine translation of the source"
+        (),
+        description="line-parallel machine translation of the source",
+        json_schema_extra=gives_pairs("translations"),
     )
     translation_field: str | None = Field(
         None,
@@ -141,52 +159,6 @@ class GivenLinkOptions(StepOptions):
     )
 
 
-class TagSyntaxOptions(StepOptions):
-    """The syntax of tags in texts."""
-
-    inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
-        None,
-        description="syntax of tags in texts (default html for PO, else xml)",
-    )
-
-
-class InlineTagOptions(TagSyntaxOptions):
-    """Tags in the texts of a job whose rows have no place for them."""
-
-    inline_tags: Literal["raw", "strip", "reject"] | None = Field(
-        None,
-        description="tags inside texts: raw leaves them, strip removes them, reject rejects the "
-        "pair (default strip for TMX, XLIFF and LXM, else raw)",
-    )
-
-
-class KeptTagOptions(TagSyntaxOptions):
-    """Tags in the texts of a job that can keep them as the tags of their pairs."""
-
-    inline_tags: Literal["raw", "strip", "index", "reject"] | None = Field(
-        None,
-        description="tags inside texts: raw leaves them, strip removes them, index turns them into "
-        "the pair's tags, reject rejects the pair (default strip for TMX, XLIFF and LXM, else raw)",
-    )
-    tags_differ: Literal["reject", "keep"] = Field(
-        "reject",
-        description="pairs whose sides have different tags, with --inline_tags index; keep keeps "
-        "the tags that both have",
-    )
-
-
-class EntityOptions(StepOptions):
-    """HTML entities."""
-
-    html_entities: Literal["decode", "reject", "keep"] = Field(
-        "keep",
-        description="HTML entities in texts (&#39; &quot; &amp;), as in machine translations: "
-        "decode turns them into characters once, but never into a tag; reject rejects the pair; "
-        "keep leaves them, and reports columns with many",
-        json_schema_extra=UNSAID,
-    )
-
-
 class ControlOptions(StepOptions):
     """Control characters."""
 
@@ -194,41 +166,59 @@ class ControlOptions(StepOptions):
         "keep",
         description="C1 control characters (U+0080 to U+009F), as in text of another encoding: "
         "mend reads them as windows-1252, reject rejects the pair, keep leaves and reports them",
-        json_schema_extra=UNSAID,
+        json_schema_extra={**UNSAID, **SHAPES_TEXT},
     )
 
 
-class DocumentFileOptions(StepOptions):
-    """Tables of document pairs, and the pairing of files."""
+class DocumentCorpus(ControlOptions, FieldOptions, SideOptions, Corpus):
+    """Location of a corpus: document pairs in two files each, or in the rows of tables."""
 
     input: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="tables with one document pair per row: .tsv .csv .jsonl .parquet [.gz .zst]",
+        json_schema_extra={**gives_pairs("files"), **listed_after("licence")},
     )
     document_field: str | None = Field(
         None,
         min_length=1,
         description="field or column of a document's id or URL in --input",
+        json_schema_extra=listed_after("input"),
     )
     pair_by: Literal["order", "name"] = Field(
         "order",
         description="how to pair files of --source_input and --target_input: order, the n-th ones; "
         "name, those with the same name, except for the language, below the patterns' fixed "
         "directories (a/b.en.txt, a/b.fr.txt)",
-        json_schema_extra=NAMES_INPUT,
+        json_schema_extra={**NAMES_INPUT, **listed_after("document_field")},
     )
-
-
-class DocumentCorpus(ControlOptions, FieldOptions, SideOptions, DocumentFileOptions, Corpus):
-    """Location of a corpus: document pairs in two files each, or in the rows of tables."""
 
 
 class _AnyPairCorpus(FormatOptions, FieldOptions, SideOptions, PairFileOptions):
     """Files of sentence pairs: ``input``, or ``source_input`` with ``target_input``."""
 
+    inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
+        None,
+        description="syntax of tags in texts (default html for PO, else xml)",
+        json_schema_extra=SHAPES_TEXT,
+    )
+    html_entities: Literal["decode", "reject", "keep"] = Field(
+        "keep",
+        description="HTML entities in texts (&#39; &quot; &amp;), as in machine translations: "
+        "decode turns them into characters once, but never into a tag; reject rejects the pair; "
+        "keep leaves them, and reports columns with many",
+        json_schema_extra={**UNSAID, **SHAPES_TEXT},
+    )
 
-class PairCorpus(ControlOptions, EntityOptions, InlineTagOptions, _AnyPairCorpus, Corpus):
-    """Location of a corpus: sentence pairs."""
+
+class PairCorpus(ControlOptions, _AnyPairCorpus, Corpus):
+    """Location of a corpus: sentence pairs. Its rows have no place for the tags of their texts."""
+
+    inline_tags: Literal["raw", "strip", "reject"] | None = Field(
+        None,
+        description="tags inside texts: raw leaves them, strip removes them, reject rejects the "
+        "pair (default strip for TMX, XLIFF and LXM, else raw)",
+        json_schema_extra={**SHAPES_TEXT, **listed_after("inline_syntax")},
+    )
 
 
 class ScoredCorpus(ScoreFileOptions, ScoreFieldOptions, PairCorpus):
@@ -243,7 +233,18 @@ class TranslatedCorpus(GivenLinkOptions, ScoreFieldOptions, TranslationFileOptio
     """Location of a corpus: sentence pairs, perhaps with translations, scores and links."""
 
 
-class TaggedCorpus(
-    GivenLinkOptions, ControlOptions, EntityOptions, KeptTagOptions, _AnyPairCorpus, Corpus
-):
+class TaggedCorpus(GivenLinkOptions, ControlOptions, _AnyPairCorpus, Corpus):
     """Location of a corpus: sentence pairs, perhaps with links, whose tags may be kept."""
+
+    inline_tags: Literal["raw", "strip", "index", "reject"] | None = Field(
+        None,
+        description="tags inside texts: raw leaves them, strip removes them, index turns them into "
+        "the pair's tags, reject rejects the pair (default strip for TMX, XLIFF and LXM, else raw)",
+        json_schema_extra={**SHAPES_TEXT, **listed_after("inline_syntax")},
+    )
+    tags_differ: Literal["reject", "keep"] = Field(
+        "reject",
+        description="pairs whose sides have different tags, with --inline_tags index; keep keeps "
+        "the tags that both have",
+        json_schema_extra=listed_after("inline_tags"),
+    )

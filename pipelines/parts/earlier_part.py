@@ -2,17 +2,19 @@
 
 from typing import Any
 
-from pairweave.pipelines.job_options.filter_options import EarlierOptions, FilterJobOptions
+from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.options.corpora import corpora_of
+from pairweave.pipelines.options.corpus_options import ScoredCorpus
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import SHAPES_TEXT, marked
 from pairweave.transforms.output import run_files
 from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.storage import files
 from pairweave.transforms.units import CorpusInput, Plan
 
-_READING = ("html_entities", "c1_controls", "inline_tags", "inline_syntax")
+_READING = sorted(marked(ScoredCorpus, SHAPES_TEXT))
 """Text options that apply to the earlier corpus too, so that equal texts match."""
 
 
@@ -20,7 +22,7 @@ class EarlierPart(Part[FilterJobOptions, Plan | None]):
     """The plan of the pairs to exclude; None if there are none."""
 
     name = "earlier"
-    options = EarlierOptions
+    options = FilterJobOptions
 
     def plan(self, options: FilterJobOptions, planning: Planning) -> Settled[Plan | None]:
         """Plan the earlier corpus, whose files are in the plan without their paths.
@@ -73,14 +75,14 @@ def _run_input(directory: str, source: str, target: str, reading: dict[str, Any]
     Raises:
         ConfigError: The run cannot be read, or is in other languages than the corpus.
     """
-    found = input_of_run(directory, None, None, reading)
-    if (found.source_lang, found.target_lang) != (source, target):
+    earlier = input_of_run(directory, None, None, reading)
+    if (earlier.source_lang, earlier.target_lang) != (source, target):
         raise ConfigError(
-            f"--earlier {directory}: its pairs are {found.source_lang}-{found.target_lang}, those "
-            f"of the corpus {source}-{target}; give --source_lang and --target_lang, or leave "
-            "the run out"
+            f"--earlier {directory}: its pairs are {earlier.source_lang}-{earlier.target_lang}, "
+            f"those of the corpus {source}-{target}; give --source_lang and --target_lang, or "
+            "leave the run out"
         )
-    return found
+    return earlier
 
 
 def _is_run(given: str) -> bool:

@@ -4,7 +4,7 @@ from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.tags.glossary import Glossary, read_glossary
-from pairweave.transforms.tags.injection_options import GlossaryOptions
+from pairweave.transforms.tags.injection_options import MethodOptions
 from pairweave.transforms.text.stemming import stemmer_name
 
 
@@ -12,7 +12,7 @@ class GlossaryPart(Part[AugmentOptions, Glossary | None]):
     """The glossary; None for another method."""
 
     name = "glossary"
-    options = GlossaryOptions
+    options = MethodOptions
 
     def plan(self, options: AugmentOptions, planning: Planning) -> Settled[Glossary | None]:
         """Read the glossary.
@@ -21,7 +21,7 @@ class GlossaryPart(Part[AugmentOptions, Glossary | None]):
             ConfigError: It is missing, superfluous, or cannot be read.
         """
         if options.method != "glossary":
-            for name in sorted(options.model_fields_set & GlossaryOptions.model_fields.keys()):
+            for name in sorted(options.model_fields_set & {"glossary", "glossary_match"}):
                 raise ConfigError(
                     f"--{name} applies only to tags around terms; give --method glossary as well"
                 )

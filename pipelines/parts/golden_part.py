@@ -1,6 +1,6 @@
 """The golden set that the random masks of ``suggest`` follow."""
 
-from pairweave.pipelines.job_options.suggest_options import FitLengthsOptions, SuggestOptions
+from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.parts.file_facts import files_facts
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.suggestions.span_lengths import Histograms, from_json, read_golden
@@ -10,7 +10,7 @@ class GoldenPart(Part[SuggestOptions, Histograms | None]):
     """Statistics of the golden set; None if none is given."""
 
     name = "golden"
-    options = FitLengthsOptions
+    options = SuggestOptions
 
     def plan(self, options: SuggestOptions, planning: Planning) -> Settled[Histograms | None]:
         """Read the golden set.

@@ -8,7 +8,7 @@ import numpy as np
 from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator import TranslatorConfig, parse_translator
 from pairweave.models.translators.translator_reference import TranslatorReference
-from pairweave.pipelines.job_options.suggest_options import ScorerOptions
+from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.units import Unit
@@ -41,13 +41,13 @@ class PairScorer:
         )
 
 
-class PairScorerPart(Part[ScorerOptions, PairScorer | None]):
+class PairScorerPart(Part[SuggestOptions, PairScorer | None]):
     """The models that score examples; None if none are given."""
 
     name = "pair_scorer"
-    options = ScorerOptions
+    options = SuggestOptions
 
-    def plan(self, options: ScorerOptions, planning: Planning) -> Settled[PairScorer | None]:
+    def plan(self, options: SuggestOptions, planning: Planning) -> Settled[PairScorer | None]:
         """Find both models.
 
         Raises:

@@ -17,7 +17,7 @@ from typing_extensions import TypeVar
 from pairweave.models.model_store import ModelReference
 from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.transforms.config import StepOptions
-from pairweave.transforms.units import CorpusInput, Plan, ReadLimits
+from pairweave.transforms.units import CorpusInput, Notice, Plan, ReadLimits
 
 OptionsT = TypeVar("OptionsT", bound=StepOptions)
 NeedT = TypeVar("NeedT")
@@ -73,6 +73,7 @@ class Settled(Generic[NeedT]):
         learned: Its models that were learned from pairs of two languages.
         fitting: The model that the run makes first; None if it makes none.
         recorded: Digests of models that each shard's receipt names.
+        notices: What it has to say of the input.
     """
 
     need: NeedT
@@ -85,6 +86,7 @@ class Settled(Generic[NeedT]):
     learned: tuple[Learned, ...] = ()
     fitting: Fitting | None = None
     recorded: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    notices: tuple[Notice, ...] = ()
 
     def with_threads(self, threads: int) -> "Settled[NeedT]":
         """Return a copy whose model, if it has one, processes up to ``threads`` batches at once."""

@@ -9,6 +9,7 @@ from pairweave.pipelines.parts.detector_part import check_detector, detector_set
 from pairweave.pipelines.parts.part import Learned, Part, Planning, Settled
 from pairweave.pipelines.steps.minimum_score import Minimum
 from pairweave.transforms.filtering.rule_block import RuleBlock, RuleBlockOptions
+from pairweave.transforms.filtering.rule_options import RuleOptions
 from pairweave.transforms.filtering.rules import rule_config
 from pairweave.transforms.filtering.score import read_weights
 from pairweave.transforms.storage import files
@@ -16,7 +17,7 @@ from pairweave.transforms.storage import files
 if TYPE_CHECKING:
     from pairweave.transforms.filtering.rules import RuleConfig
 
-_OF_SCORE = frozenset({"min_score", "score_model"})
+_OF_SCORE = frozenset(RuleBlock.model_fields.keys() - RuleOptions.model_fields.keys())
 """Keys that are in the plan only if pairs are scored."""
 
 

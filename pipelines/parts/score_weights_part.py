@@ -1,6 +1,6 @@
 """The weights of the default score of ``filter``."""
 
-from pairweave.pipelines.job_options.filter_options import GIVEN, FilterJobOptions, ScoreOptions
+from pairweave.pipelines.job_options.filter_options import GIVEN, FilterJobOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.filtering.score import Weights, read_weights
 
@@ -9,7 +9,7 @@ class ScoreWeightsPart(Part[FilterJobOptions, Weights | None]):
     """The weights; None if an encoder scores the pairs or they come with their scores."""
 
     name = "score_weights"
-    options = ScoreOptions
+    options = FilterJobOptions
 
     def plan(self, options: FilterJobOptions, planning: Planning) -> Settled[Weights | None]:
         """Read the weights, or say that scores are given."""

@@ -11,7 +11,6 @@ from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
 
-OPTIONS = ("second_aligner", "combine")
 _SECOND = "--second_aligner"
 
 

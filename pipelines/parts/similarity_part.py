@@ -7,17 +7,24 @@ from pairweave.models.similarity import idf, scorer_reference, vector_projection
 from pairweave.models.similarity.idf import IdfReference
 from pairweave.models.similarity.scorer_reference import SimilarityReference
 from pairweave.models.similarity.similarity_config import SimilarityConfig
-from pairweave.models.similarity.similarity_options import (
-    MarginOptions,
-    SimilarityOptions,
-    YisiOptions,
-)
+from pairweave.models.similarity.similarity_options import OF_SCORER, SimilarityOptions
 from pairweave.pipelines.job_options.filter_options import FilterJobOptions
+from pairweave.pipelines.options.base import FitSettings, WordAlignerOptions
 from pairweave.pipelines.parts.part import Fitting, Learned, Part, Planning, Settled
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import mark_of
 
-OF_HMM = frozenset({"model", "score_weights", "fit_pairs", "decode"})
+OF_HMM = frozenset(
+    {
+        *(FitSettings.model_fields.keys() - WordAlignerOptions.model_fields.keys()),
+        *(
+            name
+            for name, field in FilterJobOptions.model_fields.items()
+            if mark_of(field, OF_SCORER) == "hmm"
+        ),
+    }
+)
 """Options that only the statistical aligner's scores need."""
 
 
@@ -162,14 +169,15 @@ def _check_scorer(options: SimilarityOptions) -> None:
     Raises:
         ConfigError: There are such options.
     """
-    of_yisi = {*YisiOptions.model_fields, "idf", "idf_pairs", "projection", "sweep_layers"}
-    own, other = ("margin", of_yisi), ("yisi2", set(MarginOptions.model_fields))
-    scorer, foreign = other if options.scorer == "yisi2" else own
-    unused = sorted(foreign & options.model_fields_set)
+    owners = {
+        name: mark_of(SimilarityOptions.model_fields[name], OF_SCORER)
+        for name in options.model_fields_set & SimilarityOptions.model_fields.keys()
+    }
+    unused = sorted(name for name in owners if owners[name] not in (None, options.scorer))
     if unused:
-        wanted = "margin" if scorer == "yisi2" else "yisi2"
         raise ConfigError(
-            f"{_named(unused)}: applies to --scorer {wanted}, not to {scorer}; leave it out"
+            f"{_named(unused)}: applies to --scorer {owners[unused[0]]}, not to {options.scorer}; "
+            "leave it out"
         )
 
 

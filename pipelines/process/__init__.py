@@ -1,1 +1,1 @@
-"""The process of the command: how it stops, its memory, its temporary directory."""
+"""The process of the command: how it stops, its memory, its temporary directory, its requests."""

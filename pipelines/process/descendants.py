@@ -42,10 +42,10 @@ def of(ancestor: int) -> list[int]:
                 # it.
                 words = (entry / "stat").read_bytes().rpartition(b")")[2].split()
                 below[int(words[1])].append(int(entry.name))
-    found = [ancestor]
-    for pid in found:
-        found.extend(below[pid])
-    return found[1:]
+    pids = [ancestor]
+    for pid in pids:
+        pids.extend(below[pid])
+    return pids[1:]
 
 
 def end_all(seconds: float) -> None:

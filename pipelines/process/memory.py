@@ -87,14 +87,14 @@ def container_bytes(cgroups: Path = _CGROUPS, own: Path = _OWN_CGROUP) -> int | 
         lines = own.read_text(encoding="utf-8").splitlines()
     except OSError:
         return None
-    found = []
+    limits = []
     for line in lines:
         _, controllers, path = line.split(":", 2)
         if controllers in ("", "memory"):
             name = "memory.limit_in_bytes" if controllers else "memory.max"
-            found += _limits(cgroups / controllers, path.lstrip("/"), name)
+            limits += _limits(cgroups / controllers, path.lstrip("/"), name)
     # Version 1 says "no limit" with a number above any machine's memory.
-    return min((limit for limit in found if limit < machine_bytes()), default=None)
+    return min((limit for limit in limits if limit < machine_bytes()), default=None)
 
 
 def _limits(mounted: Path, path: str, name: str) -> list[int]:
@@ -132,10 +132,10 @@ def require_memory() -> None:
             needs.
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    found = {"memory": machine_bytes()}
+    limits = {"memory": machine_bytes()}
     if soft != resource.RLIM_INFINITY:
-        found["address space (ulimit -v)"] = soft
-    for what, there in found.items():
+        limits["address space (ulimit -v)"] = soft
+    for what, there in limits.items():
         if there < MIN_BYTES[what]:
             raise ConfigError(
                 f"too little {what}: {there >> 20:,} MiB, a job needs {MIN_BYTES[what] >> 20:,} "

@@ -183,13 +183,13 @@ def _ask(worker: int) -> None:
 
 def _status_of(worker: int) -> int | None:
     """Reap every process that has ended; return the worker's status if it is among them."""
-    found = None
+    status = None
     with contextlib.suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             if ended[0] == worker:
                 code = os.waitstatus_to_exitcode(ended[1])
-                found = code if code >= 0 else 128 - code
-    return found
+                status = code if code >= 0 else 128 - code
+    return status
 
 
 def _leave(work: Callable[[], int]) -> NoReturn:

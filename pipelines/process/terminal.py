@@ -1,9 +1,12 @@
 """Output for people to read, without control sequences for a terminal."""
 
+import contextlib
+import contextvars
 import json
 import logging
 import sys
 import time
+from collections.abc import Callable, Iterator
 from typing import TextIO
 
 from pairweave.pipelines.process import verbosity
@@ -21,9 +24,27 @@ def report(text: str) -> None:
         say(text)
 
 
+_warn: contextvars.ContextVar[Callable[[str], object] | None]
+_warn = contextvars.ContextVar("_warn", default=None)
+"""What takes warnings instead of standard error, where a function of Python is at work."""
+
+
+@contextlib.contextmanager
+def warning_by(take: Callable[[str], object]) -> Iterator[None]:
+    """Give the warnings of a block to a function instead of writing them to standard error."""
+    token = _warn.set(take)
+    try:
+        yield
+    finally:
+        _warn.reset(token)
+
+
 def warn(text: str) -> None:
     """Write text and a line end to standard error."""
-    _write_record("WARNING", text)
+    if (take := _warn.get()) is not None:
+        take(text)
+    else:
+        _write_record("WARNING", text)
 
 
 def fail(text: str) -> None:

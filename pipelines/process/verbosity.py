@@ -42,24 +42,24 @@ def take(words: Sequence[str]) -> tuple[Verbosity, list[str]]:
     Raises:
         ConfigError: The format of logs is missing or unknown.
     """
-    found, rest, waiting = Verbosity(), [], False
+    verbosity, rest, waiting = Verbosity(), [], False
     for word in words:
         name, _, value = word.partition("=")
         name = name.replace("-", "_")
         if waiting:
-            found, waiting = found._replace(log_format=_format(word)), False
+            verbosity, waiting = verbosity._replace(log_format=_format(word)), False
         elif word == "--quiet":
-            found = found._replace(quiet=True)
+            verbosity = verbosity._replace(quiet=True)
         elif word == "--debug":
-            found = found._replace(debug=True)
+            verbosity = verbosity._replace(debug=True)
         elif name == "__log_format":
             waiting = "=" not in word
-            found = found if waiting else found._replace(log_format=_format(value))
+            verbosity = verbosity if waiting else verbosity._replace(log_format=_format(value))
         else:
             rest.append(word)
     if waiting:
         raise ConfigError(f"--log_format: give one of {', '.join(FORMATS)}")
-    return found, rest
+    return verbosity, rest
 
 
 def _format(value: str) -> Literal["text", "json"]:

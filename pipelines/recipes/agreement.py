@@ -1,9 +1,9 @@
-"""Settings that the steps of a recipe share, so that one step keeps what another has chosen.
+"""Settings that the steps of a recipe share, so that one step keeps the pairs another has chosen.
 
-A job has limits of its own for the length of pairs: `filter` passes a ratio of 3, `fit` one of 1.5.
-On its own that is right, but in a recipe the second would reject what the first has chosen. So a
-step takes over the limits of the `filter` whose pairs it reads (`inherited`), and a step that sets
-narrower ones, other languages or other tokens is refused before anything runs (`check`).
+Jobs have different default limits for the lengths of pairs: `filter` accepts a ratio of 3, `fit`
+one of 1.5. In a recipe, the second step would reject pairs that the first has chosen. A step
+therefore takes over the limits of the `filter` whose pairs it reads (`inherited`), and a step that
+sets narrower limits, other languages or other tokens is refused before anything runs (`check`).
 """
 
 from collections.abc import Iterable
@@ -12,15 +12,14 @@ from typing import Any
 from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.recipes.step import Step
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import AGREES, REJECTS, mark_of
+from pairweave.transforms.screen_options import ScreenLimits
 
-LIMITS = ("max_tokens", "max_ratio", "max_token_chars")
+LIMITS = tuple(name for name, field in ScreenLimits.model_fields.items() if mark_of(field, REJECTS))
 """Options of the screen of every job; a larger value passes more pairs."""
 
-ALIKE = ("source_lang", "target_lang", "tokens", "segmenter")
-"""Options that a step and one that it reads from have in common, if both say something."""
-
 _CHOOSES = "filter"
-"""The job that chooses pairs; what reads from others may set limits of its own."""
+"""The job that chooses pairs; steps that read from other jobs may set their own limits."""
 
 
 def inherited(job: str, sources: Iterable[Step]) -> dict[str, Any]:
@@ -50,7 +49,7 @@ def check(job: str, options: PlannedOptions, sources: Iterable[Step], read: Iter
         read: All steps that it reads from, for their pairs or their model.
 
     Raises:
-        ConfigError: It does not; names the option, both steps' values, and the remedy.
+        ConfigError: The steps disagree; names the option, both values, and the remedy.
     """
     if job != _CHOOSES:
         for step in sources:
@@ -72,8 +71,10 @@ def _check_limits(options: PlannedOptions, step: Step) -> None:
 
 
 def _check_alike(options: PlannedOptions, step: Step) -> None:
-    for name in ALIKE:
-        own, other = getattr(options, name, None), getattr(step.options, name, None)
+    for name, field in type(options).model_fields.items():
+        if not mark_of(field, AGREES):
+            continue
+        own, other = getattr(options, name), getattr(step.options, name, None)
         said = name in options.model_fields_set and name in step.options.model_fields_set
         if said and None not in (own, other) and own != other:
             raise ConfigError(

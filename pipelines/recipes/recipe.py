@@ -10,8 +10,7 @@ from typing import Any
 
 from pairweave.pipelines.command_line import command_table, flags, outputs
 from pairweave.pipelines.command_line.command_table import COMMANDS
-from pairweave.pipelines.command_line.yaml_files import read_yaml
-from pairweave.pipelines.options.base import Options, PlannedOptions
+from pairweave.pipelines.options.base import Corpus, InputOptions, Options, PlannedOptions
 from pairweave.pipelines.options.corpus_options import (
     FieldOptions,
     GivenLinkOptions,
@@ -26,13 +25,15 @@ from pairweave.pipelines.recipes.references import Reference, put_paths
 from pairweave.pipelines.recipes.step import Step
 from pairweave.pipelines.recipes.step_checks import check_step, written_files
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import AGREES, GIVES_PAIRS, is_list_of_blocks, marked
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.yaml_files import read_yaml
 
 MOST_ROUNDS = 10
 
 MOST_NAME = 200
-"""Characters of a step's name at most, so that file systems, whose names end at 255 bytes, have
-room for the number of a round and what temporary names add."""
+"""Maximum length of a step's name, in characters: file systems limit names to 255 bytes, which must
+also contain the number of a round and the additions of temporary names."""
 
 _JOBS_FOLDER = "pairweave.pipelines.jobs."
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -47,13 +48,18 @@ _INPUT_PARTS = (
     ScoreFileOptions,
     GivenLinkOptions,
 )
-_INPUT = {"input", "from_run", "source_input", "target_input", "translation_input", "corpora"}
+_CORPORA = frozenset(
+    name for name, field in InputOptions.model_fields.items() if is_list_of_blocks(field)
+)
+
+_INPUT = _CORPORA.union(*(marked(part, GIVES_PAIRS) for part in _INPUT_PARTS))
 """Keys that name the input."""
 
 _ABOUT_INPUT = {
-    *("corpora", "corpus", "licence"),
+    *_CORPORA,
+    *Corpus.model_fields,
     *(name for part in _INPUT_PARTS for name in part.model_fields),
-} - {"source_lang", "target_lang"}
+}.difference(*(marked(part, AGREES) for part in _INPUT_PARTS))
 """Keys that describe the input: a step with its own input inherits none of them."""
 
 Values = dict[str, Any]
@@ -67,7 +73,7 @@ class _Draft:
         name: Its name in the file, without the number of a round.
         job: The name of the job.
         values: Its own keys except ``name``, ``job`` and ``max_rejected``.
-        most: The last of these, if it is given.
+        most: The value of ``max_rejected``, if given.
     """
 
     name: str
@@ -85,10 +91,10 @@ def jobs() -> tuple[str, ...]:
 
 def options_of(job: str) -> type[PlannedOptions]:
     """Return the options of a job."""
-    found = command_table.options_of(job)
-    assert found is not None
-    assert issubclass(found, PlannedOptions)
-    return found
+    options = command_table.options_of(job)
+    assert options is not None
+    assert issubclass(options, PlannedOptions)
+    return options
 
 
 def read_recipe(
@@ -100,7 +106,7 @@ def read_recipe(
         path: The YAML file.
         output: The directory that contains one directory for each step.
         given: Options from the command line, which take precedence in every step that has them.
-        most: ``max_rejected`` from the command line, which takes precedence likewise.
+        most: ``max_rejected`` from the command line, which also takes precedence.
 
     Returns:
         The steps in order; those of a repeated block occur once for each round.
@@ -108,7 +114,7 @@ def read_recipe(
     Raises:
         ConfigError: The recipe cannot be run; the message names the file, the step and the key.
     """
-    document = read_yaml(path)  # whose errors name the file
+    document = read_yaml(path)  # its errors name the file
     try:
         return _Reader(_checked(document), output, given, most).steps()
     except ConfigError as error:
@@ -208,7 +214,7 @@ class _Reader:
 
         Args:
             reference: The reference, as in the file.
-            ahead: The steps of a repeated block that come later in each round, this one included.
+            ahead: The steps of a repeated block that come later in each round, including this one.
             number: The number of the round, from 1.
         """
         flags.check_keys(reference, ("from", "first"))

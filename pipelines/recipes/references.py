@@ -5,18 +5,14 @@ from typing import Any, TypeGuard
 
 from pairweave.pipelines.aligners.aligner_registry import aligner_of
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import GraphOptions
+from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
 from pairweave.pipelines.recipes.step import Step
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.output import run_files
 from pairweave.transforms.planning import earlier_run
 from pairweave.transforms.storage import files
 
 Values = dict[str, Any]
 Reference = Mapping[str, object]
-
-FINETUNE = "finetune"
-"""The job whose output directory is an encoder."""
 
 
 def put_paths(values: Values, find: Callable[[Reference], Step]) -> tuple[Values, tuple[str, ...]]:
@@ -34,7 +30,7 @@ def put_paths(values: Values, find: Callable[[Reference], Step]) -> tuple[Values
     """
     read: dict[str, None] = {}
 
-    def found(key: str, reference: Reference) -> Step:
+    def step_of(key: str, reference: Reference) -> Step:
         try:
             step = find(reference)
         except ConfigError as error:
@@ -42,17 +38,17 @@ def put_paths(values: Values, find: Callable[[Reference], Step]) -> tuple[Values
         read[step.name] = None
         return step
 
-    values = _with_input(values, found)
+    values = _with_input(values, step_of)
     if "earlier" in values:
         values["earlier"] = [
-            _output_of("earlier", found("earlier", one)) if _is_reference(one) else one
+            _output_of("earlier", step_of("earlier", one)) if _is_reference(one) else one
             for one in _listed(values["earlier"])
         ]
     if _is_reference(values.get("model")):
-        values["model"] = _model_of(found("model", values["model"]))
+        values["model"] = _model_of(step_of("model", values["model"]))
     if isinstance(values.get("corpora"), list):
         values["corpora"] = [
-            _with_input(one, found) if isinstance(one, dict) else one for one in values["corpora"]
+            _with_input(one, step_of) if isinstance(one, dict) else one for one in values["corpora"]
         ]
     for key, value in values.items():
         if any(map(_is_reference, _listed(value))):
@@ -68,14 +64,14 @@ def _listed(value: object) -> Iterable[object]:
     return value if isinstance(value, list) else (value,)
 
 
-def _with_input(values: Values, found: Callable[[str, Reference], Step]) -> Values:
+def _with_input(values: Values, step_of: Callable[[str, Reference], Step]) -> Values:
     """Return the keys of a job or corpus, with steps among its inputs as ``from_run``."""
     given = list(_listed(values.get("input", [])))
     references = [one for one in given if isinstance(one, dict) and "from" in one]
     if not references:
         return dict(values)
     runs = [*_listed(values.get("from_run", []))]
-    runs += [_output_of("input", found("input", reference)) for reference in references]
+    runs += [_output_of("input", step_of("input", reference)) for reference in references]
     rest = [one for one in given if one not in references]
     values = {key: value for key, value in values.items() if key != "input"}
     return {**values, "from_run": runs, **({"input": rest} if rest else {})}
@@ -107,7 +103,7 @@ def _model_of(step: Step) -> str:
         ConfigError: It makes no model.
     """
     options = step.options
-    if step.job in (run_files.FIT, FINETUNE):
+    if isinstance(options, PlannedOptions) and not options.WRITES_ROWS:
         return options.output
     aligner = aligner_of(options)
     fits = type(aligner).fit is not JobAligner.fit and options.given_model is None

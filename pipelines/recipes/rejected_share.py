@@ -1,12 +1,14 @@
-"""Whether a step of a recipe rejected so much that the steps after it are not worth running."""
+"""Stopping a recipe if a step rejected so much that the steps after it are not worth running."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rules import RULES
+from pairweave.transforms.option_facts import REJECTS, mark_of
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.screen import ScreenReject
+from pairweave.transforms.screen_options import ScreenLimits
 
 DEFAULT = 0.5
 
@@ -20,13 +22,7 @@ ASKED_FOR = frozenset(
         *(ScreenReject.EXCLUDED, ScreenReject.IDENTICAL),
     }
 )
-"""Reasons that do not count, neither as rejected nor as read: repetitions, and what was listed."""
-
-_LIMITS = {
-    ScreenReject.LENGTH_RATIO: "max_ratio",
-    ScreenReject.TOO_LONG: "max_tokens",
-    ScreenReject.LONG_TOKEN: "max_token_chars",
-}
+"""Reasons that count neither as rejected nor as read: repetitions, and pairs on users' lists."""
 
 _SHOWN = 3
 
@@ -34,7 +30,7 @@ _SHOWN = 3
 def check(job: str, manifest: Mapping[str, Any], most: float, output: str) -> None:
     """Check the share of a finished step's input that it rejected.
 
-    A selection by `filter` does not count either: it was asked for.
+    Pairs that `filter` does not select do not count either, because the user asked for that.
 
     Args:
         job: The job.
@@ -53,19 +49,20 @@ def check(job: str, manifest: Mapping[str, Any], most: float, output: str) -> No
     if not lost or lost <= most * read:
         return
     main = sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:_SHOWN]
-    options = [found for reason, _ in main if (found := _limit(reason)) is not None]
-    said = ", ".join(f"{reason} {count:,}" for reason, count in main)
+    options = [option for reason, _ in main if (option := _limit(reason)) is not None]
+    reasons = ", ".join(f"{reason} {count:,}" for reason, count in main)
     change = f"change {' or '.join(options)} at the top of the recipe" if options else "mend that"
     raise ConfigError(
         f"rejected {lost:,} of {read:,} pairs ({100 * lost / read:.0f} %), "
-        f"more than max_rejected allows ({most:g}): {said}; examples are in {output}/report.html. "
-        f"If this is not intended, {change}; if it is, give this step {KEY}: 1 and run the same "
-        "command again, which goes on after it"
+        f"more than max_rejected allows ({most:g}): {reasons}; examples are in "
+        f"{output}/report.html. If this is not intended, {change}; if it is, give this step "
+        f"{KEY}: 1 and run the same command again, which goes on after it"
     )
 
 
 def _limit(reason: str) -> str | None:
     """Return the option whose limit a reason stands for, None if there is none."""
-    limits: dict[str, str] = {str(name): option for name, option in _LIMITS.items()}
+    screen = ScreenLimits.model_fields.items()
+    limits = {str(mark_of(field, REJECTS)): name for name, field in screen}
     limits |= {str(rule.reason): rule.option for rule in RULES}
     return limits.get(reason)

@@ -1,4 +1,4 @@
-"""What is checked of a step before the first one runs, as far as files that are there can tell."""
+"""Checks of a step, before the first step runs, by the files that already exist."""
 
 import re
 import shutil
@@ -17,7 +17,7 @@ from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.storage import files, hashed_files
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
-"""What the name of a model on a hub looks like: ``NAME`` or ``OWNER/NAME``."""
+"""Pattern of a model's name on a hub: ``NAME`` or ``OWNER/NAME``."""
 
 
 def check_step(options: PlannedOptions, made: Collection[str]) -> None:
@@ -28,8 +28,8 @@ def check_step(options: PlannedOptions, made: Collection[str]) -> None:
         made: The directories of the steps before it.
 
     Raises:
-        ConfigError: It does not finish a run, lacks an input, or a file or directory that no
-            step makes is not there; names the key.
+        ConfigError: It does not finish a run, lacks an input, or needs a file or directory that is
+            missing and that no step makes; names the key.
     """
     _check_finishes(options)
     _check_files(options)
@@ -71,14 +71,14 @@ def _check_finishes(options: PlannedOptions) -> None:
 
 
 def _check_files(options: PlannedOptions) -> None:
-    """Check that the files that a step reads itself are there."""
+    """Check that the files exist that the step itself reads."""
     for place in places_of(options):
         if place.use is Use.FILES and not files.match(place.path):
             raise ConfigError(f"{place.option}: {place.path}: no file has this name or matches it")
 
 
 def _check_earlier(options: PlannedOptions, made: Collection[str]) -> None:
-    """Check that the earlier corpora of ``filter`` are there, unless a step makes them."""
+    """Check that the earlier corpora of ``filter`` exist, unless a step makes them."""
     for place in places_of(options):
         given = place.path
         if place.use is not Use.EARLIER or given in made:
@@ -88,7 +88,7 @@ def _check_earlier(options: PlannedOptions, made: Collection[str]) -> None:
 
 
 def _check_places(options: PlannedOptions, made: Collection[str]) -> None:
-    """Check that single files and directories on a disk are there, unless a step makes them."""
+    """Check that single files and directories on a disk exist, unless a step makes them."""
     for name, path, use, on_hub, *_ in places_of(options):
         if use is Use.PROGRAM and shutil.which(path) is None:
             raise ConfigError(f"{name}: {path}: no such executable program")
@@ -109,7 +109,7 @@ def _check_no_line_file(options: PlannedOptions) -> None:
 
 
 def _check_model(options: PlannedOptions, made: Collection[str]) -> None:
-    """Check that a fitted aligner is there, unless a step makes it."""
+    """Check that a fitted aligner exists, unless a step makes it."""
     model = options.given_model
     fitted = type(aligner_of(options)).fit is not JobAligner.fit
     if model is None or not fitted or any(f"{model}/".startswith(f"{one}/") for one in made):
@@ -119,7 +119,7 @@ def _check_model(options: PlannedOptions, made: Collection[str]) -> None:
 
 
 def _check_detector(options: PlannedOptions) -> None:
-    """Check that the language detector of a step's rules is installed, and its model there."""
+    """Check that the language detector of a step's rules is installed and that its model exists."""
     block = options.filter if isinstance(options, RuleBlockOptions) else options
     name = getattr(block, "detector", "none")
     if name != "none":

@@ -1,9 +1,9 @@
-"""From the shards of a job's run to the files of a table.
+"""Making the files of a table from the shards of a job's run.
 
-The run has read the new files of a night. Its rejects name every other place of a pair that it kept
-(``duplicate``) and of a pair that the table had (``in_table``): these are provenance, not rejects.
-What the table has is looked up again here, because another night may have been committed since the
-run began.
+The run has read the new files of a night. Its rejects include every further place of a pair that it
+kept (``duplicate``) or that the table already had (``in_table``): these are provenance, not
+rejects. The pairs of the table are looked up again here, because another night may have been
+committed since the run began.
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ from pairweave.transforms.known_pairs import TEXTS, IdSet
 from pairweave.transforms.rejects import Reject, Stage
 
 FILE_ROWS = 131_072
-"""Rows of a table's file, about; small input files share one."""
+"""Approximate number of rows in a table's file; small input files share one."""
 
 _CONTENT = pa.field("content", pa.string(), nullable=False)
 
@@ -53,27 +53,27 @@ _PLACE = pa.schema(
         for name in ("id", "corpus", "content", "line", "source_lang", "target_lang", "reason")
     ]
 )
-"""A place of a pair in the input, and why it is among the rejects, if it is."""
+"""A place of a pair in the input, and the reason if it comes from the rejects."""
 
 _PLACES = pa.array([Reject.DUPLICATE.value, Reject.IN_TABLE.value])
 
 
 class StaleError(WorkerError):
-    """A run that rejected pairs as known which the table no longer has."""
+    """A run rejected pairs as known that the table no longer has."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Assembled:
-    """The files made of a run.
+    """The files made from a run.
 
     Attributes:
         added: New files of each table.
         schemas: The schema of each table.
         pairs: Number of new pairs.
-        quality: Sums for the means of the night: links and their probabilities, pairs and their
-            scores.
+        quality: Sums for the night's means: of links and their probabilities, and of pairs and
+            their scores.
         reasons: Rejected rows by reason.
-        samples: A few rejected rows of each reason.
+        samples: A few rejected rows for each reason.
         read: Rows of each input entry, by key.
         languages: Rows read in each pair of languages, such as ``en-de``.
     """
@@ -94,8 +94,8 @@ class Source:
 
     Attributes:
         directory: Its directory.
-        contents: Key of the input entry, by corpus and file as its rows name them.
-        wanted: The wanted keys, in order, with the rows of each.
+        contents: Key of the input entry, by corpus and file as the run's rows name them.
+        wanted: Keys of the wanted entries, in order, with the number of rows of each.
     """
 
     directory: str
@@ -111,7 +111,7 @@ class Target:
         table: Directory of all tables.
         main: Name of the table of the job's rows.
         columns: The columns of that table.
-        known: Ids of the pairs that the tables have now.
+        known: Ids of the pairs that are in the tables now.
         night: Number of the night.
     """
 
@@ -133,7 +133,7 @@ def assemble(source: Source, target: Target, scratch: Path) -> Assembled:
     Raises:
         ConfigError: The run's manifest is damaged.
         StaleError: The run must be repeated.
-        WorkerError: Its rows are not as its manifest says.
+        WorkerError: The run's rows contradict its manifest.
     """
     run = open_run(source.directory)
     making = _Making(source, target, scratch)
@@ -166,7 +166,7 @@ class _Making:
         self._languages: Counter[str] = Counter()
 
     def add_shard(self, data: pa.Table, rejects: pa.Table) -> None:
-        """Sort the rows of one shard into the tables."""
+        """Distribute the rows of one shard among the tables."""
         data = data.append_column(_nullable(_CONTENT), self._contents(data))
         rejects = rejects.append_column(_nullable(_CONTENT), self._contents(rejects))
         firsts = data.filter(pa.array(_first_rows(data.column("id"))))
@@ -184,15 +184,15 @@ class _Making:
         self._add_rejects(rejects, firsts)
 
     def _contents(self, rows: pa.Table) -> pa.Array:
-        """Return the key of the entry that each row was read from; null if it is not wanted."""
+        """Return the key of the entry that each row was read from; null for unwanted entries."""
         joined = pc.binary_join_element_wise(
             rows.column("corpus").cast(pa.string()),
             rows.column("file").cast(pa.string()),
             SEPARATOR,
         )
         encoded = joined.combine_chunks().dictionary_encode()
-        found = self._source.contents
-        keys = [found.get(_place(text)) for text in encoded.dictionary.to_pylist()]
+        keys_by_place = self._source.contents
+        keys = [keys_by_place.get(_place(text)) for text in encoded.dictionary.to_pylist()]
         wanted = [key if key in self._source.wanted else None for key in keys]
         return pa.array(wanted, pa.string()).take(encoded.indices)
 
@@ -237,7 +237,7 @@ class _Making:
             self._quality["score"] += pc.sum(scores, min_count=0).as_py()
 
     def _add_rejects(self, rejects: pa.Table, firsts: pa.Table) -> None:
-        """Add rejected rows; a duplicate of a rejected pair has the reason of that pair."""
+        """Add rejected rows; a duplicate of a rejected pair gets that pair's reason."""
         is_place = pc.is_in(rejects.column("reason"), _PLACES)
         own = rejects.filter(pc.invert(is_place))
         doubles = rejects.filter(pc.equal(rejects.column("reason"), Reject.DUPLICATE.value))
@@ -323,7 +323,7 @@ def _place(text: str) -> tuple[str, str]:
 
 
 def _first_rows(column: pa.ChunkedArray) -> np.ndarray:
-    """Tell which rows have another id than the row before, ``[row]``."""
+    """Tell which rows have a different id from the row before, ``[row]``."""
     encoded = column.combine_chunks().dictionary_encode().indices.to_numpy()
     first = np.ones(len(encoded), np.bool_)
     first[1:] = encoded[1:] != encoded[:-1]
@@ -331,7 +331,7 @@ def _first_rows(column: pa.ChunkedArray) -> np.ndarray:
 
 
 def _owners(firsts: pa.Table, places: pa.Table) -> dict[str, tuple[str, str]]:
-    """Return corpus and key of the first wanted place of each new pair; a pair may have none."""
+    """Return corpus and key of each new pair's first wanted place; a pair may have none."""
     names = ["id", "corpus", "content"]
     owners = {
         row["id"]: (row["corpus"], row["content"])
@@ -340,16 +340,16 @@ def _owners(firsts: pa.Table, places: pa.Table) -> dict[str, tuple[str, str]]:
     }
     others = firsts.filter(firsts.column("content").is_null()).column("id")
     if len(others):
-        found = places.filter(pc.is_in(places.column("id"), others.combine_chunks()))
-        for row in found.sort_by([("corpus", "descending"), ("line", "descending")]).to_pylist():
+        repeats = places.filter(pc.is_in(places.column("id"), others.combine_chunks()))
+        for row in repeats.sort_by([("corpus", "descending"), ("line", "descending")]).to_pylist():
             owners[row["id"]] = (row["corpus"], row["content"])
     return owners
 
 
 def _with_owners(rows: pa.Table, owners: Mapping[str, tuple[str, str]]) -> pa.Table:
-    """Return rows with the corpus and the key of the place that each pair is counted to."""
-    found = [owners[key] for key in rows.column("id").to_pylist()]
-    for name, values in (("corpus", [f[0] for f in found]), ("content", [f[1] for f in found])):
+    """Return rows with the corpus and key of the place to which each pair is assigned."""
+    places = [owners[key] for key in rows.column("id").to_pylist()]
+    for name, values in (("corpus", [f[0] for f in places]), ("content", [f[1] for f in places])):
         place = rows.schema.get_field_index(name)
         field = rows.schema.field(place)
         rows = rows.set_column(place, field, pa.array(values, pa.string()))
@@ -357,10 +357,10 @@ def _with_owners(rows: pa.Table, owners: Mapping[str, tuple[str, str]]) -> pa.Ta
 
 
 def _without_unread_texts(rows: pa.Table) -> pa.Table:
-    """Return rejects of which those that no takedown could find have no texts.
+    """Return rejects with the texts removed from rows that no takedown could find.
 
-    A takedown finds a row by its id, and tombstones are compared with pairs that were read. A row
-    without an id, or rejected while it was read, is found by neither; it keeps its place.
+    A takedown finds rows by id, and tombstones are compared with pairs that were read. Neither
+    finds a row without an id, or one rejected by a reader; such a row keeps its corpus and line.
     """
     is_read = pc.equal(rows.column("stage").cast(pa.string()), Stage.READ.value)
     hidden = pc.or_(is_read, rows.column("id").is_null())
@@ -373,7 +373,7 @@ def _without_unread_texts(rows: pa.Table) -> pa.Table:
 
 
 def _as_first(doubles: pa.Table, own: pa.Table) -> pa.Table:
-    """Return duplicates of rejected pairs with stage, reason and detail of these."""
+    """Return duplicates of rejected pairs with the stage, reason and detail of those pairs."""
     if not doubles.num_rows:
         return doubles
     wanted = own.filter(pc.is_in(own.column("id"), doubles.column("id").combine_chunks()))
@@ -382,12 +382,12 @@ def _as_first(doubles: pa.Table, own: pa.Table) -> pa.Table:
         row["id"]: [row[name] for name in columns]
         for row in reversed(wanted.select(["id", *columns]).to_pylist())
     }
-    found = [firsts.get(key) for key in doubles.column("id").to_pylist()]
-    if None in found:
+    verdicts = [firsts.get(key) for key in doubles.column("id").to_pylist()]
+    if None in verdicts:
         raise WorkerError("a duplicate was rejected whose pair was neither kept nor rejected")
     for number, name in enumerate(columns):
         field = doubles.schema.field(name)
-        values = pa.array([each[number] for each in found if each is not None], field.type)
+        values = pa.array([each[number] for each in verdicts if each is not None], field.type)
         doubles = doubles.set_column(doubles.schema.get_field_index(name), field, values)
     return doubles
 

@@ -1,8 +1,8 @@
 """The ledger of input files: which are new, changed, moved or gone since the last night.
 
 Files that are read together (both sides of line-parallel text) are one entry. Its key is a digest
-of their contents, their corpus, languages and licence, and how they are read. So an entry with
-another name is the same entry; one with another content, corpus or way of reading is another.
+of their contents, their corpus, languages and licence, and how they are read. Files under new names
+are therefore the same entry, but with a new content, corpus or way of reading they are another.
 """
 
 import dataclasses
@@ -24,10 +24,10 @@ Json = dict[str, Any]
 
 @dataclasses.dataclass(frozen=True)
 class InputEntry:
-    """Files that are read together, as the ledger has them.
+    """Files that are read together, as the ledger describes them.
 
     Attributes:
-        key: Digest of what is read, 16 hex.
+        key: Digest of what is read, 16 hexadecimal digits.
         corpus: Name of the corpus.
         source_lang: BCP 47.
         target_lang: BCP 47.
@@ -61,24 +61,24 @@ class InputEntry:
         return {**dataclasses.asdict(self), "files": list(self.files)}
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> "InputEntry":
-        """Return the entry that a record holds."""
-        return cls(**{**found, "files": tuple(found["files"])})
+    def from_json(cls, fields: Mapping[str, Any]) -> "InputEntry":
+        """Return an entry from its form in a record."""
+        return cls(**{**fields, "files": tuple(fields["files"])})
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
+class NightInputs:
     """The input files of tonight, compared with the ledger.
 
     Attributes:
         entries: All entries, in the order of the configuration.
         groups: The files of each entry, by its key.
         new: Keys of entries whose content the table does not have.
-        changed: Those of them whose names the ledger has with another content.
-        moved: Keys of known entries that have other names now.
-        touched: Keys of known entries that were written again with the same content.
-        gone: Entries of the ledger whose content is not there any more.
-        repeated: Names of files with the content of another one of their corpus.
+        changed: The keys in ``new`` whose file names the ledger has with another content.
+        moved: Keys of known entries whose files have other names now.
+        touched: Keys of known entries whose files were rewritten with the same content.
+        gone: Entries of the ledger whose content no longer exists.
+        repeated: Names of files with the same content as another file of their corpus.
     """
 
     entries: tuple[InputEntry, ...]
@@ -92,11 +92,11 @@ class Found:
 
     @property
     def changes_rows(self) -> bool:
-        """Tell whether a table may have to change."""
+        """Tell whether rows of a table may have to change."""
         return bool(self.new or self.gone)
 
-    def without(self, keys: Collection[str]) -> "Found":
-        """Return the input files without new ones of these keys, as if they had not come yet."""
+    def without(self, keys: Collection[str]) -> "NightInputs":
+        """Return the inputs without the new entries of these keys, as if not yet there."""
         return dataclasses.replace(
             self,
             entries=tuple(entry for entry in self.entries if entry.key not in keys),
@@ -105,7 +105,7 @@ class Found:
         )
 
     def entry(self, key: str) -> InputEntry:
-        """Return the entry of a key."""
+        """Return the entry with a key."""
         return self._by_key[key]
 
     @functools.cached_property
@@ -119,14 +119,14 @@ def find(
     ledger: Sequence[InputEntry],
     *,
     full_check: bool,
-) -> Found:
+) -> NightInputs:
     """Find the input files and compare them with the ledger.
 
     Args:
         inputs: The corpora, each with a name.
         licences: Licence of each corpus.
         ledger: Entries of the last night.
-        full_check: Whether every file is read.
+        full_check: Whether to read every file, even if its size and time are unchanged.
 
     Raises:
         InputError: A pattern matches nothing, or files cannot be read together.
@@ -149,7 +149,7 @@ def find(
         entries[entry.key], groups[entry.key] = entry, group
     new = tuple(key for key in entries if key not in by_key)
     there = {(entry.corpus, entry.names) for entry in ledger}
-    return Found(
+    return NightInputs(
         entries=tuple(entries.values()),
         groups=groups,
         new=new,
@@ -170,7 +170,7 @@ def _entry(
     *,
     full_check: bool,
 ) -> InputEntry:
-    """Return the entry of files, which are read if they may have changed."""
+    """Return the entry of a group of files, which are read only if they may have changed."""
     corpus = str(group.corpus.name)
     source_lang, target_lang = group.langs()
     facts: Json = {
@@ -205,12 +205,12 @@ def _look(file: LocatedFile) -> Json:
 
 
 def stamp_of(path: str) -> tuple[int, str]:
-    """Return a file's size, and its time of modification or its tag in a store."""
+    """Return a file's size, and its modification time or its tag in a store."""
     if files.is_uri(path):
         version = object_stores.store_of(path).version(path)
         return version.size, str(version.tag)
-    found = Path(path).stat()
-    return found.st_size, str(found.st_mtime_ns)
+    status = Path(path).stat()
+    return status.st_size, str(status.st_mtime_ns)
 
 
 def _seems_same(known: InputEntry, facts: Json, looks: list[Json]) -> bool:
@@ -220,7 +220,7 @@ def _seems_same(known: InputEntry, facts: Json, looks: list[Json]) -> bool:
 
 
 def reading_of(corpus: CorpusInput) -> str:
-    """Return a digest of how a corpus is read; where its files are does not matter."""
+    """Return a digest of how a corpus is read, without the places of its files."""
     left_out = {*input_keys(), "name", "run", "source_lang", "target_lang"}
     facts = {k: v for k, v in dataclasses.asdict(corpus).items() if k not in left_out}
     data = orjson.dumps(facts, option=orjson.OPT_SORT_KEYS, default=list)

@@ -1,15 +1,16 @@
-"""The quality gates: limits of a night, fixed and against the nights before."""
+"""The quality gates: limits of a night, either fixed or relative to the nights before."""
 
 import difflib
 import statistics
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
 
 import pydantic
 from pydantic import Field
 
 from pairweave.transforms.config import Share, StepOptions
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.findings import KINDS
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.screen import ScreenReject, reason_of
 
@@ -24,6 +25,11 @@ class Gates(StepOptions):
     )
     max_reason: dict[str, Share] = Field(
         default_factory=dict, description="likewise for each reason"
+    )
+    max_findings: dict[str, Annotated[int, Field(ge=0)]] = Field(
+        default_factory=dict,
+        description="largest number of lines with each kind of findings of `check`, such as "
+        "misaligned: 0, among those that a night looks at (`check: all` looks at all)",
     )
     max_removed: Share = Field(
         0.5, description="largest share of the table's pairs that a night may remove"
@@ -67,7 +73,7 @@ class Gates(StepOptions):
 
     @property
     def ask_likelihood(self) -> bool:
-        """Tell whether a night must score its new pairs."""
+        """Tell whether a night must compute the likelihood of its new pairs."""
         return self.min_likelihood is not None or self.max_likelihood_drop is not None
 
     @pydantic.field_validator("max_reason")
@@ -77,17 +83,30 @@ class Gates(StepOptions):
             try:
                 reason_of(name)
             except ValueError:
-                near = difflib.get_close_matches(name, [*ScreenReject, *Reject], 1)
-                more = f", did you mean {near[0]}" if near else ""
-                raise ValueError(f"unknown reason {name}{more}") from None
+                message = _unknown("reason", name, [*ScreenReject, *Reject])
+                raise ValueError(message) from None
         return value
+
+    @pydantic.field_validator("max_findings")
+    @classmethod
+    def _known_kinds(cls, value: dict[str, int]) -> dict[str, int]:
+        for name in value:
+            if name not in KINDS:
+                raise ValueError(_unknown("kind", name, KINDS, f"; known: {', '.join(KINDS)}"))
+        return value
+
+
+def _unknown(what: str, name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Return a message with the known name that is most like an unknown one, if any is."""
+    near = difflib.get_close_matches(name, list(known), 1)
+    return f"unknown {what} {name}{f', did you mean {near[0]}' if near else otherwise}"
 
 
 def read_gates(value: object) -> Gates:
     """Return the limits in the file.
 
     Raises:
-        ConfigError: One is unknown or out of range.
+        ConfigError: A limit is unknown or out of range.
     """
     if value is None:
         return Gates()
@@ -104,35 +123,35 @@ def read_gates(value: object) -> Gates:
 
 
 def judge(gates: Gates, metrics: Json, before: Sequence[Json], *, anew: bool = False) -> list[Json]:
-    """Return what each gate found.
+    """Return the result of each gate.
 
     Args:
         gates: The limits.
         metrics: Metrics of the night (`night_metrics.measure`).
-        before: Metrics of the nights before, the last one first.
-        anew: Whether all rows are made anew, so that their number is not that of a night.
+        before: Metrics of the nights before, latest first.
+        anew: Whether all rows are made anew, so that their number is not that of one night.
     """
-    found = [*_fixed(gates, metrics)]
+    results = [*_fixed(gates, metrics)]
     compared = [one for one in before if _judged(one) >= gates.min_compared][: gates.nights]
     if compared and _judged(metrics) >= gates.min_compared:
-        found += _drifts(gates, metrics, compared)
-    found += _likelihoods(gates, metrics, before)
+        results += _drifts(gates, metrics, compared)
+    results += _likelihoods(gates, metrics, before)
     if compared and gates.max_count_factor and _judged(metrics) and not anew:
         usual = statistics.median(_judged(one) for one in compared)
         factor = max(_judged(metrics) / usual, usual / _judged(metrics))
         limit = gates.max_count_factor
-        found.append(_gate("max_count_factor", factor, limit, passed=factor <= limit))
-    return found
+        results.append(_gate("max_count_factor", factor, limit, passed=factor <= limit))
+    return results
 
 
 def _judged(metrics: Json) -> int:
-    """Return the new pairs of a night: kept and rejected ones."""
+    """Return the number of new pairs of a night, kept and rejected."""
     return int(metrics["new"]["pairs"] + metrics["new"]["rejected"])
 
 
-def failed(found: Sequence[Json]) -> list[Json]:
-    """Return the gates that a night breaks."""
-    return [one for one in found if not one["passed"]]
+def failed(results: Sequence[Json]) -> list[Json]:
+    """Return the gates that a night fails."""
+    return [one for one in results if not one["passed"]]
 
 
 def _gate(name: str, value: float, limit: float, *, passed: bool) -> Json:
@@ -142,7 +161,7 @@ def _gate(name: str, value: float, limit: float, *, passed: bool) -> Json:
 def _fixed(gates: Gates, metrics: Json) -> list[Json]:
     new, table = metrics["new"], metrics["table"]
     lost = metrics["lost"] / table["before"] if table["before"] else 0.0
-    found = [
+    results = [
         _gate(
             "max_rejected",
             new["share"],
@@ -156,53 +175,56 @@ def _fixed(gates: Gates, metrics: Json) -> list[Json]:
     ]
     for reason, limit in sorted(gates.max_reason.items()):
         share = new["reasons"].get(reason, 0.0)
-        found.append(_gate(f"max_reason.{reason}", share, limit, passed=share <= limit))
+        results.append(_gate(f"max_reason.{reason}", share, limit, passed=share <= limit))
+    for kind, most in sorted(gates.max_findings.items()):
+        lines = new.get("findings", {}).get(kind, 0)
+        results.append(_gate(f"max_findings.{kind}", lines, most, passed=lines <= most))
     for name, limit in (("tags", gates.min_tags), ("probability", gates.min_probability)):
         if name in new or (limit and new["pairs"]):  # without a tagged row, the mean is 0
             value = new.get(name, 0.0)
-            found.append(_gate(f"min_{name}", value, limit, passed=value >= limit))
-    return found
+            results.append(_gate(f"min_{name}", value, limit, passed=value >= limit))
+    return results
 
 
 def _drifts(gates: Gates, metrics: Json, before: Sequence[Json]) -> list[Json]:
-    found = []
+    results = []
     for kind, limit in (("reasons", gates.max_drift), ("languages", gates.max_language_drift)):
         shares = _shares(metrics, kind)
         usual_shares = [_shares(one, kind) for one in before]
         for name in sorted({*shares, *(name for one in usual_shares for name in one)}):
             usual = statistics.median(one.get(name, 0.0) for one in usual_shares)
             drift = abs(shares.get(name, 0.0) - usual)
-            found.append(_gate(f"drift.{name}", drift, limit, passed=drift <= limit))
+            results.append(_gate(f"drift.{name}", drift, limit, passed=drift <= limit))
     new = metrics["new"]
     for name in ("tags", "probability"):
         values = [one["new"][name] for one in before if name in one["new"]]
         if new["pairs"] and values and statistics.median(values):
             usual = statistics.median(values)
             drift = abs(new.get(name, 0.0) - usual) / usual
-            found.append(
+            results.append(
                 _gate(f"drift.{name}", drift, gates.max_drift, passed=drift <= gates.max_drift)
             )
-    return found
+    return results
 
 
 def _likelihoods(gates: Gates, metrics: Json, before: Sequence[Json]) -> list[Json]:
     """Compare the likelihood of each pair of languages with its limit and the nights before."""
-    found = []
+    results = []
     for pair, value in sorted(metrics["new"].get("likelihood", {}).items()):
         if gates.min_likelihood is not None:
             low = gates.min_likelihood
-            found.append(_gate(f"min_likelihood.{pair}", value, low, passed=value >= low))
+            results.append(_gate(f"min_likelihood.{pair}", value, low, passed=value >= low))
         values = [one["new"].get("likelihood", {}).get(pair) for one in before]
         values = [one for one in values if one is not None][: gates.nights]
         if gates.max_likelihood_drop is not None and values:
             drop, limit = statistics.median(values) - value, gates.max_likelihood_drop
             name = f"max_likelihood_drop.{pair}"
-            found.append(_gate(name, drop, limit, passed=drop <= limit))
-    return found
+            results.append(_gate(name, drop, limit, passed=drop <= limit))
+    return results
 
 
 def _shares(metrics: Json, kind: str) -> dict[str, float]:
-    """Return the shares of a night that are compared: of each language, or rejected ones."""
+    """Return a night's shares to compare: of languages, or of rejected pairs."""
     new = metrics["new"]
     shares = dict(new.get(kind, {}))
     return {"rejected": new["share"], **shares} if kind == "reasons" else shares

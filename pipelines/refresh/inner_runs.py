@@ -1,8 +1,8 @@
-"""The job's own run on the new files of a night, in a directory of its own below ``_runs``.
+"""The job's run on the new files of a night, in a directory of its own below ``_runs``.
 
-Its directory is named after what it reads, what the table had, and how rows are made. So a night
-that was killed finds its receipts and shards again; and a night that lost to another one finds its
-finished run, of which it takes what is still new.
+The directory is named after what the run reads, the pairs that the table had, and how rows are
+made. A night that was killed therefore finds its receipts and shards again, and a night that lost
+to another one finds its finished run and uses the pairs that are still new.
 """
 
 import contextlib
@@ -11,6 +11,7 @@ import hashlib
 import importlib
 import io
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.refresh.assembly import Source
 from pairweave.pipelines.refresh.chain import inner_notes, kept_models
 from pairweave.pipelines.refresh.chain.inner_notes import ABOUT, KNOWN, RUN, RUNS, TAKEN, Note
-from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
+from pairweave.pipelines.refresh.file_ledger import InputEntry, NightInputs
 from pairweave.pipelines.refresh.night_config import NightConfig, Values, input_files, input_keys
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.known_pairs import IdSet, Tombstones
@@ -35,10 +36,10 @@ from pairweave.transforms.storage import files
 from pairweave.transforms.units import CorpusInput
 
 OPTIONS = "options.yaml"
-"""Options of a job that `launches` has prepared; `vacuum` keeps the files of one for a while."""
+"""Options of a job that `launches` has prepared; `vacuum` keeps such a job's files for a while."""
 
 Launch = dict[str, str]
-"""A job to start: ``job``, its name, and its options ``config`` and ``output``."""
+"""A job to start: its name (``job``) and its options ``config`` and ``output``."""
 
 _ROLES = {
     "pairs": "input",
@@ -56,7 +57,7 @@ class InnerRun:
     """A run on the new files of one pair of languages.
 
     Attributes:
-        directory: Its directory; the run itself is in `RUN` below it.
+        directory: Its directory; the run itself is in its subdirectory `RUN`.
         keys: Keys of the entries that it reads, in order.
     """
 
@@ -76,21 +77,21 @@ class InnerRun:
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """What a night needs to be read.
+    """The new files that a night needs read, and how.
 
     Attributes:
         config: The configuration.
-        found: The input files.
+        inputs: The input files of tonight.
         languages: The pair of languages.
         keys: Keys of the new entries in these languages.
         known: Ids of the pairs that the table has.
-        stones: What was taken down.
-        model: Directory of the table's model for these languages, and its option; None if it has
-            none.
+        stones: The tombstones.
+        model: The option that takes the table's model for these languages, and the model's
+            directory; None if there is no such model.
     """
 
     config: NightConfig
-    found: Found
+    inputs: NightInputs
     languages: tuple[str, str]
     keys: tuple[str, ...]
     known: IdSet
@@ -99,7 +100,7 @@ class Request:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Return what decides the rows of a run, besides its files and what the table has."""
+        """Return what determines the rows of a run, except its files and the table's pairs."""
         return {
             "settings": self.config.settings,
             "languages": list(self.languages),
@@ -111,13 +112,13 @@ class Request:
 def find_or_run(
     table: str, request: Request, extra: Sequence[str], *, fresh: bool, may_start: bool = True
 ) -> InnerRun:
-    """Return a finished run that reads all new entries, made now unless there is one.
+    """Return a finished run that read all new entries; start one if there is none.
 
     Args:
         table: Directory of all tables.
-        request: What is needed.
-        extra: Beam options of the user.
-        fresh: Whether a run of another night may not be used.
+        request: The files to read.
+        extra: The user's Beam options.
+        fresh: Whether the run of another night must not be used.
         may_start: Whether a job may be started.
 
     Raises:
@@ -135,7 +136,7 @@ def find_or_run(
 
 
 def not_prepared(table: str) -> WorkerError:
-    """Return the error of a night that would need a job and may start none."""
+    """Return the error for a night that needs a job but must not start one."""
     return WorkerError(
         f"{table}: a job is still to be started, because one that was prepared is not finished or "
         "no longer fits this night, so nothing was committed: run the command with --launches again"
@@ -148,7 +149,7 @@ def late(table: str, requests: Sequence[Request]) -> set[str]:
     Raises:
         WorkerError: A run that was prepared for one of them is not finished or no longer fits.
     """
-    found: set[str] = set()
+    keys: set[str] = set()
     for request in requests:
         if _finished(table, request) is None:
             wanted = set(request.keys)
@@ -157,20 +158,20 @@ def late(table: str, requests: Sequence[Request]) -> set[str]:
                 for inner, note in _runs(table)
                 if _same(note, request) and wanted.issuperset(inner.keys) and inner.is_finished
             ]
-            found |= wanted - max(parts, key=len, default=set())
-    if not found.isdisjoint(key for inner, _ in _runs(table) for key in inner.keys):
+            keys |= wanted - max(parts, key=len, default=set())
+    if not keys.isdisjoint(key for inner, _ in _runs(table) for key in inner.keys):
         raise not_prepared(table)
-    return found
+    return keys
 
 
 def launches(table: str, requests: Sequence[Request]) -> list[Launch]:
-    """Return what a scheduler must start for the runs that a night needs and that are not finished.
+    """Return the jobs that a scheduler must start: runs that a night needs and that are unfinished.
 
-    The files that they need are written, among them their options.
+    The files that they need, including their options, are written.
 
     Args:
         table: Directory of all tables.
-        requests: What the night needs.
+        requests: The files that the night must read.
     """
     made: list[Launch] = []
     for request in requests:
@@ -187,8 +188,8 @@ def launches(table: str, requests: Sequence[Request]) -> list[Launch]:
 
 
 def _prepared(table: str, request: Request) -> InnerRun:
-    """Return a run with the files that it needs, not started."""
-    entries = [request.found.entry(key) for key in request.keys]
+    """Write the files that a run needs, and return the run without starting it."""
+    entries = [request.inputs.entry(key) for key in request.keys]
     known, stones = request.known.to_bytes(), request.stones.to_bytes()
     nowhere = InnerRun(files.join(table, RUNS, "new"), request.keys)
     note = Note.model_validate(
@@ -203,7 +204,7 @@ def _prepared(table: str, request: Request) -> InnerRun:
 
 
 def _finished(table: str, request: Request) -> InnerRun | None:
-    """Return a finished run that has read all new entries, and perhaps others."""
+    """Return a finished run that has read all new entries, and perhaps others; None if none."""
     for inner, note in _runs(table):
         if _same(note, request) and _reads(inner, request) and inner.is_finished:
             return inner
@@ -211,7 +212,7 @@ def _finished(table: str, request: Request) -> InnerRun | None:
 
 
 def _runs(table: str) -> Iterator[tuple[InnerRun, Note]]:
-    """Yield the runs that were prepared, finished or not, each with its note."""
+    """Yield all prepared runs, finished or not, each with its note."""
     for directory, note in inner_notes.read_all(table):
         yield InnerRun(directory, note.keys), note
 
@@ -221,10 +222,10 @@ def _same(note: Note, request: Request) -> bool:
 
 
 def _reads(inner: InnerRun, request: Request) -> bool:
-    """Tell whether a run read all that is needed, and fitted no model to anything else.
+    """Tell whether a run read all that is needed and fitted no model to other files.
 
-    A run with other files too may be one that a gate refused: a model that learned from these files
-    must not be kept.
+    A run with further files may have been refused by a gate: a model that learned from them must
+    not be kept.
     """
     wanted, read = set(request.keys), set(inner.keys)
     return wanted == read or (wanted < read and not kept_models.fitted_in(inner.run))
@@ -234,14 +235,14 @@ def _start(inner: InnerRun, request: Request, extra: Sequence[str]) -> None:
     config = request.config
     options = flags.validate(config.kind, _values(inner, request), f"pairweave {config.job}")
     job = importlib.import_module(COMMANDS[config.job].module).JOB
-    with contextlib.redirect_stdout(io.StringIO()):  # it says where its files are, which go again
+    with contextlib.redirect_stdout(io.StringIO()):  # it names files that are deleted later
         status = job.start(options, extra)
     if status or not inner.is_finished:
         raise WorkerError(f"{inner.run}: the job ended without a manifest")
 
 
 def _values(inner: InnerRun, request: Request) -> Values:
-    """Return the keys of the job for the new entries alone."""
+    """Return the job's YAML keys for the new entries alone."""
     config = request.config
     values = {key: value for key, value in config.values.items() if key not in input_keys()}
     values |= {
@@ -252,7 +253,7 @@ def _values(inner: InnerRun, request: Request) -> Values:
     }
     if len(request.stones):
         values["taken_down"] = files.join(inner.directory, TAKEN)
-    if config.job in ("augment", "suggest"):
+    if "keep_origin" in config.kind.model_fields:
         values["keep_origin"] = True
     if request.model is not None:
         option, path = request.model
@@ -264,13 +265,13 @@ def _values(inner: InnerRun, request: Request) -> Values:
 
 
 def _corpora(request: Request) -> list[Values]:
-    """Return the keys of the corpora, with the paths of the new entries as their input."""
+    """Return the YAML keys of the corpora, with the paths of the new entries as their input."""
     made = []
     for corpus in request.config.own:
         own = {key: value for key, value in corpus.items() if key not in input_keys()}
         inputs: dict[str, list[str]] = {}
         for key in request.keys:
-            group = request.found.groups[key]
+            group = request.inputs.groups[key]
             if group.corpus.name == corpus["corpus"]:
                 for file in group.files:
                     inputs.setdefault(_ROLES.get(file.role, file.role), []).append(file.path)
@@ -279,12 +280,12 @@ def _corpora(request: Request) -> list[Values]:
     return made
 
 
-def arriving(found: Found) -> list[CorpusInput]:
+def arriving(tonight: NightInputs) -> list[CorpusInput]:
     """Return the corpora of a night with their new files alone."""
     corpora: dict[str | None, CorpusInput] = {}
     inputs: dict[str | None, dict[str, list[str]]] = {}
-    for key in found.new:
-        group = found.groups[key]
+    for key in tonight.new:
+        group = tonight.groups[key]
         corpora[group.corpus.name] = group.corpus
         own = inputs.setdefault(group.corpus.name, {})
         for file in group.files:
@@ -303,8 +304,8 @@ def source_of(inner: InnerRun, request: Request) -> Source:
     Its plan names each file as it was given then, in the order of the keys in its note.
 
     Raises:
-        ConfigError: What the run was given has changed since, or its plan is damaged.
-        WorkerError: The run read another content than the ledger has.
+        ConfigError: The run's given files have changed since, or its plan is damaged.
+        WorkerError: The run read contents that differ from the ledger's.
     """
     path = files.join(inner.run, run_files.PLAN)
     plan = read_plan(path)
@@ -328,10 +329,10 @@ def source_of(inner: InnerRun, request: Request) -> Source:
 def _check_contents(
     inner: InnerRun, inputs: Sequence[Mapping[str, Any]], keys: Sequence[str], request: Request
 ) -> None:
-    """Check that a run read the files of a night as the ledger has them, by their hashes.
+    """Check by hashes that a run read the same contents as the ledger has.
 
     Raises:
-        WorkerError: A file changed between the two, as while it is uploaded. The run is deleted.
+        WorkerError: A file changed in between, for example during its upload. The run is deleted.
     """
     groups: list[list[Mapping[str, Any]]] = []
     for one in inputs:
@@ -341,7 +342,7 @@ def _check_contents(
     for key, group in zip(keys, groups, strict=True):
         if key not in request.keys:
             continue
-        expected = [file["sha256"] for file in request.found.entry(key).files]
+        expected = [file["sha256"] for file in request.inputs.entry(key).files]
         if [one["sha256"] for one in group] != expected:
             delete(inner)
             raise WorkerError(
@@ -353,12 +354,12 @@ def _check_contents(
 
 
 def _in_plan_order(inner: InnerRun, request: Request) -> list[str]:
-    """Return the keys of a run's entries in the order of its plan: corpus by corpus."""
+    """Return the keys of a run's entries in the order of its plan, corpus by corpus."""
     options = flags.validate(
         request.config.kind, _values(inner, request), f"pairweave {request.config.job}"
     )
     paths = {
-        tuple(file.path for file in request.found.groups[key].files): key for key in inner.keys
+        tuple(file.path for file in request.inputs.groups[key].files): key for key in inner.keys
     }
     groups = locate(corpora_of(options))
     return [paths[tuple(file.path for file in group.files)] for group in groups]
@@ -370,19 +371,32 @@ def delete(inner: InnerRun) -> None:
     if not files.is_uri(inner.directory):
         shutil.rmtree(inner.directory, ignore_errors=True)
         return
-    with contextlib.suppress(OSError):  # `vacuum` deletes what is left
+    with contextlib.suppress(OSError):  # `vacuum` deletes the rest
         for name in files.list_below(inner.directory):
             files.delete(files.join(inner.directory, name))
 
 
 def counts_of(inner: InnerRun) -> dict[str, int]:
-    """Return the counts of a finished run, as its manifest has them.
+    """Return the counts in the manifest of a finished run.
 
     Raises:
         ConfigError: The manifest is damaged.
     """
-    found: dict[str, int] = read_manifest(files.join(inner.run, run_files.MANIFEST))["counts"]
-    return found
+    counts: dict[str, int] = read_manifest(files.join(inner.run, run_files.MANIFEST))["counts"]
+    return counts
+
+
+def findings_of(inner: InnerRun) -> Counter[str]:
+    """Return the lines with each kind of findings in the manifest of a finished run.
+
+    Raises:
+        ConfigError: The manifest is damaged.
+    """
+    manifest = read_manifest(files.join(inner.run, run_files.MANIFEST))
+    lines: Counter[str] = Counter()
+    for finding in manifest.get("look", {}).get("findings", ()):
+        lines[finding["kind"]] += finding["count"]
+    return lines
 
 
 def by_languages(entries: Sequence[InputEntry]) -> Mapping[tuple[str, str], list[str]]:

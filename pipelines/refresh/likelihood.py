@@ -1,7 +1,7 @@
-"""How likely a fitted aligner finds the new pairs of a night: a sign of text of another kind.
+"""The likelihood of a night's new pairs by a fitted aligner; if low, their text is of another kind.
 
-A sample of them is scored in the process of the night. Pairs are in the order of their ids,
-which are hashes, so the first ones of a run are a random sample, and always the same.
+A sample is scored in the night's own process. Pairs are sorted by their ids, which are hashes, so
+the first pairs of a run are a random sample, and always the same one.
 """
 
 import numpy as np
@@ -12,21 +12,22 @@ from pairweave.pipelines.refresh.chain.inner_notes import open_run, read_shard
 from pairweave.transforms import schemas
 
 SAMPLE = 2_000
-"""Pairs that are scored for each pair of languages."""
+"""Number of pairs to score for each pair of languages."""
 
 
 def mean_likelihood(model: str, run: str, most: int = SAMPLE) -> float | None:
-    """Return the mean log-likelihood of a word of a run's pairs, in nats.
+    """Return the mean log-likelihood per word of a run's pairs, in nats.
 
-    It is the mean over pairs of that of the target given the source, and the other way round.
+    It is the mean over pairs and over both directions: the target given the source, and the source
+    given the target.
 
     Args:
         model: Directory of a fitted aligner.
         run: A finished run, whose rows have the texts of both sides.
-        most: Pairs to score, at most.
+        most: Maximum number of pairs to score.
 
     Returns:
-        None if the model is not an aligner of this project's own, or no row has plain texts.
+        None if the model is not one of pairweave's own aligners, or no row has plain texts.
     """
     from pairweave.models.hmm import hmm_reference, pair_scores
     from pairweave.transforms.text.tokens import add_tokens
@@ -36,8 +37,8 @@ def mean_likelihood(model: str, run: str, most: int = SAMPLE) -> float | None:
     if reference is None or pairs is None:
         return None
     aligner = hmm_reference.load(reference)
-    found = pair_scores.likelihoods(aligner.model, add_tokens(pairs, aligner.tokens))
-    return float(np.mean(found)) if found.size else None
+    likelihoods = pair_scores.likelihoods(aligner.model, add_tokens(pairs, aligner.tokens))
+    return float(np.mean(likelihoods)) if likelihoods.size else None
 
 
 def _sample(run: str, most: int) -> pa.Table | None:
@@ -58,5 +59,5 @@ def _sample(run: str, most: int) -> pa.Table | None:
     empty = pa.array([""] * pairs.num_rows, pa.string())
     columns |= {"corpus": empty, "file": empty, "line": pa.array([0] * pairs.num_rows)}
     columns["translation"] = pa.nulls(pairs.num_rows, pa.string())
-    found = pa.table([columns[name] for name in schemas.PAIRS.names], names=schemas.PAIRS.names)
-    return found.cast(schemas.PAIRS) if pairs.num_rows else None
+    ordered = pa.table([columns[name] for name in schemas.PAIRS.names], names=schemas.PAIRS.names)
+    return ordered.cast(schemas.PAIRS) if pairs.num_rows else None

@@ -1,4 +1,4 @@
-"""Events of OpenLineage: the input files of a night, the tables that it changes, its end."""
+"""OpenLineage events: the input files of a night, the tables that it changes, and its outcome."""
 
 import importlib.metadata
 import time
@@ -27,10 +27,14 @@ class Lineage:
     """Writes the events of one run to a file or a server."""
 
     def __init__(self, place: str | None, table: str) -> None:
-        """Set a file, a URL or None for no events, and the directory of the tables.
+        """Set where events go.
+
+        Args:
+            place: A file or a URL; None for no events.
+            table: Directory of all tables.
 
         Raises:
-            ConfigError: The place is a URL that no event can be sent to.
+            ConfigError: The place is a URL to which no event can be sent.
         """
         if place is not None:
             monitoring.check(OPTION, place)
@@ -41,15 +45,15 @@ class Lineage:
     def emit(
         self, kind: str, inputs: Sequence[str] = (), record: Record | None = None, error: str = ""
     ) -> None:
-        """Write an event; a server or a file that does not take it is a warning.
+        """Write an event; if it cannot be written or sent, warn.
 
-        While the command is being stopped, a server has no more than
-        `monitoring.STOPPING_SECONDS` to take it.
+        While the command is being stopped, a server has only `monitoring.STOPPING_SECONDS` to
+        accept it.
 
         Args:
             kind: ``START``, ``COMPLETE`` or ``FAIL``.
             inputs: Names of the new input files.
-            record: The night that was committed, if one was.
+            record: The committed night, if there is one.
             error: Why the run failed.
         """
         if self._place is None:

@@ -3,6 +3,7 @@
 import dataclasses
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from pairweave.pipelines.refresh.assembly import (
 )
 from pairweave.pipelines.refresh.chain import inner_notes, kept_models, ledger_table
 from pairweave.pipelines.refresh.chain.new_links import linked
-from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
+from pairweave.pipelines.refresh.file_ledger import InputEntry, NightInputs
 from pairweave.pipelines.refresh.forgetting import remaking, tombstone_files
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.forgetting.table_texts import HIDDEN_TARGETS
@@ -49,7 +50,7 @@ from pairweave.transforms.units import ReadLimits
 
 
 class ConflictError(WorkerError):
-    """Another night was committed while this one was made."""
+    """Another night was committed while this one was being made."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,8 +59,8 @@ class Made:
 
     Attributes:
         record: Its record.
-        failed: The gates that it breaks.
-        samples: Rejected rows by reason, to look at.
+        failed: The gates that it fails.
+        samples: A few rejected rows for each reason, to show to the user.
         runs: The runs that its rows come from.
     """
 
@@ -77,17 +78,17 @@ class Night:
         config: NightConfig,
         options: RefreshOptions,
         base: Record | None,
-        found: Found,
+        inputs: NightInputs,
         extra: Sequence[str],
     ) -> None:
-        """Set what the night starts from; nothing is read yet.
+        """Compare the inputs with the current tables; the job is not run yet.
 
         Args:
             config: The configuration.
             options: Options of the command.
             base: The record of the last night, if there was one.
-            found: The input files.
-            extra: Beam options of the user.
+            inputs: The input files of tonight.
+            extra: The user's Beam options.
         """
         self._config, self._options, self._base = config, options, base
         self._extra = extra
@@ -95,8 +96,8 @@ class Night:
         self._table = options.output
         self._anew = base is None or options.migrate
         if self._anew:
-            found = dataclasses.replace(found, new=tuple(e.key for e in found.entries), gone=())
-        self._found = found
+            inputs = dataclasses.replace(inputs, new=tuple(e.key for e in inputs.entries), gone=())
+        self._inputs = inputs
         self._night = 1 if base is None else base.night + 1
         names = (config.main, PROVENANCE, REJECTS, FILES)
         self._current = {name: tables.current(self._table, name, base) for name in names}
@@ -111,15 +112,15 @@ class Night:
         self._taken = _id_set(self._taken_ids)
 
     def _to_remake(self) -> tuple[IdSet, set[str]]:
-        """Return pairs to make anew, and the keys of the files that are read again for them."""
-        gone = {entry.key for entry in self._found.gone}
+        """Return the pairs to make anew, and the keys of the files to read again for them."""
+        gone = {entry.key for entry in self._inputs.gone}
         if self._anew or not gone or not remaking.depends_on_corpus(self._config):
             return NO_IDS, set()
-        arriving = {self._found.entry(key).corpus for key in self._found.new}
+        arriving = {self._inputs.entry(key).corpus for key in self._inputs.new}
         rows = self._config.main, self._current[self._config.main]
         remade, again = remaking.to_remake(self._places, rows, gone, arriving)
-        new = (e.key for e in self._found.entries if e.key in again or e.key in self._found.new)
-        self._found = dataclasses.replace(self._found, new=tuple(new))
+        new = (e.key for e in self._inputs.entries if e.key in again or e.key in self._inputs.new)
+        self._inputs = dataclasses.replace(self._inputs, new=tuple(new))
         return remade, again
 
     def _take_down(self) -> tuple[Tombstones, list[str]]:
@@ -138,32 +139,32 @@ class Night:
             current=self._current,
             places=self._places,
             stones=stones,
-            inputs=config.inputs if hidden else inner_runs.arriving(self._found),
+            inputs=config.inputs if hidden else inner_runs.arriving(self._inputs),
             limits=pick(ReadLimits, config.kind.model_validate({**config.values, "output": "."})),
         )
-        found = take_down(read_list(path), held, everywhere=self._options.everywhere)
-        warn_of_missing(path, found.missing)
-        return stones.joined(found.stones), found.ids
+        taken = take_down(read_list(path), held, everywhere=self._options.everywhere)
+        warn_of_missing(path, taken.missing)
+        return stones.joined(taken.stones), taken.ids
 
     def launches(self) -> list[inner_runs.Launch]:
-        """Return the jobs of the night that are not finished, prepared to be started elsewhere."""
+        """Return the unfinished jobs of the night, prepared to be started elsewhere."""
         return inner_runs.launches(self._table, self._requests())
 
     def late(self) -> set[str]:
-        """Return the keys of new files that came after the jobs of the night were prepared.
+        """Return the keys of new files that arrived after the night's jobs were prepared.
 
         Raises:
             WorkerError: They cannot be left for the next night, or a prepared job does not fit.
         """
-        found = inner_runs.late(self._table, self._requests())
+        keys = inner_runs.late(self._table, self._requests())
         held = set() if self._base is None else {entry["key"] for entry in self._base.files}
-        nothing_left = self._base is None and found >= set(self._found.new)
-        if found and (nothing_left or not found.isdisjoint({*held, *self._found.changed})):
+        nothing_left = self._base is None and keys >= set(self._inputs.new)
+        if keys and (nothing_left or not keys.isdisjoint({*held, *self._inputs.changed})):
             raise inner_runs.not_prepared(self._table)
-        return found
+        return keys
 
     def make(self) -> Made:
-        """Run the job on what is new, write the files of the tables, and judge the result."""
+        """Run the job on the new files, write the files of the tables, and judge the result."""
         if self._base is not None and self._models:
             kept_models.require_whole(self._table, self._base)
         requests = self._requests()
@@ -183,7 +184,7 @@ class Night:
         changes, removed, lost = self._changes(made)
         counts = [inner_runs.counts_of(run) for run in runs]
         metrics = night_metrics.measure(
-            self._found,
+            self._inputs,
             made,
             counts,
             before=len(self._before),
@@ -191,6 +192,9 @@ class Night:
             lost=lost,
             seconds=time.time() - self._started,
         )
+        findings = sum(map(inner_runs.findings_of, runs), Counter())
+        if findings:
+            metrics["new"]["findings"] = dict(sorted(findings.items()))
         if self._config.gates.ask_likelihood:
             metrics["new"]["likelihood"] = self._likelihoods(runs, requests)
         record = self._record(made, changes, metrics)
@@ -198,9 +202,9 @@ class Night:
         return Made(record, gates.failed(record.gates), samples, runs)
 
     def _scratch(self) -> Path | None:
-        """Return a local directory for temporary files; None for that of the command.
+        """Return a local directory for temporary files; None for the command's own.
 
-        Beside a table on a disk, `vacuum` finds what a killed night left.
+        It is inside a table on a disk, where `vacuum` finds what a killed night left.
         """
         if files.is_uri(self._table):
             return None
@@ -209,11 +213,11 @@ class Night:
         return place
 
     def _requests(self) -> list[Request]:
-        """Return what the job must read, by languages."""
-        # What is taken down tonight must not come back by another corpus in the same night.
+        """Return the files that the job must read, by languages."""
+        # Pairs taken down tonight must not come back through another corpus in the same night.
         stones = self._stones.joined(Tombstones(dict.fromkeys(self._taken_ids), {}))
         known = NO_IDS if self._anew else self._before.without(self._remade)
-        entries = [self._found.entry(key) for key in self._found.new]
+        entries = [self._inputs.entry(key) for key in self._inputs.new]
         made = []
         for languages, keys in inner_runs.by_languages(entries).items():
             place = self._models.get("-".join(languages))
@@ -221,7 +225,7 @@ class Night:
             if place is not None:
                 model = kept_models.option_of(place), files.join(self._table, place)
             made.append(
-                Request(self._config, self._found, languages, tuple(keys), known, stones, model)
+                Request(self._config, self._inputs, languages, tuple(keys), known, stones, model)
             )
         return made
 
@@ -232,7 +236,7 @@ class Night:
         )
 
     def _keep_model(self, run: InnerRun, request: Request, made: Assembled) -> None:
-        """Keep what a run fitted, if the table has no model for its languages."""
+        """Keep the model that a run fitted if the table has none for its languages."""
         if request.model is None:
             kept = kept_models.keep(self._table, run.run, request.languages)
             if kept is not None:
@@ -243,8 +247,8 @@ class Night:
     def _likelihoods(
         self, runs: Sequence[InnerRun], requests: Sequence[Request]
     ) -> dict[str, float]:
-        """Return how likely the aligner finds the new pairs, by languages."""
-        found = {}
+        """Return the mean likelihood of the new pairs by the aligner, by languages."""
+        likelihoods = {}
         for run, request in zip(runs, requests, strict=True):
             pair = "-".join(request.languages)
             place = self._models.get(pair)
@@ -252,27 +256,27 @@ class Night:
             model = given if place is None else files.join(self._table, place)
             value = None if model is None else mean_likelihood(model, run.run)
             if value is not None:
-                found[pair] = round(value, 6)
-        return found
+                likelihoods[pair] = round(value, 6)
+        return likelihoods
 
     def _columns(self, runs: Sequence[InnerRun], requests: Sequence[Request]) -> pa.Schema:
-        """Return the columns of the job's table: those that it has, or those of all runs.
+        """Return the columns of the job's table: its current ones, or those of all runs if new.
 
         Raises:
-            ConfigError: A run has another column than the table.
+            ConfigError: A run has a column that the table lacks.
         """
         main = self._config.main
-        found = [table_schemas.columns_of_run(run.run) for run in runs]
+        columns_of_runs = [table_schemas.columns_of_run(run.run) for run in runs]
         if self._anew:
-            return table_schemas.united(found, main)
+            return table_schemas.united(columns_of_runs, main)
         columns = table_schemas.at_version(self._table, main)
-        for each, request in zip(found, requests, strict=True):
+        for each, request in zip(columns_of_runs, requests, strict=True):
             languages = "-".join(request.languages)
             table_schemas.require_columns(each, columns, languages, files.join(self._table, main))
         return columns
 
     def _changes(self, made: Sequence[Assembled]) -> tuple[dict[str, Change], int, int]:
-        """Return what changes in each table, and the numbers of pairs that go, also for good."""
+        """Return each table's changes, the number of pairs removed, and of those lost for good."""
         main = self._config.main
         changes = {name: Change() for name in (main, PROVENANCE, REJECTS, FILES)}
         if self._anew:
@@ -287,7 +291,7 @@ class Night:
         return changes, removed, lost
 
     def _lost(self, made: Sequence[Assembled]) -> int:
-        """Return how many pairs of the table do not come back when all are made anew."""
+        """Return how many of the table's pairs are missing after all are made anew."""
         return len(self._before.without(self._added(made).ids()))
 
     def _added(self, made: Sequence[Assembled]) -> Places:
@@ -295,8 +299,8 @@ class Night:
         return Places(self._table, [e for one in made for e in one.added[PROVENANCE]])
 
     def _withdraw(self, made: Sequence[Assembled], changes: dict[str, Change]) -> tuple[int, int]:
-        """Add what goes to the changes; return how many pairs go, and how many for good."""
-        gone = {entry.key for entry in self._found.gone} | self._read_again
+        """Add removals to the changes; return how many pairs are removed, and how many for good."""
+        gone = {entry.key for entry in self._inputs.gone} | self._read_again
         going = withdrawn(self._places, gone, self._taken, self._added(made))
         leaving = going.and_rows_of(self._remade)
         done = withdraw(self._table, self._config.main, self._current, leaving, gone, self._taken)
@@ -307,13 +311,14 @@ class Night:
         rows = {key: count for one in made for key, count in one.read.items()}
         return [
             dataclasses.replace(entry, rows=rows.get(entry.key, entry.rows))
-            for entry in self._found.entries
+            for entry in self._inputs.entries
         ]
 
     def _is_changed(self, name: str, change: Change) -> bool:
         """Tell whether a table gets a new version.
 
-        Only `FILES` can keep its file when a table is made anew: rows of the others have a night.
+        When a table is made anew, only `FILES` can keep its file: the rows of other tables contain
+        the number of the night.
         """
         if self._base is None:
             return True
@@ -357,10 +362,10 @@ class Night:
         return "refresh" if self._options.takedown is None else "takedown"
 
     def _schemas(self, made: Sequence[Assembled]) -> dict[str, pa.Schema]:
-        found = {FILES: ledger_table.FILE_ROWS}
+        schemas = {FILES: ledger_table.FILE_ROWS}
         for one in made:
-            found.update(one.schemas)
-        return found
+            schemas.update(one.schemas)
+        return schemas
 
 
 def _assembled(run: InnerRun, request: Request, target: Target, scratch: Path) -> Assembled:
@@ -372,17 +377,17 @@ def _id_set(ids: Sequence[str]) -> IdSet:
 
 
 def _metrics_before(table: str, base: Record, config: NightConfig) -> list[Json]:
-    """Return the metrics of the nights before that made rows with the settings of tonight."""
-    found: list[Json] = []
+    """Return the metrics of earlier nights that used the same settings as tonight."""
+    metrics: list[Json] = []
     for record in records.back_from(table, base):
-        if record.settings != config.settings or len(found) >= 3 * config.gates.nights:
+        if record.settings != config.settings or len(metrics) >= 3 * config.gates.nights:
             break
-        found.append(record.metrics)
-    return found
+        metrics.append(record.metrics)
+    return metrics
 
 
 def overtaken(table: str) -> ConflictError:
-    """Return the error of a night during which another one was committed."""
+    """Return the error for a night during which another one was committed."""
     return ConflictError(
         f"{table}: another night was committed by another refresh while this one ran, so this one "
         "committed nothing; run the same command again: what it has made is kept and used"

@@ -1,4 +1,4 @@
-"""The YAML file of a nightly refresh: a job's options, the key ``job``, perhaps ``gates``."""
+"""The YAML file of a nightly refresh: a job's options, the key ``job`` and optionally ``gates``."""
 
 import dataclasses
 import functools
@@ -12,7 +12,6 @@ from typing import Any, TypeGuard
 from pairweave.pipelines.aligners.aligner_choice import unused_options
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
-from pairweave.pipelines.command_line.yaml_files import read_yaml
 from pairweave.pipelines.options.base import Corpus, GraphOptions, InputOptions
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.refresh import refitting, tables
@@ -32,6 +31,7 @@ from pairweave.transforms.option_facts import (
     with_places,
 )
 from pairweave.transforms.storage import files, hashed_files
+from pairweave.transforms.storage.yaml_files import read_yaml
 from pairweave.transforms.units import CorpusInput
 
 Values = dict[str, Any]
@@ -41,18 +41,18 @@ _COMMIT = re.compile("[0-9a-f]{40}")
 
 @dataclasses.dataclass(frozen=True)
 class NightConfig:
-    """What a nightly refresh is to keep up to date.
+    """The configuration of a nightly refresh.
 
     Attributes:
         path: The file.
         job: The name of the job.
-        kind: The options of the job.
-        values: Its keys, without those of single corpora.
+        kind: The class of the job's options.
+        values: The file's keys, without those of single corpora.
         own: The keys of each corpus.
         inputs: The corpora as the job would read them.
-        settings: What decides which rows a pair gives (`settings_of`).
+        settings: What determines the rows of a pair (`settings_of`).
         gates: Limits of the quality gates.
-        refit_growth: When models are fitted anew (`refitting.read_growth`).
+        refit_growth: Growth after which models are fitted anew (`refitting.read_growth`).
     """
 
     path: str
@@ -122,15 +122,15 @@ def _jobs() -> str:
 
 
 def _options_of(job: str) -> type[GraphOptions]:
-    found = options_of(job)
-    assert found is not None
-    assert issubclass(found, GraphOptions)
-    return found
+    options = options_of(job)
+    assert options is not None
+    assert issubclass(options, GraphOptions)
+    return options
 
 
 @functools.cache
 def input_files() -> frozenset[str]:
-    """Return the options of corpora, of whatever job, that name files."""
+    """Return the corpus options of all jobs that name files."""
     return frozenset(
         name
         for kind in _corpus_kinds()
@@ -141,7 +141,7 @@ def input_files() -> frozenset[str]:
 
 @functools.cache
 def input_keys() -> frozenset[str]:
-    """Return the options of corpora that name files, or say which of them belong together."""
+    """Return the corpus options that name files or say which of them belong together."""
     return input_files().union(*(marked(kind, NAMES_INPUT) for kind in _corpus_kinds()))
 
 
@@ -169,7 +169,7 @@ def _check_pairwise(options: GraphOptions) -> None:
     """Refuse options for which the rows of a pair depend on other pairs.
 
     Raises:
-        ConfigError: One is set.
+        ConfigError: Such an option is set.
     """
     if getattr(options, "duplicates", "exact") != "exact":
         raise ConfigError(
@@ -181,16 +181,16 @@ def _check_pairwise(options: GraphOptions) -> None:
 
 
 def _check_models(options: GraphOptions) -> None:
-    """Refuse models whose content cannot be compared with that of the nights before.
+    """Refuse models whose content cannot be compared from night to night.
 
     Raises:
-        ConfigError: One is in a store, or on the hub without the commit.
+        ConfigError: A model is in a store, or on the hub without a commit.
     """
     unused = unused_options(options)
     for place in places_of(options):
         if place.use is not Use.MODEL:
             continue
-        # The name of a second aligner has a model in it, and no option for that model's commit.
+        # The name of a second aligner contains a model, but no option gives that model's commit.
         own, shown = place.role.revision, f"{place.option}: {place.value}"
         inside = "" if own is not None or not place.role.on_hub else f"{place.path} "
         if "://" in place.path:
@@ -213,7 +213,7 @@ def _check_models(options: GraphOptions) -> None:
 
 
 def _corpora(values: Values, kind: type[GraphOptions]) -> tuple[Values, tuple[Values, ...]]:
-    """Return the keys around the corpora, and those of each corpus.
+    """Return the keys outside the corpora, and those of each corpus.
 
     Raises:
         ConfigError: A corpus has no name.
@@ -234,10 +234,10 @@ def _corpora(values: Values, kind: type[GraphOptions]) -> tuple[Values, tuple[Va
 
 
 def settings_of(job: str, options: GraphOptions) -> Values:
-    """Return what decides which rows a pair gives: options, contents of files, the release.
+    """Return what determines the rows of a pair: options, contents of files and the release.
 
-    Options with their defaults are left out, and paths are replaced by digests, so that a file may
-    move.
+    Options that have their default are left out, and paths are replaced by digests, so that a file
+    may move.
     """
     kind = type(options)
     left_out = {"corpora", *options.corpus_kind().model_fields}
@@ -252,7 +252,7 @@ def settings_of(job: str, options: GraphOptions) -> Values:
 
 
 def digest_at(place: Place) -> str:
-    """Return the digest of what is at a place; the place itself if nothing is there on a disk."""
+    """Return the digest of a place's content; the place itself if nothing is there on a disk."""
     path = place.path
     return _content(path) if files.is_uri(path) or Path(path).exists() else path
 
@@ -261,10 +261,10 @@ def _content(path: str) -> str:
     """Return a digest of a file, or of a directory and its files."""
     if not files.is_uri(path) and Path(path).is_dir():
         about = Path(path, hashed_files.ABOUT)
-        found = (
+        paths = (
             [about] if about.is_file() else sorted(p for p in Path(path).rglob("*") if p.is_file())
         )
-        lines = "".join(f"{each.relative_to(path)} {sha256_of(str(each))}\n" for each in found)
+        lines = "".join(f"{each.relative_to(path)} {sha256_of(str(each))}\n" for each in paths)
         return hashlib.sha256(lines.encode()).hexdigest()
     return sha256_of(path)
 
@@ -287,8 +287,8 @@ def sha256_of(path: str) -> str:
 
 
 def differences(old: Values, new: Values) -> list[str]:
-    """Return what differs between the settings of a table and those of tonight, in words."""
-    found = [
+    """Return the differences between the settings of a table and those of tonight, in words."""
+    lines = [
         f"{key} was {old[key]}, is now {new[key]}"
         for key in ("job", "release")
         if old[key] != new[key]
@@ -296,8 +296,8 @@ def differences(old: Values, new: Values) -> list[str]:
     for key in sorted({*old["options"], *new["options"]}):
         before, after = old["options"].get(key), new["options"].get(key)
         if before != after:
-            found.append(f"{key} was {_short(before)}, is now {_short(after)}")
-    return found
+            lines.append(f"{key} was {_short(before)}, is now {_short(after)}")
+    return lines
 
 
 def _short(value: object) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pairweave.pipelines.process import monitoring, terminal
-from pairweave.pipelines.refresh.file_ledger import Found
+from pairweave.pipelines.refresh.file_ledger import NightInputs
 from pairweave.transforms.errors import PairweaveError
 from pairweave.transforms.storage import files
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 OPTION = "--metrics"
 
 STORES = ("gs", "s3", "hdfs", "azfs")
-"""Schemes of stores in which the file of metrics may be."""
+"""Schemes of the stores to which the file of metrics may be written."""
 
 Json = dict[str, Any]
 
 
 def measure(
-    found: Found,
+    inputs: NightInputs,
     made: "Sequence[Assembled]",
     counts: Sequence[Mapping[str, int]],
     *,
@@ -33,12 +33,12 @@ def measure(
     """Return the metrics of a night.
 
     Args:
-        found: The input files.
-        made: What was made of each run.
+        inputs: The input files of tonight.
+        made: The files made from each run.
         counts: The counts in the manifest of each run.
         before: Pairs of the table before the night.
         removed: Pairs that the night removes.
-        lost: Those of them that do not come back tonight; fewer if all pairs are made anew.
+        lost: How many of the removed pairs do not come back tonight; they may if all are made anew.
         seconds: Seconds since it began.
     """
     pairs = sum(one.pairs for one in made)
@@ -72,11 +72,11 @@ def measure(
     return {
         "seconds": round(seconds, 3),
         "files": {
-            "all": len(found.entries),
-            "new": len(found.new),
-            "changed": len(found.changed),
-            "moved": len(found.moved),
-            "gone": len(found.gone),
+            "all": len(inputs.entries),
+            "new": len(inputs.new),
+            "changed": len(inputs.changed),
+            "moved": len(inputs.moved),
+            "gone": len(inputs.gone),
         },
         "new": new,
         "removed": removed,
@@ -89,9 +89,9 @@ def openmetrics(metrics: Json, night: int, *, committed: bool, when: float) -> s
     """Return metrics as OpenMetrics text.
 
     Args:
-        metrics: What `measure` returns.
+        metrics: The result of `measure`.
         night: Number of the last night.
-        committed: Whether this run committed it; else it has changed no pair of the table.
+        committed: Whether this run committed it; otherwise it changed no pair of the table.
         when: Seconds since 1970 at which this run ended.
     """
     new, table = metrics["new"], metrics["table"]
@@ -135,18 +135,18 @@ def check(place: str | None) -> None:
     """Check a place for metrics.
 
     Raises:
-        ConfigError: It is a URL that no metrics can be sent to.
+        ConfigError: It is a URL to which no metrics can be sent.
     """
     if place is not None:
         monitoring.check(OPTION, place, STORES)
 
 
 def write(place: str, text: str) -> None:
-    """Write metrics to a file in one step, or push them; what goes wrong is a warning.
+    """Write metrics to a file in one step, or push them; warn if that fails.
 
     Args:
         place: The file, or the http(s) URL of a Pushgateway's group.
-        text: OpenMetrics text, whose last line is a comment to those who read the older format.
+        text: OpenMetrics text; its last line is a comment in the older Prometheus format.
     """
     if place.lower().startswith(("http://", "https://")):
         headers = {"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}

@@ -1,12 +1,12 @@
-"""The records of a table's nights: what was decided, in one file each, created only if absent.
+"""The records of a table's nights: one file for each night, created only if absent.
 
-A record is the commit. It lists for each table the files to add and to remove, so that a later
-process can finish what its writer began (`tables.apply`). Of two nights at once, only one can
-create the next record.
+Creating the record is the commit. It lists, for each table, the files to add and to remove, so that
+a later process can finish what its writer began (`tables.apply`). Of two simultaneous nights, only
+one can create the next record.
 
-Records are a chain: each has a checksum of itself, the hash of the record before it, and the hashes
-or digests of everything else that a later night relies on. Who reads the last record and follows
-the chain reads nothing that is not compared.
+Records form a chain: each contains its own checksum, the hash of the record before it, and the
+hashes or digests of everything else that a later night relies on. Whoever starts from the last
+record and follows the chain reads nothing that is not compared with a hash.
 """
 
 import contextlib
@@ -38,19 +38,20 @@ class Record:
     Attributes:
         night: Its number, from 1.
         operation: ``refresh``, ``takedown``, ``migrate``, ``refit`` or ``compact``.
-        when: When it began, UTC.
+        when: The time at which it began, UTC.
         job: The job that makes the rows.
         settings: The settings that the table's rows are made with (`night_config.settings_of`).
-        models: For each pair of languages with a model of its own, its directory in the table.
-        files: The input files that the table holds (`file_ledger.Entry`).
+        models: For each pair of languages with its own model, the model's directory in the table.
+        files: The input files whose pairs the table has (`file_ledger.InputEntry`).
         tombstones: Name of the file of tombstones; None for none.
         tables: For each table that changes: ``add``, ``remove``, and ``schema`` if it is new or
             replaced.
         versions: The Delta version of each table after this night.
         metrics: Counts of the night.
-        gates: What the quality gates found.
-        accepted: Why a failed gate was accepted.
-        fitted: Places of the pairs that each model in `models` was fitted to, by languages.
+        gates: Results of the quality gates.
+        accepted: The reason for which failed gates were accepted; None if there was none.
+        fitted: Number of places of the pairs that each model in `models` was fitted to, by
+            languages.
         previous: SHA-256 of the record before; None in the first night.
         sealed: SHA-256 of the seal of the night before (`chain.log_seals`); None if it has none.
         state: SHA-256 of the file of tombstones and of the list of each model's files, by their
@@ -81,9 +82,9 @@ class Record:
     format: int = FORMAT
 
     def to_json(self) -> bytes:
-        """Return the record as it is stored, with the checksum of all the rest."""
-        found = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return _with_checksum(found)
+        """Return the record as it is stored, including the checksum of its other fields."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return _with_checksum(fields)
 
 
 def name_of(night: int) -> str:
@@ -117,7 +118,7 @@ def numbers(table: str) -> list[int]:
 
 
 def read(table: str, night: int) -> Record:
-    """Read the record of a night, compared with its own checksum.
+    """Read the record of a night and check it against its own checksum.
 
     Raises:
         ConfigError: It was written by another version of the program, or is damaged.
@@ -134,40 +135,40 @@ def _bytes(table: str, night: int) -> bytes:
 
 
 def parse(path: str, data: bytes, night: int) -> Record:
-    """Return the record that a file holds.
+    """Return the record in a file.
 
     Args:
         path: The file, for messages.
         data: Its content.
-        night: The number that its name says.
+        night: The number in its name.
 
     Raises:
         ConfigError: It was written by another version of the program, or is damaged.
     """
-    found = json_files.parse_object(data, path, RESTORE)
-    number = found.get("format")
+    fields = json_files.parse_object(data, path, RESTORE)
+    number = fields.get("format")
     if isinstance(number, int) and number != FORMAT:
         raise ConfigError(
             f"{path}: has format {number}, and this version of pairweave reads format {FORMAT}; "
             "use the version that wrote it"
         )
-    shape = json_files.check(found, path, RecordFile)
+    shape = json_files.check(fields, path, RecordFile)
     if shape.night != night:
         raise damaged(path, f"night: expected {night}, as its name says, got {shape.night}")
-    record = _from_json(found)
-    if _with_checksum(found) != data:
+    record = _from_json(fields)
+    if _with_checksum(fields) != data:
         raise damaged(path, "its content does not fit its checksum")
     return record
 
 
-def _from_json(found: Json) -> Record:
-    """Return a record, and take the checksum from its JSON."""
-    found.pop("checksum", None)
-    return Record(**found)
+def _from_json(fields: Json) -> Record:
+    """Return a record from its JSON, from which the checksum is removed."""
+    fields.pop("checksum", None)
+    return Record(**fields)
 
 
-def _with_checksum(found: Json) -> bytes:
-    return to_json({**found, "checksum": digest_of(to_json(found))})
+def _with_checksum(fields: Json) -> bytes:
+    return to_json({**fields, "checksum": digest_of(to_json(fields))})
 
 
 def latest(table: str) -> Record | None:
@@ -176,13 +177,13 @@ def latest(table: str) -> Record | None:
     Raises:
         ConfigError: It is damaged, or the record of an earlier night is missing.
     """
-    found = numbers(table)
-    if not found:
+    nights = numbers(table)
+    if not nights:
         return None
-    missing = sorted(set(range(1, found[-1])) - set(found))
+    missing = sorted(set(range(1, nights[-1])) - set(nights))
     if missing:
         raise damaged(path_of(table, missing[0]), "is missing, and later nights follow it")
-    return read(table, found[-1])
+    return read(table, nights[-1])
 
 
 def existing(table: str, *, alone: bool = False) -> Record:
@@ -190,47 +191,47 @@ def existing(table: str, *, alone: bool = False) -> Record:
 
     Args:
         table: Directory of all tables.
-        alone: Whether no other record is read later, so that one may be missing.
+        alone: Whether no other record will be read, so that earlier ones may be missing.
 
     Raises:
         ConfigError: There is no table, or a record is damaged or missing.
     """
     nights = numbers(table) if alone else []
-    found = read(table, nights[-1]) if nights else latest(table)
-    if found is None:
+    record = read(table, nights[-1]) if nights else latest(table)
+    if record is None:
         raise ConfigError(f"{table}: there is no table here; pairweave refresh makes one")
-    return found
+    return record
 
 
 def back_from(table: str, record: Record) -> Iterator[Record]:
-    """Yield a record and those before it, each compared with the hash that a later one has of it.
+    """Yield a record and those before it, each checked against the hash in the record after it.
 
     Raises:
-        ConfigError: One differs, or is damaged or missing.
+        ConfigError: A record differs, or is damaged or missing.
     """
     yield record
     while record.night > 1:
         night = record.night - 1
         data = _bytes(table, night)
         require_known(table, night, data, record.previous)
-        # Its checksum was checked before it was written. A table of many files has large records,
-        # of which a night reads dozens.
+        # Its fields were checked before it was written, so they are not checked again: a table of
+        # many files has large records, and a night reads dozens of them.
         record = _from_json(json_files.parse_object(data, path_of(table, night), RESTORE))
         yield record
 
 
 def require_known(table: str, night: int, data: bytes, known: str | None) -> None:
-    """Compare the file of a record with the hash that the record after it has, if that is known.
+    """Check the file of a record against the hash in the record after it, if that is known.
 
     Raises:
-        ConfigError: It is another.
+        ConfigError: The file has another hash.
     """
     if known is not None and digest_of(data) != known:
         raise damaged(path_of(table, night), "is not the record that the next night followed")
 
 
 def at_night(table: str, last: Record, night: int) -> tuple[Record, Record | None]:
-    """Return the record of a night, reached from the last one, and the one after it if any.
+    """Return the record of a night, reached from the last one, and the one after it, if any.
 
     Raises:
         ConfigError: A record on the way is damaged.
@@ -244,13 +245,13 @@ def at_night(table: str, last: Record, night: int) -> tuple[Record, Record | Non
 
 
 def require_creation(table: str) -> None:
-    """Check that the store of a new table creates an object only if there is none.
+    """Check that the store of a new table can create an object only if it is absent.
 
-    A store that does not know the condition of the request writes over the object that is there:
-    two nights at once would both have won.
+    A store that ignores this condition overwrites the existing object, so two simultaneous nights
+    would both succeed.
 
     Raises:
-        ConfigError: It does not.
+        ConfigError: The store ignores the condition.
     """
     if not files.is_uri(table):
         return
@@ -264,18 +265,18 @@ def require_creation(table: str) -> None:
                 "expected a store that knows this condition, as S3 and Cloud Storage do"
             )
     finally:
-        with contextlib.suppress(OSError):  # a role may write and not delete
+        with contextlib.suppress(OSError):  # a role may be allowed to write but not to delete
             files.delete(path)
 
 
 def create(table: str, record: Record) -> bool:
-    """Create the record of a night, if nobody else has; tell whether it was created.
+    """Create the record of a night unless it exists; tell whether it was created.
 
     Raises:
-        ConfigError: No later night could read it.
+        ConfigError: The record is invalid, so that no later night could read it.
     """
     path, data = path_of(table, record.night), record.to_json()
     parse(path, data, record.night)
     files.make_directory(directory(table))
-    # A store's client repeats a request whose answer was lost, and is told that the file is there.
+    # A client repeats a request whose answer was lost, and the store then finds the file present.
     return files.create(path, data) or files.read_bytes(path) == data

@@ -1,4 +1,4 @@
-"""When the models that a table has fitted are fitted anew: on request, or by a rule."""
+"""When a table's fitted models are fitted anew: on request, or by a rule."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ KEY = "refit_growth"
 
 
 def read_growth(value: object) -> float | None:
-    """Return the factor in the file by which a table may outgrow its models; None for no limit.
+    """Return the factor in the file by which a table may outgrow its models; None for any.
 
     Raises:
         ConfigError: It is not a number above 1.
@@ -28,7 +28,7 @@ def read_growth(value: object) -> float | None:
 
 
 def places_by_languages(entries: Iterable[Entry]) -> dict[str, int]:
-    """Return the places in files of provenance by languages, such as ``en-de``."""
+    """Return the number of places in files of provenance, by languages such as ``en-de``."""
     counts: Counter[str] = Counter()
     for entry in entries:
         counts["-".join(entry["partition"][name] for name in tables.LANGUAGES)] += entry["rows"]
@@ -50,16 +50,16 @@ def outgrown(fitted: Mapping[str, int], now: Mapping[str, int], growth: float) -
 
 
 def reasons(table: str, base: Record, growth: float | None, *, asked: bool) -> list[str]:
-    """Return why the models of a table are fitted anew tonight; none if they are not.
+    """Return why the models of a table are fitted anew tonight; empty if they are not.
 
     Args:
         table: Directory of all tables.
         base: The record of the last night.
         growth: The limit in the configuration.
-        asked: Whether the command asks for it.
+        asked: Whether the command requests it.
 
     Raises:
-        ConfigError: It asks for it, and the table has no model of its own.
+        ConfigError: The command requests it, but the table has no model of its own.
     """
     if asked and not base.models:
         raise ConfigError(

@@ -1,8 +1,9 @@
-"""Rows of a night on their way from shards to files: sorted into buckets on the local disk.
+"""Rows of a night on their way from shards to files, sorted into buckets on the local disk.
 
-A shard holds a part of the ids of all input files, and a table's file the pairs of a few input
-files, so that withdrawing one rewrites little. One Arrow file for each shard, sorted by bucket
-and read by memory map, turns one order into the other with the memory of one bucket.
+A shard contains some of the ids of all input files, but a table's file contains the pairs of a few
+input files, so that withdrawing one rewrites little. To change from one order to the other with the
+memory of one bucket, the rows of each shard are sorted by bucket, written to an Arrow file and read
+by memory map.
 """
 
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ class Spill:
 
         Args:
             rows: The rows.
-            buckets: The bucket of each ``[row]``.
+            buckets: The bucket of each row, ``[row]``.
         """
         if not rows.num_rows:
             return
@@ -46,7 +47,7 @@ class Spill:
         self.rows += rows.num_rows
 
     def bucket(self, number: int, most_rows: int) -> Iterator[pa.Table]:
-        """Yield the rows of a bucket, in the order of the shards, in tables of about so many."""
+        """Yield the rows of a bucket, in the order of the shards, in tables of about this size."""
         held: list[pa.Table] = []
         rows = 0
         for table, bounds in self._parts:

@@ -1,8 +1,8 @@
 """The columns of a table: one schema for the rows of all languages, corpora and nights.
 
-The run of a language, or of a night, may lack a column that others have: that of kept markup, of
-links, of a score. Its rows then have nulls there, in every file, so that all readers can read all
-files under the table's schema.
+The run of a language, or of a night, may lack a column that others have: kept markup, links, or a
+score. Its rows then have nulls there, in every file, so that every reader can read all files under
+the table's schema.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ OF_A_PLACE = ("file", "line", "content")
 
 
 def main_columns(columns: pa.Schema) -> pa.Schema:
-    """Return the columns of a job's table: those of its rows but where they were read."""
+    """Return the columns of a job's table: those of its rows, except where they were read."""
     return pa.schema([*(each for each in columns if each.name not in OF_A_PLACE), NIGHT])
 
 
@@ -29,18 +29,18 @@ def columns_of_run(directory: str) -> pa.Schema:
     return main_columns(open_run(directory).schema().remove_metadata())
 
 
-def united(found: Sequence[pa.Schema], name: str) -> pa.Schema:
-    """Return the columns of several runs; what some of them lack may be null.
+def united(of_runs: Sequence[pa.Schema], name: str) -> pa.Schema:
+    """Return the columns of several runs; a column that some of them lack may be null.
 
     Args:
-        found: The columns of each run.
+        of_runs: The columns of each run.
         name: The table, for messages.
 
     Raises:
         ConfigError: A column has two types.
     """
     fields: dict[str, pa.Field] = {}
-    for columns in found:
+    for columns in of_runs:
         for field in columns:
             field = field.remove_metadata()
             earlier = fields.setdefault(field.name, field)
@@ -52,25 +52,25 @@ def united(found: Sequence[pa.Schema], name: str) -> pa.Schema:
             may_lack = earlier.nullable or field.nullable
             fields[field.name] = earlier.with_nullable(may_lack)
     for field in fields.values():
-        if any(field.name not in columns.names for columns in found):
+        if any(field.name not in columns.names for columns in of_runs):
             fields[field.name] = field.with_nullable(True)  # noqa: FBT003
     others = [field for field in fields.values() if field.name != NIGHT.name]
     return pa.schema([*others, NIGHT])
 
 
-def require_columns(found: pa.Schema, columns: pa.Schema, languages: str, table: str) -> None:
+def require_columns(of_run: pa.Schema, columns: pa.Schema, languages: str, table: str) -> None:
     """Check that a table has the columns of a run, before its rows are assembled.
 
     Args:
-        found: The columns of the run.
+        of_run: The columns of the run.
         columns: The columns of the table.
         languages: The languages of the run, for messages.
         table: The table, for messages.
 
     Raises:
-        ConfigError: It lacks one; says which, and what to do.
+        ConfigError: The table lacks a column; says which, and what to do.
     """
-    lacking = [name for name in found.names if name not in columns.names]
+    lacking = [name for name in of_run.names if name not in columns.names]
     if lacking:
         raise ConfigError(
             f"the new rows of {languages} have the column {lacking[0]}, and {table} has none of "
@@ -85,12 +85,12 @@ def fitted(rows: pa.Table, columns: pa.Schema, name: str) -> pa.Table:
 
     Args:
         rows: The rows.
-        columns: The columns of the table, or those of them that the rows shall have.
+        columns: The columns of the table, or those of them that the rows should have.
         name: The table, for messages.
 
     Raises:
-        ConfigError: The rows have another column, lack one that may not be null, or have it with a
-            type that does not fit.
+        ConfigError: The rows have a further column, lack one that must not be null, or have a
+            column whose type does not fit.
     """
     unknown = sorted(set(rows.column_names) - set(columns.names))
     if unknown:
@@ -112,9 +112,9 @@ def _fitted(rows: pa.Table, field: pa.Field, name: str) -> pa.Array | pa.Chunked
     try:
         return rows.column(field.name).cast(field.type)
     except pa.ArrowException as error:
-        found = rows.schema.field(field.name).type
+        actual = rows.schema.field(field.name).type
         raise ConfigError(
-            f"{name}: column {field.name} is {field.type}, and tonight's rows have {found}; make "
+            f"{name}: column {field.name} is {field.type}, and tonight's rows have {actual}; make "
             "the table anew with --migrate"
         ) from error
 
@@ -126,5 +126,5 @@ def at_version(table: str, name: str, version: int | None = None) -> pa.Schema:
 
 
 def in_file(columns: pa.Schema, name: str) -> pa.Schema:
-    """Return those columns of a table that its files have; directories give the others."""
+    """Return the columns that a table's files contain; directories give the others."""
     return pa.schema([each for each in columns if each.name not in tables.PARTITIONS[name]])

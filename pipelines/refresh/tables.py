@@ -1,7 +1,7 @@
 """The Delta tables: their files, and the commit of a night to each of them.
 
-A night is one transaction of each table that it changes, under its number as the application's
-transaction (`APPLICATION`), so that committing it again changes nothing.
+A night is one transaction on each table that it changes. Its number identifies the transaction of
+the application (`APPLICATION`), so that committing it again changes nothing.
 """
 
 import contextlib
@@ -37,10 +37,10 @@ APPLICATION = "pairweave-refresh"
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _REFUSED = re.compile(r"\b(40[13] (Forbidden|Unauthorized)|necessary privileges|Unauthenticated)\b")
-"""What deltalake says of a status 401 or 403."""
+"""Matches deltalake's messages for a status of 401 or 403."""
 
 BOUNDED = ("id", "night")
-"""Columns whose least and largest value a file's statistics have."""
+"""Columns whose smallest and largest values are in a file's statistics."""
 
 _ORDER = (FILES, PROVENANCE, REJECTS, *MAIN.values())
 
@@ -54,9 +54,9 @@ def write_file(table: str, name: str, rows: pa.Table, partition: Mapping[str, st
         table: Directory of all tables.
         name: Name of the table.
         rows: Its rows, without the columns of the partition.
-        partition: Value of each of these columns.
+        partition: Value of each column of the partition.
     """
-    # It loads Beam, which a night without a change does not need.
+    # This loads Beam, which a night without changes does not need.
     from pairweave.transforms.output.write import encode_parquet
 
     data = encode_parquet(rows, f"refresh:{name}")
@@ -82,8 +82,8 @@ def _stats(rows: pa.Table) -> str:
         if column in rows.column_names and rows.column(column).null_count < rows.num_rows:
             bounds = pc.min_max(rows.column(column)).as_py()
             least[column], most[column] = bounds["min"], bounds["max"]
-    found = {"numRecords": rows.num_rows, "minValues": least, "maxValues": most, "nullCount": {}}
-    return orjson.dumps(found).decode()
+    stats = {"numRecords": rows.num_rows, "minValues": least, "maxValues": most, "nullCount": {}}
+    return orjson.dumps(stats).decode()
 
 
 def body(rows: pa.Table, name: str) -> pa.Table:
@@ -115,15 +115,15 @@ def schema_of(columns: pa.Schema, name: str) -> pa.Schema:
 
 @contextlib.contextmanager
 def _told(path: str, what: str = "deltalake cannot use this table") -> Iterator[None]:
-    """Turn what deltalake raises, in several lines with colours, into an error in one line.
+    """Turn deltalake's errors, which have several coloured lines, into one-line errors.
 
     Args:
         path: The table.
         what: What failed.
 
     Raises:
-        ConfigError: The store refuses.
-        WorkerError: Anything else.
+        ConfigError: The store denies access.
+        WorkerError: Anything else failed.
     """
     try:
         yield
@@ -148,7 +148,7 @@ def open_table(table: str, name: str) -> "DeltaTable | None":
 
 
 def open_version(table: str, name: str, version: int | None) -> "DeltaTable":
-    """Open a version of one of the tables, which exists; None for the last."""
+    """Open a version of one of the tables, which must exist; None for the last version."""
     from deltalake import DeltaTable
 
     path = files.join(files.absolute(table), name)
@@ -161,7 +161,7 @@ def current(table: str, name: str, record: Record | None) -> list[Entry]:
     """Return the files of the current version of a table: path, bytes, rows and partition.
 
     Raises:
-        ConfigError: Another program has written to it, or its log does not fit the record.
+        ConfigError: Another program has written to the table, or its log contradicts the record.
     """
     opened = open_table(table, name)
     version = -1 if opened is None else opened.version()
@@ -176,23 +176,23 @@ def current(table: str, name: str, record: Record | None) -> list[Entry]:
 
 
 def at_night(table: str, name: str, record: Record) -> list[Entry]:
-    """Return the files of a table after a night, compared with what its record says of them.
+    """Return the files of a table after a night, checked against the night's record.
 
     Raises:
-        ConfigError: Delta's log says something else; names the file.
+        ConfigError: Delta's log contradicts the record; names the file.
     """
-    found = at_version(table, name, record.versions[name])
-    if live_files.digest_of(found) != record.live.get(name):
-        live_files.refuse_log(table, name, record, found)
-    return found
+    entries = at_version(table, name, record.versions[name])
+    if live_files.digest_of(entries) != record.live.get(name):
+        live_files.refuse_log(table, name, record, entries)
+    return entries
 
 
 def at_version(table: str, name: str, version: int) -> list[Entry]:
-    """Return the files of a version of a table as Delta's log has them, compared with nothing."""
+    """Return the files of a version of a table according to Delta's log, without any check."""
     opened = open_version(table, name, version)
     with _told(files.join(table, name)):
         actions = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
-    found = [
+    entries = [
         {
             "path": action["path"],
             "bytes": action["size_bytes"],
@@ -206,23 +206,23 @@ def at_version(table: str, name: str, version: int) -> list[Entry]:
         }
         for action in actions
     ]
-    return sorted(found, key=lambda entry: str(entry["path"]))
+    return sorted(entries, key=lambda entry: str(entry["path"]))
 
 
 def read_rows(
     table: str, name: str, entry: Entry, columns: Sequence[str] | None = None
 ) -> pa.Table:
-    """Read a file of a table, or some of its columns; those of the partition are not in it.
+    """Read a file of a table, or some of its columns, without those of the partition.
 
     Raises:
-        ConfigError: It is missing or damaged (`read_bytes`).
+        ConfigError: The file is missing or damaged (`read_bytes`).
     """
     data = read_bytes(table, name, entry)
     return pq.read_table(pa.BufferReader(data), columns=None if columns is None else list(columns))
 
 
 def read_bytes(table: str, name: str, entry: Entry) -> bytes:
-    """Read a file of a table, compared with the hash that its name has.
+    """Read a file of a table and check it against the hash in its name.
 
     Raises:
         GoneError: There is no such file.
@@ -236,8 +236,8 @@ def check(table: str, record: Record) -> None:
     """Check that a record can be applied: once it exists, every later run must apply it first.
 
     Raises:
-        WorkerError: A table has another version than the record follows, or a file to add is gone
-            or may go (`table_lock.require_kept`).
+        WorkerError: A table is not at the version that the record follows, or a file to add is
+            missing or may be deleted (`table_lock.require_kept`).
     """
     for name, change in record.tables.items():
         opened = open_table(table, name)
@@ -254,17 +254,18 @@ def check(table: str, record: Record) -> None:
                     f"{files.join(table, name, entry['path'])} was deleted while night "
                     f"{record.night} was made: nothing was committed; run the same command again"
                 )
-    table_lock.require_kept(table)  # last, so that little time is left until the record
+    table_lock.require_kept(table)  # last, so that little time passes before the record is created
 
 
 def apply(table: str, record: Record) -> None:
     """Commit a night to every table that it changes, and seal it (`chain.log_seals`).
 
-    What is committed already is left alone.
+    Tables to which the night is already committed are left alone.
 
     Raises:
-        ConfigError: The store refuses, or a table has another version than the record follows.
-        WorkerError: A table cannot be committed to.
+        ConfigError: The store denies access, or a table is not at the version that the record
+            follows.
+        WorkerError: The commit to a table fails.
     """
     if log_seals.is_sealed(table, record.night):
         return
@@ -279,12 +280,12 @@ def apply(table: str, record: Record) -> None:
     except ConfigError:
         if records.numbers(table)[-1] == record.night:
             raise
-        return  # the next night was committed meanwhile, by a process that has sealed this one
+        return  # meanwhile, another process has sealed this night and committed the next one
     log_seals.write(table, record)
 
 
 def _require_version(table: str, name: str, record: Record) -> None:
-    """Check, before anything is committed, that a table has the version that a night follows."""
+    """Check, before anything is committed, that a table is at the version that a night follows."""
     opened = open_table(table, name)
     version = -1 if opened is None else opened.version()
     if version != record.versions[name] - 1 and not _is_applied(table, name, record.night):
@@ -296,7 +297,7 @@ def _require_version(table: str, name: str, record: Record) -> None:
 
 
 def is_applied(table: str, record: Record) -> bool:
-    """Tell whether a night is committed to all of its tables."""
+    """Tell whether a night is committed to all the tables that it changes."""
     return all(_is_applied(table, name, record.night) for name in record.tables)
 
 
@@ -393,10 +394,10 @@ def schema_text(schema: pa.Schema) -> str:
 
 
 def schema_from(text: str) -> pa.Schema:
-    """Return the schema that a record holds as text."""
+    """Return the schema from its text in a record."""
     return pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(text)))
 
 
 def rows_in(entries: Iterable[Entry]) -> int:
-    """Return the number of rows of some files."""
+    """Return the total number of rows of some files."""
     return sum(int(entry["rows"]) for entry in entries)

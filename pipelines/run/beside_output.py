@@ -20,7 +20,7 @@ _WRITTEN = (
     "models",
     "models/*",
 )
-"""Names that a run writes under its directory."""
+"""Names of the files and directories that a run writes in its directory."""
 
 
 def check_beside(option: str, path: str, output: str, inputs: Iterable[str]) -> None:

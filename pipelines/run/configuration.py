@@ -10,13 +10,13 @@ from pairweave.pipelines.parts.part import Settled
 from pairweave.transforms.output.signature_line import Counted, InFull
 
 _DIGEST = re.compile(r"(?:(?P<kind>[a-z0-9_]+):)?(?P<short>[0-9a-f]{12})[0-9a-f]{52}")
-"""A SHA-256, perhaps behind the kind of what it is of."""
+"""Pattern of a SHA-256, optionally preceded by the kind of thing that was hashed."""
 
 
 def configuration(options: PlannedOptions, settled: Iterable[Settled[Any]]) -> dict[str, object]:
     """Return the settings of a job for its plan: its options, and what its parts settled.
 
-    What one part leaves out is left out, whichever part lists it.
+    A setting that any part leaves out is left out, even if another part lists it.
     """
     parts = list(settled)
     elsewhere = {"corpora", *options.corpus_kind().model_fields} | left_out_options(options)
@@ -48,14 +48,14 @@ def _is_map(value: object) -> TypeGuard[dict[str, object]]:
 
 
 def _shortened(value: object) -> object:
-    """Return a setting with its digests in short, also behind a kind and in facts of files."""
+    """Return a setting with its digests shortened, including those with a kind and of files."""
     if isinstance(value, Counted):
         return len(value)
     if isinstance(value, list):
         is_files = all(isinstance(each, dict) and "sha256" in each for each in value)
         return [each["sha256"][:12] for each in value] if is_files else value
     if isinstance(value, str) and not isinstance(value, InFull):
-        found = _DIGEST.fullmatch(value)
-        if found:
-            return f"{found['kind']}-{found['short']}" if found["kind"] else found["short"]
+        digest = _DIGEST.fullmatch(value)
+        if digest:
+            return f"{digest['kind']}-{digest['short']}" if digest["kind"] else digest["short"]
     return value

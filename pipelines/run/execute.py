@@ -26,18 +26,18 @@ def execute(
     extra_files: dict[str, bytes],
     commit: Callable[[str], object] | None = None,
 ) -> bool:
-    """Claim the directory, make the missing shards, commit.
+    """Claim the directory, make the missing shards and commit.
 
     Args:
         run: The planned job.
         graph: Adds the job's steps to a pipeline, for the given shards.
         extra: Beam options of the user.
         extra_files: Files to commit beside the shards.
-        commit: Commits the run's directory if nothing else is left to do; None for the default, of
-            jobs that write pairs.
+        commit: Commits the run's directory if nothing else is left to do; None for the default
+            commit of jobs that write pairs.
 
     Returns:
-        Whether the run is finished, as it always is unless the user chose not to wait.
+        Whether the run is finished; always True unless the user chose not to wait.
 
     Raises:
         ConfigError: The user must fix something.

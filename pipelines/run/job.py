@@ -1,4 +1,4 @@
-"""A job: what it is made of, its graph, and how its command runs."""
+"""A job: its parts, its graph, and how its command runs."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -28,8 +28,8 @@ class PlannedJob(JobDefinition[PlannedT], Generic[PlannedT]):
     """A job on a corpus, with its command.
 
     Attributes:
-        about: What it does, in a line of the help.
-        beam: Whether the command line may have options of Beam.
+        about: What it does, as one line of the help.
+        beam: Whether the command line may contain Beam options.
     """
 
     about: str
@@ -61,7 +61,7 @@ class TrainingJob(PlannedJob[PlannedT], Generic[PlannedT]):
     """A job that trains a model in one process.
 
     Attributes:
-        train: Trains the model, unless that is done, and commits it.
+        train: Trains the model, unless that is already done, and commits it.
     """
 
     train: Callable[[Planned[PlannedT]], None]
@@ -82,10 +82,10 @@ class Job(PlannedJob[GraphT], Generic[GraphT]):
     """A job whose graph makes shards.
 
     Attributes:
-        graph: Adds its steps to a pipeline, for some shards.
-        without_run: Answers options that ask for no run, and returns the exit status; None if they
-            ask for one.
-        check_run: Refuses a planned run.
+        graph: Adds its steps to a pipeline, for the given shards.
+        without_run: Handles options that need no run, and returns the exit status; returns None if
+            a run is needed.
+        check_run: Checks a planned run, and raises an error to refuse it.
         extra_files: Returns the files that are committed beside the shards.
         beside: Returns the files that are written beside the output; called before the run, it
             checks that they can be.

@@ -1,4 +1,4 @@
-"""What a job on a corpus is made of, as far as its planning needs it."""
+"""The definition of a job on a corpus, as far as its planning needs it."""
 
 import dataclasses
 from collections.abc import Callable
@@ -16,9 +16,9 @@ class JobDefinition(Generic[PlannedT]):
         name: Its name.
         options: The class of its options.
         parts: Its parts, in the order in which they are planned.
-        check: Refuses options that cannot be combined.
-        refuses: What its input is called in the refusal of a model of other languages; None if
-            such a model gives a notice alone.
+        check: Checks the options, and raises an error for those that cannot be combined.
+        refuses: The word for its input in the message that refuses a model of other languages; None
+            if such a model only causes a notice.
     """
 
     name: str

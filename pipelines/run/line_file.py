@@ -8,7 +8,7 @@ from pairweave.transforms.output.line_files.link_lines import LinesOf, check_cop
 from pairweave.transforms.storage import files
 
 _LEADING = ("pairs", "source")
-"""Roles of the files whose lines number the pairs of a corpus."""
+"""Roles of the files by whose lines the pairs of a corpus are numbered."""
 
 
 class LineFile:
@@ -24,8 +24,8 @@ class LineFile:
             lines_of: Returns the lines of a shard; None for its links (`collect_lines`).
 
         Raises:
-            ConfigError: It cannot be written, or lines of files given several times could not be
-                told apart.
+            ConfigError: It cannot be written, or a file is given several times, so that its lines
+                would be ambiguous.
         """
         self._path, self._run, self._lines_of = path, run, lines_of
         plan = run.plan

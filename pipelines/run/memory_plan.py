@@ -1,8 +1,8 @@
-"""The memory that a run will need, and how many workers fit into what it may use.
+"""The memory that a run will need, and the number of workers that fit its limit.
 
 Nothing that determines an output byte is chosen here: shards, units and the sample of a fit follow
-from the input and the options alone. With less memory, fewer workers run; if one is too many, the
-run is refused, and the message names the least ``--memory`` and the options that need less.
+from the input and the options alone. With less memory, fewer workers run. If there is not enough
+for one, the run is refused, and the message names the least ``--memory`` and options that lower it.
 
 The figures were measured on whole runs of `augment` (`tests/benchmarks/scale/README.md`).
 """
@@ -20,38 +20,38 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards.shuffle import BUFFER_BYTES
 
 ALONE_BYTES = 600 << 20
-"""A launcher and its one worker, before its first row: libraries, kernels, the plan."""
+"""Memory of a launcher that is its own worker, before the first row: libraries, kernels, plan."""
 
 LAUNCHER_BYTES = 600 << 20
-"""The launcher of several workers, with the process that forks them."""
+"""Memory of the launcher of several workers, including the process that forks them."""
 
 WORKER_BYTES = 300 << 20
-"""Each of them, before its first row."""
+"""Memory of each of several workers, before its first row."""
 
 SHARD_FACTOR = 16
-"""Memory of a shard in its largest step, in bytes of its text: tokens, links and phrases."""
+"""Memory of a shard in its largest step, as a multiple of its text: tokens, links and phrases."""
 
 FIT_FACTOR = 20
-"""Memory of a fit, in bytes of its sample's text: tokens, pairs of words that occur together."""
+"""Memory of a fit, as a multiple of its sample's text: tokens and pairs of co-occurring words."""
 
 BUFFER_FACTOR = 3
-"""Memory of the rows that are split for the shuffle, in bytes of these rows."""
+"""Memory for splitting rows for the shuffle, as a multiple of the rows."""
 
 MODEL_FACTOR = 2
-"""Memory of a model, in bytes of its files."""
+"""Memory of a model, as a multiple of its files."""
 
 BUNDLES = 256
-"""Bundles of a stage of the local engine; a worker reads the units of one and splits them."""
+"""Number of bundles in a stage of the local engine; a worker reads and splits the units of one."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Need:
-    """What a run needs, in bytes.
+    """The memory that a run needs, in bytes.
 
     Attributes:
         shard: For the rows of a shard, in each worker.
         fit: For the fit, in one worker.
-        models: For given models, in each worker.
+        models: For the given models, in each worker.
     """
 
     shard: int
@@ -59,13 +59,13 @@ class Need:
     models: int
 
     def together(self, workers: int) -> int:
-        """Return what a launcher and so many workers need."""
+        """Return the memory that a launcher and this many workers need together."""
         own = LAUNCHER_BYTES + workers * WORKER_BYTES if workers > 1 else ALONE_BYTES
         return own + max(workers * (self.shard + self.models), self.fit)
 
 
 def need_of(run: Run) -> Need:
-    """Estimate what a run needs."""
+    """Estimate the memory that a run needs."""
     text, rows = run.plan.text_bytes, max(run.plan.rows, 1)
     units = max(len(run.plan.units), 1)
     read = text / units * math.ceil(units / BUNDLES)
@@ -96,33 +96,33 @@ def within_memory(run: Run[GraphT]) -> Run[GraphT]:
     """Return the run with as many workers as its memory allows.
 
     Raises:
-        ConfigError: The memory, which the user or the container limits, is too little for one.
+        ConfigError: The user's or the container's limit is too low for one worker.
     """
     options = run.options
     if options.engine != "local":
         return run  # Its processes are sized by their own options, on this machine or others.
-    found = memory.limit(options.memory)
+    limit = memory.limit(options.memory)
     need = need_of(run)
     workers = options.workers
-    while workers > 1 and need.together(workers) > found.size:
+    while workers > 1 and need.together(workers) > limit.size:
         workers -= 1
-    if found.is_hard and need.together(workers) > found.size:
-        raise ConfigError(_refusal(run, need, found))
+    if limit.is_hard and need.together(workers) > limit.size:
+        raise ConfigError(_refusal(run, need, limit))
     if workers == options.workers:
         return run
     LOG.info(
         "%d of %d workers, because %s; all need %s",
         workers,
         options.workers,
-        f"{found.whose} is the limit" if found.is_hard else f"of {found.whose}",
+        f"{limit.whose} is the limit" if limit.is_hard else f"of {limit.whose}",
         show_size(need.together(options.workers)),
     )
     return dataclasses.replace(run, options=options.model_copy(update={"workers": workers}))
 
 
-def _refusal(run: Run, need: Need, found: Limit) -> str:
+def _refusal(run: Run, need: Need, limit: Limit) -> str:
     least = show_size(need.together(1))
-    message = f"{found.whose}: too little memory: one worker needs about {least}; give it that"
+    message = f"{limit.whose}: too little memory: one worker needs about {least}; give it that"
     if max(need.shard, need.fit) < ALONE_BYTES:
         return message  # nearly all of it is libraries
     if need.fit > need.shard + need.models:

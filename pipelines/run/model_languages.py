@@ -1,4 +1,4 @@
-"""Whether what was learned from pairs of two languages is used on pairs of the same languages."""
+"""Checks that models learned from pairs of two languages are used on pairs of these languages."""
 
 from collections.abc import Iterable
 
@@ -11,21 +11,21 @@ from pairweave.transforms.units import Notice, Plan
 def check_languages(
     plan: Plan, learned: Iterable[Learned], refuses: str | None, *, translations: bool
 ) -> tuple[Notice, ...]:
-    """Refuse models learned from other languages or from the sides exchanged, or give a notice.
+    """Refuse models learned from other languages or from exchanged sides, or return notices.
 
-    A side that the model or the input leaves undetermined fits any.
+    A side whose language the model or the input leaves undetermined fits any language.
 
     Args:
         plan: The files of a run.
         learned: Models that were learned from pairs.
-        refuses: What the input is called in a refusal; None for a job that gives notices instead.
+        refuses: The word for the input in a refusal; None for a job that gives notices instead.
         translations: Whether translations are aligned with references, both in the target language.
 
     Returns:
-        A notice on the first other language of each model.
+        A notice for each model of other languages, about the first side that differs.
 
     Raises:
-        ConfigError: A model is of other languages, and the job or the model itself refuses that.
+        ConfigError: A model has other languages, and the job or the model itself refuses that.
     """
     notices = []
     for model in learned:
@@ -62,6 +62,6 @@ def _notice(model: Learned, side: str, known: set[str], ours: set[str]) -> Notic
 
 
 def _languages(names: object) -> set[str]:
-    """Return languages less their regions and scripts, as far as they are determined."""
+    """Return the determined languages, without regions and scripts."""
     listed = names if isinstance(names, list) else []
     return {str(name).partition("-")[0].lower() for name in listed} - {UNDETERMINED}

@@ -12,7 +12,7 @@ def corpora_facts(plan: Plan, options: InputOptions) -> list[dict[str, object]]:
     """Return the plan's entry for each corpus.
 
     Raises:
-        ConfigError: Rows of finished runs are of a corpus that has another licence elsewhere.
+        ConfigError: A corpus in the rows of finished runs has another licence in other input.
     """
     licences = {corpus.corpus: corpus.licence or options.licence for corpus in options.corpora}
     facts: dict[str, dict[str, object]] = {}
@@ -63,7 +63,7 @@ def reading_facts(plan: Plan) -> list[dict[str, object]]:
 
 
 def _columns_facts(columns: Columns) -> dict[str, object]:
-    """Return the columns; omit what is not read or is no document: old plans keep their bytes."""
+    """Return the columns without those that are not given, so that older plans keep their bytes."""
     facts = dataclasses.asdict(columns)
     if columns.links is None:
         del facts["links"]

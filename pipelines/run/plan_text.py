@@ -15,7 +15,7 @@ from pairweave.transforms.output import run_files
 from pairweave.transforms.storage import files
 
 MAX_LINES = 40
-"""Maximum number of files or units to list; the rest is counted."""
+"""Maximum number of files or units to list; the others are only counted."""
 
 
 def show(
@@ -32,7 +32,7 @@ def show(
 
 
 def show_plan(run: Planned, labels: Sequence[str], extra: Sequence[str]) -> int:
-    """Print the plan of a job whose graph has these steps; return as `show` does."""
+    """Print the plan of a job whose graph has these steps; return the same status as `show`."""
     refusals = _refusals(run, extra)
     lines = [f"job {run.job}, plan {run.digest}", "", "inputs"]
     lines += _some([f"  {_input(entry)}" for entry in run.document["inputs"]])  # type: ignore[attr-defined]
@@ -65,7 +65,7 @@ def _input(entry: dict[str, object]) -> str:
 
 
 def _refusals(run: Planned, extra: Sequence[str]) -> list[str]:
-    """Return why the run would not start."""
+    """Return the reasons for which the run would not start."""
     refusals = []
     path = files.join(files.absolute(run.options.output), run_files.PLAN)
     check = check_claim if files.exists(path) else check_unclaimed

@@ -114,7 +114,7 @@ def prepare_training(job: JobDefinition[PlannedT], options: PlannedT) -> Planned
 def _settle(
     job: JobDefinition[PlannedT], options: PlannedT
 ) -> tuple[Plan, ReadLimits, dict[str, Settled[Any]]]:
-    """Plan the input, then each part; return the plan with all notices, and what was settled."""
+    """Plan the input, then each part; return the plan with all notices, and the parts' results."""
     for part in job.parts:
         part.check(options)
     plan, limits = _plan_input(job, options)
@@ -122,7 +122,10 @@ def _settle(
     for part in job.parts:
         planning.settled[part.name] = part.plan(options, planning)
     learned = [each for part in planning.settled.values() for each in part.learned]
-    notices = check_languages(plan, learned, job.refuses, translations=options.TRANSLATIONS)
+    notices = [
+        *(each for part in planning.settled.values() for each in part.notices),
+        *check_languages(plan, learned, job.refuses, translations=options.TRANSLATIONS),
+    ]
     for notice in notices:
         terminal.warn(f"warning: {notice}")
     plan = dataclasses.replace(plan, notices=(*plan.notices, *options.notices(), *notices))
@@ -135,6 +138,9 @@ def _plan_input(job: JobDefinition[PlannedT], options: PlannedT) -> tuple[Plan, 
     outputs.require_outside_tables("output", options.output)
     limits = pick(ReadLimits, options)
     corpora = corpora_of(options)
+    for corpus in corpora:
+        patterns = (*corpus.input, *corpus.source_input, *corpus.target_input)
+        outputs.require_unmatched("output", options.output, patterns)
     for part in job.parts:
         part.check_corpora(options, corpora)
     if options.DOCUMENTS:
@@ -148,7 +154,7 @@ def _plan_input(job: JobDefinition[PlannedT], options: PlannedT) -> tuple[Plan, 
 
 
 def _warn_of_unknown_languages(plan: Plan) -> None:
-    """Tell on standard error, and not in the plan, that input has no language tag."""
+    """Warn, on standard error and not in the plan, of input without a language tag."""
     sides = [
         side
         for side in ("source", "target")
@@ -175,7 +181,7 @@ def _document(
     """Return the content of ``_plan.json`` for a job."""
     version = importlib.metadata.version("pairweave")
     settings = configuration(options, settled.values())
-    # Plain values: how a signature abbreviates a setting is in its type.
+    # Convert to plain values: the types of settings only matter for the signature.
     plain = json_files.parse_object(run_files.to_json(settings), run_files.PLAN)
     facts = {name: fact for part in settled.values() for name, fact in part.facts.items()}
     return {
@@ -203,5 +209,6 @@ def _document(
         "rows": plan.rows,
         "shards": shards,
         "models": models,
+        **({} if options.WRITES_ROWS else {run_files.WRITES_ROWS: False}),
         **facts,
     }

@@ -49,7 +49,7 @@ class Progress:
             shards: Shards to write.
             pairs: Pairs in all of them.
             model: A file that exists once the run's model is fitted; None if none is fitted.
-            standstill: What ends the attempt if it does not move; None if nothing does.
+            standstill: Ends the attempt if it makes no progress; None if nothing does.
         """
         self._standstill = standstill
         self._directory = files.join(output, RECEIPTS)
@@ -109,8 +109,8 @@ class Progress:
             )
 
     def _follow(self) -> None:
-        said = verbosity.current()
-        if sys.stderr.isatty() and not said.quiet and said.log_format == "text":
+        chosen = verbosity.current()
+        if sys.stderr.isatty() and not chosen.quiet and chosen.log_format == "text":
             self._draw()
         else:
             self._log()
@@ -119,6 +119,7 @@ class Progress:
         columns = (
             rich.progress.TextColumn("{task.description}"),
             rich.progress.BarColumn(),
+            rich.progress.TaskProgressColumn(),
             rich.progress.TextColumn("{task.fields[state]}"),
         )
         console = rich.console.Console(stderr=True)

@@ -59,7 +59,7 @@ class Planned(Generic[_PlannedT]):
     shards: int
 
     def need(self, part: Part[Any, NeedT]) -> NeedT:
-        """Return what a part of the job settled for its steps."""
+        """Return what a part of the job settled for its steps; the job must have the part."""
         need: NeedT = self.settled[part.name].need
         return need
 
@@ -94,7 +94,7 @@ class Planned(Generic[_PlannedT]):
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """Return the distributions that run its models."""
+        """Return the Python distributions that run its models."""
         return tuple(name for part in self.settled.values() for name in part.packages)
 
 
@@ -133,9 +133,9 @@ class Run(Planned[_GraphT], Generic[_GraphT]):
     @property
     def settings(self) -> dict[str, object]:
         """Return the settings in the plan."""
-        found = self.document["configuration"]
-        assert isinstance(found, dict)
-        return found
+        settings = self.document["configuration"]
+        assert isinstance(settings, dict)
+        return settings
 
     @property
     def write_config(self) -> WriteConfig:
@@ -154,7 +154,7 @@ class Run(Planned[_GraphT], Generic[_GraphT]):
 
     @property
     def begin(self) -> Callable[[int], None] | None:
-        """Return what marks a shard as begun, if the attempt marks its shards."""
+        """Return the function that marks a shard as begun; None if the attempt marks no shards."""
         if not self.attempt:
             return None
         output = files.absolute(self.options.output)
@@ -164,14 +164,14 @@ class Run(Planned[_GraphT], Generic[_GraphT]):
 
     @property
     def model_directory(self) -> str:
-        """Return the directory of the model that this run makes first; its output if that is it."""
+        """Return the directory of the model that this run makes, which may be its output."""
         output = files.absolute(self.options.output)
         if self.fitting is None or not self.options.WRITES_ROWS:
             return output
         return files.join(output, self.fitting.directory)
 
     def language_facts(self) -> dict[str, object]:
-        """Return the languages that a model fitted by this run is for."""
+        """Return the languages of a model fitted by this run."""
         return {
             side: sorted({getattr(unit, side) for unit in self.plan.units})
             for side in ("source_lang", "target_lang")

@@ -107,12 +107,12 @@ def read_state(output: str) -> RunState:
 def _sent(output: str) -> Json | None:
     path = files.join(output, RUN)
     note = read_run_note(path) if files.exists(path) else {}
-    found: Json | None = note.get("dataflow_job")
-    return found
+    job: Json | None = note.get("dataflow_job")
+    return job
 
 
 def _receipts(output: str, names: list[str], digest: str) -> Iterator[Json]:
-    """Yield the receipts of one plan, of which some are in memory at a time."""
+    """Yield the receipts of one plan, only a few of which are in memory at once."""
     with ThreadPoolExecutor(max_workers=REQUESTS) as pool:
         for start in range(0, len(names), BATCH):
             paths = [files.join(output, RECEIPTS, name) for name in names[start : start + BATCH]]

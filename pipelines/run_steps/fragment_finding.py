@@ -20,6 +20,7 @@ from pairweave.pipelines.steps.step_times import timed
 from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import reasons_of
 from pairweave.transforms.shards.shard import Shard, Shards
 from pairweave.transforms.tags.fragments import FragmentConfig, FragmentTranslator, find_fragments
 from pairweave.transforms.tags.tag_config import TagConfig
@@ -27,24 +28,6 @@ from pairweave.transforms.tags.text_fragments import TextFragments
 
 if TYPE_CHECKING:
     from pairweave.pipelines.aligners.job_aligner import Model
-
-_NO_LINKS = "it finds translations without word links"
-_NO_SCORE = "fragments have no score"
-
-UNKNOWN = {
-    "combine": _NO_LINKS,
-    "draw": _NO_SCORE,
-    "heuristic": _NO_LINKS,
-    "keep_links": _NO_LINKS,
-    "min_confidence": _NO_SCORE,
-    "second_aligner": _NO_LINKS,
-    "split_share": "a tag in two parts needs two phrase pairs of word links",
-    "tag_profile": "lengths, positions and numbers of tags follow from the fragments found",
-    "tag_share": "only --max_tags limits the tags of a pair",
-    "unaligned_words": _NO_LINKS,
-    "variants": "it makes one tagged row per pair",
-}
-"""Options of tags that do not apply to fragments, and why."""
 
 
 def fragment_config(options: AugmentOptions, tags: TagConfig) -> FragmentConfig:
@@ -73,10 +56,9 @@ def check_fragments(run: Run[AugmentOptions]) -> None:
             "--method fragment translates words; give --tokens words or whitespace, and a model "
             "that was fitted on them"
         )
-    for name in sorted(UNKNOWN.keys() & options.model_fields_set):
-        raise ConfigError(
-            f"--method fragment does not take --{name}: {UNKNOWN[name]}; leave it out"
-        )
+    why = reasons_of(AugmentOptions, "fragment")
+    for name in sorted(why.keys() & options.model_fields_set):
+        raise ConfigError(f"--method fragment does not take --{name}: {why[name]}; leave it out")
     if any(unit.inline_tags == "index" for unit in run.plan.units):
         raise ConfigError(
             "--method fragment tags text without tags of its own; give --inline_tags strip"
@@ -128,8 +110,8 @@ def find(
     """
     if reference == NO_MODEL:
         return schemas.PHRASES.empty_table(), {}  # `tokenize` has checked that there is no pair
-    found = find_fragments(table, translator_of(reference, translator), config)
-    return found.table, found.counts
+    fragments = find_fragments(table, translator_of(reference, translator), config)
+    return fragments.table, fragments.counts
 
 
 @functools.lru_cache(maxsize=2)

@@ -1,4 +1,4 @@
-"""Aligning translations with references: convert pairs for an aligner, and its links back."""
+"""Aligning translations with references: converts pairs for an aligner, and its links back."""
 
 import pyarrow as pa
 

@@ -1,7 +1,7 @@
 """Phrase pairs with scores from the probabilities of their links.
 
-An aligner's probabilities of links that it does not make stay within one step: they are larger than
-the links, and needed only if the options ask for scores.
+The probabilities of links that the aligner does not make are used within one step only: they take
+more memory than the links, and are needed only if the options ask for scores.
 """
 
 import pyarrow as pa
@@ -45,7 +45,7 @@ def aligned_phrases(
 ) -> pa.Table:
     """Turn TOKENS rows into PHRASES rows with the scores of a fitted aligner.
 
-    The phrase pairs come from its links; scores use links from `SOFT_LINK_THRESHOLD` up.
+    The phrase pairs come from its links; scores use all links of at least `SOFT_LINK_THRESHOLD`.
     """
     model = hmm_reference.load(reference).model
     config = model.config
@@ -57,8 +57,8 @@ def aligned_phrases(
         linked = keep_likely(believed, config.threshold)
     else:
         linked = model.align(table)
-    found = extract_phrases(symmetrize(linked, links), phrases)
-    return score_phrases(found, believed, confidence)
+    extracted = extract_phrases(symmetrize(linked, links), phrases)
+    return score_phrases(extracted, believed, confidence)
 
 
 def scored_phrases(
@@ -68,5 +68,5 @@ def scored_phrases(
     confidence: ConfidenceConfig,
 ) -> pa.Table:
     """Turn LINKED rows into PHRASES rows with scores, if links include all probabilities."""
-    found = extract_phrases(symmetrize(linked, links), phrases)
-    return score_phrases(found, linked, confidence)
+    extracted = extract_phrases(symmetrize(linked, links), phrases)
+    return score_phrases(extracted, linked, confidence)

@@ -14,11 +14,13 @@ import pyarrow as pa
 from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.options.base import TrainedTokenOptions
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
+from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.minimum_score import RejectLowScores
 from pairweave.pipelines.steps.scoring_pairs import RejectByRules
 from pairweave.pipelines.steps.steps import GatherSample, ReadUnits, Screen
+from pairweave.transforms.inspection.misaligned_rows import reject_misaligned
 from pairweave.transforms.known_pairs import mark_known
 from pairweave.transforms.screen import ScreenConfig, screen
 from pairweave.transforms.shards.sample import gather_sample, sample_share
@@ -28,7 +30,7 @@ from pairweave.transforms.text.tokens import TokenConfig, train_sentencepiece
 _SIDES = ("source", "target")
 
 NO_PIECES = b""
-"""Stands for the model if the sample has no pair to train it on."""
+"""Replaces the model if the sample has no pair to train it on."""
 
 
 class ReadInput(beam.PTransform[beam.pvalue.PBegin, Batches]):
@@ -54,12 +56,16 @@ class ScreenRows(beam.PTransform[Batches, Batches]):
         self._pieces = pieces
         self._run = run
         self._known = run.find(KNOWN_PAIRS)
+        self._misaligned = rejected_stretches(run)
 
     def expand(self, batches: Batches) -> Batches:
-        """Reject pairs that are known, screen each batch, then apply the rules."""
+        """Reject known pairs and those that belong nowhere, screen each batch, apply the rules."""
         if self._known is not None:
             mark = beam.Map(functools.partial(mark_known, config=self._known))
             batches = batches | "Known" >> mark.with_output_types(pa.RecordBatch)
+        if self._misaligned:
+            reject = beam.Map(reject_misaligned, stretches=self._misaligned)
+            batches = batches | "Misaligned" >> reject.with_output_types(pa.RecordBatch)
         return apply_rules(self._screen(batches), self._run)
 
     def _screen(self, batches: Batches) -> Batches:
@@ -67,6 +73,12 @@ class ScreenRows(beam.PTransform[Batches, Batches]):
             return batches | Screen(self._config)
         count = beam.Map(screen_by_pieces, self._pieces, config=self._config)
         return batches | "Rules" >> count.with_output_types(pa.RecordBatch)
+
+
+def rejected_stretches(run: Run) -> dict[int, list[tuple[int, int]]]:
+    """Return the stretches of lines that a run rejects, by unit."""
+    looked = run.find(LOOK)
+    return {} if looked is None else looked.rejected
 
 
 def apply_rules(batches: Batches, run: Run) -> Batches:
@@ -96,6 +108,9 @@ def trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton
     columns = ("source", "target", "translation") if run.screen.translations else _SIDES
     train = functools.partial(train_pieces, vocabulary=options.vocabulary, columns=columns)
     rows = pipeline | "ReadToTrain" >> ReadUnits(run.plan.units, run.limits)
+    if misaligned := rejected_stretches(run):
+        reject = beam.Map(reject_misaligned, stretches=misaligned)
+        rows = rows | "MisalignedToTrain" >> reject.with_output_types(pa.RecordBatch)
     rows = rows | "ScreenToTrain" >> Screen(run.screen.before_training())
     model = (
         apply_rules(rows, run)

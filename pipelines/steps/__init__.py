@@ -1,1 +1,1 @@
-"""The Beam transforms of each step; `filtering` and `documents` have those of one job alone."""
+"""The Beam transforms of each step; those of a single job are in `filtering` and `documents`."""

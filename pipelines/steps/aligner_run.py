@@ -1,4 +1,4 @@
-"""What an aligner reads of a run."""
+"""The facts about a run that an aligner needs."""
 
 from typing import Protocol
 
@@ -37,5 +37,5 @@ class AlignerRun(Protocol):
         ...
 
     def language_facts(self) -> dict[str, object]:
-        """Return the languages that a model fitted by the run is for."""
+        """Return the languages of a model fitted by the run."""
         ...

@@ -36,7 +36,7 @@ def no_links(table: pa.Table) -> pa.Table:
     """Return the LINKED rows of a shard without pairs, as when nothing passed the screen.
 
     Raises:
-        WorkerError: It has pairs.
+        WorkerError: The shard has pairs.
     """
     if table.num_rows:
         raise WorkerError(f"{table.num_rows} pairs to align, but there were none to train on")

@@ -177,7 +177,7 @@ def fit_aligner(
     cut = add_tokens(sample, tokens)
     with timed(sample.num_rows):
         model = fit(cut, config, threads=threads)
-    # Only fragments need phrases, and they are between two languages and made of words.
+    # Only fragments need phrases; fragments are made of words and are between two languages.
     wanted = view is None and tokens.model is None
     phrases = build_phrase_table(model, cut, threads) if wanted else None
     order = build_word_order(model.parts.target, cut) if view is None else None
@@ -185,17 +185,12 @@ def fit_aligner(
     return hmm_reference.save(directory, packed)
 
 
-def tokenize(
-    table: pa.Table, reference: hmm_reference.HmmReference, tokens: TokenConfig | None
-) -> pa.Table:
-    """Cut pairs into tokens; None means the tokens that the aligner was fitted on."""
-    if reference == NO_MODEL:
-        _require_empty(table)
-        return schemas.TOKENS.empty_table()
-    return add_tokens(table, tokens or hmm_reference.load(reference).tokens)
+def no_tokens(table: pa.Table) -> pa.Table:
+    """Return the TOKENS rows of a shard without pairs, as when there was none to fit a model on.
 
-
-def _require_empty(table: pa.Table) -> None:
-    """Refuse pairs if there is no model: they passed the screen, but the sample missed them."""
+    Raises:
+        ConfigError: It has pairs: they passed the screen, but the sample missed them.
+    """
     if table.num_rows:
         raise ConfigError(_NOTHING_SCREENED)
+    return schemas.TOKENS.empty_table()

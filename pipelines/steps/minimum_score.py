@@ -1,4 +1,4 @@
-"""The minimum score in a block ``filter:``: pairs are scored in the pass of the rules."""
+"""The minimum score in a block ``filter:``, for which pairs are scored together with the rules."""
 
 import dataclasses
 import functools
@@ -23,11 +23,11 @@ from pairweave.transforms.text.tokens import add_tokens
 
 @dataclasses.dataclass(frozen=True)
 class Minimum:
-    """The least default score of a pair.
+    """The minimum default score of a pair.
 
     Attributes:
         least: The score, in [0, 1].
-        model: The fitted aligner that it is computed by.
+        model: The fitted aligner that computes it.
     """
 
     least: float
@@ -57,11 +57,11 @@ def reject_below(batch: pa.RecordBatch, minimum: Minimum) -> pa.RecordBatch:
     table = add_tokens(pairs, hmm_reference.load(minimum.model).tokens)
     scores = score({**values, **score_pairs(*models, table)}, read_weights())
     low = np.flatnonzero(scores < np.float32(minimum.least)).tolist()
-    found = {
+    rejected = {
         int(open_rows[row]): (
             Reject.LOW_SCORE,
             f"score {score_text(scores[row])} < {minimum.least:g}",
         )
         for row in low
     }
-    return leave_out_long_texts(with_reasons(batch, found, Stage.FILTER)) if found else batch
+    return leave_out_long_texts(with_reasons(batch, rejected, Stage.FILTER)) if rejected else batch

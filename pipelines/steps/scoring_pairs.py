@@ -50,11 +50,11 @@ def reject_by_rules(batch: pa.RecordBatch, config: RuleConfig) -> pa.RecordBatch
         return batch
     judged = rules.judge(batch.take(pa.array(open_rows)), config)
     first, reasons = judged.first(), list(judged.hits)
-    found = {
+    rejected = {
         int(open_rows[row]): (reasons[first[row]], judged.details[reasons[first[row]]](row))
         for row in np.flatnonzero(first >= 0).tolist()
     }
-    return leave_out_long_texts(with_reasons(batch, found, Stage.FILTER)) if found else batch
+    return leave_out_long_texts(with_reasons(batch, rejected, Stage.FILTER)) if rejected else batch
 
 
 def tokenize(table: pa.Table, reference: hmm_reference.HmmReference, cut: Cut) -> pa.Table:
@@ -87,9 +87,9 @@ def judge_and_score(
 
 
 def take_scores(shard: Shard, config: RuleConfig) -> Shard:
-    """Make the pairs of a shard SCORED rows by the scores that they come with.
+    """Turn the pairs of a shard into SCORED rows with the scores that came with the input.
 
-    Of equal pairs, of which the first stays, the best score counts.
+    Of equal pairs, the first stays and gets the best of their scores.
 
     Args:
         shard: Its working table is PAIRS rows.
@@ -114,7 +114,7 @@ def settle(shard: Shard, copies: DuplicateConfig, nothing: str) -> Shard:
         nothing: Message if there is a pair to score, but nothing to score it with.
 
     Raises:
-        ConfigError: There is such a pair: the sample for the fit missed it.
+        ConfigError: There is such a pair, because the sample for the fit missed it.
     """
     shard = annotated.with_screen_reasons(shard)
     rows = shard.table
@@ -170,13 +170,13 @@ class SelectAll(beam.PTransform[Numbers, beam.PCollection[Border]]):
         super().__init__()
         self._place = place
 
-    def expand(self, found: Numbers) -> beam.PCollection[Border]:
+    def expand(self, scored: Numbers) -> beam.PCollection[Border]:
         """Wait, then write."""
-        once = found.pipeline | "Whole" >> beam.Create([Border(whole=True)])
-        return once | "Write" >> beam.Map(_write_border, self._place, beam.pvalue.AsList(found))
+        once = scored.pipeline | "Whole" >> beam.Create([Border(whole=True)])
+        return once | "Write" >> beam.Map(_write_border, self._place, beam.pvalue.AsList(scored))
 
 
-def _write_border(border: Border, place: Place, _found: Iterable[int]) -> Border:
+def _write_border(border: Border, place: Place, _scored: Iterable[int]) -> Border:
     return scored_shards.write_border(border, place)
 
 

@@ -52,5 +52,5 @@ def align_with_second(
         shard = shard.give_up(given_up)
     second = symmetrize(linked, SymmetrizeConfig(heuristic=heuristic))
     joined, counts = combine(first, second, way)
-    found = Agreement(*(int(number) for number in counts.sum(axis=0)))
-    return shard.with_table(joined).with_notes(agreement=found)
+    agreement = Agreement(*(int(number) for number in counts.sum(axis=0)))
+    return shard.with_table(joined).with_notes(agreement=agreement)

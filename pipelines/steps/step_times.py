@@ -8,7 +8,7 @@ from typing import Any
 from apache_beam.metrics import Metrics, MetricsFilter
 
 StepTimes = dict[str, dict[str, float | int]]
-"""Seconds, rows and rows a second by the name of a step."""
+"""Seconds, rows and rows per second, by the name of a step."""
 
 _NAMESPACE = "pairweave.steps"
 _MICROSECONDS, _ROWS = "microseconds", "rows"
@@ -16,9 +16,9 @@ _MICROSECONDS, _ROWS = "microseconds", "rows"
 
 @contextlib.contextmanager
 def timed(rows: int) -> Iterator[None]:
-    """Count the time of this block, and the rows that it works on, for the step that runs it.
+    """Count the time of this block, and the rows that it processes, for the step that runs it.
 
-    Outside a worker nothing is counted.
+    Outside a worker, nothing is counted.
     """
     start = time.monotonic_ns()
     try:
@@ -34,17 +34,17 @@ def count(rows: int, start: int) -> None:
 
 
 def step_times(result: Any) -> StepTimes:  # noqa: ANN401 - a runner's own
-    """Return what the steps of a finished pipeline counted, by the step's name.
+    """Return the times and rows of a finished pipeline's steps, by the step's name.
 
     Returns:
-        Seconds of all workers together, rows, and rows a second and worker where there are any.
+        Seconds of all workers together, rows, and rows per second and worker, if there are any.
     """
-    found: dict[str, dict[str, int]] = {}
+    by_step: dict[str, dict[str, int]] = {}
     counters = result.metrics().query(MetricsFilter().with_namespace(_NAMESPACE))["counters"]
     for each in counters:
-        counts = found.setdefault(each.key.step, {_MICROSECONDS: 0, _ROWS: 0})
+        counts = by_step.setdefault(each.key.step, {_MICROSECONDS: 0, _ROWS: 0})
         counts[each.key.metric.name] += int(each.result or 0)
-    return {name: _described(**counts) for name, counts in sorted(found.items())}
+    return {name: _described(**counts) for name, counts in sorted(by_step.items())}
 
 
 def _described(microseconds: int, rows: int) -> dict[str, float | int]:

@@ -32,16 +32,17 @@ Samples = beam.PCollection[tuple[int, Iterable[pa.Table]]]
 
 
 UNITS_AT_ONCE = 16
-"""Units of a large plan that one worker reads: the rows that it splits for the shuffle are more."""
+"""Number of a large plan's units that a worker takes at once, which limits the rows that it splits
+for the shuffle."""
 
 MANY_UNITS = 1_024
-"""Units from which on a plan is large."""
+"""Number of units from which a plan counts as large."""
 
 
 class DistributeUnits(beam.PTransform[beam.pvalue.PBegin, beam.PCollection[Unit | None]]):
-    """Gives workers the units of a plan, and None once; those of a large plan some at a time.
+    """Distributes the units of a plan to workers, and one None; a large plan's units in groups.
 
-    The graph holds the units, which Beam compresses: 15,259 of them take 1.6 MB.
+    The graph contains the units, which Beam compresses: 15,259 of them take 1.6 MB.
     """
 
     def __init__(self, units: tuple[Unit, ...]) -> None:
@@ -152,14 +153,16 @@ class MapShards(beam.PTransform[Shards, Shards]):
 
 def _on_table(shard: Shard, function: Callable[..., pa.Table]) -> Shard:
     with timed(shard.table.num_rows):
-        return shard.with_table(function(shard.table))
+        table = function(shard.table)
+    return shard.with_table(table)
 
 
 def _on_table_with_model(
     shard: Shard, function: Callable[..., pa.Table], model: ModelReference
 ) -> Shard:
     with timed(shard.table.num_rows):
-        return shard.with_table(function(shard.table, model))
+        table = function(shard.table, model)
+    return shard.with_table(table)
 
 
 class WriteShards(beam.PTransform[Shards, Receipts]):
@@ -205,8 +208,8 @@ def _write_with_model(
 class Commit(beam.PTransform[Receipts, Receipts]):
     """Commits the run after every receipt is written, unless shards are left for later.
 
-    One worker checks a small run. Of a large one several workers check parts first, and the last
-    one adds these up: it would have to read all receipts and files.
+    One worker checks a small run. For a large run it would have to read all receipts and files, so
+    several workers check parts of it, and the last one adds up their sums.
     """
 
     def __init__(
@@ -231,7 +234,7 @@ class Commit(beam.PTransform[Receipts, Receipts]):
 
 
 class _CheckParts(beam.PTransform[Receipts, Sums]):
-    """Turns the receipts of a run, when all are written, into their sums, in one element."""
+    """Waits for all receipts of a run, and turns them into one element with their sums."""
 
     def __init__(self, output: str, parts: int) -> None:
         super().__init__()
@@ -239,7 +242,7 @@ class _CheckParts(beam.PTransform[Receipts, Sums]):
         self._check = functools.partial(_check, output=output, parts=parts)
 
     def expand(self, receipts: Receipts) -> Sums:
-        """Check each part, and add up in a tree."""
+        """Check each part, and add up the sums in a tree."""
         written = beam.pvalue.AsSingleton(receipts | "Written" >> beam.combiners.Count.Globally())
         numbers = receipts.pipeline | "Parts" >> beam.Create(range(self._parts), reshuffle=True)
         checked = numbers | "Check" >> beam.Map(self._check, waited_for=written)
@@ -252,7 +255,7 @@ def _check(part: int, waited_for: int, output: str, parts: int) -> ReceiptSums: 
 
 
 class _AddUp(beam.CombineFn):
-    """Adds the sums of parts, in any order; what is held is one sum."""
+    """Adds the sums of parts in any order; only one sum is held in memory."""
 
     def create_accumulator(self) -> list[ReceiptSums]:
         return []

@@ -51,16 +51,20 @@ def translate_or_reject(
     missing = shard.table.column("translation").is_null().to_numpy()
     if wanted is not None:
         missing = missing & wanted(shard.table)
-    found = _translations(shard.table, missing, reference)
-    kept = _with_translations(shard.kept, [one if isinstance(one, str) else None for one in found])
+    translations = _translations(shard.table, missing, reference)
+    kept = _with_translations(
+        shard.kept, [one if isinstance(one, str) else None for one in translations]
+    )
     failed: dict[int, tuple[Stage, Reason, str | None]] = {
         row: (Stage.TRANSLATE, one.reason, one.detail)
-        for row, one in enumerate(found)
+        for row, one in enumerate(translations)
         if isinstance(one, Rejection)
     }
     failed |= _screened(kept, np.flatnonzero(missing), config, set(failed))
-    moved = np.array([failed[row][:2] if row in failed else ("", "") for row in range(len(found))])
-    rows = np.arange(len(found))
+    moved = np.array(
+        [failed[row][:2] if row in failed else ("", "") for row in range(len(translations))]
+    )
+    rows = np.arange(len(translations))
     shard = dataclasses.replace(shard, kept=kept)
     for stage, reason in sorted({why[:2] for why in failed.values()}):
         marks = (moved[rows] == (stage, reason)).all(axis=1)
@@ -93,7 +97,7 @@ def _translations(
 ) -> list[str | Rejection | None]:
     """Return the translation of each pair: its own, a new one if it is missing, or none."""
     sources = table.column("source").to_pylist()
-    found: list[str | Rejection | None] = table.column("translation").to_pylist()
+    translations: list[str | Rejection | None] = table.column("translation").to_pylist()
     groups: dict[tuple[str, str], list[int]] = {}
     languages = (table.column(f"{side}_lang").to_pylist() for side in ("source", "target"))
     for row, pair in enumerate(zip(*languages, strict=True)):
@@ -103,8 +107,8 @@ def _translations(
         texts = [sources[row] for row in groups[pair]]
         made = translator_reference.translate(reference, texts, *pair)
         for row, one in zip(groups[pair], made, strict=True):
-            found[row] = one
-    return found
+            translations[row] = one
+    return translations
 
 
 def _with_translations(rows: pa.Table, texts: Sequence[str | None]) -> pa.Table:

@@ -29,7 +29,7 @@ class Lines:
             options: Options of ``stream``.
 
         Raises:
-            ConfigError: Options contradict each other, or the runs.
+            ConfigError: Options contradict each other or the runs.
         """
         self._how = _format(options)
         self._unfit = options.unfit
@@ -39,7 +39,7 @@ class Lines:
         """Return the rows that can be written.
 
         Raises:
-            ConfigError: A row cannot, and no option says what to do with it.
+            ConfigError: A row cannot be written, and no option says what to do with it.
         """
         batches = rows.to_batches(max_chunksize=_BATCH_ROWS)
         return [fitting(batch, self._how, self._unfit) for batch in batches]

@@ -25,14 +25,14 @@ Row = dict[str, Any]
 class RowStream:
     """Tagged pairs of finished runs, with new tags and a new order in every epoch.
 
-    Iterating goes on from the current position to the end of the last epoch. The same options give
-    the same rows on every machine; with several ranks, each has some of the windows.
+    Iteration continues from the current position to the end of the last epoch. The same options
+    give the same rows on every machine; with several ranks, each reads some of the windows.
     """
 
     def __init__(
         self, stream: TagStream, columns: Sequence[str], rank: int = 0, ranks: int = 1
     ) -> None:
-        """Stand at the beginning.
+        """Start at the beginning.
 
         Args:
             stream: The rows.
@@ -57,13 +57,13 @@ class RowStream:
                 yield row
 
     def batches(self) -> Iterator[pa.Table]:
-        """Yield tables of rows from the current position on: much faster than single rows."""
+        """Yield tables of rows from the current position on, much faster than single rows."""
         for position, rows in self._windows():
             self._at = Position(position.epoch, position.window, position.row + rows.num_rows)
             yield rows
 
     def state_dict(self) -> dict[str, int]:
-        """Return the position: behind the last row that was yielded."""
+        """Return the position after the last row that was yielded."""
         return self._at._asdict()
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
@@ -79,7 +79,7 @@ class RowStream:
     def to_datasets(self) -> "datasets.IterableDataset":
         """Return a data set of the library ``datasets``, with one shard for each window.
 
-        Its own ``state_dict`` resumes it; the position of this object does not count.
+        Its own ``state_dict`` resumes it; the position of this object is ignored.
         """
         import datasets
 

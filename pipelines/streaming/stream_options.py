@@ -4,37 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pairweave.pipelines.job_options.representation_options import RepresentationOptions
+from pairweave.pipelines.job_options.drawn_tag_options import DrawnTagOptions
 from pairweave.pipelines.options.base import Options, SegmenterOptions
 from pairweave.transforms.config import SeedOptions
-from pairweave.transforms.links.link_options import PhraseOptions
 from pairweave.transforms.option_facts import FILE_OF_LAUNCHER
 from pairweave.transforms.streaming.stream_options import StreamOptions
-from pairweave.transforms.tags.injection_options import (
-    MaxIdOptions,
-    MaxTagsOptions,
-    NestingOptions,
-    ShapeOptions,
-    TaggedRowOptions,
-    TagShareOptions,
-)
-
-
-class DrawnTagOptions(
-    ShapeOptions,
-    TaggedRowOptions,
-    NestingOptions,
-    TagShareOptions,
-    MaxTagsOptions,
-    MaxIdOptions,
-    RepresentationOptions,
-    PhraseOptions,
-):
-    """Tags, as in ``augment``."""
-
-    tag_profile: Annotated[str | None, FILE_OF_LAUNCHER] = Field(
-        None, description="file of tags profile, from which the shapes of tags are drawn"
-    )
 
 
 class StreamedTagOptions(DrawnTagOptions, SegmenterOptions, StreamOptions, SeedOptions, Options):
@@ -46,6 +20,9 @@ class StreamedTagOptions(DrawnTagOptions, SegmenterOptions, StreamOptions, SeedO
         "--keep_links; options of tags that are not given are those of each run, and the seed "
         "that of the first",
         json_schema_extra={"at": 0},
+    )
+    tag_profile: Annotated[str | None, FILE_OF_LAUNCHER] = Field(
+        None, description="file of tags profile, from which the shapes of tags are drawn"
     )
 
 

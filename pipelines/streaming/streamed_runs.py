@@ -6,8 +6,9 @@ from typing import Annotated, ClassVar, Literal
 import pydantic
 from pydantic import Field
 
+from pairweave.pipelines.job_options.drawn_tag_options import DrawnTagOptions
 from pairweave.pipelines.job_options.representation import representation_of
-from pairweave.pipelines.streaming.stream_options import DrawnTagOptions, StreamedTagOptions
+from pairweave.pipelines.streaming.stream_options import StreamedTagOptions
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN
@@ -23,10 +24,10 @@ from pairweave.transforms.storage.json_files import JsonFile, check, first_probl
 from pairweave.transforms.streaming.drawable_pairs import Drawing
 from pairweave.transforms.streaming.pair_passes import StreamedRun
 from pairweave.transforms.streaming.tag_stream import StreamConfig, TagStream
-from pairweave.transforms.suggestions.span_lengths import MASK
+from pairweave.transforms.symbols.mask import MASK
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tag_profile import TagProfile, read_profile
-from pairweave.transforms.tags.tag_rendering import is_indexed, symbol_pattern
+from pairweave.transforms.tags.tag_rendering import symbol_pattern
 from pairweave.transforms.text.segmenter import (
     NONE,
     choose_segmenter,
@@ -46,7 +47,7 @@ def open_stream(options: StreamedTagOptions, *, links: bool = False) -> TagStrea
         links: Whether rows keep their links, in the column ``word_links``.
 
     Raises:
-        ConfigError: Tags cannot be drawn from a run again; says what to do instead.
+        ConfigError: Tags cannot be drawn anew from a run; says what to do instead.
     """
     opened = [_finished(directory) for directory in options.runs]
     seed = options.seed
@@ -57,7 +58,7 @@ def open_stream(options: StreamedTagOptions, *, links: bool = False) -> TagStrea
 
 
 class _Settings(JsonFile):
-    """What is read of the configuration of any run."""
+    """The keys that are read from any run's configuration."""
 
     seed: Annotated[int, Field(ge=0, le=(1 << 63) - 1)]
     segmenter: str | None = None
@@ -73,7 +74,7 @@ class _Aligned(JsonFile):
 
 
 class _TagSettings(_Settings):
-    """What is read of the configuration of a run of ``augment``, beside the options of tags."""
+    """The keys, besides tag options, that are read from the configuration of ``augment``."""
 
     mix: Annotated[float, Field(ge=0)] | Literal["inf"]
     variants: Annotated[int, Field(ge=1)]
@@ -165,7 +166,7 @@ def _check_augment(directory: str, settings: Json) -> None:
 
 
 def _drawn_tags(directory: str, options: StreamedTagOptions, settings: Json) -> DrawnTagOptions:
-    """Return options of tags: as given, else as in the run, else the defaults."""
+    """Return the tag options: as given, otherwise as in the run, otherwise the defaults."""
     names = DrawnTagOptions.model_fields.keys()
     own = {name: settings[name] for name in names & settings.keys() if name != "tag_profile"}
     given = {name: getattr(options, name) for name in names & options.model_fields_set}
@@ -201,19 +202,19 @@ def _profile(directory: str, drawn: DrawnTagOptions, plan: Json) -> TagProfile |
 
 
 def _reserved(tags: TagConfig) -> str:
-    """Return a pattern of text that a pair must not contain, as ``augment`` rejects it."""
+    """Return a pattern of the text that makes ``augment`` reject a pair."""
     name = tags.representation
     symbols = ""
     if name == "raw":
         assert tags.profile is not None
         symbols = tags.profile.names.pattern()
-    elif not is_indexed(name):
+    elif name != "indexed":
         symbols = symbol_pattern(name)
     return "|".join(filter(None, (RESERVED_PATTERN, MASK, symbols)))
 
 
 def _segmenter(run: FinishedRun, options: StreamedTagOptions) -> str:
-    """Return the segmenter: that of a run of ``augment``, else the one that its text needs."""
+    """Return the segmenter of a run of ``augment``, or the one that another run's text needs."""
     planned = run.settings.get("segmenter")
     if planned is not None and "segmenter" not in options.model_fields_set:
         if planned not in (NONE, installed_name()):

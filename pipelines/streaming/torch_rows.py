@@ -29,7 +29,8 @@ class SharedRows(Protocol):
 class TorchRows(torch.utils.data.IterableDataset):  # type: ignore[misc]
     """The rows of a stream; the workers of a loader share its windows.
 
-    With the position of a ``RowStream``: ``StatefulDataLoader`` of torchdata saves and restores it.
+    It has the position of a ``RowStream``, which torchdata's ``StatefulDataLoader`` saves and
+    restores.
     """
 
     def __init__(self, stream: SharedRows) -> None:

@@ -1,1 +1,1 @@
-"""The command ``try``: a few pairs through the real steps of a job, and what each step made."""
+"""The command ``try``: runs a few pairs through a job's real steps and shows each step's result."""

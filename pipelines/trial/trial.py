@@ -1,4 +1,4 @@
-"""A few pairs of the input through the steps of ``augment``, with what each step made of them."""
+"""Running a few pairs of the input through the steps of ``augment``, keeping each step's result."""
 
 import dataclasses
 import itertools
@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines.local.table_pipeline import TablePipeline, UnsupportedStepError
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.process import interrupt
@@ -25,20 +26,23 @@ from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.output.run_files import data_name, rejects_name
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.shards.shuffle import MakeShards
+from pairweave.transforms.tags.tag_config import TagConfig
+from pairweave.transforms.tags.tags import find_taggable
 
 Row = dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """What became of a pair.
+    """The results of a pair.
 
     Attributes:
         place: Its file and line.
         id: Its id (`ids`); None if it could not be read.
         rejected: The pair's row in the rejects (`schemas.REJECTS`), if it was rejected.
-        steps: Its tokens, links and phrase pairs, as far as the job's method has them
-            (`schemas.PHRASES`); None if it was rejected before.
+        steps: Its tokens, links and phrase pairs, as far as the job's method makes them
+            (`schemas.PHRASES`), and in ``drawable`` the weight of each phrase pair in draws, 0 if
+            no tag is put round it; None if it was rejected earlier.
         rows: Its rows in the output (`schemas.TAGGED`).
     """
 
@@ -52,14 +56,14 @@ class Trial:
 def run_trial(options: AugmentOptions, pairs: int) -> list[Trial]:
     """Run the first pairs of each corpus through the job, in a temporary directory.
 
-    The input is planned and, where the job fits an aligner, fitted on as in a run.
+    The input is planned as in a run, and the job's aligner is fitted on it if the job fits one.
 
     Args:
         options: The job's options; ``output``, engine and workers are not used.
         pairs: Maximum number of pairs of a corpus.
 
     Returns:
-        The pairs, by corpus, file and line. A duplicate of another pair is one, too.
+        The pairs, sorted by corpus, file and line, including duplicates.
 
     Raises:
         ConfigError: The options or the input cannot be used.
@@ -71,10 +75,14 @@ def run_trial(options: AugmentOptions, pairs: int) -> list[Trial]:
         augment.check(options)
         run = dataclasses.replace(prepare(augment.JOB, options), shards=1)
         steps = Path(directory) / "steps.arrow"
-        with engines.beam_options("local", 1, "pairweave-try", ()) as arguments:
-            pipeline = beam.Pipeline(options=PipelineOptions(arguments))
-            graph(pipeline, run, list(first_rows(run, pairs)), str(steps))
-            _finish(pipeline)
+        batches = list(first_rows(run, pairs))
+        try:
+            graph(TablePipeline(), run, batches, str(steps))
+        except UnsupportedStepError:
+            with engines.beam_options("local", 1, "pairweave-try", ()) as arguments:
+                pipeline = beam.Pipeline(options=PipelineOptions(arguments))
+                graph(pipeline, run, batches, str(steps))
+                _finish(pipeline)
         rows, rejects = (
             pq.read_table(Path(directory) / name(0, 1)).to_pylist()
             for name in (data_name, rejects_name)
@@ -84,7 +92,7 @@ def run_trial(options: AugmentOptions, pairs: int) -> list[Trial]:
 
 
 def _finish(pipeline: beam.Pipeline) -> None:
-    """Run a pipeline; an error of one of its steps is told as that of a run.
+    """Run a pipeline; errors of its steps get the same messages as in a run.
 
     Raises:
         ConfigError: The user must fix something.
@@ -113,7 +121,7 @@ def first_rows(run: Run[AugmentOptions], pairs: int) -> Iterator[pa.RecordBatch]
 def graph(
     pipeline: beam.Pipeline, run: Run[AugmentOptions], batches: list[pa.RecordBatch], steps: str
 ) -> None:
-    """Screen, shuffle, align and tag some rows as the job does; keep what was found before tags."""
+    """Screen, shuffle, align and tag rows as the job does; keep the tables made before tagging."""
     pieces = trained_pieces(pipeline, run)
     rows = pipeline | "First" >> beam.Create(batches).with_output_types(pa.RecordBatch)
     rows = rows | "ScreenFirst" >> ScreenRows(run, pieces)
@@ -121,23 +129,45 @@ def graph(
     if run.fits:
         rows = pipeline | "Read" >> ReadInput(run) | "Screen" >> ScreenRows(run, pieces)
     phrases = augment.find_phrases(shards, rows, run, pieces)
-    _ = phrases | "KeepSteps" >> beam.Map(keep_steps, steps)
+    _ = phrases | "KeepSteps" >> beam.Map(keep_steps, steps, augment.tag_config(run))
     _ = phrases | "InjectTags" >> augment.inject_tags_of(run)
 
 
-def keep_steps(shard: Shard, path: str) -> None:
-    """Write a shard's working table, with each pair's file and line."""
+def keep_steps(shard: Shard, path: str, tags: TagConfig) -> None:
+    """Write a shard's working table, with each pair's file and line and what may be tagged."""
     table = shard.table
     for name in ("file", "line"):
         table = table.append_column(name, shard.kept.column(name))
+    table = table.append_column("drawable", drawable_weights(shard.table, tags))
     with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table.unify_dictionaries())
 
 
-def _joined(steps: list[Row], rows: list[Row], rejects: list[Row]) -> list[Trial]:
-    """Put together what each table has of a pair.
+def drawable_weights(table: pa.Table, tags: TagConfig) -> pa.Array:
+    """Return the weight of each phrase pair of PHRASES rows in draws, 0 if it is not tagged."""
+    offsets, boxes, weights = find_taggable(table, tags).phrases
+    held = [
+        {
+            tuple(boxes[:, phrase].tolist()): float(weights[phrase]) if len(weights) else 1.0
+            for phrase in range(*bounds)
+        }
+        for bounds in itertools.pairwise(offsets.tolist())
+    ]
+    phrases = table.column("phrases").to_pylist()
+    return pa.array(
+        [
+            [found.get(tuple(phrase.values())[:4], 0.0) for phrase in row]
+            for row, found in zip(phrases, held, strict=True)
+        ],
+        pa.list_(pa.float64()),
+    )
 
-    Rows of one place may be several pairs or a pair and its duplicates, if files are given twice.
+
+def _joined(steps: list[Row], rows: list[Row], rejects: list[Row]) -> list[Trial]:
+    """Join the rows that each table has for a pair.
+
+    Rows with the same place may be several pairs, or a pair and its duplicates if a file is given
+    twice.
     """
     of_pair: dict[tuple[str, str, int, str], dict[str, list[Row]]] = {}
     for name, table in (("steps", steps), ("rejected", rejects), ("rows", rows)):
@@ -145,13 +175,13 @@ def _joined(steps: list[Row], rows: list[Row], rejects: list[Row]) -> list[Trial
             key = (row["corpus"], row["file"], row["line"], row["id"] or "")
             of_pair.setdefault(key, {}).setdefault(name, []).append(row)
     trials = []
-    for (_, file, line, name), found in sorted(of_pair.items()):
-        place, step = (file, line), found.get("steps", [None])[0]
-        written = tuple(found.get("rows", ()))
+    for (_, file, line, name), tables in sorted(of_pair.items()):
+        place, step = (file, line), tables.get("steps", [None])[0]
+        written = tuple(tables.get("rows", ()))
         if written:
             trials.append(Trial(place, name, None, step, written))
             step = None
-        for rejected in found.get("rejected", []):
+        for rejected in tables.get("rejected", []):
             trials.append(Trial(place, name or None, rejected, step, ()))
             step = None
     return trials

@@ -1,15 +1,23 @@
 """Options of ``try``."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
+from pairweave.pipelines.options.first_help import INPUT, LANGUAGES, TWO_FILES, FirstHelp
 from pairweave.transforms.option_facts import OUTPUT_DIRECTORY, UNPLANNED, not_at_night
 
 
 class TrialOptions(AugmentOptions):
     """Options of ``try``: those of ``augment``, of which the place and the engine do not matter."""
+
+    FIRST_HELP: ClassVar[FirstHelp | None] = FirstHelp(
+        f"pairweave try {TWO_FILES} \\\n  {LANGUAGES} --model model/ --pairs 5 "
+        "--change heuristic=union",
+        f"{INPUT} source_lang target_lang pairs change model fit_pairs aligner tokens heuristic "
+        "max_words method max_tags",
+    )
 
     output: Annotated[str, OUTPUT_DIRECTORY] = Field(
         "-",

@@ -1,4 +1,4 @@
-"""What became of a few pairs, as text for a terminal."""
+"""The results of a few pairs, as text for a terminal."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,20 +8,20 @@ from pairweave.transforms.text.control_characters import visible_line
 LINKED, NOT_LINKED = "■", "·"
 
 _LABEL = 14
-"""Widest label of a row of the grid, in characters."""
+"""Maximum width of a row's label in the grid, in characters."""
 
 
 def trial_lines(trial: Trial) -> Iterator[str]:
-    """Yield the lines on a pair: tokens with a grid of links, phrase pairs, rows or the reason."""
+    """Yield the lines about a pair: tokens, a grid of links, phrase pairs, and rows or reason."""
     yield f"{trial.place[0]}:{trial.place[1]}"
     if trial.steps is not None and trial.steps.get("source_tokens"):
         yield from _steps(trial.steps)
     elif trial.rejected is not None:
         yield from _texts(trial.rejected)
     if trial.rejected is not None:
-        found = trial.rejected
-        detail = f": {found['detail']}" if found["detail"] else ""
-        yield f"  rejected by {found['stage']}: {found['reason']}{detail}"
+        reject = trial.rejected
+        detail = f": {reject['detail']}" if reject["detail"] else ""
+        yield f"  rejected by {reject['stage']}: {reject['reason']}{detail}"
     for row in sorted(trial.rows, key=lambda each: each["variant"]):
         yield f"  {row['kind']:<8}{visible_line(row['source'])}"
         yield f"  {'':<8}{visible_line(row['target'])}"
@@ -48,8 +48,17 @@ def _steps(row: Row) -> Iterator[str]:
     phrases = row.get("phrases")
     if phrases is None:
         return  # nothing is tagged
-    shown = "; ".join(_phrase(phrase, words["source"], words["target"]) for phrase in phrases)
-    yield f"  phrase pairs ({len(phrases)}): {shown}" if phrases else "  no phrase pairs"
+    shown = [_phrase(phrase, words["source"], words["target"]) for phrase in phrases]
+    weights = row["drawable"]
+    named = {
+        "phrase pairs": [text for text, weight in zip(shown, weights, strict=True) if weight > 0],
+        "not tagged": [text for text, weight in zip(shown, weights, strict=True) if weight == 0],
+    }
+    for name, texts in named.items():
+        if texts:
+            yield f"  {name} ({len(texts)}): {'; '.join(texts)}"
+    if not named["phrase pairs"]:
+        yield "  no phrase pairs" + (" to tag" if phrases else "")
 
 
 def tokens_of(row: Row, side: str) -> list[str]:
@@ -89,7 +98,7 @@ def _phrase(phrase: Row, source: Sequence[str], target: Sequence[str]) -> str:
 
 
 def changed_lines(before: Sequence[Trial], after: Sequence[Trial]) -> Iterator[str]:
-    """Yield the lines on the pairs that a changed option changes, before and after."""
+    """Yield the lines about the pairs that a changed option affects, before and after."""
     earlier, later = (_by_pair(trials) for trials in (before, after))
     same = 0
     for pair in earlier | later:
@@ -106,9 +115,9 @@ def changed_lines(before: Sequence[Trial], after: Sequence[Trial]) -> Iterator[s
 
 
 def _by_pair(trials: Sequence[Trial]) -> dict[tuple[object, ...], list[str]]:
-    """Return the lines on each pair, by its place, its id, and how many of these there were."""
-    found: dict[tuple[object, ...], list[str]] = {}
+    """Return the lines about each pair, by place, id and number of earlier pairs with both."""
+    lines: dict[tuple[object, ...], list[str]] = {}
     for trial in trials:
-        times = sum(pair[:2] == (trial.place, trial.id) for pair in found)
-        found[trial.place, trial.id, times] = list(trial_lines(trial))
-    return found
+        times = sum(pair[:2] == (trial.place, trial.id) for pair in lines)
+        lines[trial.place, trial.id, times] = list(trial_lines(trial))
+    return lines

@@ -58,6 +58,7 @@ def write_corpus(shared_data, directory, pairs):
 
 @pytest.fixture(scope="module")
 def model(shared_data, tmp_path_factory):
+    """Fit an HMM model on 50,000 real pairs; return its directory."""
     directory = tmp_path_factory.mktemp("model")
     sides = write_corpus(shared_data, directory, 50_000)
     runs.run_well("fit", *sides, *LANGS, "--output", directory / "model")

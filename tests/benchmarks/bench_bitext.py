@@ -75,6 +75,7 @@ def tokens_of(pairs, languages):
 
 
 def parallel(folder, stem, languages):
+    """Return the line pairs of a parallel corpus that have text on both sides."""
     sides = []
     for language in languages:
         with gzip.open(folder / "parallel" / f"{stem}.{language}.gz", "rt", encoding="utf-8") as f:
@@ -83,6 +84,7 @@ def parallel(folder, stem, languages):
 
 
 def beads_of(path):
+    """Yield the beads of a path of counts, with sentence numbers from 0."""
     row = column = 0
     for source, target in zip(path.sources.tolist(), path.targets.tolist(), strict=True):
         yield Bead(tuple(range(row, row + source)), tuple(range(column, column + target)))
@@ -101,6 +103,7 @@ def pairs_of(texts, path, least, *, single):
 
 
 def f1(found, gold):
+    """Return strict F1 in percent."""
     return 100 * SentenceScores(1, *score_beads(found, gold)).as_dict()["strict_f1"]
 
 
@@ -119,6 +122,7 @@ def translated(texts, model, language):
 
 
 def folded(texts, language):
+    """Return the words of each text, case-folded."""
     spans = tokenize(pa.array(texts), TokenConfig(), language).to_pylist()
     return [
         [text[span["start"] : span["end"]].casefold() for span in of_text]

@@ -41,27 +41,32 @@ of a machine (`triples`, bergamot-tiny)."""
 
 
 def tokens(pairs, target_lang):
+    """Return pairs of texts as a TOKENS table, English first."""
     rows = [pair(number, *texts, target_lang=target_lang) for number, texts in enumerate(pairs)]
     return add_tokens(pa.Table.from_pylist(rows, schema=schemas.PAIRS), TokenConfig("words"))
 
 
 def values(model, pairs, target_lang):
+    """Return the values of all rules and of the HMM scores, by name."""
     table = tokens([texts[:2] for texts in pairs], target_lang)
     return {**rules.judge(table, RuleConfig()).values, **score_pairs(*model, table)}
 
 
 def fitted(table):
+    """Fit an HMM model on a TOKENS table; return it and its word order model."""
     model = fit(table, HmmConfig(), os.cpu_count())
     return model, build_word_order(model.parts.target, table)
 
 
 @pytest.fixture(scope="module")
 def german_model(german):
+    """Fit a model on German pairs; return it with its word order model."""
     return fitted(tokens([row[:2] for row in german(FITTED)], "de"))
 
 
 @pytest.fixture(scope="module")
 def weights(german, german_model):
+    """Fit the weights of the default score on damaged pairs; write them if a path is set."""
     made = [row for seed, part in enumerate(WEIGHED, 1) for row in damage(german(part), seed=seed)]
     good = np.array([row[2] == "good" for row in made])
     found = score.fit_weights(values(german_model, made, "de"), good)

@@ -71,6 +71,7 @@ print(len(found) / (time.process_time() - began))
 
 @pytest.fixture(scope="module")
 def texts(shared_data):
+    """Return English-German pairs of texts without tabs and carriage returns."""
     sides = [
         gzip.decompress((shared_data / "parallel" / f"newstest.en-de.{lang}.gz").read_bytes())
         .decode()
@@ -83,11 +84,13 @@ def texts(shared_data):
 
 @pytest.fixture(scope="module")
 def table(texts):
+    """Return the texts as a PAIRS table."""
     rows = [pair(number, *each) for number, each in enumerate(texts)]
     return pa.Table.from_pylist(rows, schema=schemas.PAIRS)
 
 
 def speed(work, pairs, times=3):
+    """Return pairs per second of CPU time, after one run to warm up."""
     work()
     began = time.process_time()
     for _ in range(times):

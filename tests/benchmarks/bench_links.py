@@ -34,6 +34,7 @@ WORDS = re.compile(r"\w+|[^\w\s]")
 
 
 def words_of(path):
+    """Return the lower-cased words of the first lines of a gzipped text."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return [WORDS.findall(line.lower()) for line, _ in zip(file, range(PAIRS), strict=False)]
 
@@ -92,6 +93,7 @@ def program(tmp_path_factory):
 
 
 def pharaoh(links):
+    """Write links as one Pharaoh line."""
     return " ".join(f"{i}-{j}" for i, j in links)
 
 

@@ -23,15 +23,18 @@ SOME = 600
 
 @pytest.fixture(scope="module")
 def triples(shared_data):
+    """Return real (source, target, translation) triples."""
     return real_triples(shared_data)
 
 
 @pytest.fixture(scope="module")
 def tokens(triples):
+    """Return a TOKENS table whose sides are translation and target."""
     return add_tokens(as_monolingual(pairs_table(triples)), TokenConfig())
 
 
 def words(row, side):
+    """Return the words of one side of a row."""
     return [row[side][span["start"] : span["end"]] for span in row[f"{side}_tokens"]]
 
 
@@ -57,6 +60,7 @@ def fates(table):
 
 
 def show(name, pairs, seconds, table):
+    """Print the speed of one method and what became of its pairs."""
     shares = ", ".join(f"{kind} {share:.2f} %" for kind, share in fates(table).items())
     print(f"{name}: {pairs / seconds:,.0f} pairs/s of one core; {shares}")
 

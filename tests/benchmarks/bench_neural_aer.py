@@ -153,12 +153,13 @@ def train(model, linked, encoder, layer):
 def error(directory, layer, head, test, gold):
     """Return the error rate in percent of the links that both directions have."""
     name, _, threshold = head.partition(" above ")
-    settings = HeadConfig(name, threshold=float(threshold) if threshold else None)
+    settings = HeadConfig(name, head_threshold=float(threshold) if threshold else None)
     config = EncoderConfig(str(directory), layer=layer, head=settings, device="cpu")
     return error_rate(both_directions(load_aligner(config).align(test)), gold)
 
 
 def show(name, rates):
+    """Print one line of error rates in percent, one for each head."""
     print(f"{name:28}", *(f"{head} {rate:6.2f} %" for head, rate in rates.items()), flush=True)
 
 

@@ -7,6 +7,7 @@ in twenty. Strict F1, in per cent.
 """
 
 import dataclasses
+import hashlib
 import itertools
 
 import numpy as np
@@ -31,9 +32,21 @@ pytestmark = pytest.mark.bench
 SHUFFLED = slice(16_573, 19_576)
 """Lines of ``newstest.en-fr`` that are no translations."""
 
+HASHED = range(20_000)
+"""Beads after which a paragraph may end by a hash."""
+
+
+def hashed(seed, mean):
+    """Return sizes of paragraphs of a mean, as uneven as they are if each bead may be the last."""
+    digests = (hashlib.sha256(f"{seed}:{bead}".encode()).digest() for bead in HASHED)
+    ends = [at for at, one in enumerate(digests) if int.from_bytes(one[:4], "big") % mean == 0]
+    return np.diff([-1, *ends]).tolist()
+
+
 CUTS = {str(size): [size] for size in (1, 2, 5, 10, 25, 60, 120)} | {
     "uneven": [1, 60, 2, 25, 1, 120, 5, 1, 10],
     "uneven, more single": [1, 1, 40, 1, 1, 1, 80, 3],
+    **{f"by a hash, {mean} on average": hashed(1, mean) for mean in (3, 12, 40, 90)},
 }
 
 PARALLEL = {("de", "fr"): ("multi30k",), ("en", "fr"): ("newstest.en-fr", "multi30k")}
@@ -53,6 +66,7 @@ def cut(words, gold, sizes):
 
 
 def ends_of(sizes):
+    """Yield, without end, where paragraphs of these sizes end; the sizes repeat."""
     return itertools.accumulate(itertools.cycle(sizes))
 
 

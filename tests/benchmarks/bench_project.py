@@ -35,6 +35,7 @@ pytestmark = pytest.mark.bench
 
 
 def lines_of(path):
+    """Return the lines of a text, gzipped or not."""
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", encoding="utf-8", newline="\n") as file:
         return file.read().removesuffix("\n").split("\n")
@@ -55,6 +56,7 @@ def tagged_pairs(folder, source, target):
 
 
 def parallel_pairs(folder, source, target):
+    """Return pairs of the parallel corpora that include English, in the direction asked for."""
     other = source if target == "en" else target
     found = []
     for stem in (f"newstest.en-{other}", "multi30k"):
@@ -65,6 +67,7 @@ def parallel_pairs(folder, source, target):
 
 
 def words_of(texts, language):
+    """Return the (start, end) of each word of each text, in code points."""
     column = tokenize(pa.array(texts), TokenConfig(), language).to_pylist()
     return [[(span["start"], span["end"]) for span in spans] for spans in column]
 

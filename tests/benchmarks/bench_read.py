@@ -20,6 +20,7 @@ COPIES = 10
 
 @pytest.fixture(scope="module")
 def corpora(shared_data, tmp_path_factory):
+    """Write the same pairs in several formats; return the corpus of each, by name."""
     directory = tmp_path_factory.mktemp("read")
     texts = [
         gzip.decompress((shared_data / "parallel" / f"newstest.en-de.{lang}.gz").read_bytes())
@@ -57,6 +58,7 @@ def corpora(shared_data, tmp_path_factory):
 
 
 def cpu_seconds(function):
+    """Call a function three times; return the least CPU seconds and the last result."""
     times = []
     for _ in range(3):
         start = time.process_time()

@@ -51,11 +51,13 @@ class Cost(NamedTuple):
 
 
 def cpu_seconds():
+    """Return the CPU seconds that ended child processes have used."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def cost_of(directory, *words):
+    """Run `refresh` once; return its seconds of clock and of CPU."""
     started, used = time.monotonic(), cpu_seconds()
     runs.run_well("refresh", "--config", "c.yaml", "--output", "table", *words, cwd=directory)
     return Cost(time.monotonic() - started, cpu_seconds() - used)

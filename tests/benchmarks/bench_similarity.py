@@ -46,10 +46,12 @@ needs_encoder = pytest.mark.skipif(not ENCODER, reason="BENCH_ENCODER names no e
 
 
 def load(layer):
+    """Load the encoder, cut after a layer."""
     return scorer_reference.load_pieces(EncoderConfig(ENCODER, layer=layer, device="cpu"))
 
 
 def pair_table(pairs):
+    """Return pairs as a table of id, source and target."""
     names = ("id", "source", "target")
     rows = [(str(row), *pair[:2]) for row, pair in enumerate(pairs)]
     return pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
@@ -86,17 +88,20 @@ def judged(shared_data):
 
 
 def areas(scores, labels):
+    """Yield the area under the curve for each kind of difference, against no difference."""
     for worse in ("unrelated", "some_meaning_difference"):
         some = (labels == worse) | (labels == "no_meaning_difference")
         yield area_under_curve(scores[some], labels[some] == "no_meaning_difference")
 
 
 def show(name, *numbers):
+    """Print one line of numbers."""
     print(f"{name:34}", *(f"{number:9.4f}" for number in numbers), flush=True)
 
 
 @pytest.fixture(scope="module")
 def clean_french(text):
+    """Return clean English-French pairs."""
     return list(zip(text("newstest.en-fr.en"), text("newstest.en-fr.fr"), strict=True))
 
 

@@ -61,6 +61,7 @@ def pairs(shared_data):
 
 
 def compare_by_edits(pairs):
+    """Compare translations with references by the edits of TER instead of a model."""
     linked = TerAligner().align(add_tokens(as_monolingual(pairs), TokenConfig()))
     return add_comparison(pairs, symmetrize(linked, SymmetrizeConfig()))
 

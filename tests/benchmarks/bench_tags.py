@@ -124,6 +124,7 @@ def show(title, rows):
 
 
 def tokens_of(table):
+    """Count the tokens of both sides."""
     return sum(
         len(table[f"{side}_tokens"].combine_chunks().values) for side in ("source", "target")
     )
@@ -222,5 +223,6 @@ def run_opustrainer(links, places, directory):
 
 
 def opustrainer(path, probability):
+    """Time OpusTrainer on a file; return its figures, or None if it is not installed."""
     found = run_peer("OpusTrainer", OPUSTRAINER, path, probability)
     return None if found is None else json.loads(found[0])

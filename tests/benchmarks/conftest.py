@@ -7,6 +7,8 @@ import pytest
 
 @pytest.fixture(scope="module")
 def text(shared_data):
+    """Return a function that reads the lines of a parallel corpus's file by its name."""
+
     def read(name):
         with gzip.open(shared_data / "parallel" / f"{name}.gz", "rt", encoding="utf-8") as file:
             return file.read().split("\n")[:-1]

@@ -21,6 +21,7 @@ LIMIT_SECONDS = 300
 
 
 def ready(engine: str) -> None:
+    """Skip the test if this machine cannot run an engine."""
     state = next(state for state in engines.engine_report() if state.engine == engine)
     if not state.ready:
         pytest.skip(state.render())

@@ -28,6 +28,7 @@ MACHINES = (
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
+    """Run a stand-in for Google's storage that holds a small corpus under `in/`."""
     directory = tmp_path_factory.mktemp("files")
     poisoned.write(directory)
     with stores.running("gs") as found:
@@ -39,6 +40,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture
 def service():
+    """Run a stand-in for the Dataflow service."""
     with dataflow.running() as found:
         yield found
 

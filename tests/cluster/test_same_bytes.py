@@ -148,13 +148,11 @@ def test_two_workers_write_the_same_bytes(arguments, expected, tmp_path):
     assert runs.digest_of(arguments, tmp_path / "out", "--workers", "2") == expected
 
 
+# The other graphs have only steps that these have too, and each of these runs takes seconds.
+STEPS = ("augment", "suggest", "filter", "bitext", "filter_near", "yisi2", "earlier")
 ENGINES = [
-    *(("prism", job) for job in JOBS if job not in ("filter_share", "given_align")),
-    # The other graphs have only steps that these have too, and a cluster takes long to start.
-    *(
-        ("flink", job)
-        for job in ("augment", "suggest", "filter", "bitext", "filter_near", "yisi2", "earlier")
-    ),
+    *(("prism", job) for job in (*STEPS, "margin")),
+    *(("flink", job) for job in STEPS),
 ]
 
 

@@ -14,19 +14,23 @@ from tests.cluster.conftest import ready
 from tests.makers import corpora, runs, stores
 
 COMMON = ("--source_lang", "en", "--target_lang", "de")
+HERE = ("--workers", "1")
+"""For a run in the test's own process, which no worker process is to be a fork of."""
+
 LARGE = ("--shard_pairs", "100", "--unit_rows", "150")
 JOBS = {
     "augment": ("augment", *LARGE, "--variants", "2"),
     "filter": ("filter", *LARGE, "--select_words", "2000"),
 }
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings(stores.OPEN_AT_THE_END)]
 
 
 @pytest.fixture(scope="module", params=sorted(stores.KINDS))
 def store(request):
     with stores.running(request.param) as found:
         yield found
+    stores.let_go()
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +57,7 @@ def on_disk(corpus, tmp_path_factory):
     def finish(job):
         if job not in found:
             output = tmp_path_factory.mktemp(job) / "out"
-            runs.run_well(
-                *JOBS[job], *COMMON, *inputs(corpus), "--output", output, "--workers", "1"
-            )
+            runs.run_well_here(*JOBS[job], *COMMON, *inputs(corpus), "--output", output, *HERE)
             found[job] = runs.tree_digests(output)
         return found[job]
 
@@ -114,15 +116,15 @@ def test_a_run_all_in_a_store_writes_the_rows_of_a_disk(store, corpus, tmp_path)
     )
     store.put("job.yaml", (tmp_path / "job.yaml").read_bytes())
     store.put("dev.en", (" ".join(corpora.sentence(3)[0].split()) + "\n").encode())
-    shared = ("--exclude", uri(store, "dev.en"))
+    shared = ("--exclude", uri(store, "dev.en"), *HERE)
     model, out = uri(store, "whole/model"), uri(store, "whole/out")
-    runs.run_well("fit", "--config", uri(store, "job.yaml"), *shared, "--output", model)
-    runs.run_well(
+    runs.run_well_here("fit", "--config", uri(store, "job.yaml"), *shared, "--output", model)
+    runs.run_well_here(
         "augment", "--config", uri(store, "job.yaml"), *shared, "--model", model, "--output", out
     )
-    local = ("augment", *COMMON, "--shard_pairs", "100", *inputs(corpus))
+    local = ("augment", *COMMON, "--shard_pairs", "100", *inputs(corpus), *HERE)
     (tmp_path / "dev.en").write_bytes(store.objects("dev.en")["dev.en"])
-    runs.run_well(*local, "--exclude", tmp_path / "dev.en", "--output", tmp_path / "out")
+    runs.run_well_here(*local, "--exclude", tmp_path / "dev.en", "--output", tmp_path / "out")
     found = store.objects("whole/out/data/")
     shards = sorted((tmp_path / "out" / "data").glob("part-*"))
     assert [name.rpartition("/")[2] for name in found] == [path.name for path in shards]
@@ -135,14 +137,14 @@ def test_a_run_all_in_a_store_writes_the_rows_of_a_disk(store, corpus, tmp_path)
 def test_commands_read_a_run_in_a_store(store, corpus):
     arguments = (*JOBS["augment"], *COMMON, *inputs(corpus))
     run = uri(store, "commands")
-    runs.run_well(*arguments, "--output", run)
-    assert "<a_" in runs.run_well("preview", run)
-    runs.run_well("report", run, "--output", uri(store, "page.html"))
+    runs.run_well_here(*arguments, "--output", run, *HERE)
+    assert "<a_" in runs.run_well_here("preview", run)
+    runs.run_well_here("report", run, "--output", uri(store, "page.html"))
     assert b"<html" in store.objects("page.html")["page.html"]
     exported = uri(store, "exported")
-    runs.run_well("export", run, "--format", "tsv", "--output", exported)
+    runs.run_well_here("export", run, "--format", "tsv", "--output", exported)
     assert store.objects("exported/")
-    status, _, errors = runs.run("preview", uri(store, "no_run"))
+    status, _, errors = runs.run_here("preview", uri(store, "no_run"))
     assert status == 2
     assert "no_run" in errors
     assert "Traceback" not in errors
@@ -191,7 +193,7 @@ def test_a_bucket_that_is_not_there_is_one_line_before_anything_is_read(store, p
     absent = f"{store.scheme}://no-such-bucket/x"
     named = inputs(corpus) if place == "output" else ("--input", f"{absent}/a.tsv")
     output = absent if place == "output" else uri(store, "unused")
-    status, _, errors = runs.run("align", *COMMON, *named, "--output", output)
+    status, _, errors = runs.run_here("align", *COMMON, *named, "--output", output)
     assert status == 2
     (line,) = errors.splitlines()
     assert "no-such-bucket" in line

@@ -28,6 +28,9 @@ from pairweave.pipelines.engines.local import forks, worker
 from pairweave.transforms.arrow.arrow_coder import TableCoder
 from pairweave.transforms.errors import ConfigError, WorkerError
 
+MEETING_SECONDS = 60.0
+"""How long a shard waits for what a runner that shares the work makes happen at once."""
+
 
 def read_unit(unit: int, rows: int, shards: int, fill: int) -> Iterator[tuple[int, pa.Table]]:
     """Make the rows of one unit and cut them by shard."""
@@ -60,6 +63,22 @@ def spend(kind: str, seconds: float) -> None:
         time.sleep(seconds)
 
 
+def meet(output: str, shard: int, shards: int, slow: int) -> None:
+    """Wait until two processes make shards, then with the slow shard until all others are made.
+
+    Unlike a sleep, this does not depend on how soon a busy machine lets the second process begin.
+    """
+    Path(output, f"begun-{os.getpid()}").touch()
+    own = f"part-{shard:05d}"
+    deadline = time.monotonic() + MEETING_SECONDS
+    while time.monotonic() < deadline:
+        begun = len(list(Path(output).glob("begun-*")))
+        made = [path.name for path in Path(output).glob("part-*") if path.name != own]
+        if begun > 1 and (shard != slow or len(made) == shards - 1):
+            return
+        time.sleep(0.01)
+
+
 @numba.njit(nogil=True, cache=True)
 def spin(steps: np.uint64) -> np.uint64:
     """Run a compiled loop that releases the lock."""
@@ -75,6 +94,7 @@ def spin(steps: np.uint64) -> np.uint64:
 def write_shard(
     element: tuple[int, Iterable[pa.Table]],
     output: str,
+    shards: int,
     work: str,
     seconds: float,
     slow: int,
@@ -93,7 +113,9 @@ def write_shard(
     table = pa.concat_tables(parts).unify_dictionaries().sort_by("id")
     # The order of a dictionary is that of arrival.
     table = table.cast(table.schema.set(1, pa.field("corpus", pa.string()))).combine_chunks()
-    spend(work, seconds * (5 if shard == slow else 1))
+    spend(work, seconds)
+    if work == "meet":
+        meet(output, shard, shards, slow)
     digest = hashlib.sha256(TableCoder().encode(table))
     handle, temporary = tempfile.mkstemp(dir=output, prefix=".tmp-")
     with os.fdopen(handle, "w") as sink:
@@ -122,6 +144,7 @@ def say(found: dict[str, object]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """Run the job; return its exit status."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--output", required=True)
     parser.add_argument("--engine", default="local")
@@ -152,7 +175,13 @@ def main(arguments: list[str] | None = None) -> int:
                     | beam.GroupByKey()
                     | "Write"
                     >> beam.Map(
-                        write_shard, str(output), ours.work, ours.seconds, ours.slow, ours.fault
+                        write_shard,
+                        str(output),
+                        ours.shards,
+                        ours.work,
+                        ours.seconds,
+                        ours.slow,
+                        ours.fault,
                     )
                     | "Note" >> beam.Map(note, str(output))
                 )

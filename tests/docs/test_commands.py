@@ -19,6 +19,7 @@ ELSEWHERE = {
     "--aligner encoder": "needs weights; tests/jobs/test_encoder_jobs.py makes some",
     "--encoder ": "needs weights; tests/jobs/test_filter_encoder.py makes some",
     "pairweave finetune": "needs weights; tests/jobs/test_finetune_job.py makes some",
+    "pairweave ablate": "needs torch; tests/jobs/test_ablate.py trains small models",
     "pairweave cluster": "needs Flink; tests/cluster/test_session_cluster.py starts one",
     "laser.txt.gz": "needs Khmer; tests/jobs/test_filter_given_scores.py has scores of German",
     "--golden_sizes": "needs thousands of rows; tests/pipelines/commands/test_export_series.py",

@@ -18,9 +18,11 @@ def await_held(directory, process):
 
 
 def let_go(directory):
+    """Let a held worker go on."""
     (directory / "met0.go").touch()
 
 
 def kill_launcher(directory, process):
+    """Wait until a worker of a run is held, then kill the launcher."""
     await_held(directory, process)
     os.kill(process.pid, signal.SIGKILL)

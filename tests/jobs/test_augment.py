@@ -230,10 +230,10 @@ def test_a_model_of_words_aligns_text_that_is_given_as_words(corpus, model):
 
 def test_a_screen_that_rejects_much_for_its_lengths_says_what_to_do(model, tmp_path):
     words = ["alpha", "beta", "gamma", "delta"]
-    uneven = ["天地玄黄宇宙洪荒日月盈昃", "辰宿列张寒来暑往秋收冬藏"]
+    uneven = ["天地玄黄宇宙洪荒日月盈昃" * 2, "辰宿列张寒来暑往秋收冬藏" * 2]
     lines = [(f"{word} {n}", uneven[n % 2]) for n, word in enumerate(words)]
-    even = [(f"{word} {n}", f"{n} {word}") for n, word in enumerate(words * 4)]
-    for name, pairs in (("much", lines + even[:4]), ("little", even + lines[:1])):
+    even = [(f"{word} {n}", f"{n} {word}") for n, word in enumerate(words * 5)]
+    for name, pairs in (("much", lines + even), ("little", even + lines[:1])):
         (tmp_path / f"{name}.tsv").write_text(
             "".join(f"{source}\t{target}\n" for source, target in pairs), encoding="utf-8"
         )
@@ -246,5 +246,6 @@ def test_a_screen_that_rejects_much_for_its_lengths_says_what_to_do(model, tmp_p
     }
     assert "length_ratio 4" in said["much"]
     assert "raise --max_ratio" in said["much"]
+    assert "--max_ratio 8 would reject about 0" in said["much"]
     assert "length_ratio 1" in said["little"]
     assert "raise --max_ratio" not in said["little"]

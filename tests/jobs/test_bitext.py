@@ -29,7 +29,7 @@ def finished(tmp_path_factory):
     for side, name in enumerate(("en", "de")):
         lines = "".join(f"{sentence(number)[side]}\n" for number in range(400))
         (directory / f"parallel.{name}").write_text(lines)
-    runs.run_well(*command(), "--output", "out", "--beads", "beads", cwd=directory)
+    runs.run_well_here(*command(), "--output", "out", "--beads", "beads", cwd=directory)
     return directory, gold
 
 
@@ -121,7 +121,7 @@ def test_paragraphs_are_split_and_no_character_is_lost(finished, tmp_path, kind)
         glue = " " if kind == "lines" else "\n"
         lines = (glue.join(paragraph.split("\n")) for paragraph in paragraphs)
         (tmp_path / f"{number}.{name}").write_text("\n\n".join(lines) + "\n")
-    runs.run_well(
+    runs.run_well_here(
         *(*command()[:9], "--model", directory / "out/models/hmm", "--output", "out"),
         *("--beads", "beads", "--split", kind, "--paragraphs", "first", "--workers", "1"),
         cwd=tmp_path,
@@ -162,7 +162,7 @@ def test_a_table_gives_the_same_pairs_as_its_documents_in_files(finished, tmp_pa
             file.write(json.dumps({"url": f"http://{number}", **row}) + "\n")
         file.write(json.dumps({"url": "http://bad", "source": "One.", "target": 1}) + "\n")
         file.write(json.dumps({"url": "http://empty", "source": "One.", "target": ""}) + "\n")
-    runs.run_well(
+    runs.run_well_here(
         *("bitext", "--input", "d.jsonl", "--document_field", "url", "--source_lang", "en"),
         *("--target_lang", "de", "--model", directory / "out/models/hmm", "--output", "out"),
         *("--beads", "beads", "--unit_rows", "3", "--workers", "1"),
@@ -193,7 +193,7 @@ def test_documents_are_paired_by_name_and_those_left_over_are_rejected(finished,
         text = (directory / name).read_text()
         (tmp_path / side / "deep/x.txt").write_text(text)
     (tmp_path / "en/alone.txt").write_text("One.\nTwo.\n")
-    runs.run_well(
+    runs.run_well_here(
         *("bitext", "--source_input", "en/**/*.txt", "--target_input", "de/**/*.txt"),
         *("--pair_by", "name", "--source_lang", "en", "--target_lang", "de", "--output", "out"),
         *("--model", directory / "out/models/hmm", "--beads", "beads", "--workers", "1"),
@@ -212,7 +212,7 @@ def test_a_notice_names_documents_whose_sides_are_exchanged(finished, tmp_path):
         for sides in (texts, texts[::-1]):
             row = dict(zip(("source", "target"), sides, strict=True))
             file.write(json.dumps(row) + "\n")
-    runs.run_well(
+    runs.run_well_here(
         *("bitext", "--input", "d.jsonl", "--source_lang", "en", "--target_lang", "de"),
         *("--model", directory / "out/models/hmm", "--output", "out", "--workers", "1"),
         cwd=tmp_path,
@@ -230,9 +230,10 @@ def test_sides_that_do_not_belong_together_are_rejected(finished, tmp_path):
         "".join(f"Nothing of this is {n} there at all!\n" for n in "abcdef")
     )
     (tmp_path / "a.de").write_text((directory / "0.de").read_text())
-    status, _, errors = runs.run(
+    status, _, errors = runs.run_here(
         *("bitext", "--source_input", "a.en", "--target_input", "a.de", "--source_lang", "en"),
         *("--target_lang", "de", "--model", directory / "out/models/hmm", "--output", "out"),
+        *("--workers", "1"),
         cwd=tmp_path,
     )
     assert status == 2
@@ -266,10 +267,10 @@ def test_lines_that_are_no_text_keep_their_numbers(finished, tmp_path):
     lines[8] = b"x" * 2_000_000 + b"\n"
     (tmp_path / "a.en").write_bytes(b"".join(lines))
     (tmp_path / "a.de").write_bytes((directory / "0.de").read_bytes())
-    runs.run_well(
+    runs.run_well_here(
         *("bitext", "--source_input", "a.en", "--target_input", "a.de", "--source_lang", "en"),
         *("--target_lang", "de", "--model", directory / "out/models/hmm", "--output", "out"),
-        *("--beads", "beads"),
+        *("--beads", "beads", "--workers", "1"),
         cwd=tmp_path,
     )
     reasons = [row["reason"] for row in rows_of(tmp_path / "out", "rejects")]
@@ -299,7 +300,7 @@ def test_c1_controls_are_treated_in_documents(finished, tmp_path, treatment, pai
         text = (directory / f"0.{name}").read_text()
         (tmp_path / f"0.{name}").write_text("\x93" + text)
     words = (*command()[:9], "--model", directory / "out/models/hmm", "--output", "out")
-    runs.run_well(*words, "--c1_controls", treatment, "--workers", "1", cwd=tmp_path)
+    runs.run_well_here(*words, "--c1_controls", treatment, "--workers", "1", cwd=tmp_path)
     mark = "\u201c" if treatment == "mend" else "\x93"
     kept = [row for row in rows_of(tmp_path / "out", "data") if mark in row["source"]]
     rejected = rows_of(tmp_path / "out", "rejects")
@@ -389,7 +390,7 @@ def test_beads_of_documents_without_sentences_keep_their_place(finished, tmp_pat
         (tmp_path / f"1.{name}").write_text("\n\n")
         for number, text in ((0, "One.\n"), (2, "Two.\nThree.\n")):
             (tmp_path / f"{number}.{name}").write_text(text)
-    runs.run_well(
+    runs.run_well_here(
         *command()[:9],
         *("--model", directory / "out/models/hmm", "--output", "out", "--beads", "beads"),
         "--allow_empty",
@@ -418,8 +419,8 @@ def test_a_document_with_an_empty_side_aligns_nothing(tmp_path, empty):
     for name in "ab":
         (tmp_path / name).write_text("" if name == empty else "one\ntwo\n")
     languages = ("--source_lang", "en", "--target_lang", "de", "--output", "out", "--allow_empty")
-    sides = ("--source_input", "a", "--target_input", "b")
-    runs.run_well("bitext", *sides, *languages, "--beads", "beads", cwd=tmp_path)
+    sides = ("--source_input", "a", "--target_input", "b", "--workers", "1")
+    runs.run_well_here("bitext", *sides, *languages, "--beads", "beads", cwd=tmp_path)
     (beads,) = read_beads(str(tmp_path / "beads"))
     assert len(beads) == 2
     manifest = json.loads((tmp_path / "out/_manifest.json").read_text())

@@ -134,7 +134,7 @@ def test_the_head_and_what_it_compares_are_those_of_the_options(directory):
         options = AlignOptions(output="out", **settings, **more)
         reference, _ = choose_aligner(options)
         unit = more.get("unit", "pieces")
-        own = {name.removeprefix("head_"): value for name, value in more.items() if name != "unit"}
+        own = {name: value for name, value in more.items() if name != "unit"}
         config = EncoderConfig(bert, layer=2, head=HeadConfig("ot", **own), unit=unit)
         assert reference.digest == find_digest(config)
         digests.add(reference.digest)

@@ -117,10 +117,10 @@ def test_a_block_in_yaml_says_the_same(directory):
         ("{duplicates: masked}", "duplicates: copies are found by a shuffle of masked pairs"),
         ("{select_words: 5}", "select_words: all pairs are compared by the job filter alone"),
         ("max_copied", "must be a map of rules and limits, or {}"),
-        ("{a", "filter: not YAML: while parsing"),
+        ("{a", "filter: not valid YAML: while parsing"),
         ("{exclude: x}", "filter: exclude is no rule, got"),
         ("{1: x}", "filter: 1 is no rule, got"),
-        ("{max_copied: 1, max_copied: 0}", "filter: the rule max_copied is given twice"),
+        ("{max_copied: 1, max_copied: 0}", "filter: line 1: the key max_copied is given twice"),
     ],
 )
 def test_what_is_no_rule_is_refused(directory, block, message):

@@ -168,6 +168,7 @@ def test_of_masked_duplicates_the_one_with_the_best_given_score_stays(tmp_path):
     assert scores(tmp_path, "found") == {2: -2.0}
 
 
+@pytest.mark.usefixtures("plain")
 def test_a_corpus_in_yaml_may_set_them(directory):
     corpus = "source_input: corpus.en, target_input: corpus.de"
     (directory / "two.yaml").write_text(

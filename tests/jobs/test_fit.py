@@ -1,5 +1,6 @@
 """The job `fit`, and runs without pairs to fit on."""
 
+import dataclasses
 import json
 import shutil
 
@@ -7,11 +8,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from pairweave.models.hmm import hmm_reference
+from pairweave.pipelines.job_options.pair_options import FitOptions
 from pairweave.pipelines.jobs import fit
 from pairweave.transforms.errors import ConfigError
 from tests.makers import corpora, runs
 
 SIDES = ("--source_input", "corpus.en", "--target_input", "corpus.de")
+ENDS = (("source_input", "en"), ("target_input", "de"))
 LANGS = ("--source_lang", "en", "--target_lang", "de", "--workers", "1")
 SMALL = ("--shard_pairs", "100", "--unit_rows", "70")
 REASONS = {
@@ -99,6 +102,28 @@ def test_what_is_lost_is_made_again_with_the_same_bytes(directory, lost):
     # A command that found everything done says nothing of the run that did it.
     same = (directory / "model" / "_run.json").read_bytes() == noted
     assert same == (lost == "_manifest.json")
+
+
+def test_another_job_without_rows_runs_and_finishes_what_is_lost(directory):
+    name = "learn"  # no loop knows it, nor `fit`
+    job = dataclasses.replace(fit.JOB, name=name)
+    sides = {side: (str(directory / f"corpus.{end}"),) for side, end in ENDS}
+    langs = {"source_lang": "en", "target_lang": "de"}
+    output = directory / name
+    options = FitOptions(**sides, **langs, shard_pairs=100, workers=1, output=str(output))
+    assert job.start(options) == 0
+    before = runs.tree_digests(output)
+    assert manifest_of(output)["job"] == name
+    assert not (output / "data").exists()
+    (output / "_manifest.json").unlink()
+    (output / "rejects" / "part-00000-of-00002.parquet").unlink()
+    assert job.start(options) == 0
+    assert runs.tree_digests(output) == before
+    (output / "_plan.json").unlink()
+    (output / "_manifest.json").unlink()
+    (output / "README.md").write_text("mine\n")
+    with pytest.raises(ConfigError, match=r"already has about.json"):
+        job.start(options)
 
 
 def test_a_model_that_does_not_say_its_pairs_is_named(directory):

@@ -12,7 +12,8 @@ from pairweave.pipelines.options.base import (
     TranslatorOptions,
 )
 from pairweave.pipelines.options.corpus_options import TaggedCorpus
-from pairweave.pipelines.run_steps.fragment_finding import UNKNOWN
+from pairweave.transforms.inspection.look_options import LookOptions
+from pairweave.transforms.option_facts import reasons_of
 from tests import check_tagged
 from tests.makers import corpora, runs
 
@@ -180,16 +181,34 @@ def test_the_options_of_tags_are_either_refused_or_honoured():
     own = AugmentOptions.model_fields.keys() - AlignerOptions.model_fields.keys()
     own -= RowJobOptions.model_fields.keys() | TranslatorOptions.model_fields.keys()
     own -= PairInputOptions.model_fields.keys() | TaggedCorpus.model_fields.keys()
-    assert own == honoured | UNKNOWN.keys() - {"combine", "second_aligner"}
+    own -= LookOptions.model_fields.keys()
+    assert own == honoured | reasons_of(AugmentOptions, "fragment").keys() - {
+        "combine",
+        "second_aligner",
+    }
 
 
-def test_confident_draws_and_thresholds_change_tags_alone(augment):
-    plain = rows_of(augment("plain", "--mix", "inf"))
+def test_confident_draws_and_thresholds_change_tags_alone(tmp_path):
+    # Words that occur once, in another order on each side, have uncertain links.
+    pairs = [corpora.sentence(number) for number in range(200)]
+    for side, step in ((0, 1), (1, -1)):
+        lines = [
+            " ".join([pair[side], *[f"{'xy'[side]}{row}{word}" for word in "abcd"][::step]])
+            for row, pair in enumerate(pairs)
+        ]
+        name = SIDES[2 * side + 1]
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+    def rows(output, *arguments):
+        words = ("augment", *SIDES, *LANGS, *SMALL, "--workers", "1")
+        runs.run_well_here(*words, "--mix", "inf", *arguments, "--output", output, cwd=tmp_path)
+        return rows_of(tmp_path / output)
+
+    plain = rows("plain")
     for arguments in (("--draw", "confident"), ("--min_confidence", "0.9")):
-        name = arguments[0].strip("-")
-        rows = rows_of(augment(name, "--mix", "inf", *arguments))
-        assert {row["id"] for row in rows} <= {row["id"] for row in plain}
-        assert len(rows) > 0.9 * len(plain)
-        assert [row["tags"] for row in rows] != [row["tags"] for row in plain]
-        for row in rows:
+        found = rows(arguments[0].strip("-"), *arguments)
+        assert {row["id"] for row in found} <= {row["id"] for row in plain}
+        assert len(found) > 0.9 * len(plain)
+        assert [row["tags"] for row in found] != [row["tags"] for row in plain]
+        for row in found:
             check_tagged.check_row(row, check_tagged.Counter(), crossing=False)

@@ -1,5 +1,7 @@
 """The functions of `import pairweave`: the jobs on tables in memory."""
 
+import importlib.metadata
+import inspect
 import json
 import subprocess
 import sys
@@ -13,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pairweave
-from pairweave.pipelines import in_memory
+from pairweave.pipelines.in_memory import python_tables, table_jobs
 from tests.makers import corpora, runs
 
 LANGS = {"source_lang": "en", "target_lang": "de"}
@@ -41,6 +43,32 @@ def written(directory, job, *more):
     return pyarrow.dataset.dataset(directory / job / "data").to_table()
 
 
+def test_what_is_wrong_with_pairs_or_files_is_returned(tmp_path):
+    tagged = [(f"<b>{source}</b>", target) for source, target in PAIRS]
+    (finding,) = pairweave.check(tagged, **LANGS)
+    assert isinstance(finding, pairweave.Finding)
+    assert (finding.kind, finding.count, finding.first_line) == ("inline_tags", 120, 1)
+    for side, name in enumerate(("a.en", "a.de")):
+        (tmp_path / name).write_text("".join(f"{pair[side]}\n" for pair in tagged))
+    paths = {"source_input": tmp_path / "a.en", "target_input": [tmp_path / "a.de"]}
+    assert [each.kind for each in pairweave.check(**paths, **LANGS)] == ["inline_tags"]
+    assert pairweave.check(table(), **LANGS) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "takes pairs, or files"),
+        ({"pairs": PAIRS, "input": "a.tsv"}, "takes pairs, or files"),
+        ({"pairs": PAIRS, "fail_on": "empty"}, "look at the findings"),
+        ({"pairs": PAIRS, "source_lnag": "en"}, "did you mean source_lang"),
+    ],
+)
+def test_a_look_at_nothing_or_by_unknown_keywords_is_an_error(given, said):
+    with pytest.raises(pairweave.PairweaveError, match=said):
+        pairweave.check(**given)
+
+
 @pytest.mark.parametrize(
     ("job", "flags", "options"),
     [
@@ -54,7 +82,7 @@ def written(directory, job, *more):
 )
 def test_rows_are_those_of_the_command(model, tmp_path, job, flags, options):
     expected = written(tmp_path, job, *flags, "--model", model.directory, "--workers", 1)
-    found = getattr(pairweave, job)(PAIRS, model, **LANGS, **options)
+    found = getattr(pairweave, job)(PAIRS, model, **LANGS, **options).rows
     assert found.schema == expected.schema
     assert found.equals(expected)
     assert found.num_rows > 50
@@ -63,7 +91,8 @@ def test_rows_are_those_of_the_command(model, tmp_path, job, flags, options):
 def test_a_model_is_fitted_where_none_is_given():
     few = PAIRS[:60]
     fitted = pairweave.fit(few, **LANGS)
-    assert pairweave.align(few, **LANGS).equals(pairweave.align(few, fitted, **LANGS))
+    rows = pairweave.align(few, fitted, **LANGS).rows
+    assert pairweave.align(few, **LANGS).rows.equals(rows)
     directory = fitted.directory
     assert (Path(directory) / "about.json").exists()
     del fitted
@@ -86,7 +115,7 @@ def test_every_kind_of_table_is_the_same_pairs():
         (pair for pair in PAIRS),
     ]
     for kind in kinds:
-        found = in_memory.as_table(kind, ("source", "target"))
+        found = python_tables.as_table(kind, ("source", "target"))
         assert found.equals(arrow), type(kind)
 
 
@@ -96,12 +125,13 @@ def test_a_run_that_is_kept_has_its_rejects(model, tmp_path):
     rows = pairweave.augment(pairs, model, output=output, **LANGS)
     manifest = json.loads((output / "_manifest.json").read_text())
     assert manifest["rejected"]["empty_source"] == 1
-    assert pyarrow.dataset.dataset(output / "data").to_table().equals(rows)
+    assert pyarrow.dataset.dataset(output / "data").to_table().equals(rows.rows)
+    assert rows.rejects["reason"].to_pylist() == ["empty_source"]
 
 
 def test_suggestions_are_made_of_translations():
     triples = [(source, target, target.replace("ein", "kein")) for source, target in PAIRS]
-    rows = pairweave.suggest(triples, methods="random", min_source_words=1, **LANGS)
+    rows = pairweave.suggest(triples, methods="random", min_source_words=1, **LANGS).rows
     assert rows.num_rows > 50
     assert set(rows.column("method").to_pylist()) == {"random"}
 
@@ -120,6 +150,12 @@ def test_links_of_two_directions_are_combined():
 def test_tags_are_projected():
     found = pairweave.project_tags(["a <b>house</b>"], ["ein Haus"], ["0-0 1-1"], syntax="html")
     assert found["text"].to_pylist() == ["ein <b>Haus</b>"]
+    (sure,) = found["confidence"].to_pylist()
+    assert len(sure) == 2
+    assert sure[0] == sure[1] > 0.5
+    given = ["a <b>house</b>"], ["ein Haus"], ["0-0 1-1"]
+    paper = pairweave.project_tags(*given, syntax="html", rules="paper")
+    assert paper.to_pylist() == [{"text": "ein <b>Haus</b>", "confidence": None}]
     with pytest.raises(pairweave.PairweaveError, match=r"target_input: .* has a line break"):
         pairweave.project_tags(["a"], ["b\nc"], ["0-0"], syntax="html")
 
@@ -145,8 +181,13 @@ def test_pairs_that_are_none_are_refused(pairs, said):
 
 
 def test_options_that_are_none_are_refused(model):
-    with pytest.raises(pairweave.PairweaveError, match="max_tag"):
+    with pytest.raises(pairweave.PairweaveError, match=r"^max_tag: did you mean max_tags\?"):
         pairweave.augment(PAIRS, model, max_tag=3)
+    with pytest.raises(
+        pairweave.PairweaveError, match=r"^max_tags: .*, got 30; see help"
+    ) as refused:
+        pairweave.augment(PAIRS, model, max_tags=30)
+    assert "--" not in str(refused.value)
     with pytest.raises(pairweave.PairweaveError, match="input: pairs in memory are the input"):
         pairweave.augment(PAIRS, model, input="x.tsv")
 
@@ -163,11 +204,11 @@ def test_links_of_a_table_are_read_by_the_aligner_given_alone():
     few = PAIRS[:60]
     lines = pa.array(["0-0"] * len(few))
     pairs = table(few).append_column("links", lines)
-    rows = pairweave.align(pairs, aligner="given", tokens="whitespace", **LANGS)
+    rows = pairweave.align(pairs, aligner="given", tokens="whitespace", **LANGS).rows
     assert rows.num_rows == len(set(few))
     for cell in rows["links"].to_pylist():
         assert [(link["source"], link["target"]) for link in cell] == [(0, 0)]
-    assert pairweave.align(pairs, **LANGS).equals(pairweave.align(few, **LANGS))
+    assert pairweave.align(pairs, **LANGS).rows.equals(pairweave.align(few, **LANGS).rows)
 
 
 def test_links_with_a_line_break_are_refused():
@@ -191,3 +232,114 @@ def test_the_import_loads_no_library():
         [sys.executable, "-c", code], cwd=runs.ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+STEPWISE = {
+    "augment": {"max_tags": 3, "seed": 5, "keep_origin": True},
+    "align": {"heuristic": "union"},
+    "filter": {"select_share": 0.5},
+    "suggest": {"methods": ["random", "parallel"], "min_source_words": 1},
+}
+
+
+@pytest.mark.parametrize("job", STEPWISE)
+def test_steps_without_a_runner_make_the_rows_and_rejects_of_a_run(model, tmp_path, job):
+    triples = [(*pair, pair[1].replace("ein", "kein")) for pair in PAIRS]
+    pairs = [
+        *(triples if job == "suggest" else PAIRS),
+        *([("", "leer")] if job != "suggest" else []),
+    ]
+    options = {**LANGS, **STEPWISE[job], **({} if job == "suggest" else {"model": model})}
+    found = getattr(pairweave, job)(pairs, **options)
+    kept = getattr(pairweave, job)(pairs, **options, output=tmp_path / "kept")
+    assert found.rows.num_rows
+    assert found.rows.equals(kept.rows)
+    assert found.rejects.equals(kept.rejects)
+
+
+def test_a_small_run_starts_no_runner(model, monkeypatch):
+    def start(*_):
+        raise AssertionError("a runner of Beam")
+
+    monkeypatch.setattr("pairweave.pipelines.run.job.execute", start)
+    assert pairweave.augment(PAIRS, model, **LANGS).rows.num_rows
+    with pytest.raises(AssertionError, match="a runner"):
+        pairweave.augment(PAIRS, model, **LANGS, shard_pairs=10, workers=2)
+    monkeypatch.setattr(table_jobs, "STEPWISE_PAIRS", 10)
+    with pytest.raises(AssertionError, match="a runner"):
+        pairweave.augment(PAIRS, model, **LANGS)
+
+
+def test_rows_come_back_as_what_was_given(model):
+    frame = table().to_pandas()
+    options = {**LANGS, "exclude": ()}
+    rows = pairweave.augment(PAIRS, model, **options).rows
+    for given, kind in (
+        (frame, pd.DataFrame),
+        (pl.from_arrow(table()), pl.DataFrame),
+        (table(), pa.Table),
+    ):
+        made = pairweave.augment(given, model, **options)
+        assert isinstance(made.rows, kind)
+        assert isinstance(made.rejects, kind)
+        column = made.rows["source"]
+        texts = column.to_pylist() if kind is pa.Table else column.to_list()
+        assert texts == rows["source"].to_pylist()
+
+
+def test_a_data_set_comes_back_as_one(model):
+    datasets = pytest.importorskip("datasets")
+    given = datasets.Dataset(table())
+    made = pairweave.augment(given.select(range(20)), model, **LANGS)
+    assert isinstance(made.rows, datasets.Dataset)
+    assert len(set(made.rows["id"])) == len(set(PAIRS[:20]))
+
+
+def test_the_help_of_a_function_has_the_options_of_its_job():
+    parameters = inspect.signature(pairweave.augment).parameters
+    assert list(parameters)[:2] == ["pairs", "model"]
+    assert parameters["max_tags"].default == 9
+    assert parameters["max_tags"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert parameters["source_lang"].annotation == str | None
+    assert not {"input", "source_field", "corpora", "plan_only", "csv_delimiter"} & set(parameters)
+    assert "    max_tags: most tags in a pair" in pairweave.augment.__doc__
+    assert "--" not in pairweave.augment.__doc__
+    assert "select_share" in inspect.signature(pairweave.filter).parameters
+
+
+def test_documents_become_sentences(model):
+    documents = [list(side) for side in zip(*PAIRS[:40], strict=True)]
+    lists = pa.table({"source": [documents[0]], "target": [documents[1]]})
+    texts = [tuple("\n".join(side) for side in documents)]
+    of_lists, of_texts = (
+        pairweave.bitext(pairs, model, split="lines", **LANGS).rows for pairs in (lists, texts)
+    )
+    assert of_lists.equals(of_texts)
+    made = set(zip(*(of_lists[side].to_pylist() for side in ("source", "target")), strict=True))
+    assert len(made & set(PAIRS[:40])) > 20
+
+
+def test_a_trial_has_the_steps_of_each_pair(model):
+    trials = pairweave.try_(PAIRS, model, count=3, **LANGS)
+    assert [trial.place[1] for trial in trials] == [1, 2, 3]
+    assert any(trial.rows for trial in trials)
+
+
+def test_results_are_evaluated(tmp_path):
+    found = pairweave.evaluate("links", ["0-0 1-1"], ["0-0 1-1"])
+    assert found["aer"] == 0
+    (tmp_path / "gold").write_text("0-0\n")
+    assert pairweave.evaluate("links", ["0-0 1-1"], tmp_path / "gold")["precision"] == 0.5
+    with pytest.raises(pairweave.PairweaveError, match=r"kind: must be one of links"):
+        pairweave.evaluate("word_links", [], [])
+
+
+def test_a_warning_names_the_line_of_the_caller(model, capsys):
+    with pytest.warns(UserWarning, match="give source_lang and target_lang, such as en") as seen:
+        pairweave.align(PAIRS[:5], model)
+    assert seen[0].filename == __file__
+    assert capsys.readouterr().err == ""
+
+
+def test_the_version_is_that_of_the_distribution():
+    assert pairweave.__version__ == importlib.metadata.version("pairweave")

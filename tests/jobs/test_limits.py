@@ -57,7 +57,6 @@ WHOLE = [
     (HmmConfig, "max_translations", 1, 1_000_000),
     (Encoder, "layer", -200, 200),
     (Encoder, "window_overlap", 0, 4096),
-    (Encoder, "token_budget", 1, 1 << 24),
     (Transport, "max_iterations", 1, 1_000_000),
     (Hosting, "model_copies", 1, None),
     (functools.partial(ExternalConfig, "fast_align"), "timeout_seconds", 1, None),
@@ -94,7 +93,7 @@ NUMBERS = [
     (HmmConfig, "threshold", 0.05, 1.0),
     (HmmConfig, "null_probability", 0.001, 0.999),
     (HmmConfig, "word_prior", 0.01, 1e4),
-    (HeadConfig, "threshold", 0.0, 1.0),
+    (HeadConfig, "head_threshold", 0.0, 1.0),
     (Transport, "distortion", 0.0, 1.0),
     (Transport, "regularization", 0.005, 10.0),
     (Transport, "tolerance", 1e-15, 1e-2),
@@ -115,7 +114,8 @@ def name_of(value):
 
 def word_of(setting):
     """Return how an error names a setting."""
-    return {"timeout_seconds": "program_timeout"}.get(setting, setting)
+    titles = {"timeout_seconds": "program_timeout", "head_threshold": "threshold"}
+    return titles.get(setting, setting)
 
 
 @pytest.mark.parametrize(("config", "setting", "least", "most"), WHOLE, ids=name_of)
@@ -169,6 +169,6 @@ def test_defaults_are_those_that_the_papers_and_the_readme_name():
     assert (fragments.max_words, fragments.max_tags) == (6, 2)
     assert (TagConfig().max_tags, TagConfig().tag_share, TagConfig().variants) == (9, 0.3, 1)
     screen = ScreenConfig()
-    assert (screen.max_tokens, screen.max_ratio, screen.max_token_chars) == (250, 1.5, 100)
+    assert (screen.max_tokens, screen.max_ratio, screen.max_token_chars) == (250, 3.0, 100)
     assert FinetuneConfig().learning_rate == 2e-5
     assert FinetuneConfig().batch_pairs == 8

@@ -27,7 +27,7 @@ def bert(tmp_path_factory):
 @pytest.mark.parametrize("head", HEADS)
 def test_every_head_compares_translations_with_references(bert, head):
     # A transport parts the mass of a repeated word among its places: less than half links them.
-    settings = HeadConfig(head, threshold=0.1 if head.endswith("ot") else None)
+    settings = HeadConfig(head, head_threshold=0.1 if head.endswith("ot") else None)
     reference = encoder_reference.find(EncoderConfig(str(bert), layer=2, head=settings))
     triples = [*TRIPLES, *SAME, ("Nothing.", "Nichts.", None), ("Gone.", "Weg.", " ")]
     pairs = pairs_table(triples)

@@ -37,8 +37,8 @@ def finished(request, tmp_path_factory):
     if "yisi2" in request.param:
         text = with_small_encoder(directory, text)
     (directory / "recipe.yaml").write_text(in_toy_languages(text))
-    words = ("run", "--config", "recipe.yaml", "--workers", "2", "--output", "out")
-    runs.run_well(*words, cwd=directory)
+    words = ("run", "--config", "recipe.yaml", "--workers", "1", "--output", "out")
+    runs.run_well_here(*words, cwd=directory)
     return directory
 
 
@@ -58,7 +58,7 @@ def with_small_encoder(directory, text):
     write_xlmr(directory / "encoder", texts, masked=True, vocabulary=300)
     sides = ("--source_input", "clean/all.en", "--target_input", "clean/all.de")
     fit = ("projection_fit", "--encoder", "encoder", "--layer", "-2", *sides)
-    runs.run_well(*fit, "--pairs", "50", "--output", "projection", cwd=directory)
+    runs.run_well_here(*fit, "--pairs", "50", "--output", "projection", cwd=directory)
     text = text.replace("FacebookAI/xlm-roberta-large", "encoder").replace("layer: -8", "layer: -2")
     return text.replace("precision: bf16", "precision: fp32")
 

@@ -14,11 +14,10 @@ import pytest
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.pipelines import cli
-from pairweave.pipelines.command_line import yaml_files
 from pairweave.pipelines.engines import failures
 from pairweave.pipelines.process import memory
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.storage import files
+from pairweave.transforms.storage import files, yaml_files
 from pairweave.transforms.text.tokens import TokenConfig
 from tests.makers.finished_runs import write_run
 from tests.makers.hmm_corpora import plain_table
@@ -56,7 +55,7 @@ def test_a_file_name_that_is_not_utf_8(capsys, tmp_path):
         ("corpora: " + "[" * 3_000 + "]" * 3_000, "nested too deep"),
         ("seed: 1\nworkers: 2\nseed: 3\n", "line 3: the key seed is given twice, first in line 1"),
         ("corpora:\n- name: a\n  name: b\n", "line 3: the key name is given twice"),
-        ("name: 2001-99-99\n", "not valid YAML"),
+        ("name: 2001-99-99\n", "line 1: '2001-99-99' is no valid timestamp"),
     ],
 )
 def test_a_configuration_that_cannot_be_trusted(capsys, tmp_path, text, said):

@@ -85,13 +85,15 @@ def test_what_a_filter_has_chosen_is_fitted_on_and_a_step_that_rejects_most_stop
     chosen, model = steps_of(tmp_path / "good")
     assert model["rows"]["kept"] == model["rows"]["read"] == chosen["rows"]["kept"] > 40
 
-    (tmp_path / "bad.yaml").write_text(RECIPE.replace("max_ratio: 15", "max_ratio: 1.5"))
+    (tmp_path / "bad.yaml").write_text(
+        RECIPE.replace("max_ratio: 15", "max_ratio: 15, max_tokens: 3")
+    )
     words = ("run", "--config", "bad.yaml", "--output", "bad")
     status, _, errors = runs.run_here(*words, cwd=tmp_path)
     assert status == 2
     assert "bad.yaml: step chosen: rejected" in errors
-    assert "length_ratio" in errors
-    assert "change max_ratio" in errors
+    assert "too_long" in errors
+    assert "change max_tokens" in errors
     assert not (tmp_path / "bad/model").exists()
     before = [path.stat().st_mtime_ns for path in (tmp_path / "bad/chosen/data").iterdir()]
     runs.run_well_here(*words, "--max_rejected", "1", cwd=tmp_path)

@@ -336,6 +336,17 @@ def test_a_failed_gate_commits_nothing_and_shows_samples(directory):
     assert "accepted max_rejected: a bad delivery that we want" in history
 
 
+def test_a_night_whose_new_files_have_findings_fails_their_gate(directory):
+    tagged = [f"<b>Wort {n}</b> allein\t<b>word {n}</b> alone" for n in range(9)]
+    nightly.write_help(directory, "two", range(300, 303), tagged)
+    nightly.write_config(directory, more="gates: {max_findings: {inline_tags: 8}}\n")
+    status, _, errors = nightly.night(directory)
+    assert status == 4
+    assert "max_findings.inline_tags: 9, limit 8" in errors
+    said = nightly.good_night(directory, "--accept", "tags are text here")
+    assert "lines with findings: inline_tags 9" in said
+
+
 def test_a_withdrawal_of_most_pairs_needs_a_reason(directory):
     nightly.write_news(directory, "a", range(5))
     nightly.write_help(directory, "one", range(5))

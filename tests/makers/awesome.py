@@ -41,14 +41,14 @@ class AwesomeAlign:
         self.modeling.PAD_ID = padding
         self.modeling.CLS_ID = self.tokenizer.cls_token_id
         self.modeling.SEP_ID = self.tokenizer.sep_token_id
-        found = []
+        links_of_pairs = []
         for start in range(0, len(pairs), batch):
             sides = zip(*pairs[start : start + batch], strict=True)
             (source, source_words), (target, target_words) = (
                 zip(*map(self.prepare, side), strict=True) for side in sides
             )
             with torch.no_grad():
-                found += self.model.get_aligned_word(
+                links_of_pairs += self.model.get_aligned_word(
                     pad_sequence(source, batch_first=True, padding_value=padding),
                     pad_sequence(target, batch_first=True, padding_value=padding),
                     source_words,
@@ -61,4 +61,4 @@ class AwesomeAlign:
                     softmax_threshold=0.001,
                     test=True,
                 )
-        return [{(int(i), int(j)) for i, j in links} for links in found]
+        return [{(int(i), int(j)) for i, j in links} for links in links_of_pairs]

@@ -11,16 +11,18 @@ _PAIR = {"id": "0" * 32, "corpus": "c", "file": "f", "line": 1, "translation": N
 
 
 def small_pieces():
+    """Return the token settings of a SentencePiece model with 60 pieces, trained here."""
     verbs, nouns = ["sees", "likes", "paints", "finds"], ["house", "horse", "mouse", "tree", "sea"]
     lines = [f"The {a} {v} the {b} {i}." for i, a in enumerate(nouns) for v in verbs for b in nouns]
     return TokenConfig("sentencepiece", train_sentencepiece(lines * 3, 60))
 
 
 def cut(texts, config, language=None):
-    found = tokenize(pa.array(texts, pa.string()), config, language).to_pylist()
+    """Return the tokens of each text, as strings."""
+    spans_of_texts = tokenize(pa.array(texts, pa.string()), config, language).to_pylist()
     return [
         [text[span["start"] : span["end"]] for span in spans]
-        for text, spans in zip(texts, found, strict=True)
+        for text, spans in zip(texts, spans_of_texts, strict=True)
     ]
 
 

@@ -80,11 +80,11 @@ def truncated(rows, row, draw):
 def number(rows, row, draw):
     """One number of the target is another one; where there is none, both sides get one."""
     source, target = rows[row][:2]
-    found = [match.span() for match in re.finditer(r"\d+", target)]
+    spans = [match.span() for match in re.finditer(r"\d+", target)]
     news, other = map(str, draw.integers(2, 5000, 2))
-    if not found:
+    if not spans:
         return f"{source} {other}", f"{target} {news}"
-    start, end = found[draw.integers(len(found))]
+    start, end = spans[draw.integers(len(spans))]
     return source, target[:start] + news + target[end:]
 
 

@@ -21,9 +21,9 @@ def fields(value, deepest=4, place=()) -> Iterator[tuple]:
     if len(place) == deepest:
         return
     if isinstance(value, dict):
-        for name, found in value.items():
+        for name, field in value.items():
             yield (*place, name)
-            yield from fields(found, deepest, (*place, name))
+            yield from fields(field, deepest, (*place, name))
     elif isinstance(value, list):
         for number in sorted({0, len(value) - 1} if value else ()):
             yield (*place, number)

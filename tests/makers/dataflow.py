@@ -52,10 +52,10 @@ class _Answers(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         service = self.server
         service.requests.append(("GET", self.path))
-        found = self._place()
-        if found is None:
+        place = self._place()
+        if place is None:
             return
-        job, more = found
+        job, more = place
         if job is None:
             self._answer(200, {"jobs": []})
         elif job not in service.jobs:
@@ -97,11 +97,11 @@ class _Answers(http.server.BaseHTTPRequestHandler):
 
     def _place(self):
         """Return the job and the part of it that are asked for; None after a refusal."""
-        found = _JOBS.match(self.path)
-        if found is None:
+        match = _JOBS.match(self.path)
+        if match is None:
             self._refuse(404, "no such method")
             return None
-        project, region, job, more = found.groups()
+        project, region, job, more = match.groups()
         if project != PROJECT:
             self._refuse(403, f"(3a): Could not find project {project}, or no permission for it.")
             return None
@@ -161,12 +161,12 @@ def graph_of(job, store):
 
 def environments_of(graph):
     """Return the image and the resource hints of each environment of a graph, by its id."""
-    found = {}
+    environments = {}
     for name, environment in graph.components.environments.items():
         payload = beam_runner_api_pb2.DockerPayload.FromString(environment.payload)
         hints = {urn.split(":")[2]: value for urn, value in environment.resource_hints.items()}
-        found[name] = (payload.container_image, hints)
-    return found
+        environments[name] = (payload.container_image, hints)
+    return environments
 
 
 def steps_with_hint(graph, hint):

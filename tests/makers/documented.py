@@ -111,6 +111,10 @@ def _write_markup(directory, english, german):
     for name in ("test.en", "test.de", "test.fr", "test.hu", "masked.de"):
         _lines(directory / name, marked)
     _lines(directory / "tagged.txt", marked)
+    for side, texts in (("en", english), ("de", german)):
+        words = [text.split(" ", 2) for text in texts]
+        tagged = (f"{first} <b>{second}</b> {rest}" for first, second, rest in words)
+        _lines(directory / f"docs.{side}", tagged)
     _lines(directory / "mt.sym", german[:50])
     _lines(directory / "mt.plain", german[:50])
     _lines(directory / "plain.en", english)

@@ -45,8 +45,8 @@ def count_words(cutter, texts):
     """Return how often each word is there, as a tokenizer finds words."""
     words = collections.Counter()
     for text in texts:
-        found = cutter.pre_tokenizer.pre_tokenize_str(cutter.normalizer.normalize_str(text))
-        words.update(word for word, _ in found)
+        cut = cutter.pre_tokenizer.pre_tokenize_str(cutter.normalizer.normalize_str(text))
+        words.update(word for word, _ in cut)
     return words
 
 

@@ -270,10 +270,10 @@ class _Path(pathlib.PurePosixPath):
     __slots__ = ()
 
     def _inode(self):
-        found = self.world.names.get(str(self))
-        if found is None:
+        inode = self.world.names.get(str(self))
+        if inode is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self))
-        return found
+        return inode
 
     def is_file(self):
         self.world.meet("look", self)
@@ -400,9 +400,9 @@ class Store:
     def list(self, prefix, most=None, *, nested=True):
         """Yield the objects that begin with a prefix; the newest may not be listed yet."""
         kind = self._world.meet("list", prefix)
-        found = [path for path in self._world.names if path.startswith(prefix)]
-        found = [path for path in found if nested or "/" not in path.removeprefix(prefix)]
-        yield from found[:-1] if kind == "absent" else found[:most]
+        listed = [path for path in self._world.names if path.startswith(prefix)]
+        listed = [path for path in listed if nested or "/" not in path.removeprefix(prefix)]
+        yield from listed[:-1] if kind == "absent" else listed[:most]
         if kind != "absent":
             self._world.after(kind, prefix)
 

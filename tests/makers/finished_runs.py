@@ -175,8 +175,8 @@ def write_run(output, data=tagged_data, counts=COUNTS, turned_away=None, **chang
     for number, rows in enumerate(shards):
         kept, rejected = merge_rows([pa.Table.from_batches([batch(*rows)])])
         shard = Shard(number, kept, rejected, data(kept))
-        found = counts if number == 0 else dict.fromkeys(counts, 0)
-        write.write_shard(write.ShardOutput(shard, shard.table, found), config)
+        own = counts if number == 0 else dict.fromkeys(counts, 0)
+        write.write_shard(write.ShardOutput(shard, shard.table, own), config)
     receipts.write_unit_receipt(output, digest, 0, read)
     return commit_run(output, {"symbols.txt": b"<a_0>\n"})
 

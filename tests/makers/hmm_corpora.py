@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import unicodedata
 
 import pyarrow as pa
 
@@ -13,8 +14,13 @@ _ENGLISH = re.compile(r"\d+(?:[.,:]\d+)*|['\u2019](?:s|re|ve|ll|d|m)\b|[^\W_]+|\
 _FRENCH = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+['\u2019](?=[^\W\d_]{2})|[^\W_]+|\S")
 
 
+SHUFFLED = range(16_573, 19_576)
+"""Lines of ``newstest.en-fr`` in another order on each side, no translations of each other."""
+
+
 def spans(text, pattern=re.compile(r"\S+")):
-    return [found.span() for found in pattern.finditer(text)]
+    """Return the (start, end) of each match in a text: words between spaces by default."""
+    return [match.span() for match in pattern.finditer(text)]
 
 
 def tokens_table(pairs):
@@ -43,20 +49,45 @@ def plain_table(pairs):
 
 
 def gold_pairs(shared_data, name):
-    """Return the tokenised pairs of a gold set, and its sure and possible links (zero-based)."""
-    text = (shared_data / "align" / f"{name}.src-tgt").read_text(encoding="utf-8")
+    """Return the tokenised pairs of a gold set, and its sure and possible links (zero-based).
+
+    There may be fewer rows of links than pairs: the other pairs are text to learn from.
+    """
+    folder = shared_data / "align"
+    links = (folder / f"{name}.gold").read_text(encoding="utf-8").splitlines()
+    if not (folder / f"{name}.src-tgt").exists():
+        sides = [
+            (folder / f"{name}.{side}").read_text(encoding="utf-8").splitlines()
+            for side in ("en", "xx")
+        ]
+        sure = [{tuple(map(int, link.split("-"))) for link in line.split()} for line in links]
+        return list(zip(*sides, strict=True)), [(row, row) for row in sure]
+    text = (folder / f"{name}.src-tgt").read_text(encoding="utf-8")
     pairs = [tuple(map(str.strip, line.split("|||"))) for line in text.splitlines()]
     gold = []
-    for line in (shared_data / "align" / f"{name}.gold").read_text(encoding="utf-8").splitlines():
-        links = {
+    for line in links:
+        kinds = {
             (int(a) - 1, int(b) - 1): kind for a, kind, b in re.findall(r"(\d+)([-p])(\d+)", line)
         }
-        gold.append(({link for link in links if links[link] == "-"}, set(links)))
+        gold.append(({link for link in kinds if kinds[link] == "-"}, set(kinds)))
     return pairs, gold
 
 
+def in_georgian_letters(text):
+    """Return a text with each Latin letter exchanged, so that no word is spelled alike."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(
+        chr(ord("\u10d0") + ord(letter) - ord("a")) if "a" <= letter <= "z" else letter
+        for letter in plain
+        if not unicodedata.combining(letter)
+    )
+
+
 def english_french(shared_data):
-    """Return the untokenised English-French training text as pairs with spans."""
+    """Return the untokenised English-French training text as pairs with spans.
+
+    Without the lines of ``newstest.en-fr`` that are no translations.
+    """
     folder = shared_data / "parallel"
     pairs = []
     for english, french in (
@@ -69,21 +100,23 @@ def english_french(shared_data):
                 sides.append(lines.read().split("\n")[:-1])
         pairs += [
             (one, spans(one, _ENGLISH), other, spans(other, _FRENCH))
-            for one, other in zip(*sides, strict=True)
+            for line, (one, other) in enumerate(zip(*sides, strict=True))
+            if line not in SHUFFLED or not english.startswith("newstest")
         ]
     return pairs
 
 
-def error_rate(found, gold):
+def error_rate(links_of_rows, gold):
     """Return the alignment error rate in percent (Och and Ney 2003)."""
-    links = sum(len(row) for row in found)
+    links = sum(len(row) for row in links_of_rows)
     sure = sum(len(row) for row, _ in gold)
     right = sum(
         len(row & possible) + len(row & certain)
-        for row, (certain, possible) in zip(found, gold, strict=True)
+        for row, (certain, possible) in zip(links_of_rows, gold, strict=True)
     )
     return 100 * (1 - right / (links + sure))
 
 
 def link_rows(table, column):
+    """Return a column of links as lists of (source token, target token)."""
     return [[(link["source"], link["target"]) for link in row] for row in table[column].to_pylist()]

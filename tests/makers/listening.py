@@ -27,7 +27,7 @@ class Listener(NamedTuple):
 
 def listeners(pid):
     """Return what a process and those below it listen on now: ports, and Unix sockets."""
-    found = [set(), set()]
+    listeners = [set(), set()]
     for process in [pid, *descendants.of(pid)]:
         # It may end at any time.
         with contextlib.suppress(OSError):
@@ -39,12 +39,12 @@ def listeners(pid):
                 for line in (place / "net" / name).read_text().splitlines()[1:]:
                     words = line.split()
                     if words[3] == LISTENING and words[9] in inodes:
-                        found[0].add(Listener(program, own, words[1]))
+                        listeners[0].add(Listener(program, own, words[1]))
             for line in (place / "net/unix").read_text().splitlines()[1:]:
                 words = line.split(maxsplit=7)
                 if len(words) == 8 and words[3] == ACCEPTING and words[6] in inodes:
-                    found[1].add(Listener(program, own, words[7]))
-    return found
+                    listeners[1].add(Listener(program, own, words[7]))
+    return listeners
 
 
 def _inodes(place):

@@ -91,14 +91,14 @@ def good_night(directory, *words, table="table", config="nightly.yaml"):
 def rows(table, name="tagged", version=None, left_out=OF_ARRIVAL):
     """Return the rows of a version of a table as sorted JSON."""
     opened = DeltaTable(str(table / name), version=version)
-    found = []
+    facts = []
     columns = opened.metadata().partition_columns
     for action in opened.get_add_actions(flatten=True).to_struct_array().to_pylist():
         partition = {column: action[f"partition.{column}"] for column in columns}
         for row in pq.read_table(table / name / action["path"], partitioning=None).to_pylist():
             whole = {**row, **partition}
-            found.append({k: v for k, v in whole.items() if k not in left_out})
-    return sorted(json.dumps(row, sort_keys=True, default=str) for row in found)
+            facts.append({k: v for k, v in whole.items() if k not in left_out})
+    return sorted(json.dumps(row, sort_keys=True, default=str) for row in facts)
 
 
 def ids(table, name="tagged", version=None):

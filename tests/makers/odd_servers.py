@@ -24,7 +24,11 @@ HANGS, DRIPS = "silence", "a byte now and then"
 
 @contextlib.contextmanager
 def answering(kind):
-    """Run a server; yield its port, and the list of the requests that it has read."""
+    """Run a server; yield its port, and the list of the requests that it has read.
+
+    Args:
+        kind: A key of `ANSWERS`, `HANGS`, `DRIPS`, or the answer itself.
+    """
     requests, ended = [], threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=_serve, args=(server, kind, requests, ended))
@@ -52,7 +56,7 @@ def _serve(server, kind, requests, ended):
                     while not ended.wait(0.05):
                         connection.sendall(b"x")
                 else:
-                    connection.sendall(ANSWERS[kind])
+                    connection.sendall(kind if isinstance(kind, bytes) else ANSWERS[kind])
 
 
 def _request(connection):
@@ -61,11 +65,12 @@ def _request(connection):
     while b"\r\n\r\n" not in data:
         data += connection.recv(65_536)
     head, _, content = data.partition(b"\r\n\r\n")
-    length = next(
+    lengths = (
         int(line.partition(b":")[2])
         for line in head.split(b"\r\n")
         if line.lower().startswith(b"content-length")
     )
+    length = next(lengths, 0)  # a question has no content
     until = time.monotonic() + 5
     while len(content) < length and time.monotonic() < until:
         content += connection.recv(65_536)

@@ -100,14 +100,14 @@ class Shelf:
 
     def given(self) -> list[InputFile]:
         """Return the files that a night finds, in its order."""
-        found = []
+        night_files = []
         for corpus in CORPORA:
             for name in NAMES:
                 if corpus not in self.absent and (corpus, name) in self.held:
                     lines, stamp = self.held[(corpus, name)]
                     licence = self.licences.get(corpus, self.outer)
-                    found.append(InputFile(Content(corpus, licence, lines), name, stamp))
-        return found
+                    night_files.append(InputFile(Content(corpus, licence, lines), name, stamp))
+        return night_files
 
     def write_config(self) -> None:
         """Write the configuration."""
@@ -142,8 +142,8 @@ class Shelf:
 def id_of(pair: tuple[str, str]) -> str:
     """Return the id of a pair."""
     sides = [pa.array([text]) for text in pair]
-    (found,) = ids.pair_ids("en", "de", *sides, pa.nulls(1, pa.string())).to_pylist()
-    return found
+    (key,) = ids.pair_ids("en", "de", *sides, pa.nulls(1, pa.string())).to_pylist()
+    return key
 
 
 def command(directory, *words):
@@ -207,33 +207,33 @@ class Reader:
     def main_rows(self, version: int) -> dict[tuple[str, str], tuple[str, int]]:
         """Return corpus and night of each pair."""
         rows = self.rows("main", version)
-        found = {(row["source"], row["target"]): (row["corpus"], row["night"]) for row in rows}
-        assert len(found) == len(rows), "a pair has two rows"
+        origins = {(row["source"], row["target"]): (row["corpus"], row["night"]) for row in rows}
+        assert len(origins) == len(rows), "a pair has two rows"
         assert all(row["id"] == id_of((row["source"], row["target"])) for row in rows)
-        return found
+        return origins
 
     def places(self, version: int) -> dict[tuple[str, Content, int], int]:
         """Return where each id stands, and since which night."""
         rows = self.rows("provenance", version)
-        found = {
+        nights = {
             (row["id"], self.contents[row["content"]], row["line"]): row["night"] for row in rows
         }
-        assert len(found) == len(rows), "a place is there twice"
+        assert len(nights) == len(rows), "a place is there twice"
         assert all(row["corpus"] == self.contents[row["content"]].corpus for row in rows)
-        return found
+        return nights
 
     def rejects(self, version: int) -> dict[tuple[Content, int], tuple[object, ...]]:
         """Return the rejected lines: reason, night, id and the texts that they show."""
         rows = self.rows("rejects", version)
-        found = {
+        lines = {
             (self.contents[row["content"]], row["line"]): (
                 *(row[name] for name in ("corpus", "reason", "night", "id")),
                 *(row[name] for name in ("source", "target", "raw", "translation")),
             )
             for row in rows
         }
-        assert len(found) == len(rows), "a rejected line is there twice"
-        return found
+        assert len(lines) == len(rows), "a rejected line is there twice"
+        return lines
 
 
 def expected_reject(content: Content, one: Rejected) -> tuple[object, ...]:

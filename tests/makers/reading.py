@@ -32,6 +32,7 @@ def pair_id(source_lang: str, target_lang: str, *texts: str) -> str:
 
 
 def corpus(**fields) -> CorpusInput:
+    """Make an English-German corpus; `fields` are those of CorpusInput and of its formats."""
     own = {
         name: fields.pop(name)
         for name in ("csv_delimiter", "po_take", "xliff_take")
@@ -42,6 +43,7 @@ def corpus(**fields) -> CorpusInput:
 
 
 def moses(source: Path, target: Path, translation: Path | None = None, **fields) -> CorpusInput:
+    """Make a corpus of line-parallel files."""
     extra = (str(translation),) if translation else ()
     return corpus(
         source_input=(str(source),),
@@ -52,6 +54,7 @@ def moses(source: Path, target: Path, translation: Path | None = None, **fields)
 
 
 def single(path: Path, **fields) -> CorpusInput:
+    """Make a corpus of one file with both sides."""
     return corpus(input=(str(path),), **fields)
 
 
@@ -64,9 +67,9 @@ def read_plan(plan: Plan, limits: ReadLimits = LIMITS, batch_rows: int = 8192) -
             batch.validate(full=True)
             schemas.require(batch, schemas.ROWS)
             assert 0 < batch.num_rows <= batch_rows
-        found = pa.Table.from_batches(batches, schemas.ROWS).to_pylist()
-        assert len(found) == unit.rows
-        rows.extend(found)
+        rows_of_unit = pa.Table.from_batches(batches, schemas.ROWS).to_pylist()
+        assert len(rows_of_unit) == unit.rows
+        rows.extend(rows_of_unit)
     assert len(rows) == plan.rows
     for row in rows:
         check_row(row)
@@ -74,6 +77,7 @@ def read_plan(plan: Plan, limits: ReadLimits = LIMITS, batch_rows: int = 8192) -
 
 
 def check_row(row: dict) -> None:
+    """Assert what holds for every row that a reader makes, kept or rejected."""
     if row["reason"] is None:
         assert row["stage"] is None
         assert row["raw"] is None
@@ -105,6 +109,7 @@ def read_all(
     unit_rows: int = 65_536,
     batch_rows: int = 8192,
 ) -> list[dict]:
+    """Plan and read corpora; return their rows."""
     return read_plan(make_plan(corpora, limits, unit_rows), limits, batch_rows)
 
 
@@ -114,6 +119,7 @@ def pairs(rows: list[dict]) -> list[tuple[str, str]]:
 
 
 def reasons(rows: list[dict]) -> list[str | None]:
+    """Return the reason of each row; None for a kept one."""
     return [row["reason"] for row in rows]
 
 

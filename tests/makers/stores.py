@@ -4,6 +4,7 @@ import base64
 import contextlib
 import datetime as dt
 import email.utils
+import gc
 import html
 import http.client
 import http.server
@@ -18,6 +19,8 @@ import urllib.parse
 from pathlib import Path
 
 import pytest
+
+from pairweave.transforms.storage import object_stores
 
 BUCKET = "bucket"
 AZURITE = Path(__file__).parents[2] / ".tools/azurite/node_modules/.bin/azurite-blob"
@@ -85,12 +88,12 @@ class _Passage(http.server.BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = _pass  # noqa: N815
 
     def _chunks(self):
-        found = b""
+        data = b""
         while size := int(self.rfile.readline().split(b";")[0], 16):
-            found += self.rfile.read(size)
+            data += self.rfile.read(size)
             self.rfile.readline()
         self.rfile.readline()
-        return found
+        return data
 
     def _answer_of(self, body):
         return self._ask(self.command, self.path, body)
@@ -102,11 +105,11 @@ class _Passage(http.server.BaseHTTPRequestHandler):
         connection.request(method, path, body, headers)
         answer = connection.getresponse()
         data = answer.read()
-        found = {key: value for key, value in answer.getheaders() if key.lower() not in skipped}
+        kept = {key: value for key, value in answer.getheaders() if key.lower() not in skipped}
         if method == "HEAD" and answer.getheader("Content-Length"):
-            found["Content-Length"] = answer.getheader("Content-Length")
+            kept["Content-Length"] = answer.getheader("Content-Length")
         connection.close()
-        return answer.status, found, data
+        return answer.status, kept, data
 
     def _unmet(self, body):
         """Tell whether the object has another generation than the request asks for."""
@@ -159,17 +162,17 @@ class _CloudPassage(_Passage):
         words = {key: query[key] for key in ("prefix", "delimiter") if key in query}
         words = urllib.parse.urlencode(words)
         status, _, data = self._ask("GET", f"/storage/v1/b/{bucket}/o?{words}")
-        found = json.loads(data)
+        listing = json.loads(data)
         after = query.get("start-after", "")
         entries = "".join(
             f"<Contents><Key>{html.escape(one['name'])}</Key><Size>{one['size']}</Size>"
             f"<LastModified>{one['updated']}</LastModified><ETag>{one['etag']}</ETag></Contents>"
-            for one in found.get("items", ())
+            for one in listing.get("items", ())
             if one["name"] > after
         )
         entries += "".join(
             f"<CommonPrefixes><Prefix>{html.escape(each)}</Prefix></CommonPrefixes>"
-            for each in found.get("prefixes", ())
+            for each in listing.get("prefixes", ())
         )
         text = f'<?xml version="1.0"?><ListBucketResult>{entries}</ListBucketResult>'
         return status, {"Content-Type": "application/xml"}, text.encode()
@@ -193,9 +196,9 @@ class _CloudPassage(_Passage):
             "x-goog-generation": about["generation"],
         }
         if self.command == "GET":
-            status, found, data = self._ask("GET", f"/download{place}?alt=media")
-            if "Content-Range" in found:
-                headers["Content-Range"] = found["Content-Range"]
+            status, answered, data = self._ask("GET", f"/download{place}?alt=media")
+            if "Content-Range" in answered:
+                headers["Content-Range"] = answered["Content-Range"]
             return status, headers, data
         if self.command == "HEAD":
             return 200, {**headers, "Content-Length": about["size"]}, b""
@@ -338,6 +341,16 @@ class Azure:
         self._process.terminate()
         self._process.wait()
         self._process.stdout.close()
+
+
+OPEN_AT_THE_END = "ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"
+"""What a client of a store warns of that a run in this process made; a command's process ends."""
+
+
+def let_go():
+    """Let this process's clients of stores go, so that no later test hears of their connections."""
+    object_stores.use_beam_flags([])
+    gc.collect()
 
 
 KINDS = {"az": Azure, "gs": CloudStorage, "s3": S3}

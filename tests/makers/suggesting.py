@@ -59,8 +59,8 @@ def aligned(row, *, lang="de", deletions=False, filters=LOOSE, tokens="words"):
     )
     made = make_suggestions(compared(row, lang=lang, tokens=tokens), config)
     return [
-        (found["operation"], found["masked"], found["suggestion"])
-        for found in made.rows.to_pylist()
+        (example["operation"], example["masked"], example["suggestion"])
+        for example in made.rows.to_pylist()
     ]
 
 

@@ -109,13 +109,13 @@ def until(condition, seconds=SECONDS):
 
 def alive(pids):
     """Return those processes that still run; a zombie does not."""
-    found = []
+    running = []
     for pid in pids:
         with contextlib.suppress(OSError):
             state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
             if state != b"Z":
-                found.append(pid)
-    return found
+                running.append(pid)
+    return running
 
 
 HELD = """

@@ -79,6 +79,6 @@ def write_toy_encoder(directory, noise=4.0, layers=2, hidden=64, dropout=0.1, he
 def alignment_error(directory, layer, pairs):
     """Return the alignment error rate of an encoder on toy pairs."""
     config = EncoderConfig(str(directory), layer=layer, device="cpu")
-    found = both_directions(load_aligner(config).align(toy_table(pairs)))
-    right = sum(len(links & pair[2]) for links, pair in zip(found, pairs, strict=True))
-    return 1 - 2 * right / (sum(map(len, found)) + sum(len(pair[2]) for pair in pairs))
+    links_of_pairs = both_directions(load_aligner(config).align(toy_table(pairs)))
+    right = sum(len(links & pair[2]) for links, pair in zip(links_of_pairs, pairs, strict=True))
+    return 1 - 2 * right / (sum(map(len, links_of_pairs)) + sum(len(pair[2]) for pair in pairs))

@@ -196,10 +196,12 @@ def same(text, at, end, counts, floor):
 
 
 def one_spaced(content):
+    """Return the text with each run of ASCII white space as one space, and none at its ends."""
     return regex.sub(r"[ \t-\r]+", " ", content).strip(" ")
 
 
 def tag_value(whole):
+    """Return the name of a tag in lower case, and the values of its `id` attributes."""
     match = TAG.fullmatch(whole)
     ids = [
         each["double"] or each["single"] or each["bare"] or ""
@@ -210,6 +212,7 @@ def tag_value(whole):
 
 
 def printf_value(text, at, end, counts):
+    """Return what a printf conversion must share with its counterpart; None if it is text."""
     match = PRINTF.fullmatch(text, at, end)
     name = match["name"]
     if name is None:
@@ -256,14 +259,17 @@ def digits(text):
 
 
 def is_letter(mark):
+    """Tell whether a character is alphabetic or a combining mark."""
     return bool(regex.match(r"[\p{Alphabetic}\p{M}]", mark))
 
 
 def is_mark(mark):
+    """Tell whether a character is a combining mark."""
     return bool(regex.match(r"\p{M}", mark))
 
 
 def is_unspaced(mark):
+    """Tell whether a character is a letter of a script that puts no spaces between words."""
     return is_letter(mark) and not is_mark(mark) and _script(mark) in codepoints._UNSPACED
 
 
@@ -336,7 +342,7 @@ def repetition(text):
     return most / len(found) if found else 0.0
 
 
-def pair_scores(forward, reverse, nulls, jumps, p_null, unigrams):
+def pair_scores(forward, reverse, nulls, jumps, factors, p_null, unigrams):
     """Return likelihood, coverage, gap and order of both directions, from the emissions of a pair.
 
     Args:
@@ -344,13 +350,16 @@ def pair_scores(forward, reverse, nulls, jumps, p_null, unigrams):
         reverse: ``[source word][target word]``.
         nulls: Of target words, and of source words.
         jumps: Of both directions.
+        factors: Of the jumps after each position, of both directions.
         p_null: Probability of no partner.
         unigrams: Of target words, and of source words.
     """
     both = []
-    for emission, null, weights in zip((forward, reverse), nulls, jumps, strict=True):
+    for emission, null, weights, after in zip(
+        (forward, reverse), nulls, jumps, factors, strict=True
+    ):
         low = [0] * len(emission)
-        both.append(slow_hmm.windowed(emission, low, null, weights, p_null))
+        both.append(slow_hmm.windowed(emission, low, null, weights, p_null, after))
     (ahead, p_forward), (back, p_reverse) = both
     agreed = [
         [min(p, p_reverse[s][t]) for s, p in enumerate(row)] for t, row in enumerate(p_forward)

@@ -9,58 +9,87 @@ from pairweave.transforms.kernels.hmm.emissions import (
     MIN_LETTERS,
     UNIGRAM_WEIGHT,
 )
-from pairweave.transforms.kernels.hmm.hmm import JUMPS
+from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS, NEAR
 from pairweave.transforms.kernels.hmm.sides import STEM_PRIOR
 
 
-def jump_weight(jumps, distance):
-    return float(jumps[min(max(distance, -JUMPS), JUMPS) + JUMPS])
+def bucket(distance):
+    """Return the kind of a jump after a word: far back, each near distance, far ahead."""
+    kinds = [distance < 2 - NEAR, *(distance == near for near in range(2 - NEAR, NEAR + 1))]
+    return [*kinds, distance > NEAR].index(True)
 
 
-def paths(emission, null, jumps, p_null):
-    """Yield each alignment of a small pair (-1 for no state), its probability and its jumps."""
+def jump_weight(jumps, distance, factors=None):
+    """Return the weight of a jump; the outermost weights cover all longer jumps.
+
+    Args:
+        jumps: Weight of each distance.
+        distance: The distance.
+        factors: Factor of each kind of jump after the word that it begins at.
+    """
+    weight = float(jumps[min(max(distance, -JUMPS), JUMPS) + JUMPS])
+    return weight if factors is None else weight * float(factors[bucket(distance)])
+
+
+def paths(emission, null, jumps, p_null, factors=None):
+    """Yield each alignment of a small pair (-1 for no state), its probability and its jumps.
+
+    ``factors`` are those of the begin of the side, then of each state. A jump is the position that
+    it begins at (0: the begin) and its distance.
+    """
     words, states = len(emission), len(emission[0])
+    factors = [None] * (states + 1) if factors is None else factors
     for path in itertools.product(range(-1, states), repeat=words):
-        last, probability, distances = -1, 1.0, []
+        last, probability, made = -1, 1.0, []
         for word, state in enumerate(path):
             if state < 0:
                 probability *= p_null * null[word]
                 continue
-            total = sum(jump_weight(jumps, other - last) for other in range(states))
-            probability *= (1 - p_null) * jump_weight(jumps, state - last) / total
+            after = factors[last + 1]
+            total = sum(jump_weight(jumps, other - last, after) for other in range(states))
+            probability *= (1 - p_null) * jump_weight(jumps, state - last, after) / total
             probability *= emission[word][state]
-            distances.append(state - last)
+            made.append((last + 1, state - last))
             last = state
-        yield path, probability, distances
+        yield path, probability, made
 
 
-def enumerated(emission, null, jumps, p_null):
-    """Return likelihood, posteriors, jump counts and the best alignment, by listing all."""
+def enumerated(emission, null, jumps, p_null, factors=None):
+    """Return what the passes compute, by listing all alignments.
+
+    Returns:
+        Likelihood, posteriors, counts of jumps by distance, the best alignment, and counts of
+        jumps by position and bucket.
+    """
     words, states = len(emission), len(emission[0])
     total, best = 0.0, (-1.0, None)
     links = [[0.0] * states for _ in range(words)]
     counts = [0.0] * (2 * JUMPS + 1)
-    for path, probability, distances in paths(emission, null, jumps, p_null):
+    after = [[0.0] * BUCKETS for _ in range(states + 1)]
+    for path, probability, made in paths(emission, null, jumps, p_null, factors):
         total += probability
         if probability > best[0]:
             best = (probability, path)
         for word, state in enumerate(path):
             if state >= 0:
                 links[word][state] += probability
-        for distance in distances:
+        for position, distance in made:
             counts[min(max(distance, -JUMPS), JUMPS) + JUMPS] += probability
+            after[position][bucket(distance)] += probability
     return (
         math.log(total),
         [[value / total for value in row] for row in links],
         [value / total for value in counts],
         best[1],
+        [[value / total for value in row] for row in after],
     )
 
 
-def windowed(emission, low, null, jumps, p_null):
+def windowed(emission, low, null, jumps, p_null, factors=None):
     """Return likelihood and posteriors by forward and backward passes over windows.
 
-    A position is a number from the window's first state on, or -1 for all before it.
+    A position is a number from the window's first state on, or -1 for all before it. ``factors``
+    are those of each position, from -1 on.
     """
     words, width = len(emission), len(emission[0])
 
@@ -68,8 +97,9 @@ def windowed(emission, low, null, jumps, p_null):
         return max(last - (low[word] - low[word - 1]), -1) if word else last
 
     def go(last, state):
-        total = sum(jump_weight(jumps, other - last) for other in range(width))
-        return (1 - p_null) * jump_weight(jumps, state - last) / total
+        after = None if factors is None else factors[last + 1]
+        total = sum(jump_weight(jumps, other - last, after) for other in range(width))
+        return (1 - p_null) * jump_weight(jumps, state - last, after) / total
 
     lasts = range(-1, width)
     before = [dict.fromkeys(lasts, 0.0) for _ in range(words + 1)]

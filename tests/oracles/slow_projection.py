@@ -1,16 +1,21 @@
-"""The slow twin of `transforms.kernels.links.projection`, in plain Python: it tries all places."""
+"""The slow twin of `transforms.kernels.links.projection`, in plain Python: it tries all places.
+
+Evidence is a dictionary from the names in `projection_evidence` to values; a score is its sum
+weighted by name.
+"""
 
 import dataclasses
-from fractions import Fraction
-from itertools import product
+import itertools
+import unicodedata
+from collections import Counter
 
 from pairweave.transforms.markup.markup import Marked
 
-STOPS = ".!?:;…。！？：；"  # noqa: RUF001 - full-width marks are meant
 FADING = (100, 61, 37, 22, 14, 8, 5, 3, 2)
+QUOTES = "\"'`„‚‘’‛“”‟‹›«»「」『』《》〈〉″′＂"  # noqa: RUF001 - all are meant
 
 
-def kind(char):
+def shape(char):
     """Return what class of character one is; an edge is no character."""
     if char == "":
         return "edge"
@@ -19,45 +24,426 @@ def kind(char):
     return "word" if char.isalnum() else "mark"
 
 
-def round_about(text, at):
-    """Return the characters beside an offset, and the next ones that are no white space."""
-    before, behind = text[:at], text[at:]
-    return before[-1:], behind[:1], before.rstrip()[-1:], behind.lstrip()[:1]
+def kind(char, *, near=True):
+    """Return what kind of mark a character is, or None."""
+    if shape(char) != "mark":
+        return None
+    category = unicodedata.category(char)
+    for name, chars in (("ellipsis", "…⋯"), ("stop", ".!?:;。！？：；"), ("comma", ",、，،")):  # noqa: RUF001
+        if char in chars:
+            return name
+    if char in QUOTES or category in ("Pi", "Pf"):
+        return "quote"
+    if category in ("Ps", "Pe"):
+        return "opener" if category == "Ps" else "closer"
+    if char in "–—>/→▸":  # noqa: RUF001 - a dash is meant
+        return "dash"
+    if category == "Pd":
+        return "hyphen" if near else "dash"
+    return "sign" if category[0] in "PS" else None
 
 
-def likeness(source, target, edge, capital):
-    score = 0
-    for side in (0, 1):
-        if kind(source[side]) == kind(target[side]):
-            score += 6_000
-        one, other = source[side + 2], target[side + 2]
-        if one == other == "":
-            score += edge
-        elif one and other:
-            same_mark = one == other and kind(one) != "word"
-            if same_mark or (one in STOPS and other in STOPS):
-                score += 6_000
-            if side == 1 and one.isupper() and other.isupper():
-                score += capital
-    return score
+def fold(char):
+    """Return a character without its case and width."""
+    if shape(char) == "space" or unicodedata.category(char)[0] not in "LNPS":
+        return char
+    folded = unicodedata.normalize("NFKC", char).casefold()
+    return folded if len(folded) == 1 else char
+
+
+def look(text, at, step):
+    """Return the class of the next character, the kind and class of the next but white space."""
+    side = text[at:] if step > 0 else text[:at][::-1]
+    near = side[:1]
+    solid = side.lstrip()[:1]
+    found = kind(solid, near=near == solid)
+    if found == "stop":
+        where = at + len(side) - len(side.lstrip()) if step > 0 else len(text[:at].rstrip()) - 1
+        if solid in (text[where - 1 : where], text[where + 1 : where + 2]):
+            found = "ellipsis"
+    return shape(near), found, shape(solid)
+
+
+def compare(prefix, source, target):
+    """Return how one side of a place compares with that of the tag."""
+    found = Counter()
+    if source[0] == target[0]:
+        found[f"{prefix}_same_class"] = 50
+    if source[1] == target[1]:
+        found[f"{prefix}_same_kind"] = 50 if source[1] else 0
+    elif target[1]:
+        found[f"{prefix}_added_{target[1]}"] = 50
+    return found
+
+
+def edges(prefix, source, target):
+    """Return whether a place is at the edge of the text, like the tag or unlike it."""
+    if target[2] != "edge":
+        return Counter()
+    return Counter({f"{prefix}edge_{'both' if source[2] == 'edge' else 'added'}": 50})
 
 
 def places_of(tokens, length):
     """Return (offset, tokens before it) of all places for a tag."""
     ends = [0, *(end for _, end in tokens)]
     starts = [*(start for start, _ in tokens), length]
-    every = [
-        (at, number) for number, pair in enumerate(zip(ends, starts, strict=True)) for at in pair
+    found = {}
+    for number, (left, right) in enumerate(zip(ends, starts, strict=True)):
+        for at in (left, left + 1, right):
+            if left <= at <= right:
+                found.setdefault(at, number)
+    return sorted(found.items())
+
+
+class Pair:
+    """A pair with its links: {(source, target): (forward, reverse)} in thousandths."""
+
+    def __init__(self, source, target, source_tokens, target_tokens, links):
+        self.source, self.target = source, target
+        self.source_tokens, self.target_tokens = source_tokens, target_tokens
+        self.links = links
+        self.places = places_of(target_tokens, len(target))
+
+    def mass(self, one, other):
+        """Return the probability of both directions of a link."""
+        return sum(self.links.get((one, other), (0, 0)))
+
+    def best(self, other):
+        """Return the source token most linked to a target token, or None."""
+        found = max(
+            range(len(self.source_tokens)), key=lambda one: (self.mass(one, other), -one), default=0
+        )
+        return found if self.source_tokens and self.mass(found, other) else None
+
+    def partner(self, one):
+        """Return the target token most linked to a source token, or None."""
+        found = max(
+            range(len(self.target_tokens)), key=lambda other: (self.mass(one, other), -other)
+        )
+        return found if self.mass(one, found) else None
+
+    def equal(self, one, other):
+        """Tell whether two tokens are the same word."""
+        words = (
+            self.source[slice(*self.source_tokens[one])],
+            self.target[slice(*self.target_tokens[other])],
+        )
+        return shape(words[0][0]) == "word" and [*map(fold, words[0])] == [*map(fold, words[1])]
+
+    def inside(self, start, end):
+        """Return the first token of an element, and the end of its tokens."""
+        first = sum(1 for begin, _ in self.source_tokens if begin < start)
+        return first, max(first, sum(1 for _, stop in self.source_tokens if stop <= end))
+
+
+def token_evidence(pair, other, first, last):
+    """Return the evidence of a target token for the source tokens from ``first`` to ``last``."""
+    found = Counter(tokens=10)
+    sums = Counter()
+    for one in range(len(pair.source_tokens)):
+        where = "inside" if first <= one < last else "outside"
+        forward, reverse = pair.links.get((one, other), (0, 0))
+        sums[f"links_{where}"] += forward + reverse
+        sums[f"agreed_{where}"] += forward * reverse // 1_000
+        if pair.partner(one) == other:
+            found[f"partner_{where}"] += 50
+    for name, value in sums.items():
+        found[name] = value // 10
+    equals = [one for one in range(len(pair.source_tokens)) if pair.equal(one, other)]
+    if equals:
+        found[f"equal_{'inside' if any(first <= one < last for one in equals) else 'outside'}"] = 50
+    best = pair.best(other)
+    found[
+        "unlinked" if best is None else "best_inside" if first <= best < last else "best_outside"
+    ] = 50
+    if last - first == 1:
+        partner = pair.partner(first)
+        forward, reverse = pair.links.get((first, other), (0, 0))
+        if partner not in (None, other):
+            lead = max(0, forward - reverse)
+            found["claimed"] = lead * pair.mass(first, partner) // 20_000
+    return found
+
+
+def nearest_word(text, tokens, number, step):
+    """Return the first token from one on, in a direction, that begins with a letter or digit."""
+    while number is not None and 0 <= number < len(tokens):
+        if shape(text[tokens[number][0]]) == "word":
+            return number
+        number += step
+    return None
+
+
+def place_evidence(pair, place, at, tokens, beyond, step, held, *, touching, keyed):
+    """Return the evidence of a place for one end of an element.
+
+    Args:
+        pair: The pair.
+        place: (offset, tokens before it).
+        at: Offset of the tag in the source.
+        tokens: Source tokens inside and outside of the tag, or None.
+        beyond: Source token outside at the element's other end, or None.
+        step: 1 for an opening tag, -1 for a closing one.
+        held: Links of each target token to the element.
+        touching: Whether another tag stands at ``at``.
+        keyed: Whether the tag has an id.
+    """
+    offset, before = place
+    source = [look(pair.source, at, step), look(pair.source, at, -step)]
+    target = [look(pair.target, offset, step), look(pair.target, offset, -step)]
+    found = compare("inner", source[0], target[0]) + compare("outer", source[1], target[1])
+    found += edges("", source[1], target[1])
+    if found["edge_both"] and target[0][1] == "stop" != source[0][1]:
+        found["edge_stop"] = 50
+    if target[0][0] == "space":
+        kept = "edge_space_kept" if found["edge_both"] else "space_kept"
+        found[kept if source[0][0] == "space" else "space_added"] = 50
+        if source[0][0] == "space" and touching:
+            found["touching_space_kept"] = 50
+        if source[0][0] == "space" and keyed:
+            found["keyed_space_kept"] = 50
+        near = pair.target[offset:][:1] if step < 0 else pair.target[:offset][-1:]
+        tight = ("opener",) if step > 0 else ("comma", "closer")
+        if target[1][0] == "space":
+            found["space_doubled"] = 50
+        elif (near == "." and step < 0) or kind(near) in tight:
+            found["space_before_mark"] = 50
+    if target[0][0] == target[1][0] == "word":
+        found["inside_word"] = 50
+    beside = (before, before - 1) if step > 0 else (before - 1, before)
+    for side, one, other in zip(("inner", "outer"), tokens, beside, strict=True):
+        if not 0 <= other < len(pair.target_tokens):
+            continue
+        prefix = "outer_" if side == "outer" else ""
+        words = one, other
+        if side == "inner":
+            words = (
+                nearest_word(pair.source, pair.source_tokens, one, step),
+                nearest_word(pair.target, pair.target_tokens, other, step),
+            )
+        if words[1] is not None and pair.target[pair.target_tokens[words[1]][0]].isupper():
+            both = words[0] is not None and pair.source[pair.source_tokens[words[0]][0]].isupper()
+            found[f"{prefix}capital_{'both' if both else 'added'}"] = 50
+        found["solid" if side == "inner" else "leak"] = held[other]
+        if one is not None:
+            found[f"{side}_links"] = pair.mass(one, other) // 10
+        if side == "outer":
+            every = sum(pair.mass(each, other) for each in range(len(pair.source_tokens)))
+            found["outer_held"] = every // 10 - held[other]
+            if beyond is not None:
+                found["outer_exchanged"] = pair.mass(beyond, other) // 10
+    return found
+
+
+def marks(text, start, end):
+    """Return open brackets, quotation marks, stops and other marks in a part of a text."""
+    found = [0, 0, 0, 0]
+    for at in range(start, end):
+        name = kind(text[at])
+        within = 0 < at < len(text) - 1 and text[at - 1].isalnum() and text[at + 1].isalnum()
+        found[0] += (name == "opener") - (name == "closer")
+        found[1] += name == "quote" and not within
+        found[2] += name == "stop" and not within
+        found[3] += name in ("comma", "dash", "hyphen", "sign") and not within
+    return found
+
+
+def bones(text):
+    """Return a text without white space, quotation marks, casing and width."""
+    return [fold(char) for char in text if not char.isspace() and kind(char) != "quote"]
+
+
+def times(wanted, text):
+    """Return how often one list is in another, without overlap."""
+    count, at = 0, 0
+    while wanted and at + len(wanted) <= len(text):
+        found = text[at : at + len(wanted)] == wanted
+        count += found
+        at += len(wanted) if found else 1
+    return count
+
+
+def span_evidence(pair, start, end, opening, closing):
+    """Return the evidence of a span of the target as a whole."""
+    found = Counter()
+    wanted, here = bones(pair.source[start:end]), bones(pair.target[opening:closing])
+    if wanted and wanted == here:
+        once = times(wanted, bones(pair.target)) == 1
+        found["equal_once" if once else "equal_again"] = 50
+        found["equal_length"] = 10 * min(10, len(wanted))
+    sizes = len(pair.source), len(pair.target)
+    one = max(1, end - start) * max(1, sizes[1])
+    other = max(1, closing - opening) * max(1, sizes[0])
+    found["length"] = min(400, 100 * max(one, other) // min(one, other) - 100)
+    counts = marks(pair.source, start, end), marks(pair.target, opening, closing)
+    for name, one, other in zip(("brackets", "quotes", "stops", "marks"), *counts, strict=True):
+        found[name] = 50 * ((one - other) % 2 if name == "quotes" else min(4, abs(one - other)))
+    off = abs((opening + closing) * sizes[0] - (start + end) * sizes[1])
+    found["shift"] = 50 * off // max(1, sizes[0] * sizes[1])
+    return found
+
+
+def evidence_of_span(pair, start, end, setting, opening, closing):
+    """Return all evidence of a span, by the names in `projection_weights.SPAN_NAMES`."""
+    first, last = pair.inside(start, end)
+    rows = [token_evidence(pair, other, first, last) for other in range(len(pair.target_tokens))]
+    held = [row["links_inside"] for row in rows]
+    found = sum(rows[opening[1] : closing[1]], Counter())
+    outer = first - 1 if first else None, last if last < len(pair.source_tokens) else None
+    ends = (
+        ("opening", opening, start, (first, outer[0]), outer[1], 1, setting[0]),
+        ("closing", closing, end, (last - 1, outer[1]), outer[0], -1, setting[1]),
+    )
+    for prefix, place, at, tokens, beyond, step, touched in ends:
+        evidence = place_evidence(
+            pair, place, at, tokens, beyond, step, held, touching=touched, keyed=setting[2]
+        )
+        found += Counter({f"{prefix}_{name}": value for name, value in evidence.items()})
+    whole = span_evidence(pair, start, end, opening[0], closing[0])
+    if found["opening_edge_both"] and found["closing_edge_both"]:
+        whole["everything"] = 50
+    return found + Counter({f"whole_{name}": value for name, value in whole.items()})
+
+
+def crossing(pair, at, before):
+    """Return how well the links round a tag agree with a place."""
+    left, right = shape(pair.source[:at][-1:]), shape(pair.source[at:][:1])
+    solid = ("word", "mark")
+    weights = (100, 100)
+    if left in solid and (right not in solid or (left == "word" and right == "mark")):
+        weights = (100, 25)
+    elif right in solid and (left not in solid or (right == "word" and left == "mark")):
+        weights = (25, 100)
+    token, _ = pair.inside(at, at)
+    total = 0
+    for other in range(before):
+        gain = 0
+        for one in range(len(pair.source_tokens)):
+            distance = one - token if one >= token else token - 1 - one
+            fading = FADING[distance] if distance < len(FADING) else 1
+            weight = weights[0] if one < token else -weights[1]
+            gain += pair.mass(one, other) * fading * weight // 100
+        total += gain // 1_000
+    return total
+
+
+def point_evidence(pair, at, place):
+    """Return the evidence of a place for a tag without words."""
+    offset, before = place
+    source = [look(pair.source, at, step) for step in (-1, 1)]
+    target = [look(pair.target, offset, step) for step in (-1, 1)]
+    found = compare("left", source[0], target[0]) + compare("right", source[1], target[1])
+    found += edges("left_", source[0], target[0]) + edges("right_", source[1], target[1])
+    token, _ = pair.inside(at, at)
+    behind = pair.target[offset:].lstrip()[:1]
+    if pair.source[at:].lstrip()[:1].isupper() and behind.isupper():
+        found["capital_both"] = 50
+    if token > 0 and before > 0:
+        found["left_links"] = pair.mass(token - 1, before - 1) // 10
+    if token < len(pair.source_tokens) and before < len(pair.target_tokens):
+        found["right_links"] = pair.mass(token, before) // 10
+    left, right = target
+    loose = ("edge", "space")
+    if left[0] in loose and (right[0] in loose or right[1] in ("stop", "comma")):
+        found["gap"] = 50 if left[0] == "space" or left[0] != right[0] else 0
+    if left[0] == right[0] == "word":
+        found["inside_word"] = 50
+    size, target_size = len(pair.source), len(pair.target)
+    found["shift"] = 100 * abs(offset * size - at * target_size) // max(1, size * target_size)
+    found["crossing"] = crossing(pair, at, before)  # the only one that may be negative
+    return found
+
+
+def score(evidence, weights):
+    """Return the sum of evidence, weighted by name."""
+    return sum(weights[name] * value for name, value in evidence.items() if value)
+
+
+def candidates(pair, start, end, setting, spans, points):
+    """Return (score, offset of the first tag, of the last) of all candidates, best first.
+
+    Args:
+        pair: The pair.
+        start: Offset of the element's first tag.
+        end: Of its last.
+        setting: Whether another tag stands at each, and whether they have an id.
+        spans: Weights of the evidence of spans, by name.
+        points: Weights of that of tags without words.
+    """
+    first, last = pair.inside(start, end)
+    if start < end and first < last:
+        found = [
+            (score(evidence_of_span(pair, start, end, setting, a, b), spans), -b[0], a[0])
+            for a, b in itertools.combinations(pair.places, 2)
+            if a[1] < b[1]
+        ]
+        ordered = sorted(found, reverse=True)
+        return [(worth, a, -b) for worth, b, a in ordered] or [(0, 0, len(pair.target))]
+    scores = [
+        sorted(
+            ((score(point_evidence(pair, at, place), points), place[0]) for place in pair.places),
+            reverse=True,
+        )
+        for at in (start, end)
     ]
-    return [
-        place
-        for number, place in enumerate(every)
-        if not number or place[0] != every[number - 1][0]
+    if start == end:
+        return [(worth, at, at) for worth, at in scores[0]]
+    found = [
+        (one + other, -b, a)
+        for (one, a), (other, b) in itertools.product(scores[0][:4], scores[1][:4])
+        if a <= b
     ]
+    if not found:
+        worth, at = scores[0][0]
+        return [(worth, at, at)]
+    return [(worth, a, -b) for worth, b, a in sorted(found, reverse=True)]
+
+
+def fits(relation, one, other):
+    """Tell whether two spans are to each other what the relation says."""
+    return {
+        0: True,
+        1: one[0] <= other[0] and other[1] <= one[1],
+        2: other[0] <= one[0] and one[1] <= other[1],
+        3: one[1] <= other[0] or other[1] <= one[0],
+    }[relation]
+
+
+def parted(bounds, spans):
+    """Count the tags of two elements that stand together in the source, but not in the target."""
+    return sum(
+        bounds[0][a] == bounds[1][b] and spans[0][a] != spans[1][b]
+        for a, b in itertools.product((0, 1), repeat=2)
+    )
+
+
+def most_together(options, relations, bounds, cost):
+    """Return the largest sum of scores of candidates that all fit together, or None.
+
+    Args:
+        options: Candidates of each element.
+        relations: What each element is to each other.
+        bounds: Offsets of each element's tags in the source.
+        cost: Cost of two tags that stood together.
+    """
+    sums = [
+        sum(worth for worth, *_ in choice)
+        - cost
+        * sum(
+            parted((bounds[one], bounds[other]), (choice[one][1:], choice[other][1:]))
+            for one, other in itertools.combinations(range(len(choice)), 2)
+        )
+        for choice in itertools.product(*options)
+        if all(
+            fits(relations[one][other], choice[one][1:], choice[other][1:])
+            for one, other in itertools.combinations(range(len(choice)), 2)
+        )
+    ]
+    return max(sums, default=None)
 
 
 def span_gains(first, last, targets, links):
-    """Return the gain of each target token; links are {(source, target): (forward, reverse)}."""
+    """Return what each target token gains inside a span, where overlapping ones are parted."""
     gains = []
     for target in range(targets):
         gain = -7_000
@@ -74,92 +460,6 @@ def span_gains(first, last, targets, links):
         if target != partner and forward > reverse:
             gains[target] -= (forward - reverse) * belief * 110 // 2_000
     return gains
-
-
-def point_gains(token, left, right, targets, links):
-    gains = [0] * targets
-    for (source, target), (forward, reverse) in links.items():
-        distance = source - token if source >= token else token - 1 - source
-        fading = FADING[distance] if distance < len(FADING) else 1
-        weight = left if source < token else -right
-        gains[target] += (forward + reverse) * fading * weight // 100
-    return gains
-
-
-def weights(around):
-    left, right = (kind(char) for char in around[:2])
-    solid = ("word", "mark")
-    if left in solid and (right not in solid or (left == "word" and right == "mark")):
-        return 100, 25
-    if right in solid and (left not in solid or (right == "word" and left == "mark")):
-        return 25, 100
-    return 100, 100
-
-
-def place(source, target, source_tokens, target_tokens, links, start, end):
-    """Return where the tags of one element go.
-
-    Args:
-        source: The source's text.
-        target: The target's.
-        source_tokens: Tokens, none of which holds ``start`` or ``end`` inside.
-        target_tokens: Tokens.
-        links: By (source token, target token), (forward, reverse) in thousandths.
-        start: Offset of the element's first tag.
-        end: Offset of its last.
-    """
-    inside = [
-        number
-        for number, (a, b) in enumerate(source_tokens)
-        if a < end and b > start and start < end
-    ]
-    first = sum(1 for _, b in source_tokens if b <= start)
-    places = places_of(target_tokens, len(target))
-    bounds = [round_about(source, at) for at in (start, end)]
-    if inside and not target_tokens:
-        return 0, len(target)
-    edge = 0 if len(inside) == 1 and (bounds[0][2] or bounds[1][3]) else 60_000
-    worth = [
-        [
-            likeness(here, round_about(target, at), edge, 8_000 if not side or start == end else 0)
-            for at, _ in places
-        ]
-        for side, here in enumerate(bounds)
-    ]
-    if inside:
-        gains = span_gains(inside[0], inside[-1] + 1, len(target_tokens), links)
-        return max(
-            (
-                worth[0][a] + sum(gains[places[a][1] : places[b][1]]) + worth[1][b],
-                -b,
-                a,
-                (places[a][0], places[b][0]),
-            )
-            for a, b in product(range(len(places)), repeat=2)
-            if places[a][1] < places[b][1]
-        )[-1]
-    found = []
-    for side, at in enumerate((start, end)):
-        gains = point_gains(first, *weights(bounds[side]), len(target_tokens), links)
-        found.append(
-            max(
-                (
-                    sum(gains[:before])
-                    + worth[side][number]
-                    - int(20_000 * off(offset, at, len(target), len(source))),
-                    number,
-                    offset,
-                )
-                for number, (offset, before) in enumerate(places)
-            )[-1]
-        )
-    return found[0], max(found)
-
-
-def off(offset, at, target_length, source_length):
-    """Return how far an offset is off the proportional one, as a share of the text."""
-    whole = max(1, target_length * source_length)
-    return Fraction(abs(offset * source_length - at * target_length), whole)
 
 
 def place_proportionally(source, target_text):

@@ -141,6 +141,7 @@ def regions_of(source, target, links, cuts, target_cuts, tags, target_tags, *, d
 
 
 def unit(*parts):
+    """Draw a number in [0, 1)."""
     return (draw(*parts) >> 11) / 2**53
 
 
@@ -153,6 +154,7 @@ def number_from(cumulative, limit, share):
 
 
 def widened(cuts, tags, start, end):
+    """Widen a range until it ends at cuts and holds both halves of its tags; None if it cannot."""
     while True:
         wide = start, end
         while not cuts[start]:

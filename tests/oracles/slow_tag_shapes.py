@@ -5,10 +5,10 @@ import math
 import pyarrow as pa
 
 from pairweave.transforms.kernels import sampling
-from pairweave.transforms.links.confidence import ConfidenceConfig, weights_of
+from pairweave.transforms.links.confidence import weights_of
 from pairweave.transforms.markup.markup import HTML, Form, find_elements, parse_markup
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
-from tests.oracles import slow_tags
+from tests.oracles import slow_sound_phrases, slow_tags
 from tests.oracles.slow_tags import below, draw, nested
 
 # What stands at the two borders of a phrase.
@@ -33,6 +33,7 @@ BINS = [(1, "1"), (2, "2"), (3, "3"), (4, "4"), (5, "5-6"), (7, "7-9"), (10, "10
 
 
 def unit(*parts):
+    """Draw a number in [0, 1)."""
     return (draw(*parts) >> 11) / 2**53
 
 
@@ -50,6 +51,7 @@ def own_elements(text):
 
 
 def keeps_own_markup(pair, phrase):
+    """Tell whether a phrase has each element of the text wholly inside or outside, tag by tag."""
     for side, first, behind in (("source", *phrase[:2]), ("target", *phrase[2:])):
         tokens = pair[f"{side}_tokens"]
         inside = set(range(tokens[first]["start"], tokens[behind - 1]["end"]))
@@ -62,6 +64,7 @@ def keeps_own_markup(pair, phrase):
 
 
 def forms_of(seed, key, variant, count, config):
+    """Draw the forms of the tags of a variant."""
     forms = []
     for tag in range(count):
         units = [
@@ -81,10 +84,12 @@ def forms_of(seed, key, variant, count, config):
 
 
 def ordered(box):
+    """Return the key by which boxes are sorted: outer before inner."""
     return (box[0], -box[1], box[2], -box[3])
 
 
 def categorical(shares, value):
+    """Return the name whose cumulative share first exceeds a value in [0, 1)."""
     left, found = value * sum(shares.values()), None
     for name, share in shares.items():
         if share > 0:
@@ -96,6 +101,7 @@ def categorical(shares, value):
 
 
 def words_of(pair, kind):
+    """Return the tokens of a pair's source."""
     text = pa.array([pair["source"]])
     return tokenize(text, TokenConfig(kind), pair["source_lang"])[0].as_py()
 
@@ -180,6 +186,7 @@ def choose_shaped(seed, key, variant, attempt, most, phrases, weights, config, p
 
 
 def all_cells():
+    """Yield the names of all classes of tags, in the order of a profile."""
     for _, name in BINS:
         for place in ("whole", "start", "middle", "end"):
             yield f"span {name} {place}"
@@ -189,11 +196,13 @@ def all_cells():
 
 
 def overlap(one, other):
+    """Tell whether two boxes share a token on either side."""
     source = set(range(*one[:2])) & set(range(*other[:2]))
     return bool(source or set(range(*one[2:])) & set(range(*other[2:])))
 
 
 def choose_weighted(seed, key, variant, attempt, most, phrases, weights, *, free):
+    """Draw phrases for tags without replacement, in proportion to their weights."""
     counter = variant << 48 | attempt << 40
     wanted = 1 + below(draw(seed, key, sampling.STEP_TAG_COUNT, counter), most)
     chosen = []
@@ -235,6 +244,7 @@ def partner_of(seed, key, variant, chosen, forms, phrases, share, *, free):
 
 
 def splits(one, other):
+    """Tell whether two boxes touch on one side and have a gap on the other."""
     (a, b, c, d), (e, f, g, h) = one, other
     touch = (b == e or f == a, d == g or h == c)
     gap = (b < e or f < a, d < g or h < c)
@@ -242,10 +252,12 @@ def splits(one, other):
 
 
 def within(one, other):
+    """Tell whether one box lies in another on both sides."""
     return other[0] <= one[0] and one[1] <= other[1] and other[2] <= one[2] and one[3] <= other[3]
 
 
 def fits(one, other, tag):
+    """Tell whether a tag holds both parts of a split tag, neither, or lies inside one of them."""
     if not (nested(one, tag) and nested(other, tag)):
         return False
     return within(one, tag) == within(other, tag) or within(tag, one) or within(tag, other)
@@ -268,28 +280,38 @@ def rows_of(pair, config, words):
     key, seed, free = int(pair["id"][16:], 16), config.seed, config.nesting == "free"
     phrases = [tuple(phrase.values())[:4] for phrase in pair["phrases"]]
     scores = pa.array([phrase["score"] for phrase in pair["phrases"]], pa.float32()).to_numpy()
-    weights = weights_of(scores, ConfidenceConfig(draw=config.draw)).tolist()
+    weights = weights_of(scores).tolist() if config.draw == "confident" else [1.0] * len(phrases)
+    sound = config.phrase_pairs == "sound"
+    if sound:
+        borders = [slow_sound_phrases.weight_of(pair, phrase) for phrase in phrases]
+        weights = [
+            None if border is None else border * weight
+            for border, weight in zip(borders, weights, strict=True)
+        ]
     whole = [
         place
         for place, phrase in enumerate(phrases)
-        if keeps_own_markup(pair, phrase)
+        if weights[place] is not None
+        and keeps_own_markup(pair, phrase)
         and (config.punctuation_tags or slow_tags.holds_words(pair, phrase))
     ]
     phrases = [phrases[place] for place in whole]
-    weights = [weights[place] for place in whole] if weights else [1.0] * len(whole)
+    drawn_from = [place for place in whole if weights[place]]
+    drawable = [tuple(pair["phrases"][place].values())[:4] for place in drawn_from]
+    weights = [weights[place] for place in drawn_from]
     most = min(config.max_tags, math.ceil(round(words * config.tag_share, 6)) - 1)
     rows = []
     if slow_tags.share_of(seed, key) < config.plain_share:
         rows.append(slow_tags.row_of(pair, 0, [], []))
-    if slow_tags.share_of(seed, key) >= config.tagged_share or most < 1 or not phrases:
+    if slow_tags.share_of(seed, key) >= config.tagged_share or most < 1 or not drawable:
         return rows
     sets, seen = [], []
     for variant in range(1, config.variants + 1):
         for attempt in range(8):
-            settings = (seed, key, variant, attempt, most, phrases)
+            settings = (seed, key, variant, attempt, most, drawable)
             if config.profile is not None:
                 chosen = choose_shaped(*settings, weights, config, pair)
-            elif config.draw == "confident":
+            elif sound or config.draw == "confident":
                 chosen = [
                     (phrase, None) for phrase in choose_weighted(*settings, weights, free=free)
                 ]
@@ -346,6 +368,7 @@ def ranges_of(boxes, drawn, forms, split):
 
 
 def row_of(pair, variant, boxes, drawn, forms, split):
+    """Return the tagged row of a pair."""
     tags, sides = [], {"source": [], "target": []}
     for number, form, parts in ranges_of(boxes, drawn, forms, split):
         for a, b, c, d in parts:

@@ -1,4 +1,7 @@
-"""The slow twin of `transforms.tags.tags`: one pair at a time, by the same draws."""
+"""The slow twin of `transforms.tags.tags`: one pair at a time, by the same draws.
+
+Every phrase pair is drawn alike; `slow_tag_shapes` has weights, too.
+"""
 
 import math
 import unicodedata
@@ -10,12 +13,14 @@ GOLDEN = 0x9E3779B97F4A7C15
 
 
 def scramble(value):
+    """Return the bits of a 64-bit number, mixed (SplitMix64's finalizer)."""
     value = ((value ^ value >> 30) * 0xBF58476D1CE4E5B9) & MASK
     value = ((value ^ value >> 27) * 0x94D049BB133111EB) & MASK
     return value ^ value >> 31
 
 
 def draw(*parts):
+    """Draw 64 bits; the same parts always give the same bits."""
     state = 0
     for part in parts:
         state = scramble(((state ^ int(part)) + GOLDEN) & MASK)
@@ -23,14 +28,17 @@ def draw(*parts):
 
 
 def below(bits, limit):
+    """Return the draw as a number from 0 to `limit` - 1."""
     return (bits >> 32) * limit >> 32
 
 
 def share_of(seed, key):
+    """Return the number in [0, 1) that decides whether a pair gets tags."""
     return (draw(seed, key, sampling.STEP_MIX, 0) >> 11) / 2**53
 
 
 def nested(one, other):
+    """Tell whether two boxes are apart, or one lies in the other on both sides."""
     (a, b, c, d), (e, f, g, h) = one, other
     source, target = set(range(a, b)), set(range(c, d))
     source_two, target_two = set(range(e, f)), set(range(g, h))
@@ -67,6 +75,7 @@ def choose(seed, key, variant, attempt, most, phrases, *, free):
 
 
 def numbers(seed, key, variant, count):
+    """Draw ``count`` different tag numbers from 0 to 9."""
     left, drawn = list(range(10)), []
     for step in range(count):
         place = below(draw(seed, key, sampling.STEP_TAG_INDICES, variant << 48 | step), len(left))
@@ -115,6 +124,7 @@ def rows_of(pair, config, words):
 
 
 def row_of(pair, variant, chosen, drawn):
+    """Return the row of a pair, tagged unless it is variant 0."""
     tags = []
     for number, (a, b, c, d) in zip(drawn, chosen, strict=True):
         source, target = pair["source_tokens"], pair["target_tokens"]

@@ -8,6 +8,9 @@ import functools
 
 import regex
 
+from pairweave.transforms.text.korean_endings import endings
+from tests.oracles import slow_korean
+
 CLUSTER = regex.compile(r"\X")
 NO_BREAK_SPACES = "\u00a0\u202f\u2009\u2007"
 DIGIT = r"[\p{WB=Numeric}&&\p{N}]"
@@ -20,6 +23,9 @@ NEXT_GROUP = regex.compile(
 )
 HYPHENS = ("-", "\u2010", "\u2011", "\u058a", "\u05be")
 JOINABLE = regex.compile(r"[\p{L}\p{N}\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}\p{GCB=SpacingMark}]")
+LAST_PART = regex.compile(rf"(?:{JOINABLE.pattern})*$")
+FIRST_PART = regex.compile(rf"(?:{JOINABLE.pattern})*")
+LETTERS_OF_PART = regex.compile(r"(?V1)[[\p{L}\p{N}]--\p{WB=Numeric}]")
 RAISED = regex.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻₀₁₂₃₄₅₆₇₈₉₊₋]")
 # Circled, parenthesized and full-stop numbers are marks of list items.
 NUMERAL = regex.compile(
@@ -75,6 +81,7 @@ ENGLISH = regex.compile(
 
 @functools.cache
 def word_class(character):
+    """Return the word-break class of a character (UAX 29), with classes of our own for spaces."""
     if character in "\r\n" or regex.match(r"\p{WB=Newline}", character):
         return "Newline"
     if regex.match(r"\p{White_Space}", character):
@@ -266,12 +273,21 @@ def split_word(word, language, *, words_only):
                 places.append(place)
                 left = place
         return places
-    for match in regex.finditer("['\u2019]", word):
+    for match in regex.finditer("['\u2019:]", word):
         at, after = match.span()
         if at <= left or after == len(word):
             continue
         piece, bare = word[left:at], not MARK.match(word, after)
         place = None
+        if (match[0] == ":") != (language == "fi"):
+            continue
+        if language in ("fi", "tr"):
+            if (language == "fi" or len(piece) > 1) and not regex.match(
+                r"\p{GCB=Prepend}", word[at - 1]
+            ):
+                places.append(at)
+                left = at
+            continue
         french = regex.fullmatch(r"[cdjlmnstCDJLMNSTçÇ]|(?s:.*[qQ][uU])", piece)
         if bare and (language == "it" or (language == "fr" and french)):
             place = after
@@ -348,12 +364,22 @@ def join_numbers(text, spans):
     return joined
 
 
-def join_hyphens(text, spans):
+def parts_are_words(text, start, end, language):
+    """Tell whether a hyphen is between the parts of a compound that are words of their own."""
+    if language not in ("de", "fi", "hu"):
+        return False
+    left = LAST_PART.search(text[:start])[0]
+    right = FIRST_PART.match(text[end:])[0]
+    letters = [len(LETTERS_OF_PART.findall(part)) for part in (left, right)]
+    return letters[0] >= 3 and letters[1] >= (1 if language == "hu" else 3)
+
+
+def join_hyphens(text, spans, language=None):
     """Join spans with the hyphens at them, where a letter or a digit adjoins."""
     joined = []
     before = False  # the span before is a hyphen that the next one belongs to
     for start, end in spans:
-        hyphen = text[start:end] in HYPHENS
+        hyphen = text[start:end] in HYPHENS and not parts_are_words(text, start, end, language)
         left = hyphen and bool(JOINABLE.match(text[start - 1 : start]))
         touches = bool(joined) and joined[-1][1] == start
         if touches and (left or before):
@@ -366,4 +392,24 @@ def join_hyphens(text, spans):
 
 def unbroken(text, language=None):
     """Return the spans that no tag may split."""
-    return join_hyphens(text, join_numbers(text, tokens(text, language, words_only=True)))
+    found = tokens(text, language, words_only=True)
+    if language in (None, "ko"):
+        found = slow_korean.split(text, found, endings())
+    return join_hyphens(text, join_numbers(text, found), language)
+
+
+_LETTER = r"[[\p{L}\p{N}]--[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}\p{GCB=SpacingMark}\p{WB=Numeric}]]"
+_UNSPACED = {
+    3.5: "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f",
+    1.5: "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff",
+    3.0: "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f",
+}
+
+
+def words(text, tokens):
+    """Return the words of a text with so many tokens, as far as a ratio of lengths counts them."""
+    letters = regex.findall(_LETTER, text, regex.V1)
+    count = float(tokens)
+    for size, blocks in sorted(_UNSPACED.items(), key=lambda each: [3.5, 1.5, 3.0].index(each[0])):
+        count -= sum(bool(regex.match(f"[{blocks}]", each)) for each in letters) * (size - 1) / size
+    return max(1.0, count) if tokens else 0.0

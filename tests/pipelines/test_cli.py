@@ -21,7 +21,7 @@ import sys
 from pairweave.pipelines import cli
 from pairweave.pipelines.command_line import command_table
 from pairweave.pipelines.process import interrupt
-cli.COMMANDS["job"] = cli.COMMANDS["try"] = command_table.Command("job_of_a_test", "")
+cli.COMMANDS["job"] = cli.COMMANDS["preview"] = command_table.Command("job_of_a_test", "")
 cli.CONTINUED |= {"job"}
 sys.argv[1:] = sys.argv[1:] or ["job"]
 sys.exit(cli.main())
@@ -60,7 +60,7 @@ def test_a_program_that_is_asked_to_end_tidies_up_and_says_so(tmp_path, number):
 
 
 def test_what_begins_anew_is_not_said_to_continue(tmp_path):
-    with start(tmp_path, WAIT, "try") as process:
+    with start(tmp_path, WAIT, "preview") as process:
         assert process.stdout.readline() == "on\n"
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
@@ -126,7 +126,7 @@ for name in cli.JOBS:
         cli.main([name, "--output", "out", "--help"])
     except SystemExit as ended:
         assert ended.code == 0
-slow = {"apache_beam", "numba", "torch"} & sys.modules.keys()
+slow = {"apache_beam", "numba", "numpy", "pyarrow", "torch"} & sys.modules.keys()
 sys.exit(f"{slow} loaded" if slow else 0)
 """
 

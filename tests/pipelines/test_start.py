@@ -52,7 +52,12 @@ def stopped(directory, program, module, number, before=None):
     [
         (signal.SIGTERM, AS_SCRIPT, "pairweave.pipelines.cli", "ended by SIGTERM"),
         (signal.SIGINT, AS_SCRIPT, "pairweave.pipelines.cli", "interrupted"),
-        (signal.SIGTERM, AS_MODULE, "pyarrow", "ended by SIGTERM"),
+        (
+            signal.SIGTERM,
+            AS_MODULE,
+            "pairweave.pipelines.engines.private_network",
+            "ended by SIGTERM",
+        ),
     ],
 )
 def test_a_signal_while_the_command_line_is_imported_ends_it_with_a_message(
@@ -90,6 +95,21 @@ def test_a_signal_that_is_ignored_stays_so_from_the_start(tmp_path):
         tmp_path, AS_SCRIPT, "pairweave.pipelines.cli", signal.SIGHUP, before=ignore
     )
     assert (status, errors) == (143, "pairweave: ended by SIGTERM\n")
+
+
+@pytest.mark.parametrize("system", ["darwin", "win32"])
+def test_another_system_is_refused_in_one_line_before_anything_is_imported(system):
+    program = f"import sys\nsys.platform = {system!r}\nsys.modules['fcntl'] = None\n" + AS_SCRIPT
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(runs.ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("pairweave: runs on Linux alone")
+    assert done.stderr.count("\n") == 1
 
 
 def test_the_command_begins_there():

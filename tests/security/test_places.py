@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.pipelines.command_line import yaml_files
 from pairweave.pipelines.process import scratch
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.planning.earlier_run import input_of_run
-from pairweave.transforms.storage import files, local_copies
+from pairweave.transforms.storage import files, local_copies, yaml_files
 from tests.makers import finished_runs
 
 OUTSIDE = ["../key", "data/../../key", "/etc/passwd", "data//key", "data/./key", "", None, 7]

@@ -6,12 +6,11 @@ import pytest
 
 from pairweave.models.translators.translation_options import TranslationOptions
 from pairweave.transforms.links.link_options import (
-    ConfidenceLimitOptions,
-    DrawOptions,
+    ConfidenceOptions,
     PhraseOptions,
     SymmetrizeOptions,
 )
-from pairweave.transforms.metrics.significance import DrawnTestOptions
+from pairweave.transforms.metrics.significance_options import DrawnTestOptions
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.suggestions.suggestion_options import (
     AlignedOptions,
@@ -19,25 +18,19 @@ from pairweave.transforms.suggestions.suggestion_options import (
     HintOptions,
     MaskOptions,
     RandomOptions,
-    ScoreLimitOptions,
 )
+from pairweave.transforms.tags.fragments import FragmentConfig
 from pairweave.transforms.tags.injection_options import (
     FRAGMENT_DEFAULTS,
-    FragmentOptions,
-    GlossaryOptions,
-    MaxIdOptions,
-    MaxTagsOptions,
-    NestingOptions,
-    ShapeOptions,
-    TaggedRowOptions,
-    TagShareOptions,
+    MethodOptions,
+    TagOptions,
 )
 from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions
 
 DEFAULTS = {
     ScreenLimits: {
         "max_tokens": 250,
-        "max_ratio": 1.5,
+        "max_ratio": 3.0,
         "max_token_chars": 100,
         "drop_identical": False,
     },
@@ -51,26 +44,32 @@ DEFAULTS = {
     },
     SymmetrizeOptions: {"heuristic": "grow-diag"},
     PhraseOptions: {"max_words": 64, "unaligned_words": "forbid"},
-    ConfidenceLimitOptions: {"min_confidence": 0.0},
-    DrawOptions: {"draw": "uniform"},
-    MaxIdOptions: {"max_id": None},
-    MaxTagsOptions: {"max_tags": 9},
-    NestingOptions: {"nesting": "proper"},
-    TagShareOptions: {"tag_share": 0.3},
-    TaggedRowOptions: {
+    ConfidenceOptions: {"min_confidence": 0.0, "draw": "uniform"},
+    TagOptions: {
+        "max_id": None,
+        "max_tags": 9,
+        "tag_share": 0.3,
+        "nesting": "proper",
         "mix": 1.0,
         "variants": 1,
         "whitespace_shift": False,
         "punctuation_tags": False,
-    },
-    ShapeOptions: {
+        "phrase_pairs": "sound",
         "self_closing_share": 0.0,
         "damage_share": 0.0,
         "empty_share": 0.0,
         "split_share": 0.0,
     },
-    FragmentOptions: {"nesting": "proper", "max_words": 6, "max_tags": 2},
-    GlossaryOptions: {"glossary": None, "glossary_match": "stem"},
+    FragmentConfig: {
+        "nesting": "proper",
+        "max_words": 6,
+        "max_tags": 2,
+        "seed": 1,
+        "segmenter": "none",
+        "punctuation": False,
+        "share": 1.0,
+    },
+    MethodOptions: {"method": "alignment", "glossary": None, "glossary_match": "stem"},
     MaskOptions: {"methods": ("random", "alignment", "parallel"), "mix": 1.0},
     RandomOptions: {
         "start_probability": 0.15,
@@ -88,8 +87,9 @@ DEFAULTS = {
         "max_masked_share": 0.5,
         "keep_punctuation": False,
         "min_confidence": 0.0,
+        "min_score": None,
+        "max_score": math.inf,
     },
-    ScoreLimitOptions: {"min_score": None, "max_score": math.inf},
     HintOptions: {"hint": "none", "hint_letters": 1},
     DrawnTestOptions: {"resamples": 1_000, "trials": 10_000, "seed": 12345},
     TranslationOptions: {
@@ -105,9 +105,20 @@ DEFAULTS = {
 
 LIMITS = {
     PhraseOptions: {"max_words": (1, 512)},
-    MaxIdOptions: {"max_id": (10, 10_000)},
-    MaxTagsOptions: {"max_tags": (1, 9)},
-    FragmentOptions: {"max_words": (1, 64), "max_tags": (1, 9)},
+    TagOptions: {
+        "max_id": (10, 10_000),
+        "max_tags": (1, 9),
+        "tag_share": (None, 1),
+        "mix": (0, None),
+        "variants": (1, 100),
+        **{f"{form}_share": (0, 1) for form in ("self_closing", "damage", "empty", "split")},
+    },
+    FragmentConfig: {
+        "max_words": (1, 64),
+        "max_tags": (1, 9),
+        "share": (0, 1),
+        "seed": (0, (1 << 63) - 1),
+    },
     RandomOptions: {
         "mean_words": (1, None),
         "max_mask_words": (1, 512),

@@ -11,11 +11,11 @@ from pairweave.transforms.output.documents.plan_model import read_plan
 from pairweave.transforms.output.receipt_sums import ReceiptSums, add_sums, sum_receipts
 from pairweave.transforms.output.receipts import CHECKS, read_receipts, read_unit_receipts
 from pairweave.transforms.output.run_files import (
-    FIT,
     PLAN,
     Json,
     check_file,
     plan_digest,
+    writes_rows,
 )
 from pairweave.transforms.storage import files
 
@@ -59,7 +59,7 @@ def _share(count: int, part: int, parts: int) -> range:
 
 
 def _check_shards(output: str, plan: Json, digest: str, shards: int, which: range) -> ReceiptSums:
-    receipts = read_receipts(output, digest, shards, which, rejects_only=plan["job"] == FIT)
+    receipts = read_receipts(output, digest, shards, which, rejects_only=not writes_rows(plan))
     sums = sum_receipts(receipts, len(plan["units"]))
     aligned_by.check(plan["configuration"], sums.shards)
     with ThreadPoolExecutor(max_workers=CHECKS) as pool:
@@ -75,5 +75,5 @@ def read_sums(output: str, manifest: Json) -> ReceiptSums:
     """
     digest, shards = str(manifest["plan_sha256"]), int(manifest["shards"])
     batches = [range(start, min(start + BATCH, shards)) for start in range(0, shards, BATCH)]
-    found = (sum_receipts(read_receipts(output, digest, shards, own), None) for own in batches)
-    return add_sums([sum_receipts([], None), *found])
+    sums = (sum_receipts(read_receipts(output, digest, shards, own), None) for own in batches)
+    return add_sums([sum_receipts([], None), *sums])

@@ -9,7 +9,6 @@ from pairweave.transforms.errors import ClaimedError, ConfigError
 from pairweave.transforms.output.run_files import (
     CARD,
     DATA,
-    FIT,
     MANIFEST,
     MODELS,
     PLAN,
@@ -17,6 +16,7 @@ from pairweave.transforms.output.run_files import (
     Json,
     read_json,
     to_json,
+    writes_rows,
 )
 from pairweave.transforms.report import page as report_page
 from pairweave.transforms.storage import files, hashed_files
@@ -84,23 +84,23 @@ def check_unclaimed(output: str, plan: Mapping[str, object]) -> None:
     path = files.join(output, PLAN)
     if files.exists(path):
         return
-    found = _first_in_the_way(output, plan)
+    in_the_way = _first_in_the_way(output, plan)
     # Another launcher may have claimed the directory since; then its plan decides.
-    if found is not None and not files.exists(path):
+    if in_the_way is not None and not files.exists(path):
         raise ConfigError(
-            f"{output} already has {found}, which the run would overwrite, but no {PLAN} that "
+            f"{output} already has {in_the_way}, which the run would overwrite, but no {PLAN} that "
             "identifies it as this run's; give another --output or an empty directory"
         )
 
 
 def _first_in_the_way(output: str, plan: Mapping[str, object]) -> str | None:
-    fits = plan["job"] == FIT
+    rows = writes_rows(plan)
     patterns = (
-        (MANIFEST, hashed_files.ABOUT)
-        if fits
-        else (MANIFEST, CARD, report_page.REPORT, *OTHER_FILES)
+        (MANIFEST, CARD, report_page.REPORT, *OTHER_FILES)
+        if rows
+        else (MANIFEST, hashed_files.ABOUT)
     )
-    directories = (REJECTS,) if fits else (DATA, REJECTS)
+    directories = (DATA, REJECTS) if rows else (REJECTS,)
     for name in files.list_names(output):
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
             return name
@@ -129,16 +129,16 @@ def check_claim(output: str, plan: Mapping[str, object]) -> None:
     """
     if not _is_json(files.join(output, PLAN)):
         return
-    found = read_json(files.join(output, PLAN))
-    if found.get("format") != plan.get("format"):
+    claimed = read_json(files.join(output, PLAN))
+    if claimed.get("format") != plan.get("format"):
         raise ClaimedError(
-            f"{output}: pairweave {found.get('version')} began this run, and writes its files in "
-            f"another form (format {found.get('format')}, this version writes "
+            f"{output}: pairweave {claimed.get('version')} began this run, and writes its files in "
+            f"another form (format {claimed.get('format')}, this version writes "
             f"{plan.get('format')}); give another --output, or finish it with that version"
         )
-    if to_json(found) != to_json(plan):
+    if to_json(claimed) != to_json(plan):
         raise ClaimedError(
-            f"{output} already belongs to another run: {_difference(found, dict(plan))}. "
+            f"{output} already belongs to another run: {_difference(claimed, dict(plan))}. "
             "Give another --output, or repeat that run's command to finish it"
         )
 

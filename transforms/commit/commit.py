@@ -6,6 +6,7 @@ from pairweave.transforms.commit import dataset_card
 from pairweave.transforms.commit.checking import check_part
 from pairweave.transforms.commit.manifest import check_conservation, make_manifest
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.merged_notices import merged
 from pairweave.transforms.output import attempt_marks
 from pairweave.transforms.output.document_notices import (
     BandEdge,
@@ -31,6 +32,7 @@ from pairweave.transforms.output.run_files import (
 from pairweave.transforms.reading.damaged_characters import character_notices
 from pairweave.transforms.report import exchanged_languages, run_samples
 from pairweave.transforms.report import page as report_page
+from pairweave.transforms.report.rejected_shares import share_notices
 from pairweave.transforms.storage import files, hashed_files
 
 
@@ -98,12 +100,18 @@ def summarize(output: str, sums: ReceiptSums | None = None) -> tuple[Json, Recei
     sums = check_part(output) if sums is None else sums
     check_conservation(plan, sums)
     manifest = make_manifest(plan, sums)
-    manifest["notices"] = [*manifest["notices"], *_unit_notices(plan["units"], sums.read)]
+    run = FinishedRun(output, manifest, checked=False)  # `check_part` has just checked its files
+    manifest["notices"] = [
+        *manifest["notices"],
+        *share_notices(run, sums),
+        *_unit_notices(plan, sums.read),
+    ]
     return manifest, sums
 
 
-def _unit_notices(units: list[Json], read: Mapping[int, Json]) -> list[str]:
+def _unit_notices(plan: Json, read: Mapping[int, Json]) -> list[str]:
     """Return notices on what the receipts of units say."""
+    units = plan["units"]
     characters = {unit: found.get("characters", {}) for unit, found in read.items()}
     edges = {
         unit: BandEdge(*found["band_edge"]) for unit, found in read.items() if "band_edge" in found
@@ -114,11 +122,22 @@ def _unit_notices(units: list[Json], read: Mapping[int, Json]) -> list[str]:
         if "exchanged_sides" in said
     }
     notices = [
-        *character_notices(units, characters),
+        *character_notices(units, characters, _files_of_sides(plan["inputs"])),
         *edge_notices(units, edges),
         *exchanged_notices(units, exchanged),
     ]
-    return [str(notice) for notice in notices]
+    return [str(notice) for notice in merged(notices)]
+
+
+def _files_of_sides(inputs: list[Json]) -> dict[tuple[str, str], str]:
+    """Return the file of each other side of line-parallel text, by its source's file and side."""
+    found, first = {}, ""
+    for entry in inputs:
+        if entry["role"] == "source":
+            first = entry["name"]
+        elif entry["role"] in ("target", "translation"):
+            found[first, entry["role"]] = entry["name"]
+    return found
 
 
 def write_manifest(output: str, manifest: Json) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 import yaml
 
+from pairweave.transforms.output.card_facts import languages_and_licence
 from pairweave.transforms.output.column_meanings import meaning_of
 from pairweave.transforms.output.run_files import DATA, REJECTS
 from pairweave.transforms.report.shown_counts import described, split_rules
@@ -47,14 +48,6 @@ def _header(manifest: Json) -> str:
 
     Hugging Face `datasets` cannot load a configuration whose files have no row.
     """
-    languages = sorted(
-        {
-            corpus[side]
-            for corpus in manifest["corpora"].values()
-            for side in ("source_lang", "target_lang")
-        }
-    )
-    licences = sorted({corpus["licence"] or "unknown" for corpus in manifest["corpora"].values()})
     configs: list[dict[str, Any]] = [
         {
             "config_name": "default",
@@ -65,12 +58,7 @@ def _header(manifest: Json) -> str:
     if manifest["rows"]["rejected"]:
         path = f"{REJECTS}/part-*.parquet"
         configs.append({"config_name": "rejects", "data_files": [{"split": "train", "path": path}]})
-    header = {
-        "language": languages,
-        "license": licences[0] if len(licences) == 1 else "other",
-        "task_categories": ["translation"],
-        "configs": configs,
-    }
+    header = {**languages_and_licence(manifest), "configs": configs}
     return f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n"
 
 

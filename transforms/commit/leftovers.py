@@ -153,13 +153,13 @@ def _read_plan(output: str, path: str) -> Json:
 
 def _is_quiet(output: str, now: float, grace: float) -> bool:
     """Tell whether no file below a directory is new or being written."""
-    found = files.list_below(output)
-    temporary = [name for name in found if name.rpartition("/")[2].startswith(disk_files.PREFIX)]
+    names = files.list_below(output)
+    temporary = [name for name in names if name.rpartition("/")[2].startswith(disk_files.PREFIX)]
     if not all(disk_files.is_dead(Path(files.join(output, name))) for name in temporary):
         return False
-    dated = _dated(output, dict.fromkeys(found, UNFINISHED), now)
+    dated = _dated(output, dict.fromkeys(names, UNFINISHED), now)
     # A file that is gone by now has been renamed or deleted, so somebody works here.
-    return len(dated) == len(found) == len(_old(dated, grace))
+    return len(dated) == len(names) == len(_old(dated, grace))
 
 
 class _Needed:

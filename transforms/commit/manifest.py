@@ -88,5 +88,6 @@ def make_manifest(plan: Json, sums: ReceiptSums) -> Json:
         **profile,
         "shards": plan["shards"],
         "files": list(sums.files),
+        **({"look": plan["look"]} if "look" in plan else {}),
         **({"aligned_by": models} if models else {}),
     }

@@ -5,9 +5,9 @@ of a histogram are the same in every run, so shards can be added and runs compar
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -166,6 +166,35 @@ HISTOGRAMS: Mapping[str, Histogram] = MappingProxyType(
 
 Those of `filter` have the names of its columns.
 """
+
+
+class Values(NamedTuple):
+    """A histogram's name, its values, int64 ``[value]``, and the number of the group of each."""
+
+    name: str
+    values: np.ndarray
+    groups: np.ndarray
+
+
+def count_by_group(histograms: Iterable[Values], names: Sequence[str]) -> Bars:
+    """Return how many values of each group are in each bar of some histograms.
+
+    Args:
+        histograms: The values.
+        names: The names of the groups.
+
+    Returns:
+        The bars of groups with values, without the empty ones at the end.
+    """
+    bars_of_groups: Bars = {}
+    for name, values, groups in histograms:
+        bars = HISTOGRAMS[name].bars
+        places = groups * bars + HISTOGRAMS[name].bars_of(values)
+        counted = np.bincount(places, minlength=len(names) * bars).reshape(-1, bars)
+        for group, counts in zip(names, counted.tolist(), strict=True):
+            if any(counts):
+                bars_of_groups.setdefault(name, {})[group] = trimmed(counts)
+    return bars_of_groups
 
 
 def count_bars(histogram: Histogram, bars: np.ndarray) -> list[int]:

@@ -23,6 +23,9 @@ _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
 
 _ALL = Selection()
 
+CARD = "README.md"
+"""The name of a card beside exported files."""
+
 _STEMS = {"suggest": "suggestions", "augment": "tagged", "filter": "filtered"}
 """Stems of the files' names, by job."""
 
@@ -86,7 +89,14 @@ def export(
     finish = _finisher(run, words)
     stem = files.join(output, _STEMS[run.job])
     target = RowFiles(how, stem, run.data_bytes, finish, header=header)
+    card = files.join(output, CARD)
+    if how.card is not None:
+        require_absent(card)
     done = target.write(source.read, selection, sizes)
+    if how.card is not None:
+        names = [path.removeprefix(files.join(output, "")) for path in done.paths]
+        files.write_bytes(card, how.card(run.manifest, names).encode())
+        done = dataclasses.replace(done, paths=(*done.paths, card))
     return dataclasses.replace(done, left_out=source.left_out)
 
 
@@ -127,8 +137,7 @@ class RowFiles:
         samples = samples or [(self.stem, selection)]
         paths = [tuple(stem + ending for ending in self.how.endings) for stem, _ in samples]
         for path in itertools.chain(*paths):
-            if files.exists(path):
-                raise ConfigError(f"{path}: already exists; give another --output, or delete it")
+            require_absent(path)
         if sizes:
             require_rows(read(), max(sizes))
         rows = 0
@@ -139,6 +148,16 @@ class RowFiles:
         return Exported(tuple(itertools.chain(*paths)), rows, 0)
 
     def _write(self, batches: Iterable[Rows], opened: Sequence[BinaryIO]) -> int:
+        if self.how.rows_writer is None:
+            return self._write_bytes(batches, opened)
+        rows = 0
+        with self.how.rows_writer(opened) as write:
+            for batch in batches:
+                rows += batch.num_rows
+                write(self.finish(batch))
+        return rows
+
+    def _write_bytes(self, batches: Iterable[Rows], opened: Sequence[BinaryIO]) -> int:
         first_line = self.how.header if self.header else None
         rows = 0
         for batch in batches:
@@ -149,6 +168,16 @@ class RowFiles:
             for file, data in zip(opened, self.how.write(self.finish(batch)), strict=True):
                 file.write(data)
         return rows
+
+
+def require_absent(path: str) -> None:
+    """Check that a file is not there yet.
+
+    Raises:
+        ConfigError: It is.
+    """
+    if files.exists(path):
+        raise ConfigError(f"{path}: already exists; give another --output, or delete it")
 
 
 def require_rows(batches: Iterable[Rows], wanted: int) -> None:
@@ -243,7 +272,7 @@ def fitting(rows: Rows, how: RowExport, unfit: Unfit) -> Rows:
             rows = rows.set_column(place, rows.schema.field(place), escape(rows.column(name)))
     elif how.breaks:
         checks += [(name, how.breaks) for name in texts]
-    fits = pa.array([True] * rows.num_rows)
+    fits = pa.array([True] * rows.num_rows, pa.bool_())
     for name, pattern in checks:
         bad = pc.fill_null(pc.match_substring_regex(rows.column(name), pattern), False)  # noqa: FBT003
         if unfit != "leave_out" and pc.any(bad).as_py():

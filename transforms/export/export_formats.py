@@ -1,8 +1,9 @@
 """Descriptions of export formats: for rows, and for pairs with inline markup."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,6 +12,8 @@ from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.export.markup_rows import MarkupRow
 
 Alignment = Literal["whitespace", "moses", "none"]
+
+RowWriter: TypeAlias = Callable[[pa.RecordBatch], None]
 
 IN_LINE = "[\n\r]"
 """Matches characters that a text on a line must not contain (RE2)."""
@@ -35,6 +38,19 @@ class LinkedRows:
 
 
 @dataclasses.dataclass(frozen=True)
+class Templates:
+    """Texts in which the names of columns in braces stand for a row's own.
+
+    Attributes:
+        instruction: What is asked about a row; None for the format's own.
+        system: What is said before that; None for nothing.
+    """
+
+    instruction: str | None = None
+    system: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class RowExport:
     """A format for the rows of a run.
 
@@ -48,6 +64,10 @@ class RowExport:
         reserved: Columns with a pattern (RE2) that they must not match even when escaped.
         header: Makes the header of the first file from the names of the columns.
         linked: The variant with links, if there is one.
+        templated: Makes `write` from a job and templates, for a format that has them.
+        rows_writer: Instead of `write`: opens what writes rows to the files, for a format whose
+            files are more than their rows one after another.
+        card: Makes a ``README.md`` beside the files from the run's manifest and the files' names.
     """
 
     name: str
@@ -59,6 +79,9 @@ class RowExport:
     reserved: tuple[tuple[str, str], ...] = ()
     header: Callable[[Sequence[str]], bytes] | None = None
     linked: LinkedRows | None = None
+    templated: Callable[[str, Templates], Callable[[pa.RecordBatch], list[bytes]]] | None = None
+    rows_writer: Callable[[Sequence[BinaryIO]], AbstractContextManager[RowWriter]] | None = None
+    card: Callable[[Mapping[str, Any], Sequence[str]], str] | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -53,13 +53,13 @@ def find_cut(words: ExportWords, tags: re.Pattern[str], *, shifted: bool = False
 
     def cut(text: str, language: str) -> list[Word]:
         if words == "moses":
-            found = cut_moses(text, tags, _moses(language))
+            pieces = cut_moses(text, tags, _moses(language))
         else:
-            found = cut_whitespace(text, tags)
+            pieces = cut_whitespace(text, tags)
         if not (shifted and has_added_space(text, tags)):
-            return found
+            return pieces
         # The added space is before the first word, so all offsets are too large by one.
-        return [word._replace(start=word.start - 1, end=word.end - 1) for word in found]
+        return [word._replace(start=word.start - 1, end=word.end - 1) for word in pieces]
 
     return cut
 
@@ -113,11 +113,11 @@ def cut_moses(text: str, tags: re.Pattern[str], moses: MosesWords) -> list[Word]
         offsets.append((match.start() - taken, match[0]))
         taken += match.end() - match.start()
     # Moses makes a word of a text that consists of blanks only.
-    found = moses(plain).split() if plain.strip() else []
+    tokens = moses(plain).split() if plain.strip() else []
     cuts = sorted({offset for offset, _ in offsets})
     words = [
         Word(plain[start:end], start, end, tagged=False)
-        for start, end in _parted(_spans(plain, found), cuts)
+        for start, end in _parted(_spans(plain, tokens), cuts)
     ]
     # Readers split lines at blanks, and so also split a tag that contains some.
     words += [
@@ -161,7 +161,7 @@ def line_links(
         target: Those of the target.
         links: Linked ranges of the untagged texts (`transforms.schemas.WORD_LINK`).
     """
-    found = set(_tag_links(source, target))
+    linked = set(_tag_links(source, target))
     sides = [_by_character(words) for words in (source, target)]
     for link in links:
         one, other = (
@@ -172,8 +172,8 @@ def line_links(
             }
             for side, at in zip(("source", "target"), sides, strict=True)
         )
-        found.update(itertools.product(one, other))
-    return sorted(found)
+        linked.update(itertools.product(one, other))
+    return sorted(linked)
 
 
 def _by_character(words: Sequence[Word]) -> dict[int, int]:

@@ -103,8 +103,8 @@ class MarkupRow:
 
 def not_xml(side: str, text: str) -> str | None:
     """Return why XML cannot represent a text of a side, or None."""
-    found = _NOT_XML.search(text)
-    return found and f"the {side} contains U+{ord(found[0]):04X}, which XML does not allow"
+    character = _NOT_XML.search(text)
+    return character and f"the {side} contains U+{ord(character[0]):04X}, which XML does not allow"
 
 
 def _is_content(content: str) -> bool:

@@ -64,12 +64,12 @@ def misread(row: MarkupRow, syntax: Syntax) -> str | None:
     """
     for side, text, written in zip(SIDES, row.texts, tagged_texts(row), strict=True):
         again = parse_markup(written, syntax)
-        found = [(tag.offset, tag.kind, tag.raw) for tag in again.tags]
+        read = [(tag.offset, tag.kind, tag.raw) for tag in again.tags]
         tags = row.side_tags(side)
         meant = [(tag.offset, tag.kind, _written(tag)) for tag in tags]
-        if again.text == text and found == meant and _partners(again) == _own_partners(tags):
+        if again.text == text and read == meant and _partners(again) == _own_partners(tags):
             continue
-        pairs = itertools.zip_longest(meant, found)
+        pairs = itertools.zip_longest(meant, read)
         first = next(((one or other) for one, other in pairs if one != other), None)
         what = f"the tag {first[2][:80]!r}" if first else "a pair of tags"
         return f"{what} in the {side} would be read differently as {syntax.name}"

@@ -19,13 +19,13 @@ def unshifted(row: Mapping[str, Any], side: str) -> Marked:
         side: ``source`` or ``target``.
     """
     text = row[side]
-    found = parse_markup(text, INDEXED)
-    offsets = _offsets(found.tags, row["tags"], side)
+    as_it_is = parse_markup(text, INDEXED)
+    offsets = _offsets(as_it_is.tags, row["tags"], side)
     if offsets is not None:
-        for plain in _plain_texts(found):
+        for plain in _plain_texts(as_it_is):
             if offsets and max(offsets) > len(plain):
                 continue
-            tags = zip(found.tags, offsets, strict=True)
+            tags = zip(as_it_is.tags, offsets, strict=True)
             marked = Marked(plain, tuple(dataclasses.replace(tag, offset=at) for tag, at in tags))
             if str(shift_tags(marked)[0]) == text:
                 return marked

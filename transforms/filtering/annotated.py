@@ -98,8 +98,8 @@ _OWN = ("id", "source", "target", "source_lang", "target_lang", "corpus", "file"
 def _first_of(shard: Shard, rows: pa.Table) -> pa.ChunkedArray:
     """Return the kept row that passed the screen and has the id of each row, null for none."""
     passed = np.flatnonzero(~stopped(shard))
-    found = pc.index_in(rows.column("id"), shard.kept.column("id").take(pa.array(passed)))
-    return pa.array(passed, pa.int32()).take(found.combine_chunks())
+    places = pc.index_in(rows.column("id"), shard.kept.column("id").take(pa.array(passed)))
+    return pa.array(passed, pa.int32()).take(places.combine_chunks())
 
 
 def _with_texts_of_repeated(shard: Shard) -> Shard:

@@ -102,8 +102,8 @@ class Langid:
 
     def detect(self, text: str) -> str | None:
         """Return the language of a text, None where the answer does not count."""
-        found, _ = self._identifier.classify(text)
-        return None if found == "und" else found
+        language, _ = self._identifier.classify(text)
+        return None if language == "und" else language
 
 
 class Lingua:
@@ -121,8 +121,8 @@ class Lingua:
 
     def detect(self, text: str) -> str | None:
         """Return the language of a text, None where the answer does not count."""
-        found = self._detector.detect_language_of(text)
-        return None if found is None else self._codes[found]
+        language = self._detector.detect_language_of(text)
+        return None if language is None else self._codes[language]
 
 
 class FastText:

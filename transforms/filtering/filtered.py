@@ -97,9 +97,9 @@ def compared(
     rows = _rows(pairs, judged, {**judged.values, **values}, known, similar.column_names)
     passed = rows.column("reason").is_null().to_numpy()
     for reason in (Reject.TOO_LONG_FOR_ENCODER, Reject.ALIGNER_FAILED):
-        found = [row for row in given_up if passed[row] and given_up[row][0] == reason]
-        details = [given_up[row][1] for row in found]
-        rows = with_reason(rows, np.array(found, np.int64), reason, details)
+        without_score = [row for row in given_up if passed[row] and given_up[row][0] == reason]
+        details = [given_up[row][1] for row in without_score]
+        rows = with_reason(rows, np.array(without_score, np.int64), reason, details)
     return rows
 
 
@@ -280,13 +280,13 @@ def _kept(field: pa.Field) -> pa.Field:
 def reasons_of(rows: pa.Table) -> list[tuple[Stage, Reject, np.ndarray, list[str]]]:
     """Return each reason with its rows and their details, in the order of reasons."""
     reasons = rows.column("reason").combine_chunks().fill_null("")
-    found = []
+    flagged = []
     for reason in Reject:
         mask = pc.equal(reasons, str(reason)).to_numpy(zero_copy_only=False)
         if mask.any():
             details = rows.column("detail").filter(pa.array(mask)).to_pylist()
-            found.append((Stage.FILTER, reason, mask, details))
-    return found
+            flagged.append((Stage.FILTER, reason, mask, details))
+    return flagged
 
 
 def counts_of(rows: pa.Table, reasons: tuple[Reject, ...]) -> dict[str, int]:
@@ -323,11 +323,11 @@ def column_bars(rows: pa.Table) -> Bars:
     # Those of single layers have no histograms.
     evidence = [name for name in EVIDENCE_COLUMNS if name in rows.column_names]
     said = pc.is_valid(rows.column("score")).to_numpy()
-    found: Bars = {}
+    histograms: Bars = {}
     for name in ("score", *COLUMNS, *evidence):
         values = rows.column(name).to_numpy()
         values = values[said] if name == "score" or name in evidence else values
         bars = count_bars(HISTOGRAMS[name], HISTOGRAMS[name].bars_of_units(values))
         if bars:
-            found[name] = {ALL: bars}
-    return found
+            histograms[name] = {ALL: bars}
+    return histograms

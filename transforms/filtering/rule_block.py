@@ -4,16 +4,17 @@ import difflib
 from typing import Annotated
 
 import pydantic
-import yaml
 from pydantic import Field
 
 from pairweave.transforms.config import StepOptions
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_options import (
     DuplicateOptions,
     RuleOptions,
     SelectionOptions,
 )
-from pairweave.transforms.option_facts import MODEL, UNSAID
+from pairweave.transforms.option_facts import MODEL, UNSAID, in_short
+from pairweave.transforms.storage.yaml_files import parse_yaml
 
 _OF_SHUFFLE = frozenset(DuplicateOptions.model_fields)
 _OF_SCORE = frozenset(SelectionOptions.model_fields) | {"score_weights", "scores"}
@@ -68,26 +69,14 @@ def _block(value: object) -> object:
     """Read a block that a flag gives as text."""
     if isinstance(value, str):
         try:
-            _check_distinct(yaml.compose(value, yaml.SafeLoader))
-            value = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise ValueError(f"not YAML: {' '.join(str(error).split())}") from error
-        except RecursionError as error:
-            raise ValueError("its lists and maps are nested too deeply") from error
-        texts = value.values() if isinstance(value, dict) else ()
-        if any(isinstance(text, str) and "\0" in text for text in texts):
-            raise ValueError("has the character NUL, which no text may have")
+            value = parse_yaml(value)
+        except ConfigError as error:
+            raise ValueError(
+                f"{error}; expected a map of rules and limits, such as {{max_copied: 0.3}}"
+            ) from error
     if not isinstance(value, dict | RuleBlock):
         raise ValueError("must be a map of rules and limits, or {} for those of the job filter")
     return value
-
-
-def _check_distinct(node: yaml.Node | None) -> None:
-    """Refuse a rule that is given twice, of which YAML takes the last."""
-    keys = [key.value for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
-    for key in keys:
-        if keys.count(key) > 1:
-            raise ValueError(f"the rule {key} is given twice; remove one")
 
 
 class RuleBlockOptions(StepOptions):
@@ -98,5 +87,9 @@ class RuleBlockOptions(StepOptions):
         description="reject pairs by the rules of the job filter, behind the screen: a YAML map of "
         "limits, such as '{max_copied: 0.3, detector: cld2}'; {} has that job's limits (default: "
         "no rules)",
-        json_schema_extra={**UNSAID, "metavar": "{RULE: LIMIT, ...}"},
+        json_schema_extra={
+            **UNSAID,
+            **in_short("rules to reject pairs by, such as '{max_copied: 0.3}'"),
+            "metavar": "{RULE: LIMIT, ...}",
+        },
     )

@@ -6,7 +6,7 @@ import pydantic
 from pydantic import Field
 
 from pairweave.transforms.config import Share, StepOptions
-from pairweave.transforms.option_facts import DETECTOR, UNSAID, not_at_night
+from pairweave.transforms.option_facts import DETECTOR, UNSAID, in_short, not_at_night
 
 DETECTORS = r"^(none|cld2|langid|lingua|fasttext:.+)$"
 
@@ -92,6 +92,9 @@ class DuplicateOptions(StepOptions):
         "numbers are duplicates too, and the best is kept (of equal scores the first by corpus "
         "name, file name and line); near: pairs that share most of their five-character sequences "
         "as well; exact: equal pairs only",
+        json_schema_extra=in_short(
+            "which pairs are equal (default masked: but for addresses and numbers)"
+        ),
     )
     near_threshold: float = Field(
         0.8,
@@ -103,17 +106,18 @@ class DuplicateOptions(StepOptions):
     )
 
 
-class SelectionOptions(StepOptions):
-    """Selection of scored pairs."""
+class SelectedShareOptions(StepOptions):
+    """How many of the scored pairs are kept; one of the options at most is given."""
 
     select_words: int | None = Field(
         None,
         ge=1,
         description="keep the best pairs, up to this many target words (a letter is a word in "
         "scripts without spaces: Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan, Yi)",
-        json_schema_extra=not_at_night(
-            "it compares a pair with all others, of which a night reads a part"
-        ),
+        json_schema_extra={
+            **not_at_night("it compares a pair with all others, of which a night reads a part"),
+            **in_short("keep the best pairs, of this many target words"),
+        },
     )
     select_share: float | None = Field(
         None,
@@ -129,18 +133,26 @@ class SelectionOptions(StepOptions):
         description="keep pairs with this score or a higher one: from 0 to 1, unless the pairs "
         "come with scores",
     )
+
+
+class SelectionOptions(SelectedShareOptions):
+    """Selection of scored pairs."""
+
     annotate_only: bool = Field(
         default=False,
         description="reject no pair: every row of the input with two readable sides is in the "
         "output, and its columns keep and reason show what a run would do; a pair that cannot be "
         "scored (empty, too long) has no score",
-        json_schema_extra=not_at_night("a table has kept pairs only"),
+        json_schema_extra={
+            **not_at_night("a table has kept pairs only"),
+            **in_short("score all pairs, reject none"),
+        },
     )
 
     @pydantic.model_validator(mode="after")
     def _one_selection(self) -> "SelectionOptions":
         """Refuse two selections at once."""
-        names = ("select_words", "select_share", "select_score")
+        names = SelectedShareOptions.model_fields
         given = [name for name in names if getattr(self, name) is not None]
         if len(given) > 1:
             raise ValueError(f"give one of {', '.join(f'--{name}' for name in given)}")

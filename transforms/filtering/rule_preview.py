@@ -50,9 +50,9 @@ def _pair_table(judged: Judged, place: int, row: Row, config: RuleConfig) -> lis
     """Return a pair's row for each rule: reason, value, limit, verdict."""
     table: list[tuple[str, ...]] = [("rule", "value", "limit", "")]
     for rule in RULES:
-        found = [f"{judged.values[name][place]:.3g}" for name in rule.columns]
+        measured = [f"{judged.values[name][place]:.3g}" for name in rule.columns]
         verdict = REJECTS if judged.hits[rule.reason][place] else KEEPS
-        table.append((str(rule.reason), ", ".join(found), _limit(rule, config), verdict))
+        table.append((str(rule.reason), ", ".join(measured), _limit(rule, config), verdict))
     for side, reason in languages.REASONS.items():
         if reason in judged.hits:
             language = judged.detected[f"{side}_detected"][place] or "not sure"

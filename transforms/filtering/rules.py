@@ -133,8 +133,8 @@ def source_foreign(sides: Sides) -> Values:
 
 def target_foreign(sides: Sides) -> Values:
     """Measure the share of the target's characters, without white space, that are not letters."""
-    found = sides.characters[1]
-    return {"target_foreign": _share(found.visible - found.letters, found.visible)}
+    of_target = sides.characters[1]
+    return {"target_foreign": _share(of_target.visible - of_target.letters, of_target.visible)}
 
 
 def copied(sides: Sides) -> Values:
@@ -279,8 +279,8 @@ class Rule:
 
     def detail(self, values: Values, row: int, config: RuleConfig) -> str:
         """Return the detail of a rejected pair: its values and the limit."""
-        found = ", ".join(f"{name} {values[name][row]:.3g}" for name in self.columns)
-        return f"{found} {'<' if self.least else '>'} {getattr(config, self.option):g}"
+        measured = ", ".join(f"{name} {values[name][row]:.3g}" for name in self.columns)
+        return f"{measured} {'<' if self.least else '>'} {getattr(config, self.option):g}"
 
 
 RULES = (
@@ -339,10 +339,10 @@ class Judged:
 
     def first(self) -> np.ndarray:
         """Return the index of the first rule that rejects each pair, -1 for none ``[pair]``."""
-        found = np.full(len(next(iter(self.hits.values()))), -1, np.int64)
+        numbers = np.full(len(next(iter(self.hits.values()))), -1, np.int64)
         for place, mask in reversed(list(enumerate(self.hits.values()))):
-            found[mask] = place
-        return found
+            numbers[mask] = place
+        return numbers
 
 
 def judge(pairs: pa.Table | pa.RecordBatch, config: RuleConfig) -> Judged:
@@ -366,12 +366,12 @@ def judge(pairs: pa.Table | pa.RecordBatch, config: RuleConfig) -> Judged:
     }
     detected: dict[str, list[str | None]] = {}
     for side, reason in languages.REASONS.items() if config.detector != "none" else ():
-        found = detectors.detect(pairs.column(side).to_pylist(), config.detector)
+        languages_of_side = detectors.detect(pairs.column(side).to_pylist(), config.detector)
         expected = pairs.column(f"{side}_lang").cast(pa.string()).to_pylist()
-        hits[reason] = languages.other(found, expected, config.detector)
-        detected[f"{side}_detected"] = found
-        details[reason] = lambda row, found=found, expected=expected: (  # type: ignore[misc]
-            f"{found[row]}, expected {expected[row]}"
+        hits[reason] = languages.other(languages_of_side, expected, config.detector)
+        detected[f"{side}_detected"] = languages_of_side
+        details[reason] = lambda row, languages_of_side=languages_of_side, expected=expected: (  # type: ignore[misc]
+            f"{languages_of_side[row]}, expected {expected[row]}"
         )
     return Judged(values, hits, details, sides.characters[1].written, detected)
 

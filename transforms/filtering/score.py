@@ -80,17 +80,17 @@ def fit_weights(values: Values, good: np.ndarray) -> Weights:
     design = np.concatenate([np.ones((1, len(good))), scaled])
     prior = np.full(len(design), _PRIOR)
     prior[0] = 0.0
-    found = np.zeros(len(design))
+    solution = np.zeros(len(design))
     for _ in range(_MOST_ROUNDS):
-        likely = 1.0 / (1.0 + np.exp(-(found @ design)))
-        slope = design @ (good - likely) - prior * found
+        likely = 1.0 / (1.0 + np.exp(-(solution @ design)))
+        slope = design @ (good - likely) - prior * solution
         curve = (design * (likely * (1.0 - likely))) @ design.T + np.diag(prior)
         step = np.linalg.solve(curve, slope)
-        found = found + step
+        solution = solution + step
         if np.abs(step).max() < _CONVERGED:
             break
-    weights = found[1:] / deviation
-    bias = found[0] - float(weights @ mean)
+    weights = solution[1:] / deviation
+    bias = solution[0] - float(weights @ mean)
     return Weights(tuple(float(f"{weight:.6g}") for weight in weights), float(f"{bias:.6g}"))
 
 
@@ -113,13 +113,13 @@ def read_weights(path: str | None = None) -> Weights:
 
 def _parse(name: str, data: bytes) -> Weights:
     try:
-        found = parse_model(data, name, _WeightsFile)
+        file = parse_model(data, name, _WeightsFile)
     except ConfigError as error:
         said = str(error).removeprefix(f"{name}: ").removesuffix(f"; {_WeightsFile.ADVICE}")
         raise ConfigError(
             f"{name}: is not a file of weights ({said}); {_WeightsFile.ADVICE}"
         ) from error
-    return Weights(tuple(found.weights[column] for column in EVIDENCE), found.bias)
+    return Weights(tuple(file.weights[column] for column in EVIDENCE), file.bias)
 
 
 class _WeightsFile(JsonFile):

@@ -164,11 +164,11 @@ def read_ranks(place: Place, number: int) -> tuple[np.ndarray, np.ndarray]:
     """
     with np.load(io.BytesIO(_read(place, _ranks(number))), allow_pickle=False) as arrays:
         ranked, words = arrays["ranks"], arrays["words"]
-    found = copies(place, number)
-    if found is None:
+    table = copies(place, number)
+    if table is None:
         return ranked, words
     stays = np.ones(len(words), np.bool_)
-    stays[found.column("row").to_numpy()] = False
+    stays[table.column("row").to_numpy()] = False
     return ranked[:, stays], words[stays]
 
 
@@ -196,8 +196,8 @@ def copies(place: Place, number: int) -> pa.Table | None:
 
 def write_border(border: Border, place: Place) -> Border:
     """Write the border of the selection."""
-    found = {"plan": place.plan, **dataclasses.asdict(border)}
-    files.write_bytes(place.path(BORDER), orjson.dumps(found, option=orjson.OPT_SORT_KEYS))
+    entries = {"plan": place.plan, **dataclasses.asdict(border)}
+    files.write_bytes(place.path(BORDER), orjson.dumps(entries, option=orjson.OPT_SORT_KEYS))
     return border
 
 
@@ -207,12 +207,12 @@ def read_border(place: Place) -> Border | None:
     if not files.exists(path):
         return None
     try:
-        found = read_model(path, _BorderFile)
+        file = read_model(path, _BorderFile)
     except (OSError, ConfigError):
         return None
-    complete = found.whole or len(found.digits) == ROUNDS
-    border = Border(tuple(found.digits), found.left, found.whole)
-    return border if found.plan == place.plan and complete else None
+    complete = file.whole or len(file.digits) == ROUNDS
+    border = Border(tuple(file.digits), file.left, file.whole)
+    return border if file.plan == place.plan and complete else None
 
 
 def delete(output: str) -> None:

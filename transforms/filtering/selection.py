@@ -9,7 +9,7 @@ histogram per shard. So nothing is sorted centrally, and the order of arrival do
 import dataclasses
 import fractions
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
@@ -151,18 +151,3 @@ def selected(ranked: np.ndarray, border: Border) -> np.ndarray:
         before |= equal & (digit < last)
         equal &= digit == last
     return before
-
-
-def border_of(ranked: Sequence[np.ndarray], words: Sequence[np.ndarray], aim: Aim) -> Border:
-    """Return the border of some shards, computed in one process.
-
-    Args:
-        ranked: Ranks of each shard (`ranks`).
-        words: Target words of each shard's pairs.
-        aim: How much is selected.
-    """
-    border = Border()
-    for _ in range(ROUNDS):
-        parts = [histogram(*shard, border) for shard in zip(ranked, words, strict=True)]
-        border = narrow(border, add_histograms(parts), aim)
-    return border

@@ -66,13 +66,13 @@ def read(place: Place, number: int) -> Vectors:
     Raises:
         WorkerError: They are missing or damaged.
     """
-    found = find(place, number)
-    if found is None:
+    vectors = find(place, number)
+    if vectors is None:
         name = _name(place, number)
         raise WorkerError(
             f"{DIRECTORY}/{name}: missing or damaged; delete it and run the command again"
         )
-    return found
+    return vectors
 
 
 def all_there(place: Place, shards: int) -> bool:

@@ -1,16 +1,18 @@
 """Line-parallel text: one sentence per line, one file per side (the format of Moses and OPUS)."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.export.export_formats import IN_LINE, LinkedRows, RowExport, joined_lines
 from pairweave.transforms.reading.column_lines import Lines, decode, line_blocks, whole_lines
 from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.reading.links_of_rows import LINKS
 from pairweave.transforms.reading.rows import Problem, RowMaker
+from pairweave.transforms.reading.scan import Scan, ScanRequest
 from pairweave.transforms.reading.scan_lines import scan_lines
 from pairweave.transforms.storage.byte_streams import part_text
 from pairweave.transforms.units import Part, ReadLimits, Unit
@@ -20,14 +22,23 @@ _COLUMNS = {"links": LINKS}
 """Columns whose name differs from the role of their file."""
 
 
-class _Side:
-    """The lines of one file, with a position."""
+class Side:
+    """The lines of one side, with a position.
 
-    def __init__(self, part: Part, limits: ReadLimits) -> None:
-        offset = part.ranges[0][0] if part.compression == "none" else 0
-        self.name = part.name
-        self.column = _COLUMNS.get(part.role, part.role)
-        self._blocks = line_blocks(part_text(part, limits), limits.max_line_bytes, offset)
+    Args:
+        name: Its file, for messages.
+        column: The column of its texts.
+        text: The text in pieces.
+        limits: The limits of the readers.
+        offset: Offset of the first piece in the file.
+    """
+
+    def __init__(
+        self, name: str, column: str, text: Iterable[bytes], limits: ReadLimits, offset: int = 0
+    ) -> None:
+        self.name = name
+        self.column = column
+        self._blocks = line_blocks(text, limits.max_line_bytes, offset)
         self._lines: Lines | None = None
         self._next = 0
 
@@ -54,8 +65,25 @@ def read_moses(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
     Raises:
         WorkerError: A part is not what was planned.
     """
+    sides = [_side(part, limits) for part in unit.parts]
+    yield from read_sides(unit, sides, limits, batch_rows)
+
+
+def _side(part: Part, limits: ReadLimits) -> Side:
+    offset = part.ranges[0][0] if part.compression == "none" else 0
+    column = _COLUMNS.get(part.role, part.role)
+    return Side(part.name, column, part_text(part, limits), limits, offset)
+
+
+def read_sides(
+    unit: Unit, sides: Sequence[Side], limits: ReadLimits, batch_rows: int
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of sides line by line, in ROWS batches.
+
+    Raises:
+        WorkerError: A side goes on after another one ends.
+    """
     maker = RowMaker(unit, in_line=True)
-    sides = [_Side(part, limits) for part in unit.parts]
     done = 0
     while True:
         ready = [side.ready() for side in sides]
@@ -83,7 +111,28 @@ def _write_linked(rows: pa.RecordBatch) -> list[bytes]:
     return [*_write(rows), joined_lines(rows.column("links"))]
 
 
-INPUT = InputFormat("moses", scan_lines, read_moses, sides=True)
+_LXM = re.compile(rb"(\xef\xbb\xbf)?\s*\{\s*\"(lang|type|text)\"\s*:")
+"""The beginning of a file of LXM JSON (`transforms.formats.lxm`)."""
+
+
+def scan_moses(file: ScanRequest) -> Scan:
+    """Scan one side, unless it is JSON whose texts have names.
+
+    Raises:
+        InputError: The file as a whole cannot be used; ``lxm_as_text``.
+    """
+    seen = False
+
+    def see(chunk: bytes) -> None:
+        nonlocal seen
+        if not seen and file.role in _SIDES and _LXM.match(chunk):
+            raise InputError("lxm_as_text", file.name, "this is LXM JSON; give --format lxm")
+        seen = True
+
+    return scan_lines(file, see=see)
+
+
+INPUT = InputFormat("moses", scan_moses, read_moses, sides=True)
 EXPORT = RowExport(
     "moses",
     ("augment", "filter"),

@@ -85,7 +85,10 @@ ENTRIES = (
     Entry("xliff", reads=True, writes="elements", options=XliffOptions),
     Entry("xliff2", writes="elements"),
     Entry("lxm", reads=True, writes="characters"),
+    Entry("moses_zip", reads=True),
     Entry("html", writes="characters"),
+    Entry("chat", writes="rows"),
+    Entry("hf", writes="rows"),
 )
 
 LINE_PARALLEL = "moses"

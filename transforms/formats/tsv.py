@@ -46,15 +46,13 @@ def read_tsv(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Rec
             stop = min(first + batch_rows, len(lines))
             problems = _count_problems(lines, first, stop, columns.field_count, limits)
             absent = frozenset(problems)
-            texts = {
-                side: decode(
-                    _field(lines, first, stop, column, columns.field_count),
-                    side,
-                    limits.max_line_bytes,
-                    problems,
-                    absent,
-                )
+            fields = {
+                side: _field(lines, first, stop, column, columns.field_count)
                 for side, column in wanted.items()
+            }
+            texts = {
+                side: decode(field, side, limits.max_line_bytes, problems, absent)
+                for side, field in fields.items()
             }
             count = stop - first
             yield maker.batch(np.arange(line, line + count, dtype=np.int64), texts, problems)

@@ -1,7 +1,8 @@
 """XLIFF 1.x and 2.x: each segment is one row.
 
 A segment is a ``trans-unit`` (1.x), or each ``mrk mtype="seg"`` of its ``seg-source`` if its target
-is segmented too, or a ``segment`` (2.x). Other content of a segment (``alt-trans``, matches, notes,
+is segmented too, or a ``segment`` (2.x). One with ``translate="no"``, its own or an enclosing
+element's, is no row without a target. Other content of a segment (``alt-trans``, matches, notes,
 skeletons) is ignored.
 """
 
@@ -57,6 +58,8 @@ class XliffHandler:
         version: Version of XLIFF; empty if the document is none.
         languages: The (source, target) languages of the file elements, each once, in order.
         rows_with_tags: Number of rows with inline tags.
+        untranslatable: Number of segments that are no rows: marked as not to be translated, and
+            without a target.
     """
 
     def __init__(
@@ -75,6 +78,7 @@ class XliffHandler:
         self._take = take
         self._rows: list[XmlRow] = []
         self._path: list[str] = []
+        self._translate = ["yes"]
         self._langs = ("", "")
         self._parts: dict[str, _Content] = {}
         self._content: _Content | None = None
@@ -85,6 +89,7 @@ class XliffHandler:
         self.version = ""
         self.languages: dict[tuple[str, str], int] = {}
         self.rows_with_tags = 0
+        self.untranslatable = 0
 
     def pop_rows(self) -> list[XmlRow]:
         """Return the complete rows, and forget them."""
@@ -99,6 +104,7 @@ class XliffHandler:
             return
         parent = self._path[-1] if self._path else ""
         self._path.append(local)
+        self._translate.append(attributes.get("translate", self._translate[-1]))
         if local in _PARENTS:
             self._parts, self._line = {}, line
             self._state, self._target_lang = attributes.get("state", ""), ""
@@ -127,6 +133,7 @@ class XliffHandler:
         self._path.pop()
         if local in _PARENTS:
             self._add_rows()
+        self._translate.pop()
 
     def text(self, data: str) -> None:
         """Take text."""
@@ -152,11 +159,15 @@ class XliffHandler:
     ) -> None:
         marked, source_long = content(source, "source", self._limits)
         translated, target_long = content(target, "target", self._limits)
+        is_empty = translated is None or not (translated.text or translated.tags)
+        if is_empty and not target_long and self._translate[-1] == "no":
+            self.untranslatable += 1
+            return
         long = source_long or target_long
         problem = problem or long
         if problem is None and marked is None:
             problem = Problem(Reject.MISSING_FIELD, f"line {self._line}: there is no source")
-        if problem is None and (translated is None or not (translated.text or translated.tags)):
+        if problem is None and is_empty:
             state = "missing" if translated is None else "empty"
             problem = Problem(Reject.UNTRANSLATED, f"line {self._line}: the target is {state}")
         row = XmlRow(marked, translated, problem or self._state_problem())
@@ -241,7 +252,7 @@ def _scan(file: ScanRequest) -> Scan:
         found = [pair[side] for pair in handler.languages]
         if all(found):
             require_languages(found, (file.langs[side],), file.name)
-    return dataclasses.replace(scan, langs=guessed)
+    return dataclasses.replace(scan, langs=guessed, untranslatable=handler.untranslatable)
 
 
 def read_xliff(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:

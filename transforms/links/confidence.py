@@ -13,7 +13,7 @@ from pairweave.transforms.arrow.flat_columns import (
 from pairweave.transforms.config import Config
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.links import confidence as kernel
-from pairweave.transforms.links.link_options import ConfidenceLimitOptions, DrawOptions
+from pairweave.transforms.links.link_options import ConfidenceOptions
 
 SOFT_LINK_THRESHOLD = 0.05
 """Lowest posterior of a link that is counted; lower ones say little about a box."""
@@ -22,7 +22,7 @@ MAX_ODDS = 100.0
 """A certain phrase pair is this many times as likely to be drawn as one at even odds."""
 
 
-class ConfidenceConfig(DrawOptions, ConfidenceLimitOptions, Config):
+class ConfidenceConfig(ConfidenceOptions, Config):
     """Settings of scores."""
 
     @property
@@ -85,7 +85,7 @@ def score_phrases(table: pa.Table, believed: pa.Table, config: ConfidenceConfig)
             "they are not of the same pairs in the same order"
         )
     offsets, fields = fields_of(table.column("phrases"))
-    boxes = np.stack([fields[field.name] for field in schemas.PHRASE][:4])
+    boxes = np.stack([fields[name] for name in schemas.PHRASE.names[:4]])
     scores = kernel.score_phrases(
         weighted_links_of(believed, "forward"),
         weighted_links_of(believed, "reverse"),
@@ -108,14 +108,12 @@ def score_phrases(table: pa.Table, believed: pa.Table, config: ConfidenceConfig)
     return table.set_column(place, schemas.PHRASES.field("phrases"), phrases)
 
 
-def weights_of(scores: np.ndarray, config: ConfidenceConfig) -> np.ndarray:
-    """Return drawing weights, float32 ``[phrase pair]``; empty if all are equal.
+def weights_of(scores: np.ndarray) -> np.ndarray:
+    """Return the weights of phrase pairs that are drawn by their scores, float32 ``[phrase pair]``.
 
     The weight is the odds of the score, ``s / (1 - s)``, at most `MAX_ODDS`. On the gold links of
     ``align/enfr`` odds choose better than any power of the score up to the fourth.
     """
-    if config.draw == "uniform":
-        return np.zeros(0, np.float32)
     likely = scores.astype(np.float64)
     odds = likely / np.maximum(1.0 - likely, likely / MAX_ODDS + _LEAST)
     return np.maximum(odds, _LEAST).astype(np.float32)

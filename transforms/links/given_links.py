@@ -105,15 +105,15 @@ def _of_tokens(keys: np.ndarray, source: PieceNumbers, target: PieceNumbers) -> 
 
 def _outside(keys: dict[str, np.ndarray], lengths: list[np.ndarray]) -> GivenUp:
     """Find the rows with links of tokens that they do not have; name the first such link."""
-    found: GivenUp = {}
+    given_up: GivenUp = {}
     for each in keys.values():
         rows, source, target = _parts(each)
         bad = np.flatnonzero((source >= lengths[0][rows]) | (target >= lengths[1][rows]))
         ends = (part[bad].tolist() for part in (rows, source, target))
         for row, one, other in zip(*ends, strict=True):
             detail = out_of_range(one, other, int(lengths[0][row]), int(lengths[1][row]))
-            found.setdefault(row, (str(Reject.LINK_OUT_OF_RANGE), detail))
-    return found
+            given_up.setdefault(row, (str(Reject.LINK_OUT_OF_RANGE), detail))
+    return given_up
 
 
 def out_of_range(source: int, target: int, source_tokens: int, target_tokens: int) -> str:

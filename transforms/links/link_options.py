@@ -5,7 +5,12 @@ from typing import Literal
 from pydantic import Field
 
 from pairweave.transforms.config import Share, StepOptions
-from pairweave.transforms.option_facts import UNSAID
+from pairweave.transforms.option_facts import UNSAID, not_by
+
+NO_LINKS = "it finds translations without word links"
+"""Why the tagging of fragments does not take what links are made by."""
+
+_NO_SCORE = not_by(fragment="fragments have no score", glossary="terms have no score")
 
 Heuristic = Literal[
     "intersection", "union", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"
@@ -14,38 +19,47 @@ Heuristic = Literal[
 
 
 UnalignedWords = Literal["forbid", "allow"]
+Draw = Literal["uniform", "confident"]
 
 
 class SymmetrizeOptions(StepOptions):
     """Symmetrization of the two directions of links."""
 
-    heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
+    heuristic: Heuristic = Field(
+        "grow-diag",
+        description="how the two directions are combined",
+        json_schema_extra=not_by(fragment=NO_LINKS),
+    )
 
 
 class PhraseOptions(StepOptions):
     """Extraction of phrase pairs."""
 
-    max_words: int = Field(64, ge=1, le=512, description="longest phrase, in tokens")
+    max_words: int = Field(
+        64,
+        ge=1,
+        le=512,
+        description="longest phrase, in tokens",
+        json_schema_extra=not_by(glossary="the glossary sets how long a term is"),
+    )
     unaligned_words: UnalignedWords = Field(
-        "forbid", description="whether a phrase may contain unaligned words"
+        "forbid",
+        description="whether a phrase may contain unaligned words",
+        json_schema_extra=not_by(fragment=NO_LINKS, glossary="a word of a term may lack a link"),
     )
 
 
-class ConfidenceLimitOptions(StepOptions):
-    """Minimum confidence of phrase pairs."""
+class ConfidenceOptions(StepOptions):
+    """Scores of phrase pairs: the lowest that is kept, and their part in draws."""
 
     min_confidence: Share = Field(
         0.0,
         description="lowest score of a phrase pair, from its links' probabilities; 0: all",
-        json_schema_extra=UNSAID,
+        json_schema_extra={**UNSAID, **_NO_SCORE},
     )
-
-
-class DrawOptions(StepOptions):
-    """Draws of phrase pairs."""
-
-    draw: Literal["uniform", "confident"] = Field(
+    draw: Draw = Field(
         "uniform",
-        description="how phrase pairs are drawn: uniformly, or by the odds of their scores",
-        json_schema_extra=UNSAID,
+        description="whether scores count in draws: uniform, they do not; confident, phrase pairs "
+        "are drawn by the odds of their scores",
+        json_schema_extra={**UNSAID, **_NO_SCORE},
     )

@@ -32,13 +32,13 @@ def translated_only(pairs: pa.Table) -> pa.Table:
     Raises:
         ConfigError: There are pairs, but none has one.
     """
-    found = pairs.filter(pc.is_valid(pairs.column("translation")))
-    if pairs.num_rows and not found.num_rows:
+    translated = pairs.filter(pc.is_valid(pairs.column("translation")))
+    if pairs.num_rows and not translated.num_rows:
         raise ConfigError(
             f"none of {pairs.num_rows} sampled pairs has a translation in the input, so there is "
             "nothing to fit the aligner on; give translations, --aligner ter, or a fitted --model"
         )
-    return as_monolingual(found)
+    return as_monolingual(translated)
 
 
 def add_comparison(pairs: pa.Table, links: pa.Table) -> pa.Table:
@@ -57,5 +57,5 @@ def add_comparison(pairs: pa.Table, links: pa.Table) -> pa.Table:
         raise WorkerError(
             f"{pairs.num_rows} pairs, but the links of {links.num_rows} others or in another order"
         )
-    found = [links.column(name) for name in ("source_tokens", "target_tokens", "links")]
-    return pa.Table.from_arrays([*pairs.columns, *found], schema=schemas.COMPARED)
+    columns = [links.column(name) for name in ("source_tokens", "target_tokens", "links")]
+    return pa.Table.from_arrays([*pairs.columns, *columns], schema=schemas.COMPARED)

@@ -61,16 +61,16 @@ def extract_phrases(table: pa.Table, config: PhraseConfig) -> pa.Table:
     """
     schemas.require(table, schemas.SYMMETRIZED)
     source_cuts, target_cuts = pair_cuts(table, config.segmenter)
+    lengths = lengths_of(table.column("source_tokens")), lengths_of(table.column("target_tokens"))
     phrase_offsets, *boxes = kernel.extract_phrases(
         weighted_links_of(table, "links").links,
-        lengths_of(table.column("source_tokens")),
-        lengths_of(table.column("target_tokens")),
+        *lengths,
         source_cuts.flatten().to_numpy(zero_copy_only=False),
         target_cuts.flatten().to_numpy(zero_copy_only=False),
         config.max_words,
         1 if config.unaligned_words == "allow" else None,
     )
     columns = [*boxes, np.ones(len(boxes[0]), np.float32)]
-    fields = dict(zip([field.name for field in schemas.PHRASE], columns, strict=True))
+    fields = dict(zip(schemas.PHRASE.names, columns, strict=True))
     phrases = list_column(phrase_offsets, fields, schemas.PHRASE_LIST)
     return table.append_column(schemas.PHRASES.field("phrases"), phrases)

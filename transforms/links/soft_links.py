@@ -61,6 +61,29 @@ def soften(table: pa.Table) -> list[SoftLinks]:
     return _split(joined, sides[0], sides[1], table.num_rows)
 
 
+def multiply(one: SoftLinks, other: SoftLinks) -> SoftLinks:
+    """Return the links that two aligners share, with the geometric mean of their probabilities.
+
+    The probabilities of both are multiplied, as those of experts each of whom can refuse (Hinton
+    2002); the root keeps the scale, so that a link of which both are certain is certain.
+
+    Args:
+        one: The links of an aligner.
+        other: Those of another, between the same tokens.
+
+    >>> links = SoftLinks.certain([(0, 0), (1, 1)]), SoftLinks.certain([(1, 1), (2, 0)])
+    >>> multiply(*links).source.tolist()
+    [1]
+    """
+    keys, others = ((links.source.astype(np.int64) << 32) | links.target for links in (one, other))
+    shared, first, second = np.intersect1d(keys, others, True, return_indices=True)  # noqa: FBT003
+    forward = np.sqrt(one.forward[first] * other.forward[second])
+    reverse = np.sqrt(one.reverse[first] * other.reverse[second])
+    kept = (forward > 0) | (reverse > 0)
+    shared = shared[kept]
+    return SoftLinks(shared >> 32, shared & 0xFFFFFFFF, forward[kept], reverse[kept])
+
+
 def harden(table: pa.Table, heuristic: Heuristic) -> list[SoftLinks]:
     """Return the symmetrized links of LINKED rows, as certain ones.
 

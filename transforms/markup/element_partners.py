@@ -36,10 +36,10 @@ def find_partners(
         for place, facts in enumerate(ours):
             if place in partners:
                 continue
-            found = next((other for other, its in free.items() if are_same(facts, its)), None)
-            if found is not None:
-                partners[place] = found
-                del free[found]
+            partner = next((other for other, its in free.items() if are_same(facts, its)), None)
+            if partner is not None:
+                partners[place] = partner
+                del free[partner]
     return partners
 
 

@@ -233,8 +233,8 @@ def _facts(match: re.Match[str], syntax: Syntax) -> tuple[Kind, str, str] | None
 
 
 def _key(attributes: str, names: Sequence[str]) -> str:
-    found = dict(_values(attributes)) if names and attributes else {}
-    return next((found[name] for name in names if name in found), "")
+    by_name = dict(_values(attributes)) if names and attributes else {}
+    return next((by_name[name] for name in names if name in by_name), "")
 
 
 def _values(attributes: str) -> Iterable[tuple[str, str]]:
@@ -259,10 +259,10 @@ def find_elements(tags: Sequence[Tag]) -> list[Element]:
         if tag.kind is Kind.OPEN:
             waiting.append(number)
         elif tag.kind is Kind.CLOSE:
-            found = next((place for place in reversed(waiting) if closes(tags[place], tag)), None)
-            if found is not None:
-                waiting.remove(found)
-                partner[found] = number
+            opening = next((place for place in reversed(waiting) if closes(tags[place], tag)), None)
+            if opening is not None:
+                waiting.remove(opening)
+                partner[opening] = number
     closed = set(partner.values())
     elements = []
     for number, tag in enumerate(tags):

@@ -103,7 +103,7 @@ class SyntaxCheck:
             return None
         line, raw = self.first
         named = self.fits[0]
-        found = (
+        seen = (
             f"{self.others} tags in {self.other_lines} of {self.lines} {self.unit} are {named}, "
             f"not {self.syntax.name}, the first is {raw[:80]}"
         )
@@ -111,12 +111,12 @@ class SyntaxCheck:
             raise InputError(
                 "other_syntax",
                 self.path,
-                f"expected tags of {self.syntax.name}, but {found}, and no tag is "
+                f"expected tags of {self.syntax.name}, but {seen}, and no tag is "
                 f"{self.syntax.name}; give {self.option} {named}, or write < as &lt; where it "
                 "begins no tag",
                 line,
             )
-        return f"{found}; they are taken for text"
+        return f"{seen}; they are taken for text"
 
 
 def check_lines(path: str, lines: Iterable[str], syntax: Syntax) -> str | None:

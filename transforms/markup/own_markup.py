@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.transforms.arrow.flat_columns import fields_of
+from pairweave.transforms.arrow.flat_columns import fields_of, texts_of
 from pairweave.transforms.kernels.tags.elements import ElementTags, Phrases, require_whole
-from pairweave.transforms.kernels.text.cuts import require_wordlike
+from pairweave.transforms.kernels.text.cuts import mark_wordlike, require_wordlike
 from pairweave.transforms.kernels.text.spans import FlatSpans
 from pairweave.transforms.markup.markup import (
     HTML,
@@ -16,7 +16,7 @@ from pairweave.transforms.markup.markup import (
     find_elements,
     parse_markup,
 )
-from pairweave.transforms.text.whole_words import wordlike_tokens
+from pairweave.transforms.text import codepoints
 
 # The start of a tag (RE2).
 _TAG_BEGINS = r"<[/A-Za-z_!]"
@@ -31,10 +31,16 @@ def keep_wordlike(table: pa.Table, phrases: Phrases) -> Phrases:
     """
     fits = np.ones(phrases.boxes.shape[1], np.bool_)
     for place, side in ((0, "source"), (2, "target")):
-        marks = wordlike_tokens(table.column(side), table.column(f"{side}_tokens"))
-        require_wordlike(
-            phrases.offsets, phrases.boxes[place], phrases.boxes[place + 1], *marks, fits
+        offsets, tokens = fields_of(table.column(f"{side}_tokens"))
+        wordlike = mark_wordlike(
+            *texts_of(table.column(side)),
+            offsets,
+            tokens["start"],
+            tokens["end"],
+            codepoints.properties(),
         )
+        first, behind = phrases.boxes[place : place + 2]
+        require_wordlike(phrases.offsets, first, behind, offsets, wordlike, fits)
     return phrases.only(fits)
 
 
@@ -51,8 +57,8 @@ def keep_whole(table: pa.Table, phrases: Phrases) -> Phrases:
     """
     fits: np.ndarray | None = None
     for place, side in ((0, "source"), (2, "target")):
-        found = _elements(table.column(side))
-        if found is None:
+        elements = _elements(table.column(side))
+        if elements is None:
             continue
         if fits is None:
             fits = np.ones(phrases.boxes.shape[1], np.bool_)
@@ -60,7 +66,7 @@ def keep_whole(table: pa.Table, phrases: Phrases) -> Phrases:
         require_whole(
             FlatSpans(phrases.offsets, phrases.boxes[place], phrases.boxes[place + 1]),
             FlatSpans(token_offsets, tokens["start"], tokens["end"]),
-            found,
+            elements,
             fits,
         )
     return phrases if fits is None else phrases.only(fits)

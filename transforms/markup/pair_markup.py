@@ -197,10 +197,10 @@ def _identifier(raw: str) -> str:
     if ANY_TAG.fullmatch(raw):
         return digits_of(raw)
     # The content of a native code between its tags is not an attribute.
-    found = {
+    by_name = {
         match[1]: match[2] or match[3] or "" for match in _ATTRIBUTE.finditer(raw[: raw.find(">")])
     }
-    return next((found[name] for name in _NAMING if name in found), "")
+    return next((by_name[name] for name in _NAMING if name in by_name), "")
 
 
 def _alike(one: _Facts, other: _Facts) -> bool:

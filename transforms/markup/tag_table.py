@@ -272,14 +272,14 @@ def number_pair(source: Marked, target: Marked) -> tuple[Marked, Marked, TagTabl
     """
     numbered_source, table = number_tags(source)
     elements = find_elements(target.tags)
-    found = [_entry(target, element) for element in elements]
-    numbers = _match(tuple(table.entries.values()), found)
+    entries_of_target = [_entry(target, element) for element in elements]
+    numbers = _match(tuple(table.entries.values()), entries_of_target)
     numbered_target = _numbered(target, elements, numbers)
     own = [mark for mark in map(mark_of, numbered_target.tags) if mark.number not in table.entries]
     order = (*table.order, *own)
     there = tuple(map(mark_of, numbered_target.tags))
     in_order = there == tuple(mark for mark in order if mark in frozenset(there))
-    entries = dict(sorted(zip(numbers, found, strict=True)))
+    entries = dict(sorted(zip(numbers, entries_of_target, strict=True)))
     literals = _literals({**table.entries, **entries})
     return (
         numbered_source,

@@ -16,7 +16,8 @@ from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_in_step
-from pairweave.transforms.suggestions.span_lengths import MASK, jensen_shannon, position_bin
+from pairweave.transforms.suggestions.span_lengths import jensen_shannon, position_bin
+from pairweave.transforms.symbols.mask import MASK
 from pairweave.transforms.text.tokens import TokenConfig, token_counts
 
 FACETS = ("words", "position", "masks", "operation")

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pairweave.transforms.metrics.significance import Significance, Tested
+from pairweave.transforms.metrics.significance import Tested
+from pairweave.transforms.metrics.significance_options import Significance
 
 TOKENIZERS = ("13a", "intl", "char", "zh")
 ORDERS = 4
@@ -96,13 +97,13 @@ def score_bleu(metric: Any, outputs: Sequence[str], references: References) -> S
         outputs: Outputs ``[line]``.
         references: References ``[reference][line]``; None if a line has no such reference.
     """
-    found = metric.corpus_score(outputs, references)
+    bleu = metric.corpus_score(outputs, references)
     return SacreBleu(
-        found.score,
-        tuple(found.precisions),
-        found.bp,
-        found.sys_len,
-        found.ref_len,
+        bleu.score,
+        tuple(bleu.precisions),
+        bleu.bp,
+        bleu.sys_len,
+        bleu.ref_len,
         str(metric.get_signature()),
     )
 
@@ -128,13 +129,13 @@ def compare_bleu(
     from sacrebleu.significance import PairedTest
 
     systems = [("baseline", baseline), ("output", outputs)]
-    found, signatures = {}, {}
+    results, signatures = {}, {}
     with _seeded(config.seed):
         for kind, samples in (("bs", config.resamples), ("ar", config.trials)):
             test = PairedTest(systems, {"BLEU": metric}, references, kind, samples)
             lines, scores = test()
-            found[kind], signatures[kind] = scores["BLEU"], lines["BLEU"]
-    other, one = found["bs"]
+            results[kind], signatures[kind] = scores["BLEU"], lines["BLEU"]
+    other, one = results["bs"]
     equal = one.score == other.score
     signature = signatures["ar"]
     signature.update("bs", config.resamples)
@@ -146,7 +147,7 @@ def compare_bleu(
         float(other.mean),
         float(other.ci),
         1.0 if equal else one.p_value,
-        1.0 if equal else found["ar"][1].p_value,
+        1.0 if equal else results["ar"][1].p_value,
         str(signature),
     )
 

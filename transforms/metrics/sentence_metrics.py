@@ -95,17 +95,17 @@ def evaluate_sentences(hypothesis: str, gold: str) -> SentenceScores:
             documents (``document_count_mismatch``); the gold has no bead with both sides
             (``no_gold_bead``).
     """
-    found, wanted = read_beads(hypothesis), read_beads(gold)
+    documents, wanted = read_beads(hypothesis), read_beads(gold)
     # A file without beads is one document of which nothing was aligned.
-    found = found or [[]]
-    if len(found) != len(wanted):
+    documents = documents or [[]]
+    if len(documents) != len(wanted):
         raise InputError(
             "document_count_mismatch",
             hypothesis,
-            f"holds the beads of {len(found)} documents, but {gold} those of {len(wanted)}; blank "
-            "lines part documents",
+            f"holds the beads of {len(documents)} documents, but {gold} those of {len(wanted)}; "
+            "blank lines part documents",
         )
-    counts = [score_beads(*pair) for pair in zip(found, wanted, strict=True)]
+    counts = [score_beads(*pair) for pair in zip(documents, wanted, strict=True)]
     scores = SentenceScores(len(wanted), *(sum(column) for column in zip(*counts, strict=True)))
     if not scores.gold:
         raise InputError("no_gold_bead", gold, "has no bead with sentences on both sides")

@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
-from pydantic import Field
 
-from pairweave.transforms.config import Config, StepOptions
+from pairweave.transforms.metrics.significance_options import Significance
 
 OfSums = Callable[[np.ndarray], np.ndarray]
 """Turns sums over lines, float ``[..., number]``, into figures, float ``[...]``."""
@@ -21,23 +20,6 @@ OfSums = Callable[[np.ndarray], np.ndarray]
 
 _ROUNDING = 1e-9
 """Differences within this are equal: they are summed in different orders."""
-
-
-class DrawnTestOptions(StepOptions):
-    """Draws of the tests."""
-
-    resamples: int = Field(1000, ge=1, le=1_000_000, description="of the bootstrap")
-    trials: int = Field(10_000, ge=1, le=10_000_000, description="of the randomization")
-    seed: int = Field(12345, ge=1, lt=1 << 32, description="of both tests, as sacreBLEU's")
-
-
-class Significance(DrawnTestOptions, Config):
-    """Draws of the tests; each test restarts NumPy's default generator."""
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """Return the settings of the tests for a signature, by sacreBLEU's names."""
-        return {"bs": self.resamples, "ar": self.trials, "seed": self.seed}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -225,10 +207,10 @@ class Compared(Generic[AnyScores]):
 
     def render(self) -> str:
         """Return the figures for a reader, the tests, and on the last line all as JSON."""
-        found = {
+        figures = {
             **self.scores.as_dict(),
             "baseline": self.baseline.as_dict(),
             "significance": {name: one.as_dict() for name, one in self.tested.items()},
         }
         table = render(self.tested, self.name, self.config)
-        return "\n".join([*self.scores.shown(), *table, json.dumps(found)])
+        return "\n".join([*self.scores.shown(), *table, json.dumps(figures)])

@@ -10,13 +10,8 @@ import numpy as np
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.metrics.link_metrics import version
 from pairweave.transforms.metrics.sacrebleu_scores import compare_bleu, metric_of, score_bleu
-from pairweave.transforms.metrics.significance import (
-    Compared,
-    LineSums,
-    Significance,
-    compare,
-    ratio,
-)
+from pairweave.transforms.metrics.significance import Compared, LineSums, compare, ratio
+from pairweave.transforms.metrics.significance_options import Significance
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.storage.text_lines import read_text_lines, require_equal_lines
 
@@ -90,8 +85,8 @@ def evaluate_suggestions(
         InputError: A file cannot be read, is empty (``empty``), or has another number of lines
             (``line_count_mismatch``).
     """
-    found = read_text_lines(hypothesis, keep_returns=True)
-    return _score(found, _read_gold(gold, hypothesis, len(found)), _metric(target_lang))
+    suggestions = read_text_lines(hypothesis, keep_returns=True)
+    return _score(suggestions, _read_gold(gold, hypothesis, len(suggestions)), _metric(target_lang))
 
 
 def compare_suggestions(
@@ -114,17 +109,19 @@ def compare_suggestions(
         ConfigError: See `evaluate_suggestions`.
         InputError: Likewise.
     """
-    found, other = (read_text_lines(path, keep_returns=True) for path in (hypothesis, baseline))
-    golds = _read_gold(gold, hypothesis, len(found))
-    require_equal_lines([baseline, hypothesis], [len(other), len(found)])
+    suggestions, other = (
+        read_text_lines(path, keep_returns=True) for path in (hypothesis, baseline)
+    )
+    golds = _read_gold(gold, hypothesis, len(suggestions))
+    require_equal_lines([baseline, hypothesis], [len(other), len(suggestions)])
     metric = _metric(target_lang)
     settings = {"metric": "exact_match", "nrefs": len(golds), **config.settings}
-    exact = compare(_exact_sums(found, golds), _exact_sums(other, golds), config)
+    exact = compare(_exact_sums(suggestions, golds), _exact_sums(other, golds), config)
     tested = {
-        "BLEU": compare_bleu(metric, found, other, golds, config),
+        "BLEU": compare_bleu(metric, suggestions, other, golds, config),
         "exact match": dataclasses.replace(exact, signature=signature(settings, version())),
     }
-    scores = _score(found, golds, metric)
+    scores = _score(suggestions, golds, metric)
     return Compared[SuggestionScores](
         scores, _score(other, golds, metric), baseline, tested, config
     )

@@ -16,21 +16,21 @@ def check(configuration: Mapping[str, Any], shards: Iterable[ShardFacts]) -> Non
     planned = configuration.get("model")
     watched = configuration.get("watch_model", False)
     for shard in shards:
-        found = shard.model
-        if found is None and configuration.get("aligner") != "encoder":
+        model = shard.model
+        if model is None and configuration.get("aligner") != "encoder":
             continue
-        if found is None or not (watched or found == planned):
+        if model is None or not (watched or model == planned):
             raise WorkerError(
                 f"shard {shard.shard}: expected the model "
-                f"{'to be recorded' if watched else planned}, found {found or 'none'}; delete the "
+                f"{'to be recorded' if watched else planned}, found {model or 'none'}; delete the "
                 "shard's receipt and run again"
             )
 
 
 def shards_by_model(shards: Iterable[ShardFacts]) -> dict[str, list[int]]:
     """Return the shards that each model aligned, by digest; empty if receipts name no models."""
-    found: dict[str, list[int]] = {}
+    shards_of: dict[str, list[int]] = {}
     for shard in shards:
         if shard.model is not None:
-            found.setdefault(shard.model, []).append(shard.shard)
-    return found
+            shards_of.setdefault(shard.model, []).append(shard.shard)
+    return shards_of

@@ -71,8 +71,8 @@ def end(shard: int, *, output: str, shards: int, attempt: str) -> None:
 def begun(output: str, attempt: str) -> frozenset[int]:
     """Return the shards that an attempt has begun, as far as their marks are still there."""
     names = files.list_names(files.join(output, RECEIPTS))
-    found = filter(None, map(_NAME.fullmatch, names))
-    return frozenset(int(match[1]) for match in found if match[3] == attempt)
+    matches = filter(None, map(_NAME.fullmatch, names))
+    return frozenset(int(match[1]) for match in matches if match[3] == attempt)
 
 
 def forget(output: str, attempt: str | None = None) -> None:

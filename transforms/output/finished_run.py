@@ -80,17 +80,17 @@ class FinishedRun:
             raise ConfigError(
                 f"{directory}: no {run_files.MANIFEST}; give the --output of a finished run"
             )
-        found = read_manifest(path)
-        if found["job"] not in JOBS:
+        manifest = read_manifest(path)
+        if manifest["job"] not in JOBS:
             raise ConfigError(
-                f"{directory}: a run of {found['job']} contains no pairs to show; give the "
+                f"{directory}: a run of {manifest['job']} contains no pairs to show; give the "
                 f"--output of {', '.join(JOBS[:-1])} or {JOBS[-1]}"
             )
-        run_files.check_names(found, path)
-        run = cls(directory, found, checked)
+        run_files.check_names(manifest, path)
+        run = cls(directory, manifest, checked)
         run._check_listed(path)
         if counts:
-            check_format(found, path, ANOTHER_FORMAT)
+            check_format(manifest, path, ANOTHER_FORMAT)
         return run
 
     def _check_listed(self, path: str) -> None:
@@ -240,9 +240,9 @@ class FinishedRun:
         except OSError as error:
             raise unreadable(name, error, "" if self.checked else _CHANGED) from error
         if expected is not None:
-            found = hashlib.sha256(data).hexdigest()
-            if found != expected:
-                raise WorkerError(f"{name}: expected sha256 {expected}, found {found}")
+            digest = hashlib.sha256(data).hexdigest()
+            if digest != expected:
+                raise WorkerError(f"{name}: expected sha256 {expected}, found {digest}")
         return data
 
 

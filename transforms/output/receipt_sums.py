@@ -73,12 +73,12 @@ class ReceiptSums:
     @property
     def bars(self) -> Bars:
         """Return the bars of all histograms by name and group, sorted."""
-        found: Bars = {}
+        histograms: Bars = {}
         for name, group, bar in sorted(self.histograms):
-            bars = found.setdefault(name, {}).setdefault(group, [])
+            bars = histograms.setdefault(name, {}).setdefault(group, [])
             bars += [0] * (bar + 1 - len(bars))
             bars[bar] = self.histograms[name, group, bar]
-        return found
+        return histograms
 
     @property
     def reasons(self) -> Counter[str]:
@@ -128,8 +128,8 @@ def sum_receipts(
         sums.tag_shapes.update(receipt.get("tag_shapes", {}))
         for name, groups in receipt.get("histograms", {}).items():
             for group, bars in groups.items():
-                found = {(name, group, bar): rows for bar, rows in enumerate(bars) if rows}
-                sums.histograms.update(found)
+                rows_of_bars = {(name, group, bar): rows for bar, rows in enumerate(bars) if rows}
+                sums.histograms.update(rows_of_bars)
         sums.files.extend(receipt["files"])
         sums.shards.append(_facts(receipt))
         if units is not None:

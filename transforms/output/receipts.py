@@ -24,7 +24,7 @@ from pairweave.transforms.output.run_files import (
     to_json,
     unit_receipt_name,
 )
-from pairweave.transforms.output.unit_counts import pack_reasons, pack_units
+from pairweave.transforms.output.unit_counts import count_unit_reasons, count_units
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
 
@@ -105,8 +105,8 @@ def write_shard_receipt(
         "kept": kept.num_rows,
         "kept_by_corpus": _count(kept, "corpus"),
         "rejected": _count_reasons(rejected),
-        "units": pack_units(_count_units(kept, rejected)),
-        "unit_reasons": pack_reasons(_count_unit_reasons(rejected)),
+        "units": count_units(kept, rejected),
+        "unit_reasons": count_unit_reasons(rejected),
         "counts": counts,
         "histograms": histograms,
         "files": written,
@@ -118,7 +118,8 @@ def write_shard_receipt(
     if config.translator is not None:
         receipt["translator"] = config.translator
     receipt_name = shard_receipt_name(number, config.shards)
-    files.write_bytes(files.join(config.output, receipt_name), to_json(receipt))
+    encoded = to_json(receipt)
+    files.write_bytes(files.join(config.output, receipt_name), encoded)
     if config.attempt:
         attempt_marks.end(
             number, output=config.output, shards=config.shards, attempt=config.attempt
@@ -153,7 +154,8 @@ def write_unit_receipt(
         receipt["band_edge"] = list(edge)
     if exchanged is not None:
         receipt["exchanged_sides"] = list(exchanged)
-    files.write_bytes(files.join(output, unit_receipt_name(unit)), to_json(receipt))
+    receipt_name, encoded = unit_receipt_name(unit), to_json(receipt)
+    files.write_bytes(files.join(output, receipt_name), encoded)
 
 
 def unread_units(output: str, plan: str, units: int) -> frozenset[int]:
@@ -225,8 +227,8 @@ def read_unit_receipts(output: str, plan: str, units: Iterable[int]) -> dict[int
     """
     wanted = list(units)
     with ThreadPoolExecutor(max_workers=REQUESTS) as pool:
-        found = pool.map(lambda unit: read_unit_receipt(output, plan, unit), wanted)
-        return dict(zip(wanted, found, strict=True))
+        receipts = pool.map(lambda unit: read_unit_receipt(output, plan, unit), wanted)
+        return dict(zip(wanted, receipts, strict=True))
 
 
 def _shard_receipt(
@@ -278,20 +280,3 @@ def _count_reasons(rejected: pa.Table) -> list[dict[str, object]]:
     columns = [rejected.column(name).cast(pa.string()).to_pylist() for name in names]
     counter = Counter(zip(*columns, strict=True))
     return [{**dict(zip(names, key, strict=True)), "rows": counter[key]} for key in sorted(counter)]
-
-
-def _count_unit_reasons(rejected: pa.Table) -> list[tuple[int, str, int]]:
-    """Count rejected rows as (unit, reason, rejected), for each unit and reason."""
-    reasons = rejected.column("reason").cast(pa.string()).to_pylist()
-    counter = Counter(zip(rejected.column("unit").to_pylist(), reasons, strict=True))
-    return [(*key, counter[key]) for key in sorted(counter)]
-
-
-def _count_units(kept: pa.Table, rejected: pa.Table) -> list[list[int]]:
-    """Count rows as [unit, kept, rejected], for each unit."""
-    kept_units = Counter(kept.column("unit").to_pylist())
-    rejected_units = Counter(rejected.column("unit").to_pylist())
-    return [
-        [unit, kept_units[unit], rejected_units[unit]]
-        for unit in sorted({*kept_units, *rejected_units})
-    ]

@@ -19,10 +19,15 @@ DATA = "data"
 REJECTS = "rejects"
 MODELS = "models"
 
-FIT = "fit"
-"""The job that writes a model and rejects, but no rows."""
+WRITES_ROWS = "writes_rows"
+"""The entry of a plan that is false if the job writes a model and rejects, but no rows."""
 
 Json = dict[str, Any]
+
+
+def writes_rows(plan: Mapping[str, object]) -> bool:
+    """Tell whether the job of a plan writes rows."""
+    return bool(plan.get(WRITES_ROWS, True))
 
 
 def plan_digest(plan: Mapping[str, object]) -> str:
@@ -162,11 +167,11 @@ def check_file(output: str, entry: Mapping[str, object]) -> None:
         data = files.read_bytes(path)
     except OSError as error:
         raise WorkerError(f"{name}: was written, but cannot be read now: {error}") from error
-    found = hashlib.sha256(data).hexdigest()
-    if len(data) != entry["bytes"] or found != entry["sha256"]:
+    digest = hashlib.sha256(data).hexdigest()
+    if len(data) != entry["bytes"] or digest != entry["sha256"]:
         raise WorkerError(
             f"{name}: expected {entry['bytes']} bytes with sha256 {entry['sha256']}, "
-            f"found {len(data)} bytes with {found}"
+            f"found {len(data)} bytes with {digest}"
         )
 
 

@@ -7,6 +7,7 @@ units. Above `PACKED` entries they are therefore compressed: 15,000 units take 6
 
 import base64
 import binascii
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -26,6 +27,21 @@ so many.
 
 _CODEC = pa.Codec("zstd", compression_level=3)
 _NUMBER = np.dtype("<i4")
+
+
+def count_units(kept: pa.Table, rejected: pa.Table) -> object:
+    """Count rows (`transforms.schemas.ROWS`) by unit, as `pack_units` does."""
+    kept_units = Counter(kept.column("unit").to_pylist())
+    rejected_units = Counter(rejected.column("unit").to_pylist())
+    units = sorted({*kept_units, *rejected_units})
+    return pack_units([(unit, kept_units[unit], rejected_units[unit]) for unit in units])
+
+
+def count_unit_reasons(rejected: pa.Table) -> object:
+    """Count rejected rows by unit and reason, as `pack_reasons` does."""
+    reasons = rejected.column("reason").cast(pa.string()).to_pylist()
+    counter = Counter(zip(rejected.column("unit").to_pylist(), reasons, strict=True))
+    return pack_reasons([(*key, counter[key]) for key in sorted(counter)])
 
 
 def pack_units(counts: Sequence[Sequence[int]]) -> object:
@@ -61,13 +77,13 @@ def unpack_reasons(value: object) -> dict[str, np.ndarray]:
     """
     if isinstance(value, Mapping):
         return {reason: _unpack(packed, 2) for reason, packed in value.items()}
-    found: dict[str, list[list[object]]] = {}
+    entries_of: dict[str, list[list[object]]] = {}
     for entry in _entries(value, 3):
         unit, reason, rows = entry
         if not isinstance(reason, str):
             raise WorkerError(f"expected the name of a reason, found {reason!r}")
-        found.setdefault(reason, []).append([unit, rows])
-    return {reason: _unpack(entries, 2) for reason, entries in found.items()}
+        entries_of.setdefault(reason, []).append([unit, rows])
+    return {reason: _unpack(entries, 2) for reason, entries in entries_of.items()}
 
 
 def _pack(counts: Sequence[Sequence[int]]) -> dict[str, object]:

@@ -121,11 +121,12 @@ def write_shard(output: ShardOutput, config: WriteConfig) -> str:
         counts |= shard.notes.agreement.counts()
     check_declared(counts)
     written = []
-    tables = {rejects_name(number, config.shards): rejects_of(shard.rejected)}
+    data_path, rejects_path = data_name(number, config.shards), rejects_name(number, config.shards)
+    tables = {rejects_path: rejects_of(shard.rejected)}
     data = output.data
     if data is not None:
         data = with_origin(data, shard.kept) if config.origin else data
-        tables = {data_name(number, config.shards): data, **tables}
+        tables = {data_path: data, **tables}
     for path, table in tables.items():
         encoded = encode_parquet(table, config.signature, shard.notes.model)
         files.write_bytes(files.join(config.output, path), encoded)

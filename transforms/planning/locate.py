@@ -21,7 +21,7 @@ from pairweave.transforms.storage.byte_streams import COMPRESSIONS
 from pairweave.transforms.units import CorpusInput
 
 # Line-parallel text may have any extension except these, which belong to other formats.
-_NO_TEXT = frozenset({".bz2", ".xz", ".zip", ".7z", ".tar", ".tgz", ".lz4", ".br", ".z"})
+_NO_TEXT = frozenset({".zip", ".7z", ".tar", ".tgz", ".lz4", ".br", ".z"})
 _SIDES: dict[str, tuple[str, str | None]] = {
     "source": ("source_input", None),
     "target": ("target_input", None),
@@ -244,10 +244,11 @@ def _may_be_compressed(kind: str) -> bool:
 
 def _supported() -> str:
     found = registry.extensions()
+    packed = f"{', '.join(list(COMPRESSIONS)[:-1])} or {list(COMPRESSIONS)[-1]}"
     plain = " or ".join(ending for ending, each in found.items() if not each.compressed)
     return (
-        f"supported: {', '.join(found)}, each also as .gz or .zst except {plain}; and "
-        "line-parallel text by source_input and target_input, plain, .gz or .zst"
+        f"supported: {', '.join(found)}, each also as {packed} except {plain}; "
+        f"and line-parallel text by source_input and target_input, plain, {packed}"
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.formats import registry
+from pairweave.transforms.merged_notices import merged
 from pairweave.transforms.planning.earlier_run import check_shard
 from pairweave.transforms.planning.locate import FileGroup, LocatedFile, locate
 from pairweave.transforms.planning.other_tags import other_tag_notices
@@ -118,7 +119,7 @@ def make_plan(
         for file, scan in zip(group.files, found, strict=True):
             notices.extend(_notices(file.name, scan, group.inline_tags()))
         notices.extend(_duplicate_notices(group, found, seen))
-    return Plan(tuple(planned), tuple(units), tuple(notices))
+    return Plan(tuple(planned), tuple(units), merged(notices))
 
 
 def _check_links_field(group: FileGroup) -> None:
@@ -309,6 +310,14 @@ def _notices(name: str, scan: Scan, inline_tags: str) -> Iterator[Notice]:
             scan.rows_with_tags,
             f"inline tags are removed from {scan.rows_with_tags} rows; "
             "pairweave augment --inline_tags index keeps them",
+        )
+    if scan.untranslatable:
+        yield Notice(
+            "not_for_translation",
+            name,
+            scan.untranslatable,
+            f"{scan.untranslatable} segments without a target are marked as not to be translated "
+            "and are not counted as pairs",
         )
     if not scan.rows:
         what = "zero bytes" if not scan.bytes else "no rows"

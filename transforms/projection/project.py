@@ -7,7 +7,6 @@ once, and the target's text is unchanged.
 
 import bisect
 import dataclasses
-import functools
 import itertools
 from collections.abc import Sequence
 
@@ -16,13 +15,25 @@ import regex
 
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.links import projection
-from pairweave.transforms.kernels.text import utf8
+from pairweave.transforms.kernels.links.projection_evidence import (
+    THOUSAND,
+    Characters,
+    LinkMasses,
+    TokenizedText,
+)
 from pairweave.transforms.links.soft_links import SoftLinks
-from pairweave.transforms.markup.markup import Marked, find_elements
+from pairweave.transforms.markup.markup import Element, Marked, Tag, find_elements
 from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.projection import hanneman_dinu
-from pairweave.transforms.projection.tag_nesting import Spans, find_parents, order_tags, settle
-from pairweave.transforms.text import codepoints
+from pairweave.transforms.projection.characters import characters
+from pairweave.transforms.projection.projection_weights import ProjectionWeights, shipped_weights
+from pairweave.transforms.projection.tag_nesting import (
+    Spans,
+    find_parents,
+    find_relations,
+    order_tags,
+    settle,
+)
 from pairweave.transforms.text.whole_words import join_numbers
 
 RULES = ("best", "paper")
@@ -30,8 +41,28 @@ RULES = ("best", "paper")
 Tokens = Sequence[tuple[int, int]]
 """Half-open ranges of code points, ascending, disjoint and not empty."""
 
-_STOPS = ".!?:;…。！？：；"  # noqa: RUF001 - full-width marks are meant
 _JOINERS = "'-\N{RIGHT SINGLE QUOTATION MARK}\N{NON-BREAKING HYPHEN}"
+
+
+_TURN = regex.compile(r"(?<=\p{Ll}\p{Ll}|[.:;,!?)\]»”])(?=\p{Lu})")
+
+_ADDRESS = regex.compile(r"[/\\@_%${}=&#]|www\.")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Placed:
+    """A translation with the tags of its source.
+
+    Attributes:
+        marked: The translation with the tags.
+        order: For each tag of the source, its number among the tags of the translation.
+        confidences: For each tag of the source, the share of tags placed on such evidence that are
+            where people put them, in [0, 1]; empty for the rules ``paper``.
+    """
+
+    marked: Marked
+    order: tuple[int, ...]
+    confidences: tuple[float, ...]
 
 
 def project_tags(
@@ -41,6 +72,7 @@ def project_tags(
     target_tokens: Tokens,
     links: SoftLinks,
     rules: str = "best",
+    weights: ProjectionWeights | None = None,
 ) -> Marked:
     """Project the tags of a source onto its translation.
 
@@ -51,8 +83,10 @@ def project_tags(
             no tag is inside a token.
         target_tokens: Tokens of the translation.
         links: Links between them. ``paper`` ignores their probabilities.
-        rules: ``best``: spans of the largest link mass (`transforms.kernels.links.projection`).
-            ``paper``: `transforms.projection.hanneman_dinu`.
+        rules: ``best``: the places for which the most evidence speaks
+            (`transforms.kernels.links.projection`). ``paper``:
+            `transforms.projection.hanneman_dinu`.
+        weights: Weights of the evidence for ``best``; the shipped ones by default.
 
     Returns:
         The translation with the source's tags, each once, nested as in the source. No tag is
@@ -68,46 +102,119 @@ def project_tags(
     >>> str(project_tags(parse_markup("a <b>green</b> house"), "une maison verte", *tokens, links))
     'une maison <b>verte</b>'
     """
+    return place_tags(
+        source, target_text, source_tokens, target_tokens, links, rules, weights
+    ).marked
+
+
+def place_tags(
+    source: Marked,
+    target_text: str,
+    source_tokens: Tokens,
+    target_tokens: Tokens,
+    links: SoftLinks,
+    rules: str = "best",
+    weights: ProjectionWeights | None = None,
+) -> Placed:
+    """Project the tags of a source, and say how sure each is; otherwise as `project_tags`."""
     require_choice("rules", rules, RULES)
     _require_inside(links, len(source_tokens), len(target_tokens))
     if not source.tags:
-        return Marked(target_text, ())
-    cut_source, cut_target = cut_tokens(source, target_text, source_tokens, target_tokens)
-    if (len(cut_source), len(cut_target)) != (len(source_tokens), len(target_tokens)):
-        links = _cut_links(links, source_tokens, target_tokens, cut_source, cut_target)
-    cut_target, links = _join_numbers(source, target_text, cut_source, cut_target, links)
+        return Placed(Marked(target_text, ()), (), ())
+    sides = lay_out(source, target_text, source_tokens, target_tokens, links)
     elements = find_elements(source.tags)
     parents = find_parents(elements)
     starts = np.array([element.start for element in elements], np.int64)
     ends = np.array([element.end for element in elements], np.int64)
-    new_starts, new_ends, places, gains = projection.place_elements(
-        projection.TokenizedText(*_bounds(cut_source), _points(source.text)),
-        projection.TokenizedText(*_bounds(cut_target), _points(target_text)),
-        projection.LinkMasses(
+    confidences: tuple[float, ...] = ()
+    if rules == "paper":
+        placed = hanneman_dinu.place_elements(
+            elements,
+            len(target_text),
+            _tokens(sides[0]),
+            _tokens(sides[1]),
+            sides[2].sources,
+            sides[2].targets,
+        )
+        spans = Spans([start for start, _ in placed], [end for _, end in placed])
+        nested = False
+    else:
+        weights = shipped_weights() if weights is None else weights
+        relations = find_relations(elements)
+        every = projection.Elements(starts, ends, _keyed(source, elements), relations)
+        new_starts, new_ends, margins, nested = projection.place_elements(
+            *sides, every, weights.arrays()
+        )
+        spans = Spans(new_starts.tolist(), new_ends.tolist())
+        confidences = _confidences(elements, margins.tolist(), weights)
+    if not nested:
+        spans.places, spans.gains = projection.gains_of_elements(*sides[:3], starts, ends)
+        settle(elements, parents, spans)
+    ordered = order_tags(elements, parents, spans)
+    tags = [_moved(source.tags[tag], offset) for tag, offset in ordered]
+    order = [0] * len(ordered)
+    for place, (tag, _) in enumerate(ordered):
+        order[tag] = place
+    return Placed(Marked(target_text, tuple(tags)), tuple(order), confidences)
+
+
+def lay_out(
+    source: Marked,
+    target_text: str,
+    source_tokens: Tokens,
+    target_tokens: Tokens,
+    links: SoftLinks,
+) -> tuple[TokenizedText, TokenizedText, LinkMasses, Characters]:
+    """Return a pair as the kernels read it, with its tokens cut at the source's tags.
+
+    Args:
+        source: The source with its tags.
+        target_text: The translation.
+        source_tokens: As for `project_tags`.
+        target_tokens: Likewise.
+        links: Links between them.
+    """
+    cut_source, cut_target = cut_tokens(source, target_text, source_tokens, target_tokens)
+    if (len(cut_source), len(cut_target)) != (len(source_tokens), len(target_tokens)):
+        links = _cut_links(links, source_tokens, target_tokens, cut_source, cut_target)
+    cut_target, links = _join_numbers(source, target_text, cut_source, cut_target, links)
+    return (
+        TokenizedText(*_bounds(cut_source), _points(source.text)),
+        TokenizedText(*_bounds(cut_target), _points(target_text)),
+        LinkMasses(
             links.source,
             links.target,
             _thousandths(links.forward),
             _thousandths(links.reverse),
         ),
-        _shapes(),
-        starts,
-        ends,
+        characters(),
     )
-    if rules == "paper":
-        placed = hanneman_dinu.place_elements(
-            elements, len(target_text), cut_source, cut_target, links.source, links.target
-        )
-        spans = Spans([start for start, _ in placed], [end for _, end in placed], places, gains)
-    else:
-        spans = Spans(new_starts.tolist(), new_ends.tolist(), places, gains)
-    settle(elements, parents, spans)
-    return Marked(
-        target_text,
-        tuple(
-            dataclasses.replace(source.tags[number], offset=offset)
-            for number, offset in order_tags(elements, parents, spans)
-        ),
-    )
+
+
+def _keyed(source: Marked, elements: Sequence[Element]) -> np.ndarray:
+    """Tell which elements have tags with an id, bool ``[element]``."""
+    return np.array([bool(source.tags[element.first].key) for element in elements], np.bool_)
+
+
+def _moved(tag: Tag, offset: int) -> Tag:
+    return Tag(tag.kind, tag.name, tag.key, tag.raw, offset)
+
+
+def _tokens(text: TokenizedText) -> list[tuple[int, int]]:
+    return list(zip(text.starts.tolist(), text.ends.tolist(), strict=True))
+
+
+def _confidences(
+    elements: Sequence[Element], margins: Sequence[int], weights: ProjectionWeights
+) -> tuple[float, ...]:
+    """Return the confidence of each tag: that of its element."""
+    found = {}
+    for element, margin in zip(elements, margins, strict=True):
+        confidence = weights.confidence(margin)
+        for number in (element.opening, element.closing):
+            if number is not None:
+                found[number] = confidence
+    return tuple(found[number] for number in sorted(found))
 
 
 def _require_inside(links: SoftLinks, source: int, target: int) -> None:
@@ -143,8 +250,8 @@ def cut_tokens(
     ([(0, 4), (4, 8)], [(0, 4), (4, 8)])
     """
     offsets = sorted({tag.offset for tag in source.tags})
-    cuts: set[int] = set()
-    inside = False
+    cuts = _glued(source.text, target_text, target_tokens) if source.tags else set()
+    inside = bool(cuts)
     token_starts = [start for start, _ in source_tokens]
     for at in offsets:
         number = bisect.bisect_left(token_starts, at) - 1
@@ -161,6 +268,34 @@ def cut_tokens(
     if not inside:
         return source_tokens, target_tokens
     return _cut_at(source_tokens, offsets), _cut_at(target_tokens, sorted(cuts))
+
+
+def _glued(source_text: str, text: str, tokens: Tokens) -> set[int]:
+    """Return the places where a capital behind small letters or a mark begins another word.
+
+    A translation without its tags has two words in one where only a tag was between them
+    (``l'ongletFichier``, ``Variante :Type``). What the source has, too, is one word
+    (``LibreOffice``), and so is what looks like an address or a path.
+    """
+    turns = [match.start() for match in _TURN.finditer(text)]
+    if not turns:
+        return set()
+    known = source_text.casefold()
+    starts = [start for start, _ in tokens]
+    cuts = set()
+    for at in turns:
+        number = bisect.bisect_left(starts, at) - 1
+        if number < 0 or tokens[number][1] <= at:
+            continue
+        start, end = tokens[number]
+        if text[start:end].casefold() not in known and not _ADDRESS.search(_run(text, at)):
+            cuts.add(at)
+    return cuts
+
+
+def _run(text: str, at: int) -> str:
+    """Return the characters around an offset up to the next white space on each side."""
+    return text[:at].rpartition(" ")[2] + text[at:].partition(" ")[0]
 
 
 def _likely_cuts(text: str, token: tuple[int, int], left: str, right: str) -> set[int]:
@@ -288,23 +423,8 @@ def _bounds(tokens: Tokens) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _thousandths(probabilities: np.ndarray) -> np.ndarray:
-    return np.rint(probabilities * projection.THOUSAND).astype(np.int64)
+    return np.rint(probabilities * THOUSAND).astype(np.int64)
 
 
 def _points(text: str) -> np.ndarray:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-
-
-@functools.cache
-def _shapes() -> np.ndarray:
-    """Return class and flags of every code point (`transforms.kernels.links.projection`), uint8."""
-    properties = codepoints.properties()
-    shapes = np.full(len(properties), projection.OTHER, np.uint8)
-    shapes[properties & utf8.WORD != 0] = projection.WORD
-    shapes[properties & utf8.WHITE != 0] = projection.WHITE
-    everything = np.arange(len(properties), dtype=np.uint32).tobytes()
-    for match in regex.finditer(r"\p{Lu}+", everything.decode("utf-32-le", "surrogatepass")):
-        shapes[slice(*match.span())] |= projection.UPPER
-    shapes[[ord(mark) for mark in _STOPS]] |= projection.STOP
-    shapes.flags.writeable = False
-    return shapes

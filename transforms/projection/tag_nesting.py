@@ -1,8 +1,8 @@
 """Nesting of projected elements: elements that nest in the source nest in the target.
 
-Elements are placed independently; here an outer element is extended until it contains its inner
-ones, overlapping siblings are separated with the least loss, and tags at one offset are ordered by
-the tree.
+Where elements were placed independently, or no choice of candidates nests, an outer element is
+extended until it contains its inner ones, and overlapping siblings are separated with the least
+loss. Tags at one offset are ordered by the tree.
 """
 
 import dataclasses
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pairweave.transforms.kernels.links.projection_choice import APART, FREE, HELD, HOLDS
 from pairweave.transforms.markup.markup import Element, Form
 
 
@@ -27,8 +28,8 @@ class Spans:
 
     starts: list[int]
     ends: list[int]
-    places: np.ndarray
-    gains: np.ndarray
+    places: np.ndarray = dataclasses.field(default_factory=lambda: np.empty(0, np.int64))
+    gains: np.ndarray = dataclasses.field(default_factory=lambda: np.empty((0, 0), np.int64))
 
 
 def find_parents(elements: Sequence[Element]) -> list[int | None]:
@@ -48,6 +49,30 @@ def find_parents(elements: Sequence[Element]) -> list[int | None]:
         if element.form is Form.PAIR:
             around.append(number)
     return parents
+
+
+def find_relations(elements: Sequence[Element]) -> np.ndarray:
+    """Return what each element is to each other (`transforms.kernels.links.projection_choice`).
+
+    Returns:
+        int8 ``[element, element]``.
+
+    >>> from pairweave.transforms.markup.markup import find_elements, parse_markup
+    >>> find_relations(find_elements(parse_markup("<a>x<b>y</b></a><d/>").tags)).tolist()
+    [[0, 1, 3], [2, 0, 3], [3, 3, 0]]
+    """
+    if len(elements) == 1:
+        return np.zeros((1, 1), np.int8)
+    first = np.array([element.first for element in elements], np.int64)
+    last = np.array([_last(element) for element in elements], np.int64)
+    pair = np.array([element.form is Form.PAIR for element in elements], np.bool_)
+    relations = np.full((len(elements), len(elements)), FREE, np.int8)
+    holds = pair[:, None] & (first[:, None] < first) & (last < last[:, None])
+    before = (last[:, None] < first) & (pair[:, None] | pair)
+    relations[holds] = HOLDS
+    relations[holds.T] = HELD
+    relations[before | before.T] = APART
+    return relations
 
 
 def settle(elements: Sequence[Element], parents: Sequence[int | None], spans: Spans) -> None:

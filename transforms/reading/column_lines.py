@@ -207,12 +207,12 @@ def decode(
         if row in absent:
             texts.append(None)
             continue
-        found = _decode_one(lines, stretch.first + row, start, end, side, max_line_bytes)
-        if isinstance(found, Problem):
-            problems.setdefault(row, found)
+        text = _decode_one(lines, stretch.first + row, start, end, side, max_line_bytes)
+        if isinstance(text, Problem):
+            problems.setdefault(row, text)
             texts.append(None)
         else:
-            texts.append(found)
+            texts.append(text)
     return pa.array(texts, pa.string())
 
 

@@ -49,8 +49,8 @@ def first_entity(text: str) -> re.Match[str] | None:
     >>> first_entity("AT&T; don&#39;t").group()
     '&#39;'
     """
-    found = (match for match in _ENTITY.finditer(text) if match[3] is None or _name(match))
-    return next(found, None)
+    entities = (match for match in _ENTITY.finditer(text) if match[3] is None or _name(match))
+    return next(entities, None)
 
 
 def decode_entities(text: str) -> str:
@@ -116,9 +116,9 @@ class CharacterRules:
             text: The text, without parsed tags.
             side: ``source``, ``target`` or ``translation``, for the message.
         """
-        if self.entities == "reject" and (found := first_entity(text)):
-            where = f"at character {found.start()}"
-            return Problem(Reject.HTML_ENTITY, f"{side}: {found.group()} {where}")
+        if self.entities == "reject" and (entity := first_entity(text)):
+            where = f"at character {entity.start()}"
+            return Problem(Reject.HTML_ENTITY, f"{side}: {entity.group()} {where}")
         made = text
         if self.entities == "decode":
             made = decode_entities(text)
@@ -130,9 +130,11 @@ class CharacterRules:
     def _decoded_problem(self, text: str, made: str, side: str) -> Problem | None:
         if made == text:
             return None
-        found = (_NO_TEXT_IN_LINE if self.in_line else _NO_TEXT).search(made)
-        if found is not None:
-            what = f"U+{ord(found.group()):04X} at character {found.start()}, from an HTML entity"
+        control = (_NO_TEXT_IN_LINE if self.in_line else _NO_TEXT).search(made)
+        if control is not None:
+            what = (
+                f"U+{ord(control.group()):04X} at character {control.start()}, from an HTML entity"
+            )
             return Problem(Reject.CONTROL_CHAR, f"{side}: {what}")
         if self.syntax is not None and "<" in made:
             syntax = find_syntax(self.syntax)
@@ -146,15 +148,15 @@ class CharacterRules:
         return None
 
     def _controlled(self, text: str, side: str) -> str | Problem:
-        found = _C1.search(text)
-        if found is None or self.controls == "keep":
+        control = _C1.search(text)
+        if control is None or self.controls == "keep":
             return text
         if self.controls == "mend":
             text = text.translate(_WINDOWS)
-            found = _C1.search(text)
-            if found is None:
+            control = _C1.search(text)
+            if control is None:
                 return text
-        what = f"U+{ord(found.group()):04X} at character {found.start()}"
+        what = f"U+{ord(control.group()):04X} at character {control.start()}"
         more = ", not a character of windows-1252" if self.controls == "mend" else ""
         return Problem(Reject.CONTROL_CHAR, f"{side}: {what}{more}")
 
@@ -219,8 +221,8 @@ def with_c1(texts: pa.Array) -> np.ndarray:
     marks = np.zeros(len(texts), np.bool_)
     data, offsets = texts_of(pc.fill_null(texts, ""))
     data = data[offsets[0] : offsets[-1]]
-    found = np.flatnonzero((data[:-1] == 0xC2) & ((data[1:] & 0xE0) == 0x80))
-    marks[np.searchsorted(offsets - offsets[0], found, side="right") - 1] = True
+    places = np.flatnonzero((data[:-1] == 0xC2) & ((data[1:] & 0xE0) == 0x80))
+    marks[np.searchsorted(offsets - offsets[0], places, side="right") - 1] = True
     return marks
 
 
@@ -245,15 +247,20 @@ def count_characters(batch: pa.RecordBatch) -> Counter[str]:
     counts: Counter[str] = Counter()
     is_open = batch.column("reason").is_null().to_numpy(zero_copy_only=False)
     for side in SIDES:
+        texts = batch.column(side)
+        if texts.null_count == len(texts):
+            continue
         for kind, find in _KINDS.items():
-            found = int(np.count_nonzero(find(batch.column(side)) & is_open))
-            if found:
-                counts[f"{kind}_{side}"] = found
+            number = int(np.count_nonzero(find(texts) & is_open))
+            if number:
+                counts[f"{kind}_{side}"] = number
     return counts
 
 
 def character_notices(
-    units: Iterable[Mapping[str, Any]], counts: Mapping[int, Mapping[str, int]]
+    units: Iterable[Mapping[str, Any]],
+    counts: Mapping[int, Mapping[str, int]],
+    files: Mapping[tuple[str, str], str] | None = None,
 ) -> Iterator[Notice]:
     """Yield notices on the number of texts with such characters, by file and side.
 
@@ -262,15 +269,18 @@ def character_notices(
     Args:
         units: The units of a plan.
         counts: `count_characters` of each unit, by its number.
+        files: The file with the texts of a side, by the file of its unit and the side, where it is
+            another.
     """
     rows: Counter[str] = Counter()
-    found: Counter[tuple[str, str, str]] = Counter()
+    numbers: Counter[tuple[str, str, str]] = Counter()
     for unit in units:
         rows[unit["file"]] += unit["rows"]
         for name, number in counts.get(unit["index"], {}).items():
             kind, _, side = name.rpartition("_")
-            found[unit["file"], side, kind] += number
-    for (file, side, kind), number in sorted(found.items()):
+            numbers[unit["file"], side, kind] += number
+    for (file, side, kind), number in sorted(numbers.items()):
         if kind == CONTROLS or number >= MANY * rows[file]:
             texts = f"{number:,} of {rows[file]:,} {side}s"
-            yield Notice(kind, file, number, _ABOUT[kind].format(texts))
+            name = (files or {}).get((file, side), file)
+            yield Notice(kind, name, number, _ABOUT[kind].format(texts))

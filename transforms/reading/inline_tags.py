@@ -109,10 +109,10 @@ def treat_texts(
     if unit.inline_tags == "raw":
         return _columns(columns, {}, dict(problems), unit, rules)
     syntax = find_syntax(unit.inline_syntax)
-    found = dict(problems)
+    all_problems = dict(problems)
     pairs: dict[int, InlinePair] = {}
     for row in _rows_with_tags(texts):
-        if row in found:
+        if row in all_problems:
             continue
         source, target = columns["source"][row], columns["target"][row]
         if source is not None and target is not None:
@@ -124,7 +124,7 @@ def treat_texts(
         translation = columns.get("translation", [None] * (row + 1))[row]
         if translation is not None:
             columns["translation"][row] = parse_markup(translation, syntax).text
-    return _columns(columns, pairs, found, unit, rules)
+    return _columns(columns, pairs, all_problems, unit, rules)
 
 
 def treat_pairs(
@@ -200,15 +200,15 @@ def _mended(
     """
     mended = dict(pairs)
     for row, pair in pairs.items():
-        found = [
+        sides = [
             rules.apply_marked(marked, side)
             for side, marked in (("source", pair.source), ("target", pair.target))
         ]
-        wrong = next((one for one in found if isinstance(one, Problem)), None)
+        wrong = next((one for one in sides if isinstance(one, Problem)), None)
         if wrong is not None:
             problems.setdefault(row, wrong)
             continue
-        source, target = (one for one in found if isinstance(one, Marked))
+        source, target = (one for one in sides if isinstance(one, Marked))
         mended[row] = InlinePair(
             source,
             target,

@@ -33,9 +33,9 @@ def select(wanted: str, languages: Iterable[str]) -> list[int]:
     >>> select("en", ["de", "en-US", "en-GB"]), select("en", ["en-US", "en"])
     ([1, 2], [1])
     """
-    found = list(languages)
-    equal = [place for place, name in enumerate(found) if normal(name) == normal(wanted)]
-    return equal or [place for place, name in enumerate(found) if matches(wanted, name)]
+    names = list(languages)
+    equal = [place for place, name in enumerate(names) if normal(name) == normal(wanted)]
+    return equal or [place for place, name in enumerate(names) if matches(wanted, name)]
 
 
 def require_languages(found: Sequence[str], wanted: Sequence[str], name: str) -> None:

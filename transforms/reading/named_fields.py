@@ -60,7 +60,7 @@ def find_fields(first: Sequence[str], file: ScanRequest) -> tuple[Columns, int]:
             f"wanted columns {', '.join(wanted)}; the first line has {count} "
             f"{'field' if count == 1 else 'fields'}; see source_field and field_count",
         )
-    source, target, *found = wanted
+    source, target, *others = wanted
     columns = Columns(
         source,
         target,
@@ -68,6 +68,6 @@ def find_fields(first: Sequence[str], file: ScanRequest) -> tuple[Columns, int]:
         field_count=count,
         paragraphs=False,
         origin=False,
-        **dict(zip(given, found, strict=True)),
+        **dict(zip(given, others, strict=True)),
     )
     return columns, header

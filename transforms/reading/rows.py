@@ -87,14 +87,14 @@ def control_problem(
     text: str, side: str, raw: bytes, *, start: int = 0, multiline: bool
 ) -> Problem | None:
     """Return the problem of a decoded text with a control character, or None."""
-    found = (_CONTROL_IN_FIELD if multiline else _CONTROL_IN_LINE).search(text)
-    if found is None:
+    control = (_CONTROL_IN_FIELD if multiline else _CONTROL_IN_LINE).search(text)
+    if control is None:
         return None
-    place = start + len(text[: found.start()].encode())
+    place = start + len(text[: control.start()].encode())
     unit = "text" if multiline else "line"
     return Problem(
         Reject.CONTROL_CHAR,
-        f"{side}: U+{ord(found.group()):04X} at byte {place} of the {unit}",
+        f"{side}: U+{ord(control.group()):04X} at byte {place} of the {unit}",
         raw[:RAW_BYTES],
     )
 
@@ -142,6 +142,7 @@ class RowMaker:
         """
         self._unit = unit
         self._rules = CharacterRules.of(unit, in_line=in_line)
+        self._treats_texts = unit.inline_tags != "raw" or bool(self._rules)
         self._names = [
             pa.array([name])
             for name in (unit.corpus, unit.source_lang, unit.target_lang, unit.file)
@@ -181,7 +182,7 @@ class RowMaker:
             texts = {side: column for side, column in texts.items() if side not in LINK_SIDES}
         if inline is not None:
             treated = treat_pairs(texts, inline, problems, unit, self._rules)
-        elif unit.inline_tags != "raw" or self._rules:
+        elif self._treats_texts:
             treated = treat_texts(texts, problems, unit, self._rules)
         else:
             treated = TextColumns(texts, texts, None, problems)

@@ -19,15 +19,30 @@ from pairweave.transforms.storage.byte_streams import (
 )
 from pairweave.transforms.units import Columns, CorpusInput, ReadLimits
 
+ZIP_ADVICE = "give one of OPUS for Moses with input, and unpack any other"
+HTML_ADVICE = "extract its text first, a paragraph a line, and give it to bitext"
+
 # First bytes of files other than UTF-8 text, in which every line would be rejected.
 NOT_TEXT = (
     (b"\xff\xfe", "unsupported_charset", "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"),
     (b"\xfe\xff", "unsupported_charset", "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"),
     (b"\x1f\x8b\x08", "unsupported_format", "gzip data without the extension .gz"),
     (b"\x28\xb5\x2f\xfd", "unsupported_format", "Zstandard data without the extension .zst"),
-    (b"\xfd7zXZ\x00", "unsupported_format", "xz data; use .gz or .zst"),
-    (b"PK\x03\x04", "unsupported_format", "a zip archive; unpack it"),
+    (b"\xfd7zXZ\x00", "unsupported_format", "xz data without the extension .xz"),
+    *(
+        (b"BZh%d1AY&SY" % level, "unsupported_format", "bzip2 data without the extension .bz2")
+        for level in range(1, 10)
+    ),
+    (b"PK\x03\x04", "unsupported_format", f"a zip archive; {ZIP_ADVICE}"),
     (b"PAR1", "unsupported_format", "Parquet without the extension .parquet"),
+    (b"%PDF-", "unsupported_format", "a PDF file; extract its text first"),
+    (b"\x89PNG", "unsupported_format", "an image"),
+    (b"\xff\xd8\xff", "unsupported_format", "an image"),
+    (b"\x7fELF", "unsupported_format", "a program"),
+    (b"SQLite format 3\0", "unsupported_format", "a SQLite database; export its rows as TSV"),
+    (b"<!DOCTYPE html", "unsupported_format", f"an HTML page; {HTML_ADVICE}"),
+    (b"<!doctype html", "unsupported_format", f"an HTML page; {HTML_ADVICE}"),
+    (b"<html", "unsupported_format", f"an HTML page; {HTML_ADVICE}"),
 )
 _MAGIC_BYTES = max(len(magic) for magic, _, _ in NOT_TEXT)
 
@@ -40,7 +55,7 @@ class ScanRequest:
         path: The file.
         name: Its name, for messages.
         role: Its content, as in `transforms.units.InputFile`.
-        compression: ``none``, ``gzip`` or ``zstd``.
+        compression: ``none``, ``gzip``, ``zstd``, ``xz`` or ``bzip2``.
         corpus: The corpus that it belongs to.
         langs: Source and target language.
         limits: Bounds on expansion, lines and segments.
@@ -91,6 +106,8 @@ class Scan:
         byte_order_mark: Whether the text begins with one, which readers drop.
         langs: The languages stated in the file itself, if not given otherwise.
         rows_with_tags: Number of rows with inline tags, in formats that have them.
+        untranslatable: Segments without a target that are marked as not to be translated; they are
+            no rows.
         names: Names by which rows of parallel files are matched; empty if their order matches
             them.
     """
@@ -107,6 +124,7 @@ class Scan:
     byte_order_mark: bool = False
     langs: tuple[str, str] | None = None
     rows_with_tags: int = 0
+    untranslatable: int = 0
     names: tuple[str, ...] = ()
 
     def whole(self) -> Cut:

@@ -110,10 +110,10 @@ def read_xml(
     """
     part = unit.parts[0]
     maker = RowMaker(unit)
-    found = parse_rows(part_text(part, limits), part.name, limits, handler)
+    parsed = parse_rows(part_text(part, limits), part.name, limits, handler)
     first = unit.first_line
     try:
-        for rows in in_batches(found, XmlRow.characters, batch_rows):
+        for rows in in_batches(parsed, XmlRow.characters, batch_rows):
             yield _batch(maker, rows, first)
             first += len(rows)
     except InputError as error:

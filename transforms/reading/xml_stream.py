@@ -202,10 +202,10 @@ class _Document:
         namespace = self._scopes[-1][1].get(prefix)
         if self._core is None:
             self._core = namespace or ""
-        self._locals[name] = found = local if namespace == self._core else ""
+        self._locals[name] = own = local if namespace == self._core else ""
         if len(self._locals) > _MAX_NAMES:
             self._locals.clear()
-        return found
+        return own
 
     def _end(self, name: str) -> None:
         local = self._locals.get(name)
@@ -270,14 +270,16 @@ def _line_breaks(text: str) -> int:
 
 
 def _codec(settings: str, shown: str | None, name: str) -> str:
-    found = {match[1]: match[2] or match[3] or "" for match in _SETTING.finditer(settings)}
-    if settings and (_SETTING.sub("", settings).strip() or "version" not in found):
+    declaration = {match[1]: match[2] or match[3] or "" for match in _SETTING.finditer(settings)}
+    if settings and (_SETTING.sub("", settings).strip() or "version" not in declaration):
         raise InputError("xml_syntax", name, "line 1: the XML declaration is not well-formed")
-    if found.get("version", "1.0") != "1.0":
+    if declaration.get("version", "1.0") != "1.0":
         raise InputError(
-            "unsupported_format", name, f"line 1: XML {found['version']}; only XML 1.0 is read"
+            "unsupported_format",
+            name,
+            f"line 1: XML {declaration['version']}; only XML 1.0 is read",
         )
-    declared = found.get("encoding")
+    declared = declaration.get("encoding")
     try:
         codec = codecs.lookup(declared or shown or "utf-8").name
     except LookupError:

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pairweave.transforms.filtering.rule_options import SelectedShareOptions
 from pairweave.transforms.rejects import Reject
 
 EACH_SIDE = 2
@@ -40,25 +41,24 @@ def border_samples(
     # Not at the top: rules load their kernels, which reports of other jobs do not need.
     from pairweave.transforms.filtering.rules import RULES
 
-    found: list[Row] = []
+    borders: list[Row] = []
     for rule in RULES:
         columns = [name for name in rule.columns if data and name in data[0].column_names]
         limit = settings.get(rule.option)
         if columns and limit is not None:
             kept = _kept(data, columns, least=rule.least)
             rejected = _rejected(data, rejects, rule.reason, columns)
-            found.append(_border(str(rule.reason), limit, kept, rejected, least=rule.least))
+            borders.append(_border(str(rule.reason), limit, kept, rejected, least=rule.least))
     kept = _kept(data, ["score"], least=True) if _selects(settings) else []
     rejected = _rejected(data, rejects, Reject.LOW_SCORE, ["score"])
     if rejected:
         limit = settings.get("select_score")
-        found.append(_border(str(Reject.LOW_SCORE), limit, kept, rejected, least=True))
-    return [each for each in found if each["kept"] or each["rejected"]]
+        borders.append(_border(str(Reject.LOW_SCORE), limit, kept, rejected, least=True))
+    return [each for each in borders if each["kept"] or each["rejected"]]
 
 
 def _selects(settings: Mapping[str, Any]) -> bool:
-    names = ("select_words", "select_share", "select_score")
-    return any(settings.get(name) is not None for name in names)
+    return any(settings.get(name) is not None for name in SelectedShareOptions.model_fields)
 
 
 def _border(rule: str, limit: object, kept: list[Row], rejected: list[Row], *, least: bool) -> Row:
@@ -103,8 +103,8 @@ def _rejected(
             rows += _with_values(some, np.arange(some.num_rows), _values(some, columns))
     for table in rejects:
         some = table.filter(_is(table, reason))
-        found = [_VALUE.findall(detail or "") for detail in some.column("detail").to_pylist()]
-        values = np.array([min(map(float, each[: len(columns)]), default=0.0) for each in found])
+        numbers = [_VALUE.findall(detail or "") for detail in some.column("detail").to_pylist()]
+        values = np.array([min(map(float, each[: len(columns)]), default=0.0) for each in numbers])
         rows += _with_values(some, np.arange(some.num_rows), values)
     return rows
 

@@ -107,6 +107,6 @@ def _letters(text: str, scripts: set[str]) -> float:
 
 def _frequent(text: str, words: frozenset[str] | None, others: frozenset[str] | None) -> float:
     """Return the share of the words that are frequent in a language and not in the other."""
-    found = regex.findall(r"\p{L}+", regex.sub(r"<[^<>]*>", " ", text).lower())
+    in_lower_case = regex.findall(r"\p{L}+", regex.sub(r"<[^<>]*>", " ", text).lower())
     own = (words or frozenset()) - (others or frozenset())
-    return sum(word in own for word in found) / max(1, len(found))
+    return sum(word in own for word in in_lower_case) / max(1, len(in_lower_case))

@@ -14,6 +14,7 @@ from pairweave.transforms.links import aligner_agreement
 from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.rejects import Stage
 from pairweave.transforms.report.histogram_charts import charts
+from pairweave.transforms.report.look_charts import shown_look
 from pairweave.transforms.report.report_samples import (
     TAG_COLOURS,
     border_rows,
@@ -59,6 +60,7 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
         languages=sorted({_languages(corpus) for corpus in manifest["corpora"].values()}),
         sizes=[shard.rows for shard in sums.shards],
         share_kept=_share(rows["kept"], rows["read"]),
+        look=shown_look(manifest),
         corpora=_corpora(manifest["corpora"]),
         flow=_flow(manifest, sums),
         reasons=_reasons(manifest, sums),

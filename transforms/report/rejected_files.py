@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pairweave.transforms.merged_notices import MOST_FILES
 from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.report.rejected_languages import ADVICE
@@ -38,7 +39,11 @@ def rejection_notices(plan: Json, sums: ReceiptSums) -> list[str]:
     for unit in plan["units"]:
         by_file.setdefault(unit["file"], []).append(unit)
     notices = []
+    alike = _alike(by_file, reasons, arrived)
     for name, units in by_file.items():
+        if name in alike:
+            notices += [alike[name]] if alike[name] else []
+            continue
         whole = _notice(name, units, reasons, arrived)
         if whole is not None:
             notices.append(whole)
@@ -55,25 +60,63 @@ def rejection_notices(plan: Json, sums: ReceiptSums) -> list[str]:
     return notices
 
 
+def _alike(
+    by_file: dict[str, list[Json]], reasons: dict[int, Counter[str]], arrived: Sequence[int]
+) -> dict[str, str]:
+    """Return one notice for many files with the same most frequent reason, by the files' names.
+
+    The first file of each group has the notice, the others an empty text.
+    """
+    groups: dict[str, list[str]] = {}
+    for name, units in by_file.items():
+        found = _mostly_rejected(units, reasons, arrived)
+        if found is not None:
+            groups.setdefault(_most_frequent(found[0])[0], []).append(name)
+    notices: dict[str, str] = {}
+    for names in groups.values():
+        if len(names) > MOST_FILES:
+            first, *others = names
+            units = [unit for name in names for unit in by_file[name]]
+            label = f"{first} and {len(others):,} other files"
+            notices |= {
+                first: _notice(label, units, reasons, arrived) or "",
+                **dict.fromkeys(others, ""),
+            }
+    return notices
+
+
 def _reasons_by_unit(sums: ReceiptSums) -> dict[int, Counter[str]]:
-    found: dict[int, Counter[str]] = {}
+    reasons: dict[int, Counter[str]] = {}
     for reason, column in sums.unit_reasons.items():
         for unit in np.flatnonzero(column).tolist():
-            found.setdefault(unit, Counter())[reason] = int(column[unit])
-    return found
+            reasons.setdefault(unit, Counter())[reason] = int(column[unit])
+    return reasons
 
 
 def _notice(
     name: str, units: Sequence[Json], reasons: dict[int, Counter[str]], arrived: Sequence[int]
 ) -> str | None:
+    found = _mostly_rejected(units, reasons, arrived)
+    if found is None:
+        return None
+    rejected, rows = found
+    reason, count = _most_frequent(rejected)
+    said = f"{name}: {rejected.total():,} of {rows:,} pairs were rejected, {count:,} as {reason}"
+    advice = _FORMAT_ADVICE if reason in _OF_THE_INPUT else ADVICE.get(reason)
+    return f"{said}; {advice}" if advice else said
+
+
+def _most_frequent(rejected: Counter[str]) -> tuple[str, int]:
+    return min(rejected.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _mostly_rejected(
+    units: Sequence[Json], reasons: dict[int, Counter[str]], arrived: Sequence[int]
+) -> tuple[Counter[str], int] | None:
+    """Return the rejects by reason, and the rows; None if not more than half was rejected."""
     # The plan gives no more than the lines of documents, or the rows of their table.
     rows = sum(arrived[unit["index"]] if unit.get("aligned") else unit["rows"] for unit in units)
     rejected: Counter[str] = Counter()
     for unit in units:
         rejected += reasons.get(unit["index"], Counter())
-    if 2 * rejected.total() <= rows:
-        return None
-    reason, count = min(rejected.items(), key=lambda item: (-item[1], item[0]))
-    said = f"{name}: {rejected.total():,} of {rows:,} pairs were rejected, {count:,} as {reason}"
-    advice = _FORMAT_ADVICE if reason in _OF_THE_INPUT else ADVICE.get(reason)
-    return f"{said}; {advice}" if advice else said
+    return (rejected, rows) if 2 * rejected.total() > rows else None

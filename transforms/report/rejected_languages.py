@@ -15,8 +15,8 @@ MOST = 0.5
 """A rule that rejects a greater share of the pairs of two languages is named."""
 
 RATIO_ADVICE = (
-    "if one side is written without spaces between words, raise --max_ratio (to 3, say) or use "
-    "--tokens sentencepiece; else look whether the sides are parallel"
+    "look whether the sides are parallel; if they are, raise --max_ratio or use --tokens "
+    "sentencepiece"
 )
 
 ADVICE = {

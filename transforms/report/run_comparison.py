@@ -122,12 +122,12 @@ def _both_histograms(
     histograms: Sequence[Mapping[tuple[str, str, int], int]],
 ) -> list[dict[str, Any]]:
     """Return charts of both runs, each of all its corpora."""
-    found: Counter[tuple[str, str, int]] = Counter()
+    rows_of_bars: Counter[tuple[str, str, int]] = Counter()
     for name, each in zip(("first", "second"), histograms, strict=False):
         for (histogram, _, bar), values in each.items():
             if HISTOGRAMS[histogram].by == "corpus":
-                found[histogram, name, bar] += values
-    return charts(found, together=False)
+                rows_of_bars[histogram, name, bar] += values
+    return charts(rows_of_bars, together=False)
 
 
 def totals(manifests: Sequence[Json]) -> Rows:

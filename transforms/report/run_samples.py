@@ -123,12 +123,12 @@ def first_pairs(run: FinishedRun, count: int) -> dict[str, list[Row]]:
     Raises:
         WorkerError: A shard cannot be read.
     """
-    found: dict[str, list[Row]] = {}
+    rows_by_id: dict[str, list[Row]] = {}
     for row in run.rows(names=run.filled):
-        if row["id"] not in found and len(found) == count:
-            return found
-        found.setdefault(row["id"], []).append(row)
-    return found
+        if row["id"] not in rows_by_id and len(rows_by_id) == count:
+            return rows_by_id
+        rows_by_id.setdefault(row["id"], []).append(row)
+    return rows_by_id
 
 
 def drawn_kept(run: FinishedRun, count: int, seed: int) -> list[Row]:
@@ -205,20 +205,20 @@ def _is_plain(rows: pa.RecordBatch | pa.Table) -> pa.Array | pa.ChunkedArray:
 
 
 def _rejected(run: FinishedRun, sums: ReceiptSums, each_reason: int) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+    samples: dict[str, list[Row]] = {}
     for shard in sorted(_covering_shards(sums)):
         name = run.rejects_name(shard)
         reasons = run.table(name, ["reason"]).column("reason").to_pylist()
         wanted: list[int] = []
         room: dict[str, int] = {}
         for row, reason in enumerate(reasons):
-            left = room.setdefault(reason, each_reason - len(found.get(reason, [])))
+            left = room.setdefault(reason, each_reason - len(samples.get(reason, [])))
             if left:
                 room[reason] = left - 1
                 wanted.append(row)
         for sample in run.table(name).take(pa.array(wanted, type=pa.int64())).to_pylist():
-            found.setdefault(sample["reason"], []).append(sample)
-    return dict(sorted(found.items()))
+            samples.setdefault(sample["reason"], []).append(sample)
+    return dict(sorted(samples.items()))
 
 
 def _covering_shards(sums: ReceiptSums) -> list[int]:

@@ -81,34 +81,34 @@ def measures_of_row(row: Mapping[str, Any]) -> dict[str, float]:
     ``length`` is in characters of both sides. ``confidence`` is the mean probability of the links,
     to a millionth; where rows have no links, the column ``confidence`` or ``score``.
     """
-    found = {"length": float(sum(len(row.get(name) or "") for name in _TEXTS))}
+    measures = {"length": float(sum(len(row.get(name) or "") for name in _TEXTS))}
     if "links" in row:
         parts = [round(link["probability"] * 1e6) for link in row["links"]]
         if parts:
-            found["confidence"] = sum(parts) // len(parts) / 1e6
+            measures["confidence"] = sum(parts) // len(parts) / 1e6
     else:
         value = next((row[name] for name in _SURE if name in row), None)
         if value is not None:
-            found["confidence"] = float(value)
+            measures["confidence"] = float(value)
     if "tags" in row:
-        found["tags"] = float(len({tag["index"] for tag in row["tags"]}))
-    return found
+        measures["tags"] = float(len({tag["index"] for tag in row["tags"]}))
+    return measures
 
 
 def measures_of(rows: pa.Table) -> dict[str, np.ndarray]:
     """Return `measures_of_row` of every row, float64 ``[row]``; NaN for what it does not have."""
     texts = [rows.column(name) for name in _TEXTS if name in rows.column_names]
     lengths = [pc.fill_null(pc.utf8_length(text), 0).to_numpy() for text in texts]
-    found: dict[str, np.ndarray] = {"length": np.asarray(sum(lengths), np.float64)}
+    measures: dict[str, np.ndarray] = {"length": np.asarray(sum(lengths), np.float64)}
     sure = next((name for name in _SURE if name in rows.column_names), None)
     if "links" in rows.column_names:
-        found["confidence"] = _mean_probability(rows.column("links"))
+        measures["confidence"] = _mean_probability(rows.column("links"))
     elif sure is not None:
         values = chunk_of(rows.column(sure)).to_numpy(zero_copy_only=False)
-        found["confidence"] = values.astype(np.float64)
+        measures["confidence"] = values.astype(np.float64)
     if "tags" in rows.column_names:
-        found["tags"] = _distinct_tags(rows.column("tags"), rows.num_rows)
-    return found
+        measures["tags"] = _distinct_tags(rows.column("tags"), rows.num_rows)
+    return measures
 
 
 def _mean_probability(column: pa.ChunkedArray) -> np.ndarray:

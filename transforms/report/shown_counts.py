@@ -48,11 +48,11 @@ def split_rules(
     others = {}
     rules: dict[str, dict[str, int]] = defaultdict(dict)
     for name, number in counts.items():
-        found = counters.of_rule(name)
-        if found is None:
+        kind_and_reason = counters.of_rule(name)
+        if kind_and_reason is None:
             others[name] = number
         else:
-            kind, reason = found
+            kind, reason = kind_and_reason
             rules[reason][kind.removeprefix("would_reject").lstrip("_") or "all"] = number
     return others, dict(rules)
 

@@ -29,19 +29,19 @@ def pieces(text: str) -> list[Piece]:
     >>> [tuple(piece) for piece in pieces("a <a_3>b</a_3>")]
     [('a ', None, False), ('<a_3>', 3, True), ('b', 3, False), ('</a_3>', 3, True)]
     """
-    found: list[Piece] = []
+    parts: list[Piece] = []
     is_open: list[int] = []
     last = 0
 
     def add_words(end: int) -> None:
         if end > last:
-            found.append(Piece(text[last:end], is_open[-1] if is_open else None, is_token=False))
+            parts.append(Piece(text[last:end], is_open[-1] if is_open else None, is_token=False))
 
     for match in _TOKEN.finditer(text):
         add_words(match.start())
         token = match.group()
         index = int(digits_of(token))
-        found.append(Piece(token, index, is_token=True))
+        parts.append(Piece(token, index, is_token=True))
         if token.endswith("/>"):
             pass  # holds nothing
         elif not token.startswith("</"):
@@ -50,7 +50,7 @@ def pieces(text: str) -> list[Piece]:
             is_open.remove(index)
         last = match.end()
     add_words(len(text))
-    return found
+    return parts
 
 
 def linked_words(row: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -52,8 +52,8 @@ def read_beads(path: str) -> list[list[Bead]]:
         if not line.text.strip():
             between = True
             continue
-        found = _BEAD.fullmatch(line.text)
-        if found is None:
+        bead = _BEAD.fullmatch(line.text)
+        if bead is None:
             raise InputError(
                 "not_a_bead",
                 path,
@@ -64,7 +64,7 @@ def read_beads(path: str) -> list[list[Bead]]:
         if between:
             documents.append([])
             between = False
-        documents[-1].append(Bead(*(_numbers(side) for side in found.group(1, 2))))
+        documents[-1].append(Bead(*(_numbers(side) for side in bead.group(1, 2))))
     return documents
 
 

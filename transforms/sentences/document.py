@@ -80,7 +80,7 @@ def no_sentences(name: str) -> Sentences:
 def _read_side(
     part: Part, limits: ReadLimits, rules: CharacterRules, splitting: Splitting, language: str
 ) -> Sentences:
-    found = [pa.array([], pa.string())]
+    columns = [pa.array([], pa.string())]
     problems: dict[int, Problem] = {}
     done = 0
     for block in line_blocks(part_text(part, limits), limits.max_line_bytes):
@@ -89,10 +89,10 @@ def _read_side(
         texts = decode(stretch, part.role, limits.max_line_bytes, of_block)
         if rules:
             texts = _apply(rules, texts, part.role, of_block)
-        found.append(texts.fill_null(""))
+        columns.append(texts.fill_null(""))
         problems |= {done + row: problem for row, problem in of_block.items()}
         done += len(block)
-    return sentences_of(part.name, pa.concat_arrays(found), problems, splitting, language)
+    return sentences_of(part.name, pa.concat_arrays(columns), problems, splitting, language)
 
 
 def sentences_of(

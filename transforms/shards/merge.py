@@ -106,9 +106,9 @@ def _as_duplicates(rows: pa.Table, repeated: np.ndarray, kept: pa.Table) -> pa.T
         wanted = chosen[start : start + batch.num_rows]
         start += batch.num_rows
         if wanted.any():
-            found = pa.Table.from_batches([batch.filter(pa.array(wanted))])
-            details = [places[pair_id] for pair_id in found.column("id").to_pylist()]
-            marked.append(mark_rejected(found, Stage.SHUFFLE, Reject.DUPLICATE, details))
+            repetitions = pa.Table.from_batches([batch.filter(pa.array(wanted))])
+            details = [places[pair_id] for pair_id in repetitions.column("id").to_pylist()]
+            marked.append(mark_rejected(repetitions, Stage.SHUFFLE, Reject.DUPLICATE, details))
     return pa.concat_tables(marked)
 
 

@@ -142,10 +142,10 @@ class ShardCoder(Coder):
     def decode(self, encoded: bytes) -> Shard:
         """Return the shard in the bytes."""
         number, kept, rejected, table, notes = _FIELDS.decode(encoded)
-        found = orjson.loads(notes)
-        links = found["agreement"]
+        entries = orjson.loads(notes)
+        links = entries["agreement"]
         agreement = None if links is None else Agreement(**links)
-        made = Notes(found["model"], agreement, found["counts"])
+        made = Notes(entries["model"], agreement, entries["counts"])
         return Shard(number, kept, rejected, table, made)
 
     def is_deterministic(self) -> bool:

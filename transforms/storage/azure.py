@@ -171,10 +171,10 @@ class AzureStore:
     def version(self, path: str) -> Version:
         """Return what an object is now."""
         blob = self._blob(path)
-        found = self._repeated(path, blob.get_blob_properties)
-        if not _is_object(found):
+        properties = self._repeated(path, blob.get_blob_properties)
+        if not _is_object(properties):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        return Version(int(found.size), found.etag, found.last_modified.timestamp())
+        return Version(int(properties.size), properties.etag, properties.last_modified.timestamp())
 
     def read(self, path: str, version: Version, start: int, stop: int) -> bytes:
         """Return a range of one version of an object."""
@@ -230,20 +230,20 @@ class AzureStore:
             ConfigError: The identity gives no token.
         """
         account = self._account
-        found = {
+        options = {
             "azure_storage_account_name": account.name,
             "azure_storage_endpoint": account.endpoint,
             "allow_http": str(account.endpoint.startswith("http://")).lower(),
         }
         if account.key:
-            return {**found, "azure_storage_account_key": account.key}
+            return {**options, "azure_storage_account_key": account.key}
         if account.signature:
-            return {**found, "azure_storage_sas_key": account.signature}
+            return {**options, "azure_storage_sas_key": account.signature}
         try:
             token = account.identity.get_token(_SCOPE).token
         except exceptions.AzureError as error:
             raise ConfigError(f"{_NO_CREDENTIALS} ({_reason(error)})") from error
-        return {**found, "azure_storage_token": token}
+        return {**options, "azure_storage_token": token}
 
     def _blob(self, path: str) -> Any:  # noqa: ANN401 - typed only where the extra is installed
         container, name = object_parts(path)

@@ -4,8 +4,11 @@ A truncated or damaged file is an error that names it and the offset, never half
 use is constant, however far a file expands.
 """
 
+import bz2
+import lzma
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import xxhash
 import zstandard
@@ -14,7 +17,7 @@ from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.storage import files
 from pairweave.transforms.units import Part, ReadLimits
 
-COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bzip2"}
 """Compressions, by file extension."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -30,7 +33,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 
 def compression_of(path: str) -> str:
-    """Return how a file is compressed, by its name: ``gzip``, ``zstd`` or ``none``.
+    """Return how a file is compressed, by its name: as in `COMPRESSIONS`, or ``none``.
 
     >>> compression_of("corpus.en.gz"), compression_of("corpus.en")
     ('gzip', 'none')
@@ -67,18 +70,18 @@ def decompress(
 
     Args:
         chunks: The file as stored, from its first byte to its last.
-        compression: ``none``, ``gzip`` or ``zstd``.
+        compression: ``none``, ``gzip``, ``zstd``, ``xz`` or ``bzip2``.
         name: The file's name, for messages.
         limits: Bounds on expansion.
 
     Raises:
-        InputError: ``gzip_truncated``, ``gzip_corrupt``, ``zstd_truncated``, ``zstd_corrupt``,
-            ``zstd_window`` or ``expansion_limit``.
+        InputError: The compression's name with ``_truncated`` or ``_corrupt``, ``zstd_window`` or
+            ``expansion_limit``.
     """
     if compression == "none":
         yield from chunks
         return
-    pieces = _gunzip(chunks, name) if compression == "gzip" else _unzstd(chunks, name)
+    pieces = _READERS[compression](chunks, name)
     waiting: list[bytes] = []
     waiting_bytes = written = 0
     for piece, consumed in pieces:
@@ -159,6 +162,56 @@ def _no_gzip(name: str, offset: int, members: int) -> InputError:
     )
 
 
+def _unxz(chunks: Iterable[bytes], name: str) -> Iterator[tuple[bytes, int]]:
+    """Yield (text, stored bytes used so far)."""
+    return _streams(chunks, name, "xz", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY))
+
+
+def _unbzip2(chunks: Iterable[bytes], name: str) -> Iterator[tuple[bytes, int]]:
+    """Yield (text, stored bytes used so far)."""
+    return _streams(chunks, name, "bzip2", bz2.BZ2Decompressor)
+
+
+def _streams(
+    chunks: Iterable[bytes], name: str, kind: str, begin: Callable[[], Any]
+) -> Iterator[tuple[bytes, int]]:
+    """Yield the text of streams one after the other, as xz(1) and bzip2(1) read them."""
+    stream: Any = None
+    consumed = streams = 0
+    for chunk in chunks:
+        rest = chunk
+        while rest or (stream is not None and not stream.needs_input and not stream.eof):
+            if stream is None:
+                if streams and not (rest := rest.lstrip(b"\0")):  # padding, as gzip may have
+                    break
+                stream = begin()
+            before = len(rest)
+            try:
+                text = stream.decompress(rest, COMPRESSED_CHUNK_BYTES)
+            except (lzma.LZMAError, OSError, EOFError) as error:
+                raise InputError(
+                    f"{kind}_corrupt",
+                    name,
+                    f"the {kind} data is damaged after byte {consumed} ({error}); fetch or "
+                    "compress the file again",
+                ) from error
+            rest = stream.unused_data if stream.eof else b""
+            consumed += before - len(rest)
+            yield text, consumed
+            if stream.eof:
+                stream, streams = None, streams + 1
+    if stream is not None or not streams:
+        raise InputError(
+            f"{kind}_truncated",
+            name,
+            f"the {kind} data ends after byte {consumed}, before its end; fetch the file again",
+        )
+
+
+_XZ_MEMORY = 256 << 20
+"""Memory for the dictionary of an xz stream; `xz -9` needs 65 MiB."""
+
+
 def _unzstd(chunks: Iterable[bytes], name: str) -> Iterator[tuple[bytes, int]]:
     """Yield (text, stored bytes used so far)."""
     decompressor = zstandard.ZstdDecompressor()
@@ -209,21 +262,21 @@ def part_bytes(part: Part, chunk_bytes: int = PLAIN_CHUNK_BYTES) -> Iterator[byt
         WorkerError: The file cannot be read here, or is not what was planned.
     """
     digest = xxhash.xxh3_128()
-    found = 0
+    size = 0
     try:
         for start, stop in part.ranges:
             for chunk in stored_chunks(part.path, start, stop, chunk_bytes):
                 digest.update(chunk)
-                found += len(chunk)
+                size += len(chunk)
                 yield chunk
     except OSError as error:
         raise WorkerError(
             f"{part.name}: cannot read {part.path} on this worker: {error}"
         ) from error
     planned = sum(stop - start for start, stop in part.ranges)
-    if found != planned:
+    if size != planned:
         raise WorkerError(
-            f"{part.name}: {planned} bytes were planned, {found} are there ({part.path}); "
+            f"{part.name}: {planned} bytes were planned, {size} are there ({part.path}); "
             "the file has changed since the plan was made"
         )
     if digest.hexdigest() != part.digest:
@@ -246,3 +299,12 @@ def part_text(part: Part, limits: ReadLimits) -> Iterator[bytes]:
         yield from decompress(stored, part.compression, part.name, limits)
     except InputError as error:
         raise WorkerError(f"{error}; it was sound when the plan was made") from error
+
+
+_READERS: dict[str, Callable[[Iterable[bytes], str], Iterator[tuple[bytes, int]]]] = {
+    "gzip": _gunzip,
+    "zstd": _unzstd,
+    "xz": _unxz,
+    "bzip2": _unbzip2,
+}
+"""The reader of each compression."""

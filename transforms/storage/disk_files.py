@@ -125,12 +125,13 @@ def write_temporary(path: str, data: bytes | memoryview) -> Path:
     make_directories(final.parent)
     temporary = final.with_name(name_for(final.name))
     try:
-        with named_errors.naming(path), temporary.open("xb") as file:
+        with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-    except OSError:
+    except OSError as error:
         temporary.unlink(missing_ok=True)
+        error.filename = error.filename or path  # the system leaves it out for a full disk
         raise
     return temporary
 

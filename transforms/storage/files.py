@@ -50,8 +50,8 @@ def match(pattern: str) -> list[str]:
         return object_stores.match(pattern)
     if Path(pattern).is_file():
         return [pattern]
-    found = glob.glob(pattern, recursive=True)  # noqa: PTH207 - patterns may be absolute
-    return sorted(path for path in found if Path(path).is_file())
+    paths = glob.glob(pattern, recursive=True)  # noqa: PTH207 - patterns may be absolute
+    return sorted(path for path in paths if Path(path).is_file())
 
 
 def size(path: str) -> int:
@@ -74,8 +74,8 @@ def size_and_time(path: str) -> tuple[int, float]:
     if is_uri(path):
         version = object_stores.store_of(path).version(path)
         return version.size, version.written
-    found = Path(path).stat()
-    return found.st_size, found.st_mtime
+    facts = Path(path).stat()
+    return facts.st_size, facts.st_mtime
 
 
 def exists(path: str) -> bool:
@@ -216,8 +216,8 @@ def list_names(directory: str) -> list[str]:
     """Return the names of the files in a directory, sorted; none if there is no directory."""
     if is_uri(directory):
         prefix = directory.rstrip("/") + "/"
-        found = object_stores.store_of(prefix).list(prefix, nested=False)
-        below = (path.removeprefix(prefix) for path in found)
+        paths = object_stores.store_of(prefix).list(prefix, nested=False)
+        below = (path.removeprefix(prefix) for path in paths)
         return sorted(name for name in below if name and "/" not in name)
     try:
         return sorted(entry.name for entry in os.scandir(directory) if entry.is_file())
@@ -232,8 +232,8 @@ def list_below(directory: str) -> list[str]:
     """
     if is_uri(directory):
         prefix = directory.rstrip("/") + "/"
-        found = (path.removeprefix(prefix) for path in object_stores.store_of(prefix).list(prefix))
-        return sorted(name for name in found if name and not name.endswith("/"))
+        names = (path.removeprefix(prefix) for path in object_stores.store_of(prefix).list(prefix))
+        return sorted(name for name in names if name and not name.endswith("/"))
     return sorted(_below(directory, ""))
 
 
@@ -266,8 +266,8 @@ def linked_directories(directory: str) -> list[str]:
     if is_uri(directory):
         return []
     root = Path(directory)
-    found = [entry for entry in (*root.glob("*"), *root.glob("*/*")) if entry.is_symlink()]
-    return sorted(str(entry.relative_to(root)) for entry in found if entry.is_dir())
+    links = [entry for entry in (*root.glob("*"), *root.glob("*/*")) if entry.is_symlink()]
+    return sorted(str(entry.relative_to(root)) for entry in links if entry.is_dir())
 
 
 def delete(path: str) -> None:

@@ -64,14 +64,14 @@ def _is_anonymous(options: GoogleCloudOptions) -> bool:
 
 def _credentials(options: GoogleCloudOptions) -> Any:  # noqa: ANN401 - google-auth is not typed
     try:
-        found, _ = google.auth.default(scopes=options.gcp_oauth_scopes)
+        credentials, _ = google.auth.default(scopes=options.gcp_oauth_scopes)
     except auth_exceptions.DefaultCredentialsError:
         return None
     if not options.impersonate_service_account:
-        return found
+        return credentials
     *through, target = options.impersonate_service_account.split(",")
     return impersonated_credentials.Credentials(
-        source_credentials=found,
+        source_credentials=credentials,
         target_principal=target,
         delegates=through,
         target_scopes=options.gcp_oauth_scopes,
@@ -95,14 +95,14 @@ class GcsStore:
         bucket, name = parts(prefix)
         scheme = prefix.partition("://")[0]  # spelt as the caller does
         with self._mapped(prefix):
-            found = self._client.list_blobs(
+            blobs = self._client.list_blobs(
                 bucket,
                 prefix=name,
                 delimiter=None if nested else "/",
                 max_results=most,
                 retry=self._retry(),
             )
-            for blob in found:
+            for blob in blobs:
                 yield f"{scheme}://{bucket}/{blob.name}"
 
     def version(self, path: str) -> Version:

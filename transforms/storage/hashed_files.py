@@ -78,18 +78,18 @@ def read(directory: str) -> dict[str, bytes]:
     Raises:
         WorkerError: A file is missing or differs from the one written.
     """
-    found = {ABOUT: _read(directory, ABOUT)}
+    contents = {ABOUT: _read(directory, ABOUT)}
     try:
-        about = parse_about(found[ABOUT])
+        about = parse_about(contents[ABOUT])
     except ValueError as error:
         raise WorkerError(f"{files.join(directory, ABOUT)}: {error}") from error
     for name, digest in about["files"].items():
-        found[name] = _read(directory, name)
-        if hashlib.sha256(found[name]).hexdigest() != digest:
+        contents[name] = _read(directory, name)
+        if hashlib.sha256(contents[name]).hexdigest() != digest:
             raise WorkerError(
                 f"{files.join(directory, name)}: its hash differs from the one in {ABOUT}"
             )
-    return dict(sorted(found.items()))
+    return dict(sorted(contents.items()))
 
 
 def _read(directory: str, name: str) -> bytes:

@@ -32,16 +32,16 @@ def local_copy(uri: str) -> Path:
     place = _private_directory()
     copy = place / key
     # The name is kept, since extensions tell formats.
-    found = copy / uri.rstrip("/").rpartition("/")[2]
+    local = copy / uri.rstrip("/").rpartition("/")[2]
     if not copy.is_dir():
         temporary = place / f"{key}.{uuid.uuid4().hex}"
         try:
             for name, path in objects.items():
-                _download(path, versions[name], temporary / found.name / name)
+                _download(path, versions[name], temporary / local.name / name)
             _rename(temporary, copy)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-    return found
+    return local
 
 
 def _private_directory() -> Path:
@@ -52,8 +52,8 @@ def _private_directory() -> Path:
     """
     place = Path(tempfile.gettempdir(), f"{_DIRECTORY}-{os.getuid()}")
     place.mkdir(mode=0o700, exist_ok=True)
-    found = place.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+    facts = place.lstat()
+    if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.getuid() or facts.st_mode & 0o077:
         raise PermissionError(
             errno.EACCES, "is open to others, or no directory; remove it", str(place)
         )
@@ -70,13 +70,13 @@ def _objects(uri: str) -> dict[str, str]:
         return {"": uri}
     prefix = uri.rstrip("/") + "/"
     paths = (path for path in object_stores.store_of(uri).list(prefix) if not path.endswith("/"))
-    found = {path.removeprefix(prefix): path for path in paths}
-    if not found:
+    objects = {path.removeprefix(prefix): path for path in paths}
+    if not objects:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), uri)
-    for name, path in found.items():
+    for name, path in objects.items():
         if not {"", ".", ".."}.isdisjoint(name.split("/")):
             raise OSError(errno.EINVAL, "its name cannot be that of a file on a disk", path)
-    return found
+    return objects
 
 
 def _download(path: str, version: object_stores.Version, target: Path) -> None:

@@ -177,8 +177,8 @@ def match(pattern: str) -> list[str]:
     if wild is None or exists(pattern):
         return [pattern] if exists(pattern) else []
     expression = re.compile(FileSystem.translate_pattern(pattern))
-    found = store_of(pattern).list(pattern[: wild.start()])
-    return sorted(path for path in found if expression.match(path))
+    paths = store_of(pattern).list(pattern[: wild.start()])
+    return sorted(path for path in paths if expression.match(path))
 
 
 def exists(path: str) -> bool:

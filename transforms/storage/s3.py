@@ -98,9 +98,9 @@ class S3Store:
     def version(self, path: str) -> Version:
         """Return what an object is now."""
         with _mapped(path):
-            found = self._client.head_object(**_place(path))
-        written = found["LastModified"].timestamp()
-        return Version(int(found["ContentLength"]), found.get("ETag"), written)
+            head = self._client.head_object(**_place(path))
+        written = head["LastModified"].timestamp()
+        return Version(int(head["ContentLength"]), head.get("ETag"), written)
 
     def read(self, path: str, version: Version, start: int, stop: int) -> bytes:
         """Return a range of one version of an object."""
@@ -137,25 +137,25 @@ class S3Store:
 
     def rust_options(self) -> dict[str, str]:
         """Return options for the library of deltalake; see `object_stores.Store`."""
-        found = {"aws_conditional_put": "etag"}
+        options = {"aws_conditional_put": "etag"}
         if self._client.meta.region_name:
-            found["aws_region"] = self._client.meta.region_name
+            options["aws_region"] = self._client.meta.region_name
         endpoint = str(self._client.meta.endpoint_url)
-        if endpoint == _GLOBAL and "aws_region" in found:  # the library follows no redirection
-            endpoint = f"https://s3.{found['aws_region']}.amazonaws.com"
+        if endpoint == _GLOBAL and "aws_region" in options:  # the library follows no redirection
+            endpoint = f"https://s3.{options['aws_region']}.amazonaws.com"
         # Also if it is Amazon's own: without one, the library of deltalake asks the machine for its
         # region, and warns of every machine outside Amazon.
-        found["aws_endpoint"] = endpoint
-        found["aws_allow_http"] = str(endpoint.startswith("http://")).lower()
+        options["aws_endpoint"] = endpoint
+        options["aws_allow_http"] = str(endpoint.startswith("http://")).lower()
         with _set_up():
             credentials = self._session.get_credentials()
             frozen = None if credentials is None else credentials.get_frozen_credentials()
         if frozen is not None:
-            found["aws_access_key_id"] = frozen.access_key
-            found["aws_secret_access_key"] = frozen.secret_key
+            options["aws_access_key_id"] = frozen.access_key
+            options["aws_secret_access_key"] = frozen.secret_key
             if frozen.token:
-                found["aws_session_token"] = frozen.token
-        return found
+                options["aws_session_token"] = frozen.token
+        return options
 
 
 def _place(path: str) -> dict[str, str]:

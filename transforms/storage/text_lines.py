@@ -109,8 +109,8 @@ def _decode(data: bytes, path: str, line: int) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         place = error.start
-        found = f"found 0x{data[place]:02X} as byte {place + 1} of the line"
-        raise InputError("invalid_utf8", path, f"expected UTF-8, {found}", line) from error
+        wrong_byte = f"found 0x{data[place]:02X} as byte {place + 1} of the line"
+        raise InputError("invalid_utf8", path, f"expected UTF-8, {wrong_byte}", line) from error
 
 
 def read_text_lines(path: str, *, keep_returns: bool = False) -> list[str]:

@@ -65,8 +65,8 @@ def prepare(pairs: pa.Table, drawing: Drawing) -> DrawablePairs:
     columns = [*_COLUMNS, *_TOKENS, *(["links"] if drawing.links else [])]
     fits = np.ones(len(pairs), np.bool_)
     for side in ("source", "target") if drawing.reserved else ():
-        found = pc.match_substring_regex(pairs.column(side), drawing.reserved)
-        fits &= ~chunk_of(found).to_numpy(zero_copy_only=False)
+        is_reserved = pc.match_substring_regex(pairs.column(side), drawing.reserved)
+        fits &= ~chunk_of(is_reserved).to_numpy(zero_copy_only=False)
     return DrawablePairs(pairs.select(columns), find_taggable(phrases, drawing.tags), fits)
 
 

@@ -103,15 +103,15 @@ class PairPasses:
         return random_order(shards, seed, sampling.STEP_STREAM_SHARDS)
 
     def _pairs(self, number: int, shard: int, first: int, count: int) -> DrawablePairs:
-        found = self._found(shard)
+        drawable = self._found(shard)
         if not self._shuffle:
-            return found.take(np.arange(first, first + count))
+            return drawable.take(np.arange(first, first + count))
         if self._order is None or self._order[:2] != (number, shard):
             seed = derived(self._seed, sampling.STEP_STREAM_PAIRS, number)
-            keys = ids.pair_keys(found.pairs.column("id"))
+            keys = ids.pair_keys(drawable.pairs.column("id"))
             self._order = number, shard, random_order(keys, seed, sampling.STEP_STREAM_PAIRS)
         # Taking ascending rows is faster, and the rows of a window are put in random order anyway.
-        return found.take(np.sort(self._order[2][first : first + count]))
+        return drawable.take(np.sort(self._order[2][first : first + count]))
 
     def _found(self, shard: int) -> DrawablePairs:
         if shard in self._kept:

@@ -53,8 +53,8 @@ def make_hints(
     if config.hint == "none":
         return pa.nulls(len(masks), pa.string())
     if config.hint == "letters":
-        found = [first_letters(text, config.hint_letters) for text in suggestions.to_pylist()]
-        return pa.array(found, pa.string())
+        letters = [first_letters(text, config.hint_letters) for text in suggestions.to_pylist()]
+        return pa.array(letters, pa.string())
     hints = [
         _words_hint(words, keys[masks.pair[mask]], masks, mask, config.hint, seed)
         for mask, words in enumerate(_words(masks, reference))

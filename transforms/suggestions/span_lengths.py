@@ -13,10 +13,8 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.masks.masks import POSITIONS
 from pairweave.transforms.storage.text_lines import read_text_lines
 from pairweave.transforms.suggestions.suggestion_options import MAX_WORDS
+from pairweave.transforms.symbols.mask import MASK
 from pairweave.transforms.text.tokens import TokenConfig, token_counts
-
-MASK = "<MASK_REP>"
-"""Replaces the masked span in a text (WeTS)."""
 
 SPAN_METHODS = ("random", "alignment")
 """The methods that mask a span, not a whole sentence."""

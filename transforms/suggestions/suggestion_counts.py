@@ -47,9 +47,9 @@ def mix_notice(
     wanted = mix * others
     if abs(whole - wanted) <= max(FAR_OFF * wanted, 3 * math.sqrt(wanted)):
         return None
-    found = f"{whole:,} parallel examples for {others:,} others"
-    found += f" are {whole / others:.2g} for each" if others else ""
-    said = f"--mix {mix:g}: {found}, not {mix:g}"
+    numbers = f"{whole:,} parallel examples for {others:,} others"
+    numbers += f" are {whole / others:.2g} for each" if others else ""
+    said = f"--mix {mix:g}: {numbers}, not {mix:g}"
     if whole > wanted:
         return f"{said}; pairs without other examples give a parallel one, too: give a smaller mix"
     # From a mix of 1 on, 1 / mix of the pairs get masked spans, and each pair its whole sentence.
@@ -100,7 +100,7 @@ def mask_bars(masks: Masks) -> Bars:
     Args:
         masks: The masks of all examples.
     """
-    found: Bars = {}
+    histograms: Bars = {}
     for place, method in enumerate(METHODS):
         here = masks.take(masks.method == place)
         if place == PARALLEL or not len(here):
@@ -115,8 +115,8 @@ def mask_bars(masks: Masks) -> Bars:
         for name, each in values.items():
             bars = count_bars(HISTOGRAMS[name], HISTOGRAMS[name].bars_of(each))
             if bars:
-                found.setdefault(name, {})[method] = bars
-    return found
+                histograms.setdefault(name, {})[method] = bars
+    return histograms
 
 
 def _judgements(judged: Judged) -> dict[str, int]:

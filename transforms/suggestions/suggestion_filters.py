@@ -11,12 +11,12 @@ from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.masks.mask_borders import DELETE
 from pairweave.transforms.suggestions.masks import METHODS, Masks
-from pairweave.transforms.suggestions.suggestion_options import FilterOptions, ScoreLimitOptions
+from pairweave.transforms.suggestions.suggestion_options import FilterOptions
 
 RANDOM, ALIGNMENT, PARALLEL = range(len(METHODS))
 
 
-class FilterConfig(ScoreLimitOptions, FilterOptions, Config):
+class FilterConfig(FilterOptions, Config):
     """Limits of an example.
 
     Zhu et al., section 4, use sources of 50 to 200 words. A deletion suggests no word and is exempt
@@ -116,12 +116,12 @@ def confidence(examples: Examples, config: FilterConfig) -> np.ndarray:
 
 def outside_scores(scores: np.ndarray, config: FilterConfig) -> np.ndarray:
     """Return whether each score is outside the limits, or missing if there is a limit."""
-    found = np.zeros(len(scores), np.bool_)
+    outside = np.zeros(len(scores), np.bool_)
     if config.min_score is not None:
-        found |= ~(scores >= config.min_score)
+        outside |= ~(scores >= config.min_score)
     if not np.isinf(config.max_score):
-        found |= ~(scores <= config.max_score)
-    return found
+        outside |= ~(scores <= config.max_score)
+    return outside
 
 
 RULES: dict[str, Rule] = {
@@ -144,7 +144,7 @@ RULE_NAMES = (*RULES, "score")
 
 def first_rules(examples: Examples, config: FilterConfig) -> np.ndarray:
     """Return the index in `RULES` of the first rule that flags each mask, -1 for none."""
-    found = np.full(len(examples.masks), -1, np.int8)
+    rules = np.full(len(examples.masks), -1, np.int8)
     for place, rule in enumerate(RULES.values()):
-        found[rule(examples, config) & (found < 0)] = place
-    return found
+        rules[rule(examples, config) & (rules < 0)] = place
+    return rules

@@ -7,7 +7,7 @@ import pydantic
 from pydantic import Field
 
 from pairweave.transforms.config import Mix, PositiveShare, Share, StepOptions, Variants
-from pairweave.transforms.option_facts import UNSAID
+from pairweave.transforms.option_facts import UNSAID, Marks, in_short, listed_after
 
 MAX_WORDS = 512
 """Words of the longest span that can be drawn."""
@@ -24,6 +24,18 @@ def split_words(value: object) -> object:
 Methods = Annotated[
     tuple[Literal["random", "alignment", "parallel"], ...], pydantic.BeforeValidator(split_words)
 ]
+
+
+OF_METHODS = "of_methods"
+"""The mark that `of_methods` makes."""
+
+
+def of_methods(*names: str) -> Marks:
+    """Mark an option that only some methods of making masks use."""
+    return {OF_METHODS: list(names)}
+
+
+_OF_SPANS = of_methods("random", "alignment")
 
 
 class MaskOptions(StepOptions):
@@ -89,31 +101,39 @@ class FilterOptions(StepOptions):
 
     min_source_words: int = Field(1, ge=1, description="fewest words of a source")
     max_source_words: int = Field(250, ge=1, description="most words of a source")
-    min_suggestion_words: int = Field(1, ge=1, description="fewest words of a suggestion")
+    min_suggestion_words: int = Field(
+        1, ge=1, description="fewest words of a suggestion", json_schema_extra=_OF_SPANS
+    )
     max_suggestion_words: int = Field(
-        32, ge=1, description="most words of a suggestion, except with parallel"
+        32,
+        ge=1,
+        description="most words of a suggestion, except with parallel",
+        json_schema_extra=_OF_SPANS,
     )
     max_masked_share: PositiveShare = Field(
-        0.5, description="largest share of masked words, except with parallel"
+        0.5,
+        description="largest share of masked words, except with parallel",
+        json_schema_extra=_OF_SPANS,
     )
     keep_punctuation: bool = Field(
         default=False, description="keep suggestions without a letter or digit"
     )
     min_confidence: Share = Field(
-        0.0, description="alignment: lowest probability of the links that a mask is based on"
+        0.0,
+        description="alignment: lowest probability of the links that a mask is based on",
+        json_schema_extra=of_methods("alignment"),
     )
-
-
-class ScoreLimitOptions(StepOptions):
-    """Limits of an example's score."""
-
     min_score: float | None = Field(
         None,
         allow_inf_nan=False,
         description="lowest score of an example, or of its pair with --score_field",
-        json_schema_extra=UNSAID,
+        json_schema_extra={**UNSAID, **listed_after("reverse_scorer")},
     )
-    max_score: float = Field(math.inf, description="highest score, likewise; inf for any")
+    max_score: float = Field(
+        math.inf,
+        description="highest score, likewise; inf for any",
+        json_schema_extra=listed_after("min_score"),
+    )
 
 
 class HintOptions(StepOptions):
@@ -126,5 +146,6 @@ class HintOptions(StepOptions):
     hint: Literal["none", "letters", "initials", "word"] = Field(
         "none",
         description="column hint: the suggestion's first letters, its words' initials, or a word",
+        json_schema_extra=in_short("hints in the rows (default none)"),
     )
     hint_letters: int = Field(1, ge=1, le=100, description="number of letters with --hint letters")

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.transforms.suggestions.span_lengths import MASK
+from pairweave.transforms.symbols.mask import MASK
 
 Scorer = Callable[[Sequence[str], Sequence[str], str, str], tuple[np.ndarray, np.ndarray]]
 """Takes sources, targets and both languages; returns the mean log-probability of each target given

@@ -29,7 +29,6 @@ from pairweave.transforms.suggestions.aligned_masks import (
 from pairweave.transforms.suggestions.hints import HintConfig, make_hints
 from pairweave.transforms.suggestions.masks import METHODS, Masks, join
 from pairweave.transforms.suggestions.random_masks import RandomConfig, draw_random, whole_texts
-from pairweave.transforms.suggestions.span_lengths import MASK
 from pairweave.transforms.suggestions.suggestion_counts import count_examples, mask_bars
 from pairweave.transforms.suggestions.suggestion_filters import (
     ALIGNMENT,
@@ -43,6 +42,7 @@ from pairweave.transforms.suggestions.suggestion_filters import (
 from pairweave.transforms.suggestions.suggestion_options import MaskOptions
 from pairweave.transforms.suggestions.suggestion_scores import Scorer, score_examples
 from pairweave.transforms.suggestions.token_view import TokenView, view_tokens
+from pairweave.transforms.symbols.mask import MASK
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.tokens import TokenConfig, token_counts
 
@@ -136,9 +136,9 @@ def make_suggestions(
     }
     keys = ids.pair_keys(table.column("id"))
     draws = sampling.units(np.uint64(config.seed), keys, sampling.STEP_MIX)
-    found, judged = _spans(table, views, keys, draws, config)
-    found.append(_wholes(views["reference"], draws, found, config))
-    masks = join(found)
+    masks_by_method, judged = _spans(table, views, keys, draws, config)
+    masks_by_method.append(_wholes(views["reference"], draws, masks_by_method, config))
+    masks = join(masks_by_method)
     suggestions = _slices(
         views["reference"], masks.pair, masks.suggestion_start, masks.suggestion_end
     )
@@ -200,11 +200,11 @@ def _spans(
 ) -> tuple[list[Masks], Judged | None]:
     """Return the masks over spans, by method, and the quality judgements of the translations."""
     picked = _picked(draws, config)
-    found = []
+    masks_by_method = []
     judged = None
     if "random" in config.methods:
         share = config.filters.max_masked_share
-        found.append(
+        masks_by_method.append(
             draw_random(views["reference"], keys, picked, share, config.random, config.seed)
         )
     if "alignment" in config.methods:
@@ -213,8 +213,8 @@ def _spans(
         )
         used = picked & table.column("translation").is_valid().to_numpy()
         judged.verdict[~used] = NOT_JUDGED
-        found.append(masks.take(used[masks.pair]))
-    return found, judged
+        masks_by_method.append(masks.take(used[masks.pair]))
+    return masks_by_method, judged
 
 
 def _wholes(
@@ -253,8 +253,8 @@ def _reserved(texts: Mapping[str, pa.ChunkedArray]) -> np.ndarray:
 
     The screen rejects such pairs, but it does not check translations, which are made later.
     """
-    found = [pc.match_substring(text, MASK).to_numpy() for text in texts.values()]
-    return np.logical_or(*found)
+    sides = [pc.match_substring(text, MASK).to_numpy() for text in texts.values()]
+    return np.logical_or(*sides)
 
 
 def _rows(
@@ -311,11 +311,11 @@ def _reasons(
     size = table.num_rows
     reasons = np.full(size, None, dtype=object)
     details = np.full(size, None, dtype=object)
-    found = np.bincount(masks.pair, minlength=size)
+    examples = np.bincount(masks.pair, minlength=size)
     left = np.bincount(masks.pair[dropped < 0], minlength=size)
     translated = table.column("translation").is_valid().to_numpy()
     for pair in np.flatnonzero(left == 0).tolist():
-        if found[pair]:
+        if examples[pair]:
             reasons[pair] = Reject.FILTERED
             details[pair] = _dropped_text(masks, dropped, pair)
         elif judged is None:

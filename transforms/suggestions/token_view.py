@@ -87,8 +87,8 @@ def view_tokens(
     first, last = token_offsets[0], token_offsets[-1]
     token_offsets = token_offsets - first
     starts, ends = fields["start"][first:last], fields["end"][first:last]
-    found = find_cuts(texts, tokens, languages, segmenter, compounds=False)
-    cuts = found.flatten().to_numpy(zero_copy_only=False)
+    cuts_of_texts = find_cuts(texts, tokens, languages, segmenter, compounds=False)
+    cuts = cuts_of_texts.flatten().to_numpy(zero_copy_only=False)
     cuts = cuts.copy()
     places = token_offsets + np.arange(len(token_offsets))
     cuts[places[:-1]] = True

@@ -153,11 +153,11 @@ def _runs(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _take_apart(text: str, tag: str) -> tuple[list[str], list[str], list[bool]]:
-    found = list(re.finditer(tag, text))
-    borders = [0, *(place for match in found for place in match.span()), len(text)]
+    matches = list(re.finditer(tag, text))
+    borders = [0, *(place for match in matches for place in match.span()), len(text)]
     texts = [text[start:end] for start, end in zip(borders[::2], borders[1::2], strict=True)]
-    opens = [not (match["close"] or match["empty"]) for match in found]
-    return texts, [match[0] for match in found], opens
+    opens = [not (match["close"] or match["empty"]) for match in matches]
+    return texts, [match[0] for match in matches], opens
 
 
 def _put_together(texts: Sequence[str], tags: Sequence[str]) -> str:

@@ -24,7 +24,12 @@ from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.text import words as word_kernels
 from pairweave.transforms.kernels.text.spans import FlatSpans
 from pairweave.transforms.markup.own_markup import keep_whole
-from pairweave.transforms.tags.injection_options import FragmentOptions
+from pairweave.transforms.tags.injection_options import (
+    FRAGMENT_TAGS,
+    FRAGMENT_WORDS,
+    MaxTags,
+    Nesting,
+)
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.whole_words import pair_cuts
@@ -37,10 +42,15 @@ _LAST_STEP = 64
 """Fragments of a pair translated at a time: doubled each time, up to the last step."""
 
 
-class FragmentConfig(FragmentOptions, Seeded):
+class FragmentConfig(Seeded):
     """Settings of the search for fragments.
 
+    The defaults are those of Hanneman and Dinu (2020, section 5.1).
+
     Attributes:
+        max_words: Longest fragment, in words.
+        max_tags: Most fragments in a pair.
+        nesting: Whether fragments may cross (`transforms.tags.injection_options`).
         segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`).
         punctuation: Accept a match in the target without a letter or digit.
         share: Share of the pairs that are to have fragments. Pairs are tried in the order of a
@@ -48,6 +58,9 @@ class FragmentConfig(FragmentOptions, Seeded):
             a larger one's pairs.
     """
 
+    max_words: int = Field(FRAGMENT_WORDS, ge=1, le=64, title="max_words of a fragment")
+    max_tags: MaxTags = FRAGMENT_TAGS
+    nesting: Nesting = "proper"
     segmenter: str = NONE
     punctuation: bool = False
     share: Share = Field(1.0, title="the share of tagged pairs")

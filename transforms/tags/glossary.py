@@ -18,12 +18,13 @@ from pairweave.transforms import ids, schemas
 from pairweave.transforms.arrow.flat_columns import links_of, list_column
 from pairweave.transforms.config import Seeded, Share
 from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.indexed_tag import MAX_TAGS
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.tags.elements import Phrases
 from pairweave.transforms.markup.own_markup import keep_whole
 from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.storage.text_lines import read_text_lines
-from pairweave.transforms.tags.injection_options import MaxTagsOptions
+from pairweave.transforms.tags.injection_options import MaxTags
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.stemming import word_key
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
@@ -60,16 +61,18 @@ class Glossary:
         return hashlib.sha256(lines.encode()).hexdigest()
 
 
-class TermConfig(MaxTagsOptions, Seeded):
+class TermConfig(Seeded):
     """Settings of tagging terms.
 
     Attributes:
+        max_tags: Most tags in a pair.
         share: Share of the pairs that may be tagged, picked by a hash: a smaller share selects a
             subset of a larger one's pairs.
         words: How terms and texts are split into words, ``words`` or ``whitespace``.
         segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`).
     """
 
+    max_tags: MaxTags = MAX_TAGS
     share: Share = 1.0
     words: Literal["words", "whitespace"] = "words"
     segmenter: str = NONE

@@ -1,23 +1,35 @@
 """Options of the tags that are injected into pairs."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from pairweave.transforms.config import Mix, PositiveShare, Share, StepOptions, Variants
 from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS
-from pairweave.transforms.option_facts import FILE_OF_LAUNCHER, UNSAID
+from pairweave.transforms.option_facts import FILE_OF_LAUNCHER, UNSAID, Marks, listed_after, not_by
 
 MAX_IDS = 10_000
 """Largest id whose symbols can be listed."""
 
 MaxTags = Annotated[int, Field(ge=1, le=MAX_TAGS)]
-_UnsaidShare = Annotated[Share, Field(json_schema_extra=UNSAID)]
-"""A share that settings include only if it differs from the default."""
+Nesting = Literal["proper", "free"]
 
 
-class MaxIdOptions(StepOptions):
-    """The ids of tags."""
+def _by_links_alone(why: str) -> Marks:
+    """Mark an option that neither fragments nor terms take, for the same reason."""
+    return not_by(fragment=why, glossary=why)
+
+
+class TagOptions(StepOptions):
+    """The tags that are injected.
+
+    The default of ``max_tags`` is that of Ryu et al. (2022, section 3.4), and that of ``tag_share``
+    too (section 2.3). With the nesting ``proper``, two tags on either side are disjoint or one
+    contains the other; with ``free``, they may cross (Ryu et al. 2022: "violating HTML syntax").
+    The shares of forms are those of Hanneman and Dinu (2020, sections 3.1 and 5.1); settings
+    include them only if they differ from the defaults.
+    """
 
     max_id: int | None = Field(
         None,
@@ -26,43 +38,23 @@ class MaxIdOptions(StepOptions):
         description="with --representation xliff: draw each row's ids from 1 to this, instead of "
         "counting them from 1",
     )
-
-
-class MaxTagsOptions(StepOptions):
-    """The number of tags in a pair.
-
-    The default is that of Ryu et al. (2022, section 3.4).
-    """
-
     max_tags: MaxTags = Field(MAX_TAGS, description="most tags in a pair")
-
-
-class NestingOptions(StepOptions):
-    """How tags nest.
-
-    ``proper``: on both sides, two tags are disjoint or one contains the other. ``free``: they may
-    cross (Ryu et al. 2022: "violating HTML syntax").
-    """
-
-    nesting: Literal["proper", "free"] = Field(
-        "proper", description="proper: tags nest as markup must; free: they may cross"
+    tag_share: PositiveShare = Field(
+        0.3,
+        description="tags stay under this share of the words",
+        json_schema_extra=_by_links_alone("only --max_tags limits the tags of a pair"),
     )
-
-
-class TagShareOptions(StepOptions):
-    """The number of tags relative to words.
-
-    The default is that of Ryu et al. (2022, section 2.3).
-    """
-
-    tag_share: PositiveShare = Field(0.3, description="tags stay under this share of the words")
-
-
-class TaggedRowOptions(StepOptions):
-    """The number of tagged rows, and the placement of tags in their text."""
-
+    nesting: Nesting = Field(
+        "proper",
+        description="proper: tags nest as markup must; free: they may cross",
+        json_schema_extra=not_by(glossary="terms that are tagged do not overlap"),
+    )
     mix: Mix = Field(1.0, description="tagged rows per plain row; 0 plain only, inf tagged only")
-    variants: Variants = Field(1, description="tagged rows made of a picked pair")
+    variants: Variants = Field(
+        1,
+        description="tagged rows made of a picked pair",
+        json_schema_extra=_by_links_alone("it makes one tagged row per pair"),
+    )
     whitespace_shift: bool = Field(
         default=False,
         description="move the space before a tag to after it, and add one after tags that begin a "
@@ -73,50 +65,70 @@ class TaggedRowOptions(StepOptions):
         default=False,
         description="allow tags without a letter or digit on a side, such as on a full stop",
     )
-
-
-class ShapeOptions(StepOptions):
-    """The forms of tags.
-
-    They are those of Hanneman and Dinu (2020, sections 3.1 and 5.1).
-    """
-
-    self_closing_share: _UnsaidShare = Field(
-        0.0, description="share of tags that are self-closing instead of a pair"
+    phrase_pairs: Literal["sound", "all"] = Field(
+        "sound",
+        description="phrase pairs to tag: sound, none with a punctuation mark at an edge of one "
+        "side alone, that cuts a pair of quotes or brackets, holds the end of a sentence, or has "
+        "no link beside it that confirms it, and those confirmed on both sides most often; all, "
+        "every one alike",
+        json_schema_extra=not_by(
+            fragment="a fragment is tagged where its translation occurs",
+            glossary="a term is tagged where its translation occurs",
+        ),
     )
-    damage_share: _UnsaidShare = Field(
-        0.0, description="share of pairs of tags of which one half is skipped"
+    self_closing_share: Share = Field(
+        0.0,
+        description="share of tags that are self-closing instead of a pair",
+        json_schema_extra={**UNSAID, **listed_after("draw")},
     )
-    empty_share: _UnsaidShare = Field(
-        0.0, description="share of whole pairs of tags with nothing inside"
+    damage_share: Share = Field(
+        0.0,
+        description="share of pairs of tags of which one half is skipped",
+        json_schema_extra={**UNSAID, **listed_after("self_closing_share")},
     )
-    split_share: _UnsaidShare = Field(
+    empty_share: Share = Field(
+        0.0,
+        description="share of whole pairs of tags with nothing inside",
+        json_schema_extra={**UNSAID, **listed_after("damage_share")},
+    )
+    split_share: Share = Field(
         0.0,
         description="share of whole pairs of tags in two parts on one side, where phrases allow it",
+        json_schema_extra={
+            **UNSAID,
+            **listed_after("empty_share"),
+            **not_by(
+                fragment="a tag in two parts needs two phrase pairs of word links",
+                glossary="a term is tagged in one part",
+            ),
+        },
     )
 
 
-class FragmentOptions(NestingOptions, MaxTagsOptions):
-    """The fragments to tag.
+SHAPES = ("self_closing_share", "damage_share", "empty_share", "split_share")
+"""The shares of forms, instead of which a tag profile can be given."""
 
-    The defaults are those of Hanneman and Dinu (2020, section 5.1).
-    """
-
-    max_words: int = Field(6, ge=1, le=64, title="max_words of a fragment")
-    max_tags: MaxTags = Field(2)
-
-
-FRAGMENT_DEFAULTS = {
-    **{name: FragmentOptions.model_fields[name].default for name in ("max_words", "max_tags")},
+FRAGMENT_WORDS, FRAGMENT_TAGS = 6, 2
+FRAGMENT_DEFAULTS: Mapping[str, float] = {
+    "max_words": FRAGMENT_WORDS,
+    "max_tags": FRAGMENT_TAGS,
     "self_closing_share": 0.27,
     "damage_share": 0.10,
 }
-"""Defaults of ``--method fragment`` (also from section 5.1)."""
+"""Defaults of ``--method fragment`` (Hanneman and Dinu 2020, section 5.1)."""
 
 
-class GlossaryOptions(StepOptions):
-    """The terms to tag."""
+class MethodOptions(StepOptions):
+    """The texts to tag: phrase pairs, fragments or terms."""
 
+    method: Literal["alignment", "fragment", "glossary"] = Field(
+        "alignment",
+        description="text to tag: alignment, phrase pairs of links; fragment, source fragments "
+        "whose translation, by the model's phrases and lexicon or --translator, occurs in the "
+        "target; glossary, terms of --glossary that occur on both sides and are linked (for "
+        "fragment, max_words 6, max_tags 2, self_closing_share 0.27, damage_share 0.1 by default)",
+        json_schema_extra=UNSAID,
+    )
     glossary: Annotated[str | None, FILE_OF_LAUNCHER] = Field(
         None,
         min_length=1,

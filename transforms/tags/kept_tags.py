@@ -13,7 +13,7 @@ from pairweave.transforms.markup.markup import INDEXED, parse_markup
 from pairweave.transforms.markup.pair_markup import PairMarkup
 from pairweave.transforms.symbols.tag_coding import shift_tags
 from pairweave.transforms.tags.tag_config import TagConfig
-from pairweave.transforms.tags.tag_rendering import is_indexed, render_columns, symbols_of
+from pairweave.transforms.tags.tag_rendering import render_columns, symbols_of
 from pairweave.transforms.tags.tags import draw_ids, inject_tags
 
 
@@ -63,7 +63,8 @@ def _own_rows(
     too_many = np.zeros(table.num_rows, np.bool_)
     columns = ("id", "source", "target", "source_lang", "target_lang", "corpus")
     pairs = table.select(columns).take(pa.array(own, pa.int64())).to_pylist()
-    max_elements = INDICES if is_indexed(config.representation) else MAX_TAGS
+    indexed = config.representation == "indexed"
+    max_elements = INDICES if indexed else MAX_TAGS
     indices = np.empty(INDICES, np.int64)
     rows = []
     for place, pair in zip(own.tolist(), pairs, strict=True):
@@ -76,7 +77,7 @@ def _own_rows(
             kernel.draw_indices(seed, keys[place], 1, len(markup.shared), indices)
             rows.append({**pair, **_tagged(pair, markup.renumbered(indices), config)})
     made = pa.Table.from_pylist(rows, schema=schemas.TAGGED_MARKUP)
-    return made if is_indexed(config.representation) else _rendered(made, config), too_many
+    return made if indexed else _rendered(made, config), too_many
 
 
 def _rendered(rows: pa.Table, config: TagConfig) -> pa.Table:

@@ -6,35 +6,20 @@ import pydantic
 
 from pairweave.transforms.config import Seeded
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.links.link_options import DrawOptions
+from pairweave.transforms.links.link_options import Draw
 from pairweave.transforms.symbols.representations import NAMES, find_representation
-from pairweave.transforms.tags.injection_options import (
-    MaxIdOptions,
-    MaxTagsOptions,
-    NestingOptions,
-    ShapeOptions,
-    TaggedRowOptions,
-    TagShareOptions,
-)
+from pairweave.transforms.tags.injection_options import SHAPES, TagOptions
 from pairweave.transforms.tags.named_tags import FORMS
 from pairweave.transforms.tags.tag_profile import TagProfile
 from pairweave.transforms.tags.tag_rendering import Name
 from pairweave.transforms.text.segmenter import NONE
 
 
-class TagConfig(
-    ShapeOptions,
-    DrawOptions,
-    TaggedRowOptions,
-    NestingOptions,
-    TagShareOptions,
-    MaxTagsOptions,
-    MaxIdOptions,
-    Seeded,
-):
+class TagConfig(TagOptions, Seeded):
     """Settings of tag injection.
 
     Attributes:
+        draw: How phrase pairs are drawn (`transforms.links.confidence`).
         words: How `tag_share` counts words: ``words``, or ``whitespace`` for text that is already
             tokenised (`transforms.text.whole_words.word_counts`).
         segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`).
@@ -45,6 +30,7 @@ class TagConfig(
             forms of a template. ``raw``: with names drawn from the profile.
     """
 
+    draw: Draw = "uniform"
     words: Literal["words", "whitespace"] = "words"
     segmenter: str = NONE
     profile: pydantic.InstanceOf[TagProfile] | None = None
@@ -87,7 +73,7 @@ class TagConfig(
     @property
     def _shaped(self) -> list[str]:
         """Return the shares of forms that are not 0."""
-        return [name for name in ShapeOptions.model_fields if getattr(self, name)]
+        return [name for name in SHAPES if getattr(self, name)]
 
     @property
     def tagged_share(self) -> float:

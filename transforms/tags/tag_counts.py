@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms import ids
-from pairweave.transforms.arrow.flat_columns import chunk_of, offsets_of
+from pairweave.transforms.arrow.flat_columns import chunk_of
 from pairweave.transforms.tags.named_tags import count_names, draw_names
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tag_measures import FORMS, Elements, Ruler, measure
@@ -44,22 +44,19 @@ def count_tags(tagged: pa.Table) -> dict[str, int]:
 
 
 def _tags_of(tagged: pa.Table) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
-    """Return the row of each tag, its fields, and whether it is the second part of a tag."""
-    offsets = offsets_of(tagged.column("tags"))
-    row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    tags = _fields(chunk_of(tagged.column("tags")))
+    """Return the row of each tag, its fields, and whether it is the second part of a tag.
+
+    Forms are given by their numbers in `FORMS`.
+    """
+    lists = tagged.column("tags")
+    row = np.repeat(np.arange(len(lists)), pc.list_value_length(lists).to_numpy())
+    items = pc.list_flatten(lists)
+    columns = {name: pc.struct_field(items, name) for name in items.type.names}
+    columns["form"] = pc.index_in(columns["form"], pa.array(FORMS))
+    tags = {name: column.to_numpy() for name, column in columns.items()}
     again = np.zeros(len(row), np.bool_)
     again[1:] = (row[1:] == row[:-1]) & (tags["index"][1:] == tags["index"][:-1])
     return row, tags, again
-
-
-def _fields(tags: pa.ListArray) -> dict[str, np.ndarray]:
-    """Return the flat fields of tags, with forms as their numbers in `FORMS`."""
-    items = tags.flatten()
-    names = [field.name for field in items.type if field.name != "form"]
-    fields = {name: items.field(name).to_numpy() for name in names}
-    forms = pc.index_in(items.field("form"), pa.array(FORMS))
-    return {**fields, "form": forms.to_numpy(zero_copy_only=False)}
 
 
 def count_shapes(tagged: pa.Table, pairs: pa.Table, config: TagConfig) -> dict[str, int]:

@@ -13,12 +13,10 @@ from pairweave.transforms.symbols.representations import find_representation
 from pairweave.transforms.symbols.tag_symbols import Representation
 
 Name = str | tuple[str, str, str]
-"""A representation's name, or a template: an opening, a closing and an empty tag."""
+"""A representation's name, or a template: an opening, a closing and an empty tag.
 
-
-def is_indexed(name: Name) -> bool:
-    """Return True if tags stay in the form in which they are injected."""
-    return name == "indexed"
+Tags that are ``indexed`` stay in the form in which they are injected.
+"""
 
 
 def render_columns(
@@ -95,7 +93,7 @@ def symbols_of(name: Name, *, self_closing: bool, max_id: int | None = None) -> 
     representation = find_representation(name)
     if max_id is not None:
         return representation.symbols(max_id)
-    if not is_indexed(name):
+    if name != "indexed":
         # A template writes the drawn number; others write consecutive numbers.
         return representation.symbols(MAX_TAGS if isinstance(name, str) else INDICES)
     symbols = representation.symbols(INDICES)

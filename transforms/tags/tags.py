@@ -24,19 +24,17 @@ from pairweave.transforms.kernels.tags import tags as kernel
 from pairweave.transforms.kernels.tags.elements import Phrases
 from pairweave.transforms.kernels.tags.tag_draws import Shape
 from pairweave.transforms.kernels.tags.tag_names import draw_tag_ids
-from pairweave.transforms.links.confidence import ConfidenceConfig, weights_of
+from pairweave.transforms.links.confidence import weights_of
 from pairweave.transforms.markup.own_markup import keep_whole, keep_wordlike
 from pairweave.transforms.symbols.whitespace import shift_whitespace
 from pairweave.transforms.tags.named_tags import name_rows
+from pairweave.transforms.tags.sound_phrases import keep_sound
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tag_measures import Ruler
-from pairweave.transforms.tags.tag_profile import shape_of
-from pairweave.transforms.tags.tag_rendering import is_indexed, render_columns, symbols_of
+from pairweave.transforms.tags.tag_profile import TagProfile, shape_of
+from pairweave.transforms.tags.tag_rendering import render_columns, symbols_of
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.whole_words import spaced_word_counts, word_counts
-
-# RE2: scripts without spaces between words.
-_UNSPACED = r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai}|\p{Lao}|\p{Khmer}|\p{Myanmar}"
 
 # Makes 0.3 of 10 words 3, although 0.3 * 10 may be slightly more or less in floating point.
 _ROUNDING = 1e-9
@@ -71,8 +69,10 @@ def inject_tags(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarra
 
     A phrase pair is not tagged if that would split an element of the text's own HTML or XML, or,
     without ``punctuation_tags``, if it lacks a letter or digit on a side
-    (`transforms.markup.own_markup`). A tag other than a whole pair takes the place of one half of
-    the pair; a tag in two parts has two entries with the same number in ``tags``.
+    (`transforms.markup.own_markup`). With ``phrase_pairs`` ``sound``, it is not tagged where no
+    translator would put a tag, and drawn less where few would (`transforms.tags.sound_phrases`). A
+    tag other than a whole pair takes the place of one half of the pair; a tag in two parts has two
+    entries with the same number in ``tags``.
 
     A tag opens before the first code point of its phrase and closes after the last, so removing the
     tags restores the original text. A later variant that would repeat an earlier one is redrawn
@@ -131,7 +131,9 @@ def find_taggable(table: pa.Table, config: TagConfig) -> Taggable:
     phrases = keep_whole(table, _phrases(table, config))
     if config.take_all:
         return Taggable(phrases, np.zeros(0, np.int64))
-    if not config.punctuation_tags:
+    if config.phrase_pairs == "sound":
+        phrases = keep_sound(table, phrases, punctuation_tags=config.punctuation_tags)
+    elif not config.punctuation_tags:
         phrases = keep_wordlike(table, phrases)
     return Taggable(phrases, _limits(table, config))
 
@@ -155,17 +157,19 @@ def draw_tags(
     phrases = taggable.phrases
     draws = sampling.units(seed, keys, sampling.STEP_MIX)
     is_plain = draws < config.plain_share
+    whole_pairs = config.plain_pairs_only
     if config.take_all:
         made = kernel.take_all(seed, keys, is_plain, phrases)
     else:
         is_tagged = draws < config.tagged_share
         choices = kernel.PairChoices(keys, taggable.limits, is_plain, is_tagged)
-        shape = _shape(table, phrases, config)
+        profile = config.profile
+        shape = None if profile is None else _shape(table, phrases, config, profile)
         made = kernel.choose_tags(seed, choices, phrases, config.variants, free, shape)
     row_pair, row_variant, row_tags, chosen, numbers, codes = made
     boxes = phrases.boxes[:, chosen]
     again = np.zeros(len(numbers), np.uint8)
-    if not config.plain_pairs_only:
+    if not whole_pairs:
         tag_rows = tag_shapes.TagRows(keys[row_pair], row_pair, row_variant, row_tags)
         split_share = config.split_share
         if config.profile is None:
@@ -181,27 +185,26 @@ def draw_tags(
         )
     tags = _Ranges(row_pair, row_tags, boxes, numbers, codes, again)
     rows = _rows(table, config, row_variant, tags)
-    if not config.plain_pairs_only and config.variants > 1:
+    if not whole_pairs and config.variants > 1:
         rows, row_pair = _without_repetitions(rows, row_pair)
-    if not is_indexed(config.representation):
+    if config.representation != "indexed":
         rows = _rendered(rows, config)
     return rows, np.bincount(row_pair, minlength=len(keys)) == 0
 
 
 def _phrases(table: pa.Table, config: TagConfig) -> Phrases:
     offsets, fields = fields_of(table.column("phrases"))
-    boxes = np.stack([fields[field.name] for field in schemas.PHRASE][:4])
-    return Phrases(offsets, boxes, weights_of(fields["score"], ConfidenceConfig(draw=config.draw)))
+    *boxes, scores = fields.values()
+    weights = np.zeros(0, np.float32) if config.draw == "uniform" else weights_of(scores)
+    return Phrases(offsets, np.stack(boxes), weights)
 
 
-def _shape(table: pa.Table, phrases: Phrases, config: TagConfig) -> Shape | None:
-    if config.profile is None:
-        return None
+def _shape(table: pa.Table, phrases: Phrases, config: TagConfig, profile: TagProfile) -> Shape:
     ruler = Ruler.of(table.column("source"), config.words, table.column("source_lang"))
     text = np.repeat(np.arange(len(table)), np.diff(phrases.offsets))
     inside = slice(phrases.offsets[0], phrases.offsets[-1])
     start, end = _borders(table.column("source_tokens"), text, *phrases.boxes[:2, inside])
-    whole = shape_of(config.profile, phrases, ruler, start, end)
+    whole = shape_of(profile, phrases, ruler, start, end)
     cells = np.zeros((tag_text.CODES, phrases.boxes.shape[1]), np.uint8)
     cells[:, inside] = whole.cells
     return whole._replace(cells=cells)
@@ -253,7 +256,7 @@ def _rows(table: pa.Table, config: TagConfig, row_variant: np.ndarray, tags: _Ra
             texts[side] = pa.array(map(shift_whitespace, texts[side].to_pylist()), pa.string())
     pairs = pa.array(row_pair)
     columns = {
-        **{name: chunk_of(table.column(name)).take(pairs) for name in _KEPT},
+        **dict(zip(_KEPT, table.select(_KEPT).take(pairs).columns, strict=True)),
         **texts,
         "variant": pa.array(row_variant),
         "kind": pa.array(["plain", "tagged"]).take(pa.array((row_variant > 0).astype(np.int8))),
@@ -302,24 +305,15 @@ def draw_ids(rows: pa.Table, config: TagConfig) -> np.ndarray | None:
 
 def _limits(table: pa.Table, config: TagConfig) -> np.ndarray:
     """Return the maximum number of tags of each pair, int64 ``[pair]``."""
-    words = np.minimum(*(_words(table, side, config) for side in ("source", "target")))
-    below = np.ceil(words * config.tag_share - _ROUNDING).astype(np.int64) - 1
+    words = []
+    for side in ("source", "target"):
+        texts = table.column(side)
+        if config.words == "whitespace":
+            words.append(spaced_word_counts(texts))
+        else:
+            words.append(word_counts(texts, table.column(f"{side}_lang"), config.segmenter))
+    below = np.ceil(np.minimum(*words) * config.tag_share - _ROUNDING).astype(np.int64) - 1
     return np.clip(below, 0, config.max_tags)
-
-
-def _words(table: pa.Table, side: str, config: TagConfig) -> np.ndarray:
-    """Count the words of a side, int64 ``[pair]``.
-
-    A hyphenated compound, or a word with its elided article, counts as one word, so that the share
-    holds however a reader counts; in scripts without spaces, each word counts.
-    """
-    texts = table.column(side)
-    between_spaces = spaced_word_counts(texts)
-    if config.words == "whitespace":
-        return between_spaces
-    words = word_counts(texts, table.column(f"{side}_lang"), config.segmenter)
-    unspaced = pc.match_substring_regex(texts, _UNSPACED).to_numpy()
-    return np.where(unspaced, words, np.minimum(words, between_spaces))
 
 
 def _borders(

@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,11 +11,20 @@ import pyarrow as pa
 import sentencepiece
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_columns import chunk_of, list_column, texts_of
+from pairweave.transforms.arrow.flat_columns import list_column, texts_of
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.kernels.text import clitics, sentencepiece_ranges, utf8, word_breaks
+from pairweave.transforms.kernels.text import (
+    clitics,
+    korean,
+    sentencepiece_ranges,
+    utf8,
+    word_breaks,
+)
+from pairweave.transforms.kernels.text.utf8 import FlatTexts
 from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.text import codepoints
+from pairweave.transforms.text.korean_endings import ending_table
+from pairweave.transforms.text.segmenter import primary_tag
 
 KINDS = ("words", "whitespace", "sentencepiece", "pieces")
 
@@ -30,6 +39,8 @@ _CLITICS = {
     **dict.fromkeys(("fr", "oc"), clitics.FRENCH),
     **dict.fromkeys(("it", "co", "fur", "lij", "lmo", "nap", "sc", "scn", "vec"), clitics.ITALIAN),
     "ca": clitics.CATALAN,
+    "tr": clitics.TURKISH,
+    **dict.fromkeys(("fi", "sv"), clitics.FINNISH),
 }
 
 # The result depends on how many threads train, so their number is fixed; it does not depend on how
@@ -82,7 +93,8 @@ def tokenize(texts: Texts, config: TokenConfig, language: Language = None) -> pa
         ConfigError: The SentencePiece model cannot be loaded.
         WorkerError: A text is null, or the tokens are an encoder's pieces.
     """
-    return _as_column(*_flat_tokens(texts, config, language))
+    offsets, starts, ends = _flat_tokens(texts, config, language)
+    return list_column(offsets, {"start": starts, "end": ends}, schemas.SPAN_LIST)
 
 
 def add_tokens(table: pa.Table, config: TokenConfig) -> pa.Table:
@@ -163,7 +175,9 @@ def _flat_tokens(
     properties = codepoints.properties()
     if config.kind == "words":
         rules = clitic_rules(texts, language)
-        return word_breaks.find_tokens(*texts_of(texts), rules, 0, properties)
+        flat = texts_of(texts)
+        spans = word_breaks.find_tokens(*flat, rules, 0, properties)
+        return split_endings(flat, spans, language)
     if config.kind == "whitespace":
         return utf8.split_at_white_space(*texts_of(texts), properties)
     if config.kind == "pieces":
@@ -230,21 +244,46 @@ def _processor(model: bytes) -> sentencepiece.SentencePieceProcessor:
         raise ConfigError(f"this is not a SentencePiece model: {error}") from error
 
 
-def _as_column(offsets: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> pa.ListArray:
-    return list_column(offsets, {"start": starts, "end": ends}, schemas.SPAN_LIST)
+def split_endings(flat: FlatTexts, spans: Spans, language: Language) -> Spans:
+    """Split words of Korean text into a noun and what is attached to it.
+
+    Text in an unknown language is taken for Korean where it has Hangul.
+
+    Args:
+        flat: The texts.
+        spans: Offsets, starts and ends of their tokens.
+        language: As for `tokenize`.
+    """
+    chosen = each_language(len(flat.offsets) - 1, language, _may_be_korean, np.bool_)
+    if not chosen.any():
+        return spans
+    return korean.split_endings(*flat, chosen, *spans, ending_table(), codepoints.properties())
 
 
 def clitic_rules(texts: Texts, language: Language) -> np.ndarray:
     """Return how words are split in each text, uint8 ``[text]``."""
+    return each_language(len(texts), language, _clitics_of, np.uint8)
+
+
+def each_language(
+    texts: int, language: Language, number_of: Callable[[str | None], int], kind: type[np.generic]
+) -> np.ndarray:
+    """Return a number for the language of each text."""
     if language is None or isinstance(language, str):
-        return np.full(len(texts), _clitics_of(language), np.uint8)
-    tags = chunk_of(language)
-    if not pa.types.is_dictionary(tags.type):
-        tags = tags.dictionary_encode()
-    kinds = np.array([_clitics_of(tag) for tag in tags.dictionary.to_pylist()], np.uint8)
-    return kinds[tags.indices.to_numpy()]
+        return np.full(texts, number_of(language), kind)
+    if isinstance(language, pa.ChunkedArray):
+        # Each chunk has its own dictionary.
+        chunks = [each_language(len(c), c, number_of, kind) for c in language.chunks]
+        return np.concatenate([np.zeros(0, kind), *chunks])
+    tags = language if pa.types.is_dictionary(language.type) else language.dictionary_encode()
+    numbers = np.array([number_of(tag) for tag in tags.dictionary.to_pylist()], kind)
+    return numbers[tags.indices.to_numpy()]
 
 
 def _clitics_of(language: str | None) -> int:
     primary = (language or "").split("-")[0].lower()
     return _CLITICS.get(primary, clitics.NO_CLITICS)
+
+
+def _may_be_korean(language: str | None) -> bool:
+    return primary_tag(language) in ("ko", "und", "")

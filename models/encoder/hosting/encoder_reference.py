@@ -43,7 +43,7 @@ class EncoderReference(LoadableReference):
 
         Raises:
             ConfigError: It cannot be loaded, or is not the planned one.
-            WorkerError: It fails on whatever it is given.
+            WorkerError: It fails on every pair.
         """
         return STORE.load(self)
 
@@ -65,7 +65,7 @@ def find(config: EncoderConfig, *, watch: bool = False) -> EncoderReference:
     """
     neural = _neural()
     if Path(config.model).expanduser().is_dir():
-        config = dataclasses.replace(config, model=absolute_model(config.model))
+        config = config.changed(model=absolute_model(config.model))
     elif watch:
         raise ConfigError(f"--watch_model: --model must be a directory, got {config.model}")
     digest = neural.find_digest(config)
@@ -85,15 +85,17 @@ def check_device(reference: EncoderReference) -> None:
 
 
 def stamp(directory: str) -> Stamp:
-    """Return a value that changes with a directory's files, without reading them; "" if missing.
+    """Return a value that changes with a directory's files, without reading them.
+
+    It is empty if the directory is missing.
 
     A symbolic link to a directory counts as that directory.
     """
     try:
-        found = [(entry.name, entry.stat()) for entry in os.scandir(directory) if entry.is_file()]
+        entries = [(entry.name, entry.stat()) for entry in os.scandir(directory) if entry.is_file()]
     except FileNotFoundError:
         return ()
-    return tuple(sorted((name, it.st_ino, it.st_size, it.st_mtime_ns) for name, it in found))
+    return tuple(sorted((name, it.st_ino, it.st_size, it.st_mtime_ns) for name, it in entries))
 
 
 def load(reference: EncoderReference) -> Any:  # noqa: ANN401 - a models.encoder.neural.EncoderAligner
@@ -126,7 +128,7 @@ def changed(config: EncoderConfig) -> str:
 STORE: ModelStore[EncoderReference, "LoadedEncoder"] = ModelStore(
     _open, lambda reference: changed(reference.config)
 )
-"""The encoders of a process that no step of its own holds (`models.encoder.hosting.handler`)."""
+"""The encoders of this process, except those that Beam holds (`models.encoder.hosting.handler`)."""
 
 
 def load_tokenizer(reference: EncoderReference) -> Any:  # noqa: ANN401 - a tokenizers.Tokenizer
@@ -152,7 +154,7 @@ def out_of_memory() -> tuple[type[BaseException], ...]:
 
 
 def _neural() -> ModuleType:
-    """Import what needs torch.
+    """Import the module that needs torch.
 
     Raises:
         ConfigError: The extra is not installed.

@@ -33,7 +33,7 @@ def align_isolated(align: Align, table: pa.Table, fatal: Kinds) -> tuple[pa.Tabl
     so a transient fault rejects nothing.
 
     Args:
-        align: Turns these into LINKED rows and rejected ones, by row.
+        align: Turns pairs into LINKED rows, and reason and detail of the rejected ones, by row.
         table: Pairs with tokens (`transforms.schemas.TOKENS`), or without (`PAIRS`) if the aligner
             cuts them itself.
         fatal: Errors that are not a pair's fault, such as exhausted memory; raised unchanged.
@@ -71,9 +71,9 @@ def check_sound(align: Align, columns: Sequence[str], fatal: Kinds) -> None:
     """Check that an aligner can align one letter with itself.
 
     Args:
-        align: As above.
+        align: See `align_isolated`.
         columns: Columns of its tables: those of TOKENS, or of PAIRS if it cuts tokens itself.
-        fatal: As above.
+        fatal: See `align_isolated`.
 
     Raises:
         WorkerError: It cannot, so it cannot align anything.

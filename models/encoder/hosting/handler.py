@@ -7,35 +7,23 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.ml.inference.base import ModelHandler, ModelMetadata, RunInference
 
+from pairweave.models.encoder.encoder_options import HostingOptions
 from pairweave.models.encoder.hosting import shared_key
 from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.models.encoder.hosting.loaded_encoder import Alignment, LoadedEncoder
 from pairweave.transforms.arrow.exchange import from_stream, to_stream
+from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards.shard import Shard, Shards
 
 shared_key.use()  # in each process of a run, before it shares an encoder
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Hosting:
+class Hosting(HostingOptions, Config):
     """Settings of hosting the encoder, which do not change the output.
 
-    Attributes:
-        large_model: Whether a machine's worker processes share one copy, held by one of them.
-        model_copies: Number of copies that they share instead; None for one in each process, or
-            the one of ``large_model``.
-        accelerator: Beam's resource hint for the alignment step only.
+    The copy of ``large_model`` is held by one of the worker processes of a machine.
     """
-
-    large_model: bool = False
-    model_copies: int | None = None
-    accelerator: str | None = None
-
-    def __post_init__(self) -> None:
-        """Check the number of copies."""
-        if self.model_copies is not None and self.model_copies < 1:
-            raise ConfigError(f"model_copies must be 1 or more, got {self.model_copies}")
 
 
 class AlignerHandler(ModelHandler[Shard, Shard, LoadedEncoder]):
@@ -93,7 +81,7 @@ class AlignerHandler(ModelHandler[Shard, Shard, LoadedEncoder]):
     def update_model_path(self, model_path: str | None = None) -> None:
         """Load from the directory that a side input names from now on."""
         if model_path:
-            config = dataclasses.replace(self._reference.config, model=model_path)
+            config = self._reference.config.changed(model=model_path)
             self._reference = dataclasses.replace(self._reference, config=config, digest=None)
 
 

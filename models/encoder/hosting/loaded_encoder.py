@@ -1,6 +1,5 @@
 """The encoder of a worker, loaded once, which aligns one shard at a time."""
 
-import dataclasses
 import logging
 import os
 import threading
@@ -24,7 +23,7 @@ class Alignment(NamedTuple):
 
     Attributes:
         linked: The LINKED rows (`transforms.schemas`), in order, without the rejected ones.
-        rejected: Reason and detail of these, by row.
+        rejected: Reason and detail of the rejected rows, by row.
         digest: The digest of the aligner.
     """
 
@@ -60,7 +59,7 @@ class LoadedEncoder:
         """Align one shard's pairs.
 
         Args:
-            table: What `models.encoder.neural.EncoderAligner.align_or_reject` takes.
+            table: Pairs as `models.encoder.neural.EncoderAligner.align_or_reject` takes them.
 
         Raises:
             ConfigError: The model in a watched directory cannot be used.
@@ -77,7 +76,7 @@ class LoadedEncoder:
         linked, rejected, _ = self.align(table)
         return linked, dict(rejected)
 
-    def with_soft_links(self, least: float) -> "LoadedEncoder":  # noqa: ARG002 - as a head gives them
+    def with_soft_links(self, least: float) -> "LoadedEncoder":  # noqa: ARG002 - the head decides
         """Return the encoder itself, whose head determines its links."""
         return self
 
@@ -112,7 +111,7 @@ class LoadedEncoder:
             raise WorkerError(f"{self._model}: {error}") from None
 
     def _refresh(self) -> None:
-        """Load the model that is published in the watched directory, if it has changed.
+        """Load the model published in the watched directory if it has changed.
 
         While its files are being written, the current model is kept.
         """
@@ -121,13 +120,13 @@ class LoadedEncoder:
         if before == self._stamp and self._aligner is not None:
             return
         # If the link moves while files are read, two models must not be mixed.
-        config = dataclasses.replace(self._reference.config, model=os.path.realpath(watched))
+        config = self._reference.config.changed(model=os.path.realpath(watched))
         try:
-            found = encoder_reference.find(config)
+            published = encoder_reference.find(config)
             if before == encoder_reference.stamp(watched):
-                if self._aligner is None or found.digest != self._aligner.digest:
-                    self._take(found)
-                    _log.info("%s: aligning with %s from now on", watched, found.digest)
+                if self._aligner is None or published.digest != self._aligner.digest:
+                    self._take(published)
+                    _log.info("%s: aligning with %s from now on", watched, published.digest)
                 self._stamp = before
                 return
         except ConfigError:

@@ -256,8 +256,8 @@ def _read_sides(sources: Sequence[str], targets: Sequence[str]) -> tuple[list[st
         raise ConfigError(f"{len(sources)} source files, but {len(targets)} target files")
     sides: tuple[list[str], list[str]] = ([], [])
     for pair in zip(sources, targets, strict=True):
-        found = [text_lines.read_text_lines(str(files.on_disk(name))) for name in pair]
-        text_lines.require_equal_lines(pair, [len(lines) for lines in found])
-        sides[0].extend(found[0])
-        sides[1].extend(found[1])
+        lines_of_sides = [text_lines.read_text_lines(str(files.on_disk(name))) for name in pair]
+        text_lines.require_equal_lines(pair, [len(lines) for lines in lines_of_sides])
+        sides[0].extend(lines_of_sides[0])
+        sides[1].extend(lines_of_sides[1])
     return sides

@@ -111,7 +111,7 @@ def judgements(arguments: Sequence[str]) -> int:
 
 
 def _summary(options: JudgementOptions) -> str:
-    """Return what judged sheets of a run, or of translations, say.
+    """Return a summary of judged sheets, either of a run or of translations.
 
     Raises:
         ConfigError: There are sheets of both kinds.

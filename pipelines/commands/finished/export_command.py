@@ -1,5 +1,6 @@
 """The command ``export``: converts a finished run's rows to files for trainers."""
 
+import dataclasses
 from collections.abc import Sequence
 
 from pairweave.pipelines.command_line import flags
@@ -9,6 +10,7 @@ from pairweave.pipelines.commands.finished.export_golden import GoldenSet
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.export.export import Exported, export
+from pairweave.transforms.export.export_formats import RowExport, Templates
 from pairweave.transforms.export.export_markup import export_markup
 from pairweave.transforms.export.export_rows import Selection
 from pairweave.transforms.formats import registry
@@ -47,12 +49,14 @@ def main(name: str, arguments: Sequence[str]) -> int:
             f"--inline_syntax: {options.format} has the tags of the run; leave it out"
         )
     golden = None
-    if options.golden:  # read it now: what is wrong with it is said before anything is written
+    if options.golden:  # read it now, to report its errors before anything is written
         how = registry.row_export(options.format)
         golden = GoldenSet.read(options.golden, how, options.unfit, options.golden_sizes)
     done = export(
         run,
-        registry.row_export_of(options.format, options.directory, run.job),
+        _with_templates(
+            registry.row_export_of(options.format, options.directory, run.job), options, run.job
+        ),
         options.output,
         options.unfit,
         selection,
@@ -77,6 +81,9 @@ def selection_of(options: ExportOptions, job: str) -> Selection:
     in_markup = options.format in registry.markup_export_names()
     if "header" in given and (in_markup or registry.row_export(options.format).header is None):
         raise ConfigError(f"--header: {options.format} has none; leave it out")
+    for name in ("instruction", "system"):
+        if name in given and (in_markup or registry.row_export(options.format).templated is None):
+            raise ConfigError(f"--{name}: {options.format} has no messages; leave it out")
     if "alignment" in given and in_markup:
         raise ConfigError(f"--alignment: {options.format} has no links; leave it out")
     drawn = options.sample is not None or options.sizes or options.golden_sizes
@@ -93,6 +100,14 @@ def selection_of(options: ExportOptions, job: str) -> Selection:
         if options.rows != "all" and job == "augment":
             kinds = (options.rows,)
     return Selection(options.methods, kinds, options.sample, options.shuffle, options.seed)
+
+
+def _with_templates(how: RowExport, options: ExportOptions, job: str) -> RowExport:
+    """Return a format that writes the texts of the options round each row."""
+    if how.templated is None:
+        return how
+    templates = Templates(options.instruction, options.system)
+    return dataclasses.replace(how, write=how.templated(job, templates))
 
 
 def _check_series(options: ExportOptions) -> None:

@@ -14,7 +14,8 @@ from pairweave.transforms.export.export_rows import Selection
 from pairweave.transforms.formats.wets import NOTHING
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_in_step
-from pairweave.transforms.suggestions.span_lengths import MASK, golden_sides
+from pairweave.transforms.suggestions.span_lengths import golden_sides
+from pairweave.transforms.symbols.mask import MASK
 
 STEM = "golden"
 BATCH_ROWS = 8_192
@@ -26,14 +27,14 @@ _SCHEMA = pa.schema(
 
 
 def read_rows(sides: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
-    """Yield the examples of a golden set, in the order of its lines.
+    """Yield the examples of a golden set in the order of its lines.
 
     Args:
         sides: The files by side (`golden_sides`), plain, ``.gz`` or ``.zst``.
 
     Yields:
-        Batches with ``id``, a hash of the texts; ``variant``, the number of equal examples before;
-        ``source``, ``masked`` and ``suggestion``.
+        Batches with ``id``, a hash of the texts; ``variant``, the number of equal examples before
+        this one; ``source``, ``masked`` and ``suggestion``.
 
     Raises:
         InputError: A file cannot be read, the numbers of lines differ, or a masked translation does
@@ -68,14 +69,14 @@ def _batch(rows: Sequence[tuple[str, int, str, str, str]]) -> pa.RecordBatch:
 
 @dataclasses.dataclass(frozen=True)
 class GoldenSet:
-    """A golden set that has been read, and whose examples a format can represent.
+    """A golden set that has been read, with the examples that a format can represent.
 
-    Golden sets are made by hand and small, so it is in memory.
+    It is kept in memory, because golden sets are made by hand and small.
 
     Attributes:
-        batches: The examples that fit the format.
-        left_out: Number of the others.
-        bytes: Size of its files.
+        batches: The examples that the format can represent.
+        left_out: Number of the other examples.
+        bytes: Size of the files.
         how: The format.
     """
 
@@ -119,8 +120,8 @@ class GoldenSet:
     def export(self, output: str, selection: Selection, sizes: Sequence[int] = ()) -> Exported:
         """Write the examples in the format in which a run's suggestions are exported.
 
-        Zhu et al. fine-tune on them, in the second stage, what was trained on the run's rows in
-        the first; both stages have the same form (their equation 1).
+        Zhu et al. train on the run's rows in a first stage and fine-tune on these examples in a
+        second; both stages use the same form (their equation 1).
 
         Args:
             output: Directory of the files, whose names begin with ``golden``.

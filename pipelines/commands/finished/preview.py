@@ -35,7 +35,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 class _Console(rich.console.Console):
     def on_broken_pipe(self) -> None:
-        """Let the command end as every other does whose reader has left."""
+        """End the command like any other command whose reader has left."""
         raise BrokenPipeError
 
 

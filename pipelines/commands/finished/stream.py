@@ -22,7 +22,7 @@ _SAY_SECONDS = 30.0
 
 @dataclasses.dataclass
 class _Done:
-    """What has been written so far, and the window that is being written."""
+    """The amount written so far, and the window being written."""
 
     rows: int = 0
     left_out: int = 0
@@ -40,7 +40,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
         _write(stream, lines, options, sys.stdout.buffer, done)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        # The trainer has read what it wanted. Let the interpreter's own flush not complain.
+        # The trainer has stopped reading. Keep the interpreter's final flush from failing.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         terminal.warn(
             f"the reader left after about {done.rows:,} rows, in window --start "
@@ -57,7 +57,7 @@ def _write(
     stream: TagStream, lines: Lines, options: StreamCommandOptions, out: BinaryIO, done: _Done
 ) -> None:
     epoch, _, window = options.start.partition(":")
-    skip, said = options.skip, time.monotonic()
+    skip, last_message = options.skip, time.monotonic()
     for position in stream.positions(Position(int(epoch), int(window or 0))):
         done.at = position
         made = stream.window(position.epoch, position.window)
@@ -68,7 +68,7 @@ def _write(
             skip -= batch.num_rows - part.num_rows
             out.write(lines.write(part))
             done.rows += part.num_rows
-        if time.monotonic() - said > _SAY_SECONDS:
-            said = time.monotonic()
+        if time.monotonic() - last_message > _SAY_SECONDS:
+            last_message = time.monotonic()
             place = f"--start {position.epoch}:{position.window + 1}"
             _LOG.info("%s rows written; %s goes on from here", f"{done.rows:,}", place)

@@ -13,7 +13,7 @@ from pairweave.pipelines.process import interrupt, terminal
 from pairweave.pipelines.recipes.recipe_options import EngineOptions
 from pairweave.pipelines.refresh import file_ledger, night_metrics, records, refitting, tables
 from pairweave.pipelines.refresh.chain import leftovers, log_seals, table_place
-from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
+from pairweave.pipelines.refresh.file_ledger import InputEntry, NightInputs
 from pairweave.pipelines.refresh.lineage import Lineage
 from pairweave.pipelines.refresh.night import Night, commit, overtaken
 from pairweave.pipelines.refresh.night_config import NightConfig, differences, read_config
@@ -64,10 +64,10 @@ def _config_of(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--config")
     try:
-        found, rest = parser.parse_known_args(arguments)
+        known, rest = parser.parse_known_args(arguments)
     except SystemExit:
         raise ConfigError("--config: expected a file; see pairweave refresh --help") from None
-    return found.config, rest
+    return known.config, rest
 
 
 def run(
@@ -96,75 +96,75 @@ def _run(
         leftovers.delete(options.output)
     if base is not None and not options.plan_only:
         tables.apply(options.output, base)  # if its night was stopped before it had done so
-    found = _files(config, options, base)
+    inputs = _files(config, options, base)
     news = [] if base is None else _check_version(config, options, base)
     why = _reasons_to_refit(config, options, base)
     if options.plan_only:
-        terminal.say("\n".join(_plan(found, base, options, news, why)))
+        terminal.say("\n".join(_plan(inputs, base, options, news, why)))
         return 0
     if why:
         terminal.say("\n".join(["models are fitted anew, and all rows made with them:", *why]))
         options = options.model_copy(update={"migrate": True, "refit": True})
     if options.launches is not None:
-        return _prepare(config, options, base, found)
-    inputs = [name for key in found.new for name in found.entry(key).names]
+        return _prepare(config, options, base, inputs)
+    new_names = [name for key in inputs.new for name in inputs.entry(key).names]
     anew = base is None or options.migrate
     try:
-        lineage.emit("START", inputs)
-        if not anew and not found.changes_rows and options.takedown is None:
+        lineage.emit("START", new_names)
+        if not anew and not inputs.changes_rows and options.takedown is None:
             assert base is not None
-            status = _quiet(config, options, base, found, started)
+            status = _quiet(config, options, base, inputs, started)
         else:
-            status = _work(config, options, base, found, extra)
+            status = _work(config, options, base, inputs, extra)
     except (Exception, interrupt.Stopped) as error:
         committed = None
         with contextlib.suppress(Exception):  # the first error counts
             committed = _committed(options.output, base)
         if committed is None:
-            lineage.emit("FAIL", inputs, error=str(error))
-        else:  # it ended while it told others
-            lineage.emit("COMPLETE", inputs, committed)
+            lineage.emit("FAIL", new_names, error=str(error))
+        else:  # it was stopped after the commit, while it reported it
+            lineage.emit("COMPLETE", new_names, committed)
         raise
     if status:
-        lineage.emit("FAIL", inputs, error="a quality gate failed")
+        lineage.emit("FAIL", new_names, error="a quality gate failed")
     else:
-        lineage.emit("COMPLETE", inputs, _committed(options.output, base))
+        lineage.emit("COMPLETE", new_names, _committed(options.output, base))
     return status
 
 
 def _committed(table: str, base: Record | None) -> Record | None:
-    """Return the night that this run has committed; None if it is still the one before."""
+    """Return the night that this run has committed; None if it has committed none."""
     last = records.latest(table)
     return None if base is not None and last is not None and last.night == base.night else last
 
 
-def _files(config: NightConfig, options: RefreshOptions, base: Record | None) -> Found:
+def _files(config: NightConfig, options: RefreshOptions, base: Record | None) -> NightInputs:
     ledger = [] if base is None else [InputEntry.from_json(entry) for entry in base.files]
-    # All rows made anew are read from all files, so none may pass for what it was.
+    # If all rows are made anew, all files are read, so each must be compared by its content.
     full_check = options.full_check or options.migrate or options.refit
-    found = file_ledger.find(config.inputs, config.licences, ledger, full_check=full_check)
-    paths = (file.path for group in found.groups.values() for file in group.files)
+    inputs = file_ledger.find(config.inputs, config.licences, ledger, full_check=full_check)
+    paths = (file.path for group in inputs.groups.values() for file in group.files)
     outputs.require_no_input_inside(options.output, paths)
-    return found
+    return inputs
 
 
 def _check_version(config: NightConfig, options: RefreshOptions, base: Record) -> list[str]:
-    """Return what differs from the settings of the table, if it may.
+    """Return how the settings differ from those of the table, if they are allowed to differ.
 
     Raises:
-        ConfigError: It may not: rows of the table would be made in two ways.
+        ConfigError: They are not, because rows of the table would be made in two ways.
     """
     if base.job != config.job:
         raise ConfigError(
             f"{options.output} is a table of {base.job}, and {config.path} says {config.job}; give "
             "another --output"
         )
-    found = differences(base.settings, config.settings)
-    if found and not (options.migrate or options.plan_only):
+    changes = differences(base.settings, config.settings)
+    if changes and not (options.migrate or options.plan_only):
         raise ConfigError(
             f"{config.path}: the rows of {options.output} are made in another way: "
-            f"{'; '.join(found)}. Give --migrate to make all rows anew (--plan_only says what that "
-            "costs), or take the change back"
+            f"{'; '.join(changes)}. Give --migrate to make all rows anew (--plan_only says what "
+            "that costs), or take the change back"
             + (
                 f". pairweave refresh takedown {options.output} {options.takedown} takes the list "
                 "down without a night"
@@ -172,13 +172,13 @@ def _check_version(config: NightConfig, options: RefreshOptions, base: Record) -
                 else ""
             )
         )
-    return found
+    return changes
 
 
 def _reasons_to_refit(
     config: NightConfig, options: RefreshOptions, base: Record | None
 ) -> list[str]:
-    """Return why models are fitted anew; none if they are not, or if a migration does so anyway."""
+    """Return why models are fitted anew; empty if they are not, or a migration does so anyway."""
     if base is None or options.migrate:
         return []
     return refitting.reasons(options.output, base, config.refit_growth, asked=options.refit)
@@ -188,22 +188,22 @@ def _work(
     config: NightConfig,
     options: RefreshOptions,
     base: Record | None,
-    found: Found,
+    inputs: NightInputs,
     extra: Sequence[str],
 ) -> int:
     try:
-        night = Night(config, options, base, found, extra)
+        night = Night(config, options, base, inputs, extra)
         late = night.late() if options.prepared_only else set()
         if late:
-            _say_late(found, late)
-            found = found.without(late)
-            night = Night(config, options, base, found, extra)
+            _say_late(inputs, late)
+            inputs = inputs.without(late)
+            night = Night(config, options, base, inputs, extra)
         made = night.make()
     except Exception as error:
-        if records.latest(options.output) != base:  # whose commit deleted the run of both
+        if records.latest(options.output) != base:  # another night's commit deleted the shared run
             raise overtaken(options.output) from error
         raise
-    if base is not None and _changes_nothing(found, base, made.record):
+    if base is not None and _changes_nothing(inputs, base, made.record):
         _write_metrics(options, made.record, committed=False)
         terminal.say(f"nothing has changed since night {base.night}: no new version")
         return 0
@@ -218,60 +218,62 @@ def _work(
     return 0
 
 
-def _say_late(found: Found, keys: Collection[str]) -> None:
-    names = [" ".join(found.entry(key).names) for key in found.new if key in keys]
+def _say_late(inputs: NightInputs, keys: Collection[str]) -> None:
+    names = [" ".join(inputs.entry(key).names) for key in inputs.new if key in keys]
     terminal.say(
         "\n".join(f"left for the next night, came too late: {name}" for name in names[:20])
     )
 
 
 def _prepare(
-    config: NightConfig, options: RefreshOptions, base: Record | None, found: Found
+    config: NightConfig, options: RefreshOptions, base: Record | None, inputs: NightInputs
 ) -> int:
-    """Write the jobs that a night needs to a file, and start none of them."""
+    """Write the jobs that a night needs to a file without starting them."""
     assert options.launches is not None
     jobs = []
-    if base is None or options.migrate or found.changes_rows or options.takedown is not None:
-        jobs = Night(config, options, base, found, ()).launches()
+    if base is None or options.migrate or inputs.changes_rows or options.takedown is not None:
+        jobs = Night(config, options, base, inputs, ()).launches()
     files.write_bytes(options.launches, to_json(jobs))
     terminal.say(f"{len(jobs)} jobs to start: {options.launches}")
     return 0
 
 
-def _changes_nothing(found: Found, base: Record, record: Record) -> bool:
-    """Tell whether a night has nothing to commit: what it takes down was taken down before."""
-    same_files = not (found.changes_rows or found.moved or found.touched)
+def _changes_nothing(inputs: NightInputs, base: Record, record: Record) -> bool:
+    """Tell whether a night has nothing to commit, not even new tombstones."""
+    same_files = not (inputs.changes_rows or inputs.moved or inputs.touched)
     return same_files and not record.tables and record.tombstones == base.tombstones
 
 
 def _quiet(
-    config: NightConfig, options: RefreshOptions, base: Record, found: Found, started: float
+    config: NightConfig, options: RefreshOptions, base: Record, inputs: NightInputs, started: float
 ) -> int:
     """End a night that changes no row; note files that moved or were written again."""
-    if found.moved or found.touched:
-        made = Night(config, options, base, found, ()).make()
+    if inputs.moved or inputs.touched:
+        made = Night(config, options, base, inputs, ()).make()
         commit(options.output, made)
-        count = len(found.moved) + len(found.touched)
+        count = len(inputs.moved) + len(inputs.touched)
         terminal.say(f"no row changes; noted {count} files that moved or were written again")
         _write_metrics(options, made.record, committed=True)
         return 0
     seconds = time.time() - started
     pairs = base.metrics["table"]["pairs"]
-    metrics = night_metrics.measure(found, (), (), before=pairs, removed=0, lost=0, seconds=seconds)
+    metrics = night_metrics.measure(
+        inputs, (), (), before=pairs, removed=0, lost=0, seconds=seconds
+    )
     _write_text(options, metrics, base.night, committed=False)
     terminal.say(f"nothing has changed since night {base.night}: no new version")
     return 0
 
 
 def _plan(
-    found: Found,
+    inputs: NightInputs,
     base: Record | None,
     options: RefreshOptions,
     news: Sequence[str],
     refit: Sequence[str],
 ) -> list[str]:
-    """Return what a night would do, in lines."""
-    lines = [*_file_lines(found)]
+    """Return lines that say what a night would do."""
+    lines = [*_file_lines(inputs)]
     if base is None:
         return [*lines, f"{options.output} would be made: there is no table yet"]
     if not news and not refit:
@@ -296,27 +298,29 @@ def _rate(table: str, base: Record) -> float | None:
     return read / most.metrics["seconds"] if read else None
 
 
-def _file_lines(found: Found) -> list[str]:
-    same = len(found.entries) - len(found.new) - len(found.moved)
-    fresh = len(found.new) - len(found.changed)
+def _file_lines(inputs: NightInputs) -> list[str]:
+    same = len(inputs.entries) - len(inputs.new) - len(inputs.moved)
+    fresh = len(inputs.new) - len(inputs.changed)
     lines = [
-        f"input files: {same} unchanged, {fresh} new, {len(found.changed)} changed, "
-        f"{len(found.moved)} moved, {len(found.gone)} gone or changed"
+        f"input files: {same} unchanged, {fresh} new, {len(inputs.changed)} changed, "
+        f"{len(inputs.moved)} moved, {len(inputs.gone)} gone or changed"
     ]
-    lines += [f"  new: {' '.join(found.entry(key).names)}" for key in found.new[:20]]
-    lines += [f"  gone: {' '.join(entry.names)}" for entry in found.gone[:20]]
-    lines += [f"  left out, same content as another: {name}" for name in found.repeated[:20]]
+    lines += [f"  new: {' '.join(inputs.entry(key).names)}" for key in inputs.new[:20]]
+    lines += [f"  gone: {' '.join(entry.names)}" for entry in inputs.gone[:20]]
+    lines += [f"  left out, same content as another: {name}" for name in inputs.repeated[:20]]
     return lines
 
 
 def _lines(record: Record) -> list[str]:
     metrics = record.metrics
     new, count = metrics["new"], metrics["files"]
+    found = ", ".join(f"{kind} {lines:,}" for kind, lines in new.get("findings", {}).items())
     return [
         f"night {record.night}: {count['new']} new or changed files, {count['gone']} gone",
         f"  read {new['read']:,} pairs: {new['pairs']:,} new, {new['places']:,} in the table or "
         f"repeated, {new['rejected']:,} rejected",
         f"  removed {metrics['removed']:,} pairs; the table has {metrics['table']['pairs']:,}",
+        *([f"  lines with findings: {found}"] if found else []),
     ]
 
 

@@ -75,13 +75,13 @@ def _status_lines(table: str, record: Record) -> list[str]:
 def _history(name: str, arguments: Sequence[str]) -> int:
     options = _parsed(HistoryOptions, name, "list the nights of a table", arguments)
     last = records.existing(options.table)
-    found = [*itertools.islice(records.back_from(options.table, last), options.last)][::-1]
+    nights = [*itertools.islice(records.back_from(options.table, last), options.last)][::-1]
     if options.format == "json":
         left_out = ("files", "tables")
-        facts = [{k: v for k, v in vars(one).items() if k not in left_out} for one in found]
+        facts = [{k: v for k, v in vars(one).items() if k not in left_out} for one in nights]
         terminal.say(orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode())
         return 0
-    terminal.say("\n".join(line for record in found for line in _history_lines(record)))
+    terminal.say("\n".join(line for record in nights for line in _history_lines(record)))
     return 0
 
 
@@ -106,21 +106,23 @@ def _verify(name: str, arguments: Sequence[str]) -> int:
         "check the files of a table by their hashes, its rows by their provenance, and its nights",
         arguments,
     )
-    found = verify(options.table)
-    for line in found.problems:
+    verified = verify(options.table)
+    for line in verified.problems:
         terminal.warn(line)
-    terminal.say(f"{found.files} files, {found.rows:,} rows, {found.nights} nights checked")
-    return 1 if found.problems else 0
+    terminal.say(
+        f"{verified.files} files, {verified.rows:,} rows, {verified.nights} nights checked"
+    )
+    return 1 if verified.problems else 0
 
 
 def _vacuum(name: str, arguments: Sequence[str]) -> int:
     options = _parsed(
         VacuumOptions, name, "delete files that no version within the retention has", arguments
     )
-    found = vacuum(options.table, options.retention, dry=options.dry)
-    if options.dry and found:
-        terminal.say("\n".join(found))
-    terminal.say(f"{len(found)} files {'would be ' if options.dry else ''}deleted")
+    names = vacuum(options.table, options.retention, dry=options.dry)
+    if options.dry and names:
+        terminal.say("\n".join(names))
+    terminal.say(f"{len(names)} files {'would be ' if options.dry else ''}deleted")
     return 0
 
 

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from pairweave.pipelines.commands.command_options import TagsProjectOptions
+from pairweave.pipelines.commands.tags.projection_options import (
+    TagsFitProjectionOptions,
+    TagsProjectOptions,
+)
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import fields_of
 from pairweave.transforms.errors import InputError
@@ -31,6 +34,7 @@ class Block:
         first: Number of the first line, from 0.
         sources: Source lines with their tags.
         targets: Target lines without tags.
+        marked_targets: Target lines with their tags, if they have any.
         tagged: Numbers of the lines with tags, within the block.
         table: Texts and tokens of the lines with tags, as TOKENS.
     """
@@ -38,6 +42,7 @@ class Block:
     first: int
     sources: list[Marked]
     targets: list[Line]
+    marked_targets: list[Marked]
     tagged: list[int]
     table: pa.Table
 
@@ -57,13 +62,15 @@ LinkBlock = Callable[[Block], list[SoftLinks]]
 """Returns the links of the lines with tags of a block."""
 
 
-def own_links(options: TagsProjectOptions) -> list[str]:
+def own_links(options: TagsProjectOptions | TagsFitProjectionOptions) -> list[str]:
     """Return the given options that name files of links."""
     names = ("links", "forward_links", "reverse_links", "attention")
     return [name for name in names if getattr(options, name) is not None]
 
 
-def pharaoh_links(options: TagsProjectOptions, tokens: TokenConfig) -> LinkBlock:
+def pharaoh_links(
+    options: TagsProjectOptions | TagsFitProjectionOptions, tokens: TokenConfig
+) -> LinkBlock:
     """Return a function that reads the links of a block from one file or from two directions."""
     given = (options.links, options.forward_links, options.reverse_links)
     paths = [files.on_disk(path) for path in given if path is not None]
@@ -117,7 +124,9 @@ def _link_lines(path: Path) -> Iterator[list[tuple[int, int]]]:
             yield list(zip(*sides, strict=True))
 
 
-def attention_links(options: TagsProjectOptions, tokens: TokenConfig) -> LinkBlock:
+def attention_links(
+    options: TagsProjectOptions | TagsFitProjectionOptions, tokens: TokenConfig
+) -> LinkBlock:
     """Return a function that extracts the links of a block from attention."""
     path = files.on_disk(options.attention or "")
     attention = Attention(path, options.attention_layer, options.attention_head)
@@ -128,19 +137,21 @@ def attention_links(options: TagsProjectOptions, tokens: TokenConfig) -> LinkBlo
         links = []
         for number, one, other in zip(block.tagged, *block.pieces(tokens), strict=True):
             line, method = block.first + number, options.attention_method
-            found = attention.links(line, len(one), len(other), method)
-            pairs = zip(found.source.tolist(), found.target.tolist(), strict=True)
+            soft = attention.links(line, len(one), len(other), method)
+            pairs = zip(soft.source.tolist(), soft.target.tolist(), strict=True)
             links.append(SoftLinks.certain(token_links(pairs, one, other)))
         return links
 
     return link
 
 
-def _require_lines(name: str, found: int, options: TagsProjectOptions) -> None:
+def _require_lines(
+    name: str, given: int, options: TagsProjectOptions | TagsFitProjectionOptions
+) -> None:
     lines = count_lines(options.source_input)
-    if lines != found:
+    if lines != given:
         raise InputError(
             "line_count_mismatch",
             name,
-            f"has links of {found} lines, but {options.source_input} has {lines} lines",
+            f"has links of {given} lines, but {options.source_input} has {lines} lines",
         )

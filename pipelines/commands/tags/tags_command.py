@@ -30,6 +30,10 @@ SUBCOMMANDS = {
     "project": Command(
         "pairweave.pipelines.commands.tags.tags_project", "put a source's tags onto its translation"
     ),
+    "fit_projection": Command(
+        "pairweave.pipelines.commands.tags.tags_fit_projection",
+        "learn from tagged translations where project should put tags",
+    ),
 }
 
 

@@ -1,1 +1,1 @@
-"""The engine `dataflow`: what is checked before a job is sent, and the client of the service."""
+"""The engine `dataflow`: checks before a job is sent, and the client of the service."""

@@ -1,6 +1,6 @@
-"""What must be right before a job is sent to Dataflow: projects, regions, buckets, images, files.
+"""Checks before a job is sent to Dataflow: of projects, regions, buckets, images and files.
 
-The service would find most of this out minutes later, and some of it only on its workers.
+The service would report most errors minutes later, and some of them only from its workers.
 """
 
 import importlib.util
@@ -27,19 +27,19 @@ _UNFIT = {
     "setup_file": "the workers' packages are in their image; leave it out",
     "requirements_file": "the workers' packages are in their image; leave it out",
 }
-"""Beam's options that do not fit the engine, and why."""
+"""Beam options that cannot be used with this engine, and why."""
 
 
 def check(options: GraphOptions, extra: Sequence[str], given: Mapping[str, str]) -> None:
-    """Check a job's options and Beam's, and that the service knows project and region.
+    """Check a job's options and Beam's, and that the service knows the project and the region.
 
     Args:
         options: The job's options.
-        extra: Beam's options as the user gave them.
-        given: The values of Beam's options, by name.
+        extra: Beam options as the user gave them.
+        given: Values of the Beam options, by name.
 
     Raises:
-        ConfigError: Something is missing or does not fit; names the option and what to give.
+        ConfigError: An option is missing or invalid; names it and what to give.
         WorkerError: The service does not answer.
     """
     check_flags(given)
@@ -57,10 +57,10 @@ def check(options: GraphOptions, extra: Sequence[str], given: Mapping[str, str])
 
 
 def check_flags(given: Mapping[str, str]) -> None:
-    """Check Beam's options for Dataflow, without a request to anyone.
+    """Check the Beam options for Dataflow without any request.
 
     Raises:
-        ConfigError: One is missing or wrong; names it.
+        ConfigError: An option is missing or wrong; names it.
     """
     check_service_flags(given)
     for name, why in _UNFIT.items():
@@ -73,10 +73,10 @@ def check_flags(given: Mapping[str, str]) -> None:
 
 
 def check_service_flags(given: Mapping[str, str]) -> None:
-    """Check what every request to the service needs.
+    """Check the options that every request to the service needs.
 
     Raises:
-        ConfigError: It is missing or wrong; names it.
+        ConfigError: An option is missing or wrong; names it.
     """
     if not installed():
         raise ConfigError("engine dataflow: needs packages; run pip install 'pairweave[gcp]'")
@@ -85,7 +85,7 @@ def check_service_flags(given: Mapping[str, str]) -> None:
 
 
 def _check_by_beam(extra: Sequence[str]) -> None:
-    """Check by Beam's own rules, those aside that ask the service."""
+    """Check by Beam's own rules, except those that send requests to the service."""
     from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOptions
     from apache_beam.options.pipeline_options_validator import PipelineOptionsValidator
 
@@ -156,13 +156,13 @@ def _check_image(image: str | None) -> None:
             "--sdk_container_image is missing: Dataflow's workers have no pairweave but in an "
             "image; build that of deploy/dataflow and give its name"
         )
-    found = _IMAGE.fullmatch(image)
-    if not found:
+    parsed = _IMAGE.fullmatch(image)
+    if not parsed:
         raise ConfigError(
             f"--sdk_container_image {image}: is no name of an image in a registry; expected such "
             "as REGION-docker.pkg.dev/PROJECT/REPOSITORY/pairweave:0.1.0"
         )
-    if "@" not in image and found["tag"] in {None, "latest"}:
+    if "@" not in image and parsed["tag"] in {None, "latest"}:
         raise ConfigError(
             f"--sdk_container_image {image}: has no fixed version, so that workers started later "
             "could differ; give a tag other than latest, or a digest"

@@ -1,4 +1,4 @@
-"""Files of a job that Dataflow's workers open, and which of them they cannot reach."""
+"""The files of a job that Dataflow's workers open, and a check that they can reach them."""
 
 from collections.abc import Iterator
 
@@ -9,14 +9,14 @@ from pairweave.transforms.option_facts import By, Use, places_of
 SCHEME = "gs://"
 
 WRITTEN_AFTER = (Use.BESIDE, Use.BY_LINE)
-"""What the launcher writes after it has waited for the end of the job."""
+"""Options for files that the launcher writes after it has waited for the end of the job."""
 
 
 def check(options: GraphOptions) -> None:
     """Check that workers on other machines can open every file of a job.
 
     Raises:
-        ConfigError: They cannot; names the option and the path.
+        ConfigError: They cannot open a file; names the option and the path.
     """
     if not options.wait:
         check_written_after(options, "--wait false")
@@ -29,14 +29,14 @@ def check(options: GraphOptions) -> None:
 
 
 def check_written_after(options: GraphOptions, without: str) -> None:
-    """Check that nothing is to be written after the end of a job that nobody waits for.
+    """Check that no file is to be written after a job for whose end the command does not wait.
 
     Args:
         options: The job's options.
-        without: The option by which the command ends before the job.
+        without: The option that makes the command end before the job.
 
     Raises:
-        ConfigError: An option asks for such a file.
+        ConfigError: An option names such a file.
     """
     after = {place.option for place in places_of(options) if place.use in WRITTEN_AFTER}
     if after:

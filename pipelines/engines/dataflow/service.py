@@ -1,4 +1,4 @@
-"""The client of the Dataflow service, and its errors in one line each."""
+"""The client of the Dataflow service, with one-line errors."""
 
 import contextlib
 import dataclasses
@@ -16,7 +16,7 @@ FAILED = frozenset({"FAILED", "CANCELLED"})
 
 _RUNS_ALREADY = re.compile(r"already active job named (\S+) with id: (\S+?)\.? ")
 _REQUEST = re.compile(r"^[A-Z]+ https?://\S+: ")
-"""What the client puts before a reason."""
+"""Matches the text that the client puts before a reason."""
 
 _ENDED = re.compile(r"Dataflow pipeline failed\. State: (\w+), Error:\s*(.*)", re.DOTALL)
 
@@ -36,7 +36,7 @@ class SentJob:
     region: str
 
     def how_to_look(self, output: str) -> str:
-        """Return what to run to see how the job is doing."""
+        """Return the commands that show the job's state and that stop it."""
         place = f"--project {self.project} --region {self.region}"
         return (
             f"Dataflow works on job {self.id}: see pairweave status {output}, pairweave status "
@@ -45,7 +45,7 @@ class SentJob:
 
 
 def sent_job(result: Any) -> SentJob:  # noqa: ANN401 - Beam's result of any runner
-    """Return the job of a result of Beam's runner."""
+    """Return the job from the result of Beam's runner."""
     from apache_beam.options.pipeline_options import GoogleCloudOptions
 
     options = result._options.view_as(GoogleCloudOptions)
@@ -53,10 +53,10 @@ def sent_job(result: Any) -> SentJob:  # noqa: ANN401 - Beam's result of any run
 
 
 def let_beam_know_errors() -> None:
-    """Let Beam's retries know the errors of Google's clients.
+    """Make Beam's retries recognize the errors of Google's clients.
 
-    Where `apitools` is not installed, which nothing here needs, Beam knows neither, and repeats a
-    request that was refused for half a minute.
+    Without `apitools`, which nothing here needs, Beam does not recognize them and keeps repeating a
+    refused request for half a minute.
     """
     from apache_beam.utils import retry
     from google.api_core.exceptions import GoogleAPICallError
@@ -66,14 +66,14 @@ def let_beam_know_errors() -> None:
 
 
 def check(flags: Sequence[str]) -> None:
-    """Check by a request that the service knows the project and the region, and who is asking.
+    """Check by a request that the service accepts the project, the region and the credentials.
 
     Args:
         flags: Beam's options.
 
     Raises:
-        ConfigError: It does not; says why.
-        WorkerError: It does not answer.
+        ConfigError: The service refuses; says why.
+        WorkerError: The service does not answer.
     """
     from google.cloud import dataflow_v1beta3 as api
 
@@ -86,14 +86,14 @@ def check(flags: Sequence[str]) -> None:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class FoundJob:
+class ServiceJob:
     """A job as the service describes it.
 
     Attributes:
         name: Its name.
         state: Its state, such as ``RUNNING``.
-        since: When it came into that state.
-        error: The last error that the service tells of a job that failed, in one line.
+        since: When it entered that state.
+        error: The last error that the service reports for a failed job, in one line.
     """
 
     name: str
@@ -102,12 +102,12 @@ class FoundJob:
     error: str | None
 
 
-def find_job(job: str, flags: Sequence[str]) -> FoundJob:
+def find_job(job: str, flags: Sequence[str]) -> ServiceJob:
     """Ask the service about a job.
 
     Args:
         job: Its id.
-        flags: Beam's options: ``--project`` and ``--region`` at least.
+        flags: Beam options, at least ``--project`` and ``--region``.
 
     Raises:
         ConfigError: There is no such job, or the service refuses.
@@ -119,11 +119,11 @@ def find_job(job: str, flags: Sequence[str]) -> FoundJob:
     request = api.GetJobRequest(project_id=options.project, location=options.region, job_id=job)
     with plain_errors(f"job {job}: Dataflow refuses"):
         client = _client(api.JobsV1Beta3Client, options)
-        found = client.get_job(request, timeout=PROBE_SECONDS, retry=None)
-        state = api.JobState(found.current_state).name.removeprefix("JOB_STATE_")
+        answer = client.get_job(request, timeout=PROBE_SECONDS, retry=None)
+        state = api.JobState(answer.current_state).name.removeprefix("JOB_STATE_")
         error = _last_error(job, options) if state in FAILED else None
-    since = f"{found.current_state_time:%Y-%m-%d %H:%M:%S} UTC"
-    return FoundJob(found.name, state, since, error)
+    since = f"{answer.current_state_time:%Y-%m-%d %H:%M:%S} UTC"
+    return ServiceJob(answer.name, state, since, error)
 
 
 def _last_error(job: str, options: Any) -> str | None:  # noqa: ANN401 - see _options
@@ -136,20 +136,20 @@ def _last_error(job: str, options: Any) -> str | None:  # noqa: ANN401 - see _op
         minimum_importance=api.JobMessageImportance.JOB_MESSAGE_ERROR,
     )
     client = _client(api.MessagesV1Beta3Client, options)
-    told = client.list_job_messages(request, timeout=PROBE_SECONDS, retry=None)
-    texts = [" ".join(message.message_text.split()) for message in told]
+    messages = client.list_job_messages(request, timeout=PROBE_SECONDS, retry=None)
+    texts = [" ".join(message.message_text.split()) for message in messages]
     return texts[-1] if texts else None
 
 
 @contextlib.contextmanager
 def plain_errors(refusal: str) -> Iterator[None]:
-    """Turn errors of the service into ours, each with its reason in one line.
+    """Turn errors of the service into pairweave's, each with its reason in one line.
 
     Args:
-        refusal: The beginning of a message about a request that the service refuses.
+        refusal: The beginning of the message for a request that the service refuses.
 
     Raises:
-        ConfigError: The service refused, a job of this name runs, or somebody cancelled it.
+        ConfigError: The service refused, a job of this name is running, or the job was cancelled.
         WorkerError: The service does not answer, or the job failed.
     """
     from apache_beam.runners.dataflow import dataflow_runner
@@ -178,30 +178,30 @@ def plain_errors(refusal: str) -> Iterator[None]:
 
 
 def failed_job(text: str) -> str | None:
-    """Return the reason of a failed job in one line; None if a text tells of none."""
-    found = _ENDED.search(text)
-    if found is None:
+    """Return the reason why a job failed, in one line; None if the text is not about that."""
+    ended = _ENDED.search(text)
+    if ended is None:
         return None
-    reason = " ".join(found[2].split())
+    reason = " ".join(ended[2].split())
     if reason in {"", "None"}:
         reason = "the service gives no reason; see the job's page in the console"
-    return f"the Dataflow job ended as {found[1]}: {reason}"
+    return f"the Dataflow job ended as {ended[1]}: {reason}"
 
 
 def _cancelled(text: str) -> str | None:
-    found = _ENDED.search(text)
-    if found is None or found[1] != "CANCELLED":
+    ended = _ENDED.search(text)
+    if ended is None or ended[1] != "CANCELLED":
         return None
     return "the Dataflow job was cancelled; run the same command again to continue"
 
 
 def _already_runs(text: str) -> str:
-    found = _RUNS_ALREADY.search(f"{text} ")
-    if found is None:
+    running = _RUNS_ALREADY.search(f"{text} ")
+    if running is None:
         return text
     return (
-        f"this run is already on Dataflow as job {found[2]}: look with pairweave status "
-        f"{found[2]}, or wait for its end"
+        f"this run is already on Dataflow as job {running[2]}: look with pairweave status "
+        f"{running[2]}, or wait for its end"
     )
 
 
@@ -212,13 +212,13 @@ def _options(flags: Sequence[str]) -> Any:  # noqa: ANN401 - options have no sta
 
 
 def _client(kind: Any, options: Any) -> Any:  # noqa: ANN401 - the client is not typed
-    """Return a client for the address and the credentials that Beam would use."""
+    """Return a client with the address and the credentials that Beam would use."""
     import google.auth.credentials
     from apache_beam.internal.gcp import auth
     from google.api_core.client_options import ClientOptions
 
-    found = None if options.no_auth else auth.get_service_credentials(options)
-    credentials = found or google.auth.credentials.AnonymousCredentials()
+    own = None if options.no_auth else auth.get_service_credentials(options)
+    credentials = own or google.auth.credentials.AnonymousCredentials()
     address = (options.dataflow_endpoint or "").strip().rstrip("/")
     local = "localhost" in address or "sandbox" in address
     return kind(

@@ -1,8 +1,8 @@
 """A job as one jar for a Flink cluster of its own: application mode, `--output_executable_path`.
 
-The jar holds the graph and the classes of Beam's runner. Flink's job manager runs its main class,
-so nothing else is sent to the cluster. The plan is made and the output claimed before the jar is
-written; the commit is a step of the graph.
+The jar contains the graph and the classes of Beam's runner. Flink's job manager runs its main
+class, so nothing else is sent to the cluster. The run is planned and the output claimed before the
+jar is written; the commit is a step of the graph.
 """
 
 import dataclasses
@@ -34,7 +34,7 @@ class JobJar:
     id: str
 
     def tell(self, output: str) -> None:
-        """Log how the job is run."""
+        """Log how to run the job."""
         LOG.info(
             "wrote the job to %s; its main class is %s; pairweave status %s shows how far it is",
             *(self.id, MAIN_CLASS, output),
@@ -42,7 +42,7 @@ class JobJar:
 
 
 def wanted(given: Mapping[str, str]) -> JobJar | None:
-    """Return the jar that a job is to be written to; None if it is to be run.
+    """Return the jar to which a job is to be written; None if the job is to be run.
 
     Args:
         given: Values of the user's Beam options, by name.
@@ -52,14 +52,14 @@ def wanted(given: Mapping[str, str]) -> JobJar | None:
 
 
 def check(options: GraphOptions, given: Mapping[str, str]) -> None:
-    """Check, if a jar is to be written, that a cluster elsewhere can run it.
+    """If a jar is to be written, check that a cluster elsewhere can run it.
 
     Args:
         options: The job's options.
         given: Values of the user's Beam options, by name.
 
     Raises:
-        ConfigError: It cannot; says what to do.
+        ConfigError: It cannot be run; says what to do.
     """
     if (path := given.get(OPTION)) is None:
         return

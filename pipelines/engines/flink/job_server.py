@@ -1,7 +1,7 @@
-"""The job server, through which `--engine flink` reaches Flink: where it is, and how it is built.
+"""The job server, through which `--engine flink` reaches Flink: finding it and building it.
 
-It is one jar, assembled by Maven from the `pom.xml` beside this file: by `make flink` in a
-checkout, otherwise by `pairweave doctor --install flink` in the user's cache directory, under a
+It is a single jar, which Maven assembles from the `pom.xml` beside this file: with `make flink` in
+a checkout, otherwise with `pairweave doctor --install flink` in the user's cache directory, under a
 name that changes with the `pom.xml`.
 """
 
@@ -19,10 +19,10 @@ POM = Path(__file__).with_name("pom.xml")
 NAME = "pairweave-flink-job-server"
 INSTALL = "pairweave doctor --install flink"
 BUILD = "build-"
-"""The beginning of the names of directories in which it is built."""
+"""Prefix of the names of the directories in which it is built."""
 
 BUILD_SECONDS = 1800
-"""Time that Maven may take; the first time it downloads some 120 MB."""
+"""Time limit for Maven, which downloads about 120 MB the first time."""
 
 
 def installed_jar() -> Path:
@@ -33,14 +33,14 @@ def installed_jar() -> Path:
 
 
 def install() -> Path:
-    """Build the jar into the cache directory, unless it is there.
+    """Build the jar in the cache directory unless it exists.
 
     Returns:
         Its path.
 
     Raises:
-        ConfigError: Maven or Java is absent, the build failed (says what Maven said), or another
-            process is building it.
+        ConfigError: Maven or Java is missing, the build failed (repeats Maven's message), or
+            another process is building it.
     """
     jar = installed_jar()
     if jar.is_file():
@@ -53,7 +53,7 @@ def install() -> Path:
         )
     jar.parent.mkdir(parents=True, exist_ok=True)
     with alone_in(jar.parent, f"another {INSTALL} is at work there; wait until it has ended"):
-        for left in jar.parent.glob(f"{BUILD}*"):  # by one that was killed
+        for left in jar.parent.glob(f"{BUILD}*"):  # from a build that was killed
             shutil.rmtree(left, ignore_errors=True)
         with tempfile.TemporaryDirectory(dir=jar.parent, prefix=BUILD) as directory:
             _build(maven, Path(directory))
@@ -77,7 +77,7 @@ def _build(maven: str, directory: Path) -> None:
             "reachable from here?"
         ) from error
     if done.returncode or not Path(directory, f"{NAME}.jar").is_file():
-        said = (done.stdout + done.stderr).strip().splitlines()[:8]
+        lines = (done.stdout + done.stderr).strip().splitlines()[:8]
         raise ConfigError(
-            f"{INSTALL}: Maven ended with exit status {done.returncode}: " + "\n".join(said)
+            f"{INSTALL}: Maven ended with exit status {done.returncode}: " + "\n".join(lines)
         )

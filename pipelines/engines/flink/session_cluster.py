@@ -16,17 +16,16 @@ import signal
 import socket
 import subprocess
 import time
-import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 import pydantic
 
-from pairweave.pipelines.process import descendants
+from pairweave.pipelines.process import descendants, http_client
 from pairweave.pipelines.process.directory_lock import alone_in
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.storage.json_files import JsonFile, read_model
+from pairweave.transforms.storage.json_files import JsonFile, parse_model, read_model
 
 START_SECONDS = 120.0
 """Time in which all processes of a cluster must be ready."""
@@ -35,6 +34,13 @@ STOP_SECONDS = 10.0
 """Time that they have to end when asked, before they are killed."""
 
 POLL_SECONDS = 0.2
+
+ANSWER_SECONDS = 5.0
+"""Time in which the job manager must answer a question."""
+
+OVERVIEW_BYTES = 1 << 20
+"""The longest overview; Flink's has about 200 bytes."""
+
 RETRIES = "rest.retry.max-attempts: 5\nrest.retry.delay: 3000\n"
 """How long the job server asks for a job manager that is gone: 15 s, where Flink takes a minute."""
 
@@ -139,6 +145,22 @@ class _StateFile(JsonFile):
     members: list[_MemberEntry]
 
 
+class Overview(JsonFile):
+    """The counts of a job manager.
+
+    Attributes:
+        slots_total: Slots of all task managers.
+        slots_available: Those of them that are free.
+        jobs_running: Jobs that run.
+    """
+
+    model_config = pydantic.ConfigDict(alias_generator=lambda name: name.replace("_", "-"))
+
+    slots_total: int
+    slots_available: int
+    jobs_running: int
+
+
 def default_directory() -> Path:
     """Return the directory of the user's one cluster that needs no name."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -155,8 +177,8 @@ def find_libraries(given: str | None = None) -> Path:
         ConfigError: It is not there.
     """
     places = [given] if given else []
-    if not given and (found := importlib.util.find_spec("pyflink")):
-        places += found.submodule_search_locations or []
+    if not given and (spec := importlib.util.find_spec("pyflink")):
+        places += spec.submodule_search_locations or []
     for place in places:
         if Path(place, "bin", "bash-java-utils.jar").is_file():
             return Path(place).resolve()
@@ -340,10 +362,10 @@ class SessionCluster:
             check=False,
         )
         # Log lines come on the same stream.
-        found = re.findall(r"^BASH_JAVA_UTILS_EXEC_RESULT:(-[XD].*)$", told.stdout, re.MULTILINE)
-        if not found:
+        results = re.findall(r"^BASH_JAVA_UTILS_EXEC_RESULT:(-[XD].*)$", told.stdout, re.MULTILINE)
+        if not results:
             raise WorkerError(f"Flink does not tell its memory: {told.stderr[-1000:]}")
-        machine, *dynamic = found
+        machine, *dynamic = results
         return machine.split(), " ".join(dynamic).split()
 
     @property
@@ -402,15 +424,20 @@ class SessionCluster:
     def _has_all_slots(self) -> bool:
         said = overview(self.state)
         wanted = self.state.slots * self.state.task_managers
-        return said is not None and said["slots-available"] >= wanted
+        return said is not None and said.slots_available >= wanted
 
 
-def overview(state: ClusterState) -> dict[str, int] | None:
-    """Return what the job manager says of slots and jobs; None if it does not answer."""
+def overview(state: ClusterState) -> Overview | None:
+    """Return what the job manager says of slots and jobs.
+
+    Returns:
+        The overview; None if nothing answers in time, or what answers is no job manager.
+    """
+    url = f"http://localhost:{state.rest}/overview"
     try:
-        with urllib.request.urlopen(f"http://localhost:{state.rest}/overview", timeout=5) as answer:
-            return dict(json.load(answer))
-    except (OSError, ValueError):
+        said = http_client.ask_this_machine(url, ANSWER_SECONDS, OVERVIEW_BYTES)
+        return parse_model(said, url, Overview)
+    except (http_client.ExchangeError, ConfigError):
         return None
 
 

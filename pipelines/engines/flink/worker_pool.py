@@ -2,11 +2,11 @@
 
     python -m pairweave.pipelines.engines.flink.worker_pool --port 50000
 
-One runs next to each task manager (as a sidecar), which asks it for workers:
-`--environment_type=EXTERNAL --environment_config=localhost:50000`. Unlike Beam's own pool it
-listens on this machine only, starts workers with the interpreter it runs on, and does not mix up
-two task managers that share it: each names its first worker `1-1`, so a request to stop `1-1` is
-ambiguous, and a worker ends when its own task manager closes the connection instead.
+A pool runs next to each task manager (as a sidecar), which requests workers from it:
+`--environment_type=EXTERNAL --environment_config=localhost:50000`. Unlike Beam's own pool, it
+listens only on this machine, starts workers with its own interpreter, and does not mix up two task
+managers that share it: both name their first worker `1-1`, so a request to stop `1-1` would be
+ambiguous. A worker ends when its own task manager closes the connection instead.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from pairweave.pipelines.engines.local import forks, worker
 
 
 class WorkerPool(beam_fn_api_pb2_grpc.BeamFnExternalWorkerPoolServicer):
-    """Starts a process for each worker that is asked for."""
+    """Starts a process for each requested worker."""
 
     def __init__(self) -> None:
         """Start with no worker."""
@@ -48,7 +48,7 @@ class WorkerPool(beam_fn_api_pb2_grpc.BeamFnExternalWorkerPoolServicer):
     def StopWorker(  # noqa: N802 - Beam's name
         self, request: beam_fn_api_pb2.StopWorkerRequest, context: grpc.ServicerContext
     ) -> beam_fn_api_pb2.StopWorkerResponse:
-        """Agree: the worker ends with its connection."""
+        """Acknowledge the request; the worker ends with its connection."""
         del request, context
         return beam_fn_api_pb2.StopWorkerResponse()
 

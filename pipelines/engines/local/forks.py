@@ -1,10 +1,10 @@
-"""Worker processes forked from a process that has imported everything already.
+"""Worker processes forked from a process that has already imported everything.
 
-A Python process that imports what a worker needs takes three to four seconds of a core, and as
-many workers start at once as there are cores. So a process forks off as soon as the command line
-is parsed, while there is one thread and no connection, and forks workers whenever it is asked.
-Where that cannot be done safely (other threads run, a library's user owns the process, or the
-system is not Linux), there is none, and workers start as programs
+A Python process that imports everything a worker needs takes three to four seconds of a core, and
+as many workers start at once as there are cores. Therefore a server process is forked as soon as
+the command line is parsed, while there is one thread and no connection, and it forks workers on
+request. Where that is not safe (other threads are running, the process belongs to a user of the
+library, or the system is not Linux), there is no server, and workers start as programs
 (`pipelines.engines.local.worker.start`).
 """
 
@@ -29,11 +29,12 @@ MAX_FILES = 16
 
 
 class Fork:
-    """A forked process, as `subprocess.Popen` shows one.
+    """A forked process, with the interface of `subprocess.Popen`.
 
     Attributes:
-        pid: Its number.
-        returncode: What it ended with; minus the signal that ended it; None while it runs.
+        pid: Its process id.
+        returncode: Its exit status, or minus the number of the signal that ended it; None while it
+            runs.
     """
 
     def __init__(self, pid: int) -> None:
@@ -43,40 +44,40 @@ class Fork:
         self._ended = threading.Event()
 
     def wait(self, timeout: float | None = None) -> int:
-        """Return how it ended, when it has.
+        """Wait until it ends, and return its `returncode`.
 
         Raises:
-            subprocess.TimeoutExpired: It still runs after so many seconds.
+            subprocess.TimeoutExpired: It is still running after this many seconds.
         """
         if not self._ended.wait(timeout) or self.returncode is None:
             raise subprocess.TimeoutExpired(["fork"], timeout or 0)
         return self.returncode
 
     def poll(self) -> int | None:
-        """Return how it ended; None while it runs."""
+        """Return its `returncode`; None while it runs."""
         return self.returncode
 
     def kill(self) -> None:
         """End it now."""
-        # It may have ended, with the notice still on its way.
+        # It may have ended although the server's message has not arrived yet.
         with contextlib.suppress(ProcessLookupError):
             if self.returncode is None:
                 os.kill(self.pid, signal.SIGKILL)
 
     def end(self, returncode: int) -> None:
-        """Note how it ended."""
+        """Record its `returncode`."""
         self.returncode = returncode
         self._ended.set()
 
 
 class ForkServer:
-    """The process that forks, as its parent sees it. It ends with its parent, and its forks too."""
+    """The parent's side of the process that forks workers; both end with the parent."""
 
     def __init__(self, run: Callable[[list[str]], int]) -> None:
-        """Fork it off.
+        """Fork the server.
 
         Args:
-            run: What a fork does with its arguments; it returns the exit status.
+            run: Called in each fork with its arguments; returns the exit status.
         """
         own, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # Existing objects are not garbage-collected in a fork, so their pages stay shared.
@@ -101,8 +102,8 @@ class ForkServer:
         """Fork a process.
 
         Args:
-            arguments: What it is given, with `--file=3` for each file, by its number there.
-            files: Open files that it gets.
+            arguments: Its arguments; `--file=N` is added for each file, with its descriptor there.
+            files: Descriptors of open files to pass to it.
 
         Returns:
             The process; None if the server is gone.
@@ -111,24 +112,24 @@ class ForkServer:
         with self._asking:
             try:
                 socket.send_fds(self._socket, [message.encode()], list(files))
-            except OSError:  # it is gone, or the environment is larger than a message
+            except OSError:  # the server is gone, or the environment is too large for a message
                 return None
             with self._answered:
                 self._answered.wait_for(lambda: self._answers or self._gone)
                 return self._answers.pop() if self._answers else None
 
     def close(self) -> None:
-        """Let it end, with what it has forked."""
+        """End the server and the processes that it has forked."""
         self._socket.shutdown(socket.SHUT_RDWR)
         os.waitpid(self.pid, 0)
 
     def _listen(self) -> None:
         while message := self._receive():
-            said = json.loads(message)
-            if "ended" in said:
-                self._forks.pop(said["ended"]).end(said["status"])
+            event = json.loads(message)
+            if "ended" in event:
+                self._forks.pop(event["ended"]).end(event["status"])
                 continue
-            fork = self._forks[said["started"]] = Fork(said["started"])
+            fork = self._forks[event["started"]] = Fork(event["started"])
             with self._answered:
                 self._answers.append(fork)
                 self._answered.notify()
@@ -151,13 +152,13 @@ _started_by: int | None = None
 
 
 def allow() -> None:
-    """Allow forks of this process: it is our own program, and no other code runs in it."""
+    """Allow forks of this process: it is pairweave's own program and runs no other code."""
     global _allowed
     _allowed = True
 
 
 def prepare(run: Callable[[list[str]], int]) -> None:
-    """Start a server for this process, if it has none and may and can be forked safely."""
+    """Start a server for this process unless it has one, or may not or cannot safely be forked."""
     global _server
     alone = sys.platform == "linux" and threading.active_count() == 1
     if _server is None and _allowed and alone:
@@ -176,7 +177,7 @@ def start(arguments: Sequence[str], files: Sequence[int]) -> Fork | None:
 
 
 def parent() -> int:
-    """Return the process that started this one, which may be gone already if it forked it."""
+    """Return the process that started this one; one that forked it may already be gone."""
     return os.getppid() if _started_by is None else _started_by
 
 
@@ -187,19 +188,19 @@ def _leave(work: Callable[[], int]) -> NoReturn:
         status = work()
     except SystemExit as left:
         status = left.code if isinstance(left.code, int) else 1
-    except BaseException:  # noqa: BLE001 - nobody else shows it
+    except BaseException:  # noqa: BLE001 - no other code prints it
         sys.excepthook(*sys.exc_info())
     finally:
         for stream in (sys.stdout, sys.stderr):
-            # The reader may be gone. An error here would continue as this process's parent.
+            # The reader may be gone. After an error here, the fork would run its parent's code.
             with contextlib.suppress(OSError, ValueError):
                 stream.flush()
         os._exit(status)
 
 
 def _serve(parent: socket.socket, run: Callable[[list[str]], int]) -> int:
-    """Fork whenever the parent asks, and tell it what ends, until it is gone."""
-    # Ctrl-C is for the parent, which then ends this.
+    """Fork whenever the parent asks, and report the forks that end, until the parent is gone."""
+    # Ctrl-C is meant for the parent, which then ends this process.
     os.setsid()
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
@@ -241,11 +242,11 @@ def _answer(parent: socket.socket, run: Callable[[list[str]], int], wakes: int, 
 def _run(run: Callable[[list[str]], int], message: bytes, files: Sequence[int], server: int) -> int:
     global _started_by
     _started_by = server
-    said = json.loads(message)
+    request = json.loads(message)
     os.setsid()
     os.environ.clear()
-    os.environ.update(said["environment"])
-    return run([*said["arguments"], *(f"--file={number}" for number in files)])
+    os.environ.update(request["environment"])
+    return run([*request["arguments"], *(f"--file={number}" for number in files)])
 
 
 def _tell_ended(parent: socket.socket) -> None:

@@ -1,17 +1,17 @@
-"""The `local` engine: Beam's own in-memory runner, with the bundles and the shuffle of a real one.
+"""The `local` engine: Beam's in-memory runner, with the bundles and shuffle of a real one.
 
-Beam's `FnApiRunner` makes one bundle per worker of each stage and holds all shuffled data in memory
-several times over: about six times its size was measured, and elements that are sent together must
-stay under 2 GiB. Here
+Beam's `FnApiRunner` makes one bundle per worker in each stage and keeps several copies of all
+shuffled data in memory: about six times its size was measured, and elements that are sent together
+must stay under 2 GiB. Here
 
 - a bundle is one group of the shuffle (one unit to read, one shard to make), or a few small ones;
 - a worker takes the next bundle when it has finished its last one, so a slow shard does not delay
-others;
-- shuffled values wait in unnamed temporary files, of which nothing is left after a kill; tables in
-  one that all workers share, so that only their places pass through here
+  others;
+- shuffled values wait in unnamed temporary files, which leave nothing behind after a kill; tables
+  wait in a file that all workers share, so that only their positions pass through this process
   (`transforms.arrow.exchange`);
-- what is sent to a worker is never flushed by a clock. Beam's own servers do this every second,
-  from another thread and without a lock, and lose what is written in the meantime;
+- data for a worker is never flushed by a timer. Beam's own servers do this every second, from
+  another thread and without a lock, and lose data that is written in the meantime;
 - workers are processes that end with their launcher, forked where that is safe
   (`pipelines.engines.local.forks`), and no port is open: they talk over sockets in a folder that
   only their user can enter.
@@ -48,13 +48,13 @@ from pairweave.transforms.arrow import exchange
 from pairweave.transforms.errors import WorkerError
 
 BUNDLES = 256
-"""The approximate maximum number of bundles of a stage: each costs some milliseconds."""
+"""The approximate maximum number of bundles in a stage: each costs a few milliseconds."""
 
 BUNDLE_BYTES = 64 << 20
 """A bundle of several groups is closed when it reaches this size."""
 
 MEMORY_BYTES = 64 << 20
-"""Data that one shuffle keeps in memory before it writes to its file."""
+"""Amount of data that one shuffle keeps in memory before it writes to its file."""
 
 WORKER_URN = "pairweave:env:worker:v1"
 """The environment of a worker process."""
@@ -71,9 +71,9 @@ Piece = list[bytes]
 
 
 class SpilledGroups:
-    """The grouped input of one GroupByKey: values in a file, their places in memory.
+    """The grouped input of one GroupByKey: values in a file, their positions in memory.
 
-    It takes the place of Beam's `GroupingBuffer`, from which it has the coders.
+    It replaces Beam's `GroupingBuffer` and takes over its coders.
     """
 
     cleared = False
@@ -97,7 +97,7 @@ class SpilledGroups:
         """Add encoded (key, value) elements.
 
         Raises:
-            MachineError: There is no room for them.
+            MachineError: The disk is full.
         """
         stream = create_InputStream(elements)
         with self._lock:
@@ -119,7 +119,7 @@ class SpilledGroups:
                 self.append(group)
 
     def copy(self) -> "SpilledGroups":
-        """Return itself: it can be read as often as one likes."""
+        """Return itself, because it can be read any number of times."""
         return self
 
     def __iter__(self) -> Iterator[bytes]:
@@ -140,12 +140,12 @@ class SpilledGroups:
             yield stream.get()
 
     def partition(self, parts: int) -> list[Piece]:
-        """Divide the groups; here only for Beam's own callers."""
+        """Divide the groups; only Beam calls this."""
         groups = list(self)
         return [groups[part::parts] for part in range(parts)]
 
     def clear(self) -> None:
-        """Do nothing: the file goes when the buffer does."""
+        """Do nothing: the file is deleted with the buffer."""
 
     def reset(self) -> None:
         """Do nothing."""
@@ -167,7 +167,7 @@ def pieces(buffer: Any, workers: int) -> Iterator[Piece]:
 
 
 def _bundles(groups: Iterable[bytes], most: int) -> Iterator[Piece]:
-    """Put at most this many pieces into a bundle, or fewer if they are large."""
+    """Combine at most ``most`` groups into a bundle, or fewer if they are large."""
     bundle: Piece = []
     size = 0
     for group in groups:
@@ -181,7 +181,7 @@ def _bundles(groups: Iterable[bytes], most: int) -> Iterator[Piece]:
 
 
 class Bundles(fn_runner.BundleManager):
-    """Runs one stage as many bundles, each on the first worker that is free."""
+    """Runs one stage as many bundles, each on the first free worker."""
 
     def process_bundle(
         self,
@@ -191,7 +191,7 @@ class Bundles(fn_runner.BundleManager):
         expected_output_timers: Any,
         dry_run: bool = False,  # noqa: FBT001, FBT002 - Beam's
     ) -> tuple[beam_fn_api_pb2.InstructionResponse, list[Any]]:
-        """Run the stage and return the results of its bundles, as if it had been one."""
+        """Run the stage and return the results of its bundles as if there were only one."""
         context = self.bundle_context_manager
         handlers = context.worker_handlers
         bundles = (
@@ -229,7 +229,7 @@ class Bundles(fn_runner.BundleManager):
 def _on_each(
     handlers: Iterable[Any], work: Callable[[Any], None], errors: list[BaseException]
 ) -> None:
-    """Call a function for each worker, all at once, and raise the first error of any."""
+    """Call a function for all workers at the same time, and raise the first error."""
     handlers = list(handlers)
     if len(handlers) == 1 and not isinstance(handlers[0], ProcessHandler):
         work(handlers[0])
@@ -248,7 +248,7 @@ def _on_each(
             thread.start()
         for thread in threads:
             thread.join()
-    except BaseException:  # Ctrl-C: a shard in hand may take minutes
+    except BaseException:  # Ctrl-C: the current shards may take minutes
         for handler in handlers:
             if isinstance(handler, ProcessHandler):
                 handler.kill()
@@ -278,7 +278,7 @@ class ProcessHandler(worker_handlers.GrpcWorkerHandler):
     """One worker process, started by the launcher and ended with it."""
 
     def __init__(self, file: bytes, *args: Any) -> None:
-        """Represent a worker that shares an open file, given by its number, with others."""
+        """Represent a worker that shares an open file, given by its descriptor, with others."""
         super().__init__(*args)
         self._file = int(file)
         self._process: subprocess.Popen[bytes] | forks.Fork | None = None
@@ -294,7 +294,7 @@ class ProcessHandler(worker_handlers.GrpcWorkerHandler):
         if self._stopping:
             return
         error = WorkerError(f"worker process {process.pid} {_ending(code)}")
-        # This wakes up any code that waits for its answer, or for data from it.
+        # This wakes up any code that waits for an answer or for data from the worker.
         self.control_conn.abort(error)
         self.data_conn._exception = error
 
@@ -302,13 +302,13 @@ class ProcessHandler(worker_handlers.GrpcWorkerHandler):
         """Close the connections, then wait for the process."""
         self._stopping = True
         self.control_conn.close()
-        # What ended the worker has been raised already; its thread may note it at any time.
+        # The error that ended the worker has already been raised; its thread may raise it again.
         with contextlib.suppress(grpc.RpcError, WorkerError):
             self.data_conn.close()
         self.stop_worker()
 
     def stop_worker(self) -> None:
-        """Wait for the process, which ends when it is told that nothing follows."""
+        """Wait for the process, which ends when told that no more work follows."""
         self._stopping = True
         if self._process is not None:
             try:
@@ -333,14 +333,15 @@ def _ending(code: int) -> str:
 
 
 class JoinedCollections:
-    """Tells when collections that several stages write, as after a Flatten, are complete.
+    """Determines when collections that several stages write, as after a Flatten, are complete.
 
-    For Beam's runner one is complete when the inputs of all its writers are read by every stage
-    that reads these. If one of those waits for a side input that is made of the joined collection,
-    neither ever begins. Here it is complete when its writers have finished.
+    In Beam's runner, such a collection is complete when the inputs of all its writers have been
+    read by every stage that reads these inputs. If one of those stages waits for a side input made
+    from the joined collection, neither ever begins. Here the collection is complete when its
+    writers have finished.
 
     Attributes:
-        stage: The stage that runs.
+        stage: The stage that is running.
     """
 
     def __init__(self, manager: Any) -> None:
@@ -367,10 +368,10 @@ class JoinedCollections:
 
 
 class LocalRunner(fn_runner.FnApiRunner):
-    """Runs a graph in this process, or in as many processes as `--direct_num_workers` says."""
+    """Runs a graph in this process, or in the number of processes in `--direct_num_workers`."""
 
     def run_via_runner_api(self, pipeline_proto: Any, options: Any) -> Any:
-        """Run a graph; worker processes are ours, not Beam's."""
+        """Run a graph with pairweave's worker processes instead of Beam's."""
         self._spilled: list[weakref.finalize[Any, Any]] = []
         self._joined: JoinedCollections | None = None
         try:
@@ -416,7 +417,7 @@ class LocalRunner(fn_runner.FnApiRunner):
 def _own_servers() -> Iterator[None]:
     """Keep Beam's servers, which have no authentication, private, and their data complete.
 
-    Their threads may fail when a worker dies; `ProcessHandler` says so once, and better.
+    Their threads may fail when a worker dies; `ProcessHandler` reports that once and more clearly.
     """
     time_limit = worker_handlers.DATA_BUFFER_TIME_LIMIT_MS
     worker_handlers.DATA_BUFFER_TIME_LIMIT_MS = 0

@@ -1,8 +1,8 @@
-"""Beam's servers of the `local` engine on sockets in a private folder instead of on ports.
+"""Beam's servers in the `local` engine, on sockets in a private folder instead of on ports.
 
-These servers have no authentication: whoever connects can take the place of a worker, read what
-it is sent, and end the run. A socket in a folder that only its user can enter is out of reach of
-others. Beam identifies its servers by their ports; here each has a negative number instead.
+These servers have no authentication: whoever connects can take the place of a worker, read its
+data, and end the run. A socket in a folder that only its user can enter is out of reach of others.
+Beam identifies its servers by their ports; here each has a negative number instead.
 """
 
 # Any is what Beam says of these parts.
@@ -18,14 +18,14 @@ import grpc
 from apache_beam.runners.portability.fn_api_runner import worker_handlers
 
 LONGEST_FOLDER = 96
-"""The system allows 107 bytes for the name of a socket; its folder's name may have this many."""
+"""Maximum length of the folder's name, because the system limits a socket's name to 107 bytes."""
 
 _numbers = itertools.count(-1, -1)
 _port_from_worker = worker_handlers.GrpcWorkerHandler.port_from_worker
 
 
 class SocketGrpc:
-    """The `grpc` module, except that a server that should take a port takes a socket."""
+    """The `grpc` module, except that servers listen on sockets instead of ports."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(grpc, name)
@@ -45,16 +45,16 @@ class SocketGrpc:
 
 
 def address(number: int) -> str:
-    """Return where the server of a number is found."""
+    """Return the address of the server with a number."""
     return f"unix:{_folder(os.getpid())}/{-number}"
 
 
 @functools.cache
 def _folder(process: int) -> str:
-    """Make a folder that only this user can enter, and return a name that a socket in it can have.
+    """Make a folder that only this user can enter, and return a short enough name for it.
 
-    A name that is too long is replaced by the number under which this process has the folder open,
-    which only the same user's processes can follow. The folder goes when the process ends.
+    A name that is too long is replaced by a path through this process's descriptor of the folder,
+    which only processes of the same user can follow. The folder is deleted when the process ends.
     """
     global _kept
     _kept = tempfile.TemporaryDirectory(prefix="pairweave-")
@@ -70,5 +70,5 @@ def _port_or_socket(self: worker_handlers.GrpcWorkerHandler, port: int) -> str:
     return address(port) if port < 0 else _port_from_worker(self, port)
 
 
-# Nothing changes for servers that were made elsewhere: their ports are positive.
+# Servers made elsewhere are not affected: their ports are positive.
 worker_handlers.GrpcWorkerHandler.port_from_worker = _port_or_socket  # type: ignore[method-assign]

@@ -1,8 +1,8 @@
-"""One Beam worker process of `local` and `flink`, a program of its own: run as a module.
+"""A Beam worker process of `local` and `flink`, which is run as a module.
 
 Flags name the runner that it serves, as for Beam's container boot program. It ends when the process
-that started it does. On standard error it shows this package's messages and errors of others; a
-failed bundle's traceback goes to the launcher and is not repeated here.
+that started it ends. On standard error it prints this package's messages and other packages'
+errors; a failed bundle's traceback is sent to the launcher and not printed here.
 """
 
 import argparse
@@ -18,7 +18,6 @@ from pathlib import Path
 from pairweave.pipelines.engines.local import forks
 from pairweave.pipelines.process import verbosity
 from pairweave.pipelines.process.terminal import ShownFormatter
-from pairweave.transforms.arrow import exchange
 
 OURS = "pairweave"
 REPEATED = (
@@ -30,7 +29,7 @@ REPEATED = (
     "apache_beam.runners.worker.sdk_worker_main",
 )
 RUNNERS = ("PrismRunner", "root")
-"""Loggers of Beam's prism program, and of what any runner says of its job."""
+"""Loggers of Beam's prism program, and of any runner's messages about its job."""
 _SAID_ELSEWHERE = (
     "Traceback (most recent call last)",
     "bundle error",
@@ -40,7 +39,7 @@ _SAID_ELSEWHERE = (
 
 
 class Noise(logging.Filter):
-    """Lets our modules' messages pass, and errors of others that are not shown elsewhere."""
+    """Passes pairweave's messages, and errors of other packages that are not shown elsewhere."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Tell whether a record should be shown."""
@@ -54,10 +53,10 @@ class Noise(logging.Filter):
 
 
 def _is_said_elsewhere(message: str) -> bool:
-    """Recognize a runner's errors that are none, or that the launcher reports in one line.
+    """Tell whether a runner's error is harmless, or one that the launcher reports in one line.
 
-    Prism ends a job's worker process, which it logs as an error. It writes the traceback of a
-    failed bundle four times, and its own stack when it lost a worker.
+    Prism ends a job's worker process and logs that as an error. It prints the traceback of a failed
+    bundle four times, and its own stack when it has lost a worker.
     """
     ends_worker = message.startswith("process failed while running") and "signal: killed" in message
     return ends_worker or any(sign in message for sign in _SAID_ELSEWHERE)
@@ -67,15 +66,15 @@ def log_to_stderr(layout: str, clock: str | None = None, *, alone: bool = False)
     """Write the records that should be shown to standard error, in a layout of `logging`.
 
     Args:
-        layout: How a record is written.
-        clock: How its time is.
-        alone: Whether what logs already shall end; else it stays, and this does nothing.
+        layout: Format of a record.
+        clock: Format of its time.
+        alone: Whether to replace existing handlers; otherwise, if there are any, do nothing.
     """
     if alone:
         logging.getLogger().handlers.clear()
     handler = logging.StreamHandler()
     if verbosity.current().log_format == "json":
-        layout = "%(message)s"  # each record has its own time
+        layout = "%(message)s"  # a JSON record contains its own time
     handler.setFormatter(ShownFormatter(layout, clock))
     handler.addFilter(Noise())
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
@@ -84,9 +83,9 @@ def log_to_stderr(layout: str, clock: str | None = None, *, alone: bool = False)
 def leave_out_lost_connections(
     shown: Callable[[threading.ExceptHookArgs], object],
 ) -> Callable[[threading.ExceptHookArgs], object]:
-    """Return a `threading.excepthook` that ignores connections that end.
+    """Return a `threading.excepthook` that ignores lost connections.
 
-    Beam's threads fail when their peer is gone, and the code that waits for them says why.
+    Beam's threads fail when their peer is gone; the code that waits for them reports the cause.
     """
 
     def show(failed: threading.ExceptHookArgs) -> None:
@@ -103,14 +102,14 @@ def start(
     provision: str = "",
     file: int | None = None,
 ) -> "subprocess.Popen[bytes] | forks.Fork":
-    """Start a worker process that finds modules where this process does.
+    """Start a worker process that imports modules from the same paths as this process.
 
     Args:
-        worker_id: The name under which it answers.
+        worker_id: The name by which the worker identifies itself.
         control: Address of the runner's control service.
         logs: Address of the runner's logging service; none if empty.
         provision: Address of the runner's provision service; none if empty.
-        file: The open file of a `transforms.arrow.exchange` that it joins.
+        file: Descriptor of the open file of a `transforms.arrow.exchange` that it joins.
     """
     arguments = [
         f"--id={worker_id}",
@@ -124,8 +123,8 @@ def start(
         return forked
     path = [entry or str(Path.cwd()) for entry in sys.path]
     arguments += [f"--file={number}" for number in files]
-    # -P: a folder in the working directory that is named like one of ours is not imported. Its own
-    # session: Ctrl-C goes to the process that started it, which then ends it.
+    # -P: a folder in the working directory with the name of a module is not imported. A new
+    # session: Ctrl-C reaches only the process that started the worker, which then ends it.
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "pairweave.pipelines.engines.local.worker", *arguments],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
@@ -135,9 +134,9 @@ def start(
 
 
 def prepare_forks() -> None:
-    """Let workers that start later be forks of this process as it is now, where that is safe.
+    """Make later workers forks of this process in its present state, where that is safe.
 
-    They start at once then. What is imported later, each imports for itself.
+    They then start at once. Modules that are imported later must be imported by each worker.
     """
     import grpc
     from apache_beam.runners.worker import sdk_worker_main
@@ -147,9 +146,9 @@ def prepare_forks() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve one runner until it says that nothing follows."""
+    """Serve one runner until it reports that no more work follows."""
     _end_with_parent()
-    # A fork logs as the command line does.
+    # Replace the command line's logging, which a fork inherits.
     log_to_stderr("%(levelname)s %(name)s: %(message)s", alone=True)
     parser = argparse.ArgumentParser(description="Serve one Beam runner.")
     parser.add_argument("--id", required=True)
@@ -159,26 +158,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags = parser.parse_args(arguments)
     flags.id = flags.id.strip("'")  # Prism quotes it, though no shell reads it
     if flags.file is not None:
+        from pairweave.transforms.arrow import exchange
+
         exchange.join(exchange.Exchange(flags.file))
 
     import grpc
     from apache_beam.runners.worker import sdk_worker, sdk_worker_main
 
-    # It also prints a failed bundle's traceback, past logging.
+    # Beam's worker also prints a failed bundle's traceback directly, without logging.
     vars(sdk_worker)["print"] = lambda *_, **__: None
     threading.excepthook = leave_out_lost_connections(threading.excepthook)
     try:
         os.environ.update(_environment(flags))
         sdk_worker_main.main([])
     except grpc.RpcError as error:
-        # Usually the runner is gone, and has said why.
+        # Usually the runner is gone and has reported why.
         logging.getLogger(__name__).info("the runner does not answer: %s", error.code())
         return 1
     return 0
 
 
 def _end_with_parent(seconds: float = 1.0) -> None:
-    """End this process soon after the process that started it, however that ended."""
+    """End this process soon after the process that started it has ended for any reason."""
     parent = forks.parent()
 
     def watch() -> None:
@@ -190,7 +191,7 @@ def _end_with_parent(seconds: float = 1.0) -> None:
 
 
 def _environment(flags: argparse.Namespace) -> dict[str, str]:
-    """Return what Beam's worker expects in its environment."""
+    """Return the environment variables that Beam's worker expects."""
     from apache_beam.portability.api import (
         beam_provision_api_pb2,
         beam_provision_api_pb2_grpc,

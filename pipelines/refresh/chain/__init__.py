@@ -1,1 +1,1 @@
-"""What the records, the state files and the Delta logs of a table must say of each other."""
+"""The hashes by which a table's records, state files and Delta logs vouch for each other."""

@@ -1,4 +1,4 @@
-"""Reading files of a table that are named or listed with their hash: all of them, at every read."""
+"""Reading files of a table and checking them, at every read, against their recorded hashes."""
 
 import hashlib
 from collections.abc import Mapping
@@ -8,10 +8,10 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
 
 NAMED_DIGITS = 24
-"""Digits of the SHA-256 that a file's name has."""
+"""Number of digits of the SHA-256 in a file's name."""
 
 _AT_ONCE = 16
-"""Requests to a store at a time."""
+"""Number of simultaneous requests to a store."""
 
 _GONE = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
@@ -22,7 +22,7 @@ RESTORE = (
 
 
 class GoneError(ConfigError):
-    """A file that a table needs is not there.
+    """A file that a table needs is missing.
 
     Attributes:
         path: The file.
@@ -35,7 +35,7 @@ class GoneError(ConfigError):
 
 
 def damaged(path: str, what: str) -> ConfigError:
-    """Return the error for a file of a table that is not as refresh wrote it.
+    """Return the error for a file of a table that differs from what refresh wrote.
 
     Args:
         path: The file.
@@ -50,7 +50,7 @@ def digest_of(data: bytes) -> str:
 
 
 def named_digest(path: str) -> str:
-    """Return the digits of its content's SHA-256 that the name of a file has.
+    """Return the digits of the content's SHA-256 that are in a file's name.
 
     >>> named_digest("kind=plain/part-0123456789abcdef01234567.parquet")
     '0123456789abcdef01234567'
@@ -63,11 +63,11 @@ def read(path: str, sha256: str) -> bytes:
 
     Args:
         path: The file.
-        sha256: The SHA-256 of its content, or as many of its first digits as are known.
+        sha256: The SHA-256 of its content, or its known first digits.
 
     Raises:
-        GoneError: It does not exist.
-        ConfigError: Its content is another.
+        GoneError: The file does not exist.
+        ConfigError: The content has another hash.
     """
     try:
         data = files.read_bytes(path)
@@ -78,15 +78,15 @@ def read(path: str, sha256: str) -> bytes:
 
 
 def require_all(expected: Mapping[str, str], known: dict[str, str | None] | None = None) -> None:
-    """Check small files, by path and SHA-256; several at a time in a store.
+    """Check small files by their hashes; in a store, several at once.
 
     Args:
-        expected: The hashes.
-        known: The hashes of files that were read before, None for one that is missing; those of
-            others are added, so that a caller who gives it again reads each file once.
+        expected: The SHA-256 of each file, by path.
+        known: Hashes of files that were read before, None for a missing file; those of further
+            files are added, so that a caller who passes it again reads each file only once.
 
     Raises:
-        ConfigError: One is missing or differs; names the first.
+        ConfigError: A file is missing or differs; names the first one.
     """
     known = {} if known is None else known
     unread = [path for path in expected if path not in known]

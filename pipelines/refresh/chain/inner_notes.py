@@ -1,7 +1,7 @@
-"""What the directory of an inner run says of it: what it reads, and what the table had then.
+"""The note in the directory of an inner run: what it reads, and what the table had at the time.
 
-The directory is named after the hash of its note, and the note has the hashes of the files beside
-it. So whoever takes a finished run knows what it was made from.
+The directory is named after the hash of its note, and the note contains the hashes of the files
+beside it, so whoever uses a finished run knows what it was made from.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ class Note(StatePart):
         languages: The pair of languages.
         model: Name of the table's model that it uses; None if it uses or fits another.
         taken_down: SHA-256 of the file of tombstones, ``taken_down.jsonl``.
-        files: Key and names of each entry that it reads.
+        files: Key and file names of each entry that it reads.
         known: SHA-256 of the file with the ids of the table's pairs, ``known.ids``.
         order: The keys in the order of its plan.
     """
@@ -49,12 +49,12 @@ class Note(StatePart):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Return the keys of the entries."""
+        """Return the keys of the entries that the run reads."""
         return tuple(entry[0] for entry in self.files)
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Return what decides the rows of a run, besides its files and what the table has."""
+        """Return what determines the rows of a run, except its files and the table's pairs."""
         return self.model_dump(include={"settings", "languages", "model", "taken_down"})
 
     def to_json(self) -> bytes:
@@ -68,10 +68,10 @@ class Note(StatePart):
 
 
 def write(table: str, note: Note, known: bytes, stones: bytes) -> str:
-    """Write the directory of a run, unless it is there; return it.
+    """Write the directory of a run unless it exists, and return its path.
 
     Raises:
-        ConfigError: It is there with another content.
+        ConfigError: It exists with another content.
     """
     directory = files.join(table, RUNS, note.name)
     for name, data in ((KNOWN, known), (TAKEN, stones), (ABOUT, note.to_json())):
@@ -84,7 +84,7 @@ def write(table: str, note: Note, known: bytes, stones: bytes) -> str:
 
 
 def read_all(table: str) -> Iterator[tuple[str, Note]]:
-    """Yield the directories of all runs that were prepared, finished or not, with their notes.
+    """Yield the directories of all prepared runs, finished or not, with their notes.
 
     Raises:
         ConfigError: A note is damaged.
@@ -100,7 +100,7 @@ def read(directory: str) -> Note:
     """Return the note of a run.
 
     Raises:
-        ConfigError: It is damaged.
+        ConfigError: The note is damaged.
     """
     path = files.join(directory, ABOUT)
     data = files.read_bytes(path)
@@ -114,10 +114,10 @@ def read(directory: str) -> Note:
 
 
 def require_inputs(directory: str, note: Note) -> None:
-    """Check the files that a run was given: the ids that the table had, and the tombstones.
+    """Check the files that a run was given: the ids of the table's pairs, and the tombstones.
 
     Raises:
-        ConfigError: One is missing or differs.
+        ConfigError: A file is missing or differs.
     """
     _require(directory, files.join(directory, KNOWN), note.known)
     _require(directory, files.join(directory, TAKEN), note.taken_down)
@@ -133,11 +133,11 @@ def open_run(directory: str) -> FinishedRun:
 
 
 def read_shard(run: FinishedRun, name: str) -> pa.Table:
-    """Read a shard of an inner run, or its rejects, compared with the hash in its manifest.
+    """Read a shard of an inner run, or its rejects, and check it against the run's manifest.
 
     Raises:
-        ConfigError: It is missing, differs, or is not in the manifest.
-        MachineError: It cannot be read.
+        ConfigError: The file is missing, has another hash, or is not in the manifest.
+        MachineError: The file cannot be read.
     """
     try:
         return run.table(name)

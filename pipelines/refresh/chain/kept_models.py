@@ -1,4 +1,4 @@
-"""The models that a table has fitted, kept in ``_models`` and compared with their hashes."""
+"""A table's fitted models, kept in ``_models`` and checked against their hashes."""
 
 import hashlib
 from pathlib import Path
@@ -13,10 +13,10 @@ from pairweave.transforms.storage import files, hashed_files
 MODELS = "_models"
 
 _IDF = "idf"
-"""What a run can fit besides an aligner's model, and the option that gives it to the next run."""
+"""Models other than an aligner's that a run can fit, and the option that takes each."""
 
 _DIGITS = 16
-"""Digits of the SHA-256 of ``about.json`` that the name of a model's directory has."""
+"""Number of digits of the SHA-256 of ``about.json`` in the name of a model's directory."""
 
 
 def fitted_in(run: str) -> list[str]:
@@ -31,10 +31,13 @@ def fitted_in(run: str) -> list[str]:
 
 
 def keep(table: str, run: str, languages: tuple[str, str]) -> str | None:
-    """Copy what a run fitted to the table; return its place, relative to the table.
+    """Copy the model that a run fitted to the table; return its place, relative to the table.
+
+    Returns:
+        None if the run fitted no model.
 
     Raises:
-        WorkerError: It fitted more than one model.
+        WorkerError: The run fitted more than one model.
     """
     fitted = fitted_in(run)
     if not fitted:
@@ -53,7 +56,7 @@ def keep(table: str, run: str, languages: tuple[str, str]) -> str | None:
 
 
 def option_of(place: str) -> str:
-    """Return the option that gives a model in the table to a run.
+    """Return the option by which a run takes a model of the table.
 
     >>> option_of("_models/en-de/hmm-0123456789abcdef")
     'model'
@@ -68,7 +71,7 @@ def require_whole(table: str, record: Record) -> None:
     """Check every file of the models that a night uses.
 
     Raises:
-        ConfigError: One is missing or differs from what was fitted.
+        ConfigError: A file is missing or differs from what was fitted.
     """
     for place in record.models.values():
         name = f"{place}/{hashed_files.ABOUT}"

@@ -27,12 +27,12 @@ FILE_ROWS = pa.schema(
 
 
 def change_of(table: str, entries: Sequence[InputEntry], old: list[Entry]) -> Change:
-    """Write the ledger as the one file of its table; return what changes, if anything.
+    """Write the ledger as the only file of its table; return the change, if there is one.
 
     Args:
         table: Directory of all tables.
-        entries: The ledger of tonight.
-        old: The file that the table has.
+        entries: Tonight's ledger.
+        old: The current file of the table.
     """
     rows = [
         {

@@ -6,9 +6,9 @@ from pairweave.transforms.storage import disk_files, files
 
 
 def delete(table: str) -> None:
-    """Delete the temporary files of dead writers; those of living ones stay.
+    """Delete the temporary files of dead writers; those of living writers stay.
 
-    A store has none.
+    There are no such files in a store.
     """
     if files.is_uri(table):
         return

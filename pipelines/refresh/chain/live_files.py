@@ -1,4 +1,4 @@
-"""Which files a table should have, by the records of its nights, and a digest of them."""
+"""The files that a table should have according to the records of its nights, and their digest."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
@@ -16,19 +16,19 @@ Entry = dict[str, Any]
 
 
 def live_after(before: set[str], change: Json) -> set[str]:
-    """Return the files that a table has after a change; one with a schema replaces all of them."""
+    """Return the files of a table after a change; a change with a schema replaces all files."""
     left = set() if change.get("schema") else before
     gone = {entry["path"] for entry in change["remove"]}
     return (left - gone) | {entry["path"] for entry in change["add"]}
 
 
 def live_paths(nights: Iterable[Record], name: str) -> set[str]:
-    """Return the files that a table should have after all nights, in order."""
+    """Return the paths of the files that a table should have after nights in order."""
     return set(live_entries(nights, name))
 
 
 def live_entries(nights: Iterable[Record], name: str) -> dict[str, Entry]:
-    """Return the files that a table should have after all nights, in order, by their paths."""
+    """Return the files that a table should have after nights in order, by path."""
     entries: dict[str, Entry] = {}
     for record in nights:
         change = record.tables.get(name)
@@ -40,7 +40,7 @@ def live_entries(nights: Iterable[Record], name: str) -> dict[str, Entry]:
 
 
 def entries_after(before: Sequence[Entry], change: Json) -> list[Entry]:
-    """Return the files of a table after a change, given those before it."""
+    """Return the entries of a table's files after a change, given those before it."""
     entries = {entry["path"]: entry for entry in before}
     live = live_after(set(entries), change)
     entries |= {entry["path"]: entry for entry in change["add"]}
@@ -48,11 +48,11 @@ def entries_after(before: Sequence[Entry], change: Json) -> list[Entry]:
 
 
 def facts_of(entry: Entry) -> list[object]:
-    """Return what Delta's log and a record both say of a file, in one form.
+    """Return the facts about a file that both Delta's log and a record contain, in one form.
 
     Args:
-        entry: A file as a record has it, with its statistics as JSON (``stats``), or as the log
-            does, with the least and largest value of some columns (``bounds``).
+        entry: A file's entry from a record, with its statistics as JSON (``stats``), or from the
+            log, with the smallest and largest value of some columns (``bounds``).
     """
     bounds = entry["bounds"] if "bounds" in entry else _bounds(orjson.loads(entry["stats"]))
     partition = sorted(entry["partition"].items())
@@ -65,26 +65,26 @@ def _bounds(stats: Json) -> dict[str, list[object]]:
 
 
 def digest_of(entries: Iterable[Entry]) -> str:
-    """Return a digest of the files of a table, whatever their order."""
+    """Return a digest of a table's files that does not depend on their order."""
     return hash_of(orjson.dumps(sorted(facts_of(entry) for entry in entries)))
 
 
-def refuse_log(table: str, name: str, record: Record, found: Iterable[Entry]) -> NoReturn:
+def refuse_log(table: str, name: str, record: Record, logged: Iterable[Entry]) -> NoReturn:
     """Refuse a log that differs from the records, after comparing file by file.
 
     Args:
         table: Directory of all tables.
         name: Name of the table.
-        record: The last night that counts.
-        found: The files, as Delta's log has them.
+        record: The record of the night that the log is compared with.
+        logged: The files according to Delta's log.
 
     Raises:
-        ConfigError: Always; names the first file of which the log says something else than the
-            records, or else the record whose digest is not theirs.
+        ConfigError: Always; names the first file for which the log contradicts the records, or
+            else the record whose digest does not fit its files.
     """
     nights = [*records.back_from(table, record)][::-1]
     expected = live_entries(nights, name)
-    there = {entry["path"]: entry for entry in found}
+    there = {entry["path"]: entry for entry in logged}
     for path in sorted({*expected, *there}):
         if path not in expected:
             what = f"lists {path}, which is in no night's record"

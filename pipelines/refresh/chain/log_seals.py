@@ -1,9 +1,9 @@
 """The seal of a night: the hashes of the files of Delta's logs, once the night is in all tables.
 
-Delta's log has no hashes, and a night's entries in it are written after its record. So the process
-that has committed a night to its tables compares them with the record, and then writes the seal.
-The next record has the hash of the seal. A night that was stopped in between has none; the next
-command that may write makes it.
+Delta's log contains no hashes, and a night's entries in it are written after its record. Therefore
+the process that has committed a night to its tables compares them with the record and then writes
+the seal. The next record contains the hash of the seal. A night that was stopped in between has no
+seal; the next command that may write makes it.
 """
 
 import re
@@ -36,7 +36,7 @@ class Seal(StatePart):
         record: SHA-256 of its record.
         logs: SHA-256 of each file that Delta reads for the night's versions, by its path in the
             table: the last checkpoint, if there is one, and the entries since.
-        checksum: SHA-256 of all the rest.
+        checksum: SHA-256 of the other fields.
     """
 
     format: Annotated[int, Field(ge=1, le=1)] = FORMAT
@@ -60,7 +60,7 @@ def read(table: str, night: int) -> Seal | None:
     """Return the seal of a night; None if it has none.
 
     Raises:
-        ConfigError: It is damaged.
+        ConfigError: The seal is damaged.
     """
     path = path_of(table, night)
     try:
@@ -87,7 +87,7 @@ def digest(table: str, night: int) -> str | None:
 
 
 def last_night(table: str) -> Record:
-    """Return the record of the last night, after a check of the files of Delta's logs.
+    """Return the record of the last night, after checking the files of Delta's logs.
 
     Raises:
         ConfigError: There is no table, or a file is damaged or missing.
@@ -103,14 +103,14 @@ def check(
     after: Record | None = None,
     known: dict[str, str | None] | None = None,
 ) -> None:
-    """Check the files of Delta's logs that a night's versions are read from.
+    """Check the files of Delta's logs from which a night's versions are read.
 
     Args:
         table: Directory of all tables.
         record: The record of the night.
         after: The record of the night after it; None if it is the last one.
         known: Hashes of log files that were read before (`hashed_reads.require_all`): seals of
-            successive nights list mostly the same files.
+            consecutive nights list mostly the same files.
 
     Raises:
         ConfigError: A file of a log, the seal or the record is damaged or missing.
@@ -121,7 +121,7 @@ def check(
 def _sealed(table: str, record: Record, after: Record | None) -> Seal:
     """Return the seal of a night with absolute paths, or that of the night before if it has none.
 
-    A night without a seal is on its way into the tables, or was stopped there.
+    A night without a seal is being committed to the tables, or was stopped during the commit.
     """
     seal = read(table, record.night)
     path = path_of(table, record.night)
@@ -164,9 +164,9 @@ def _require_no_later(table: str, night: int) -> None:
 
 
 def write(table: str, record: Record) -> None:
-    """Write the seal of a night that is in all tables; nothing if it has one.
+    """Write the seal of a night that is in all tables, unless it has one.
 
-    The hashes of the seal before are taken from it, not from the files.
+    Hashes in the previous seal are copied from it, not computed from the files.
     """
     path = path_of(table, record.night)
     if files.exists(path):
@@ -186,12 +186,12 @@ def write(table: str, record: Record) -> None:
 def _log_files(table: str, record: Record) -> Iterator[str]:
     """Yield the files that Delta reads for the versions of a night."""
     for name, version in sorted(record.versions.items()):
-        found = [
+        entries = [
             (int(match[1]), match[2] != "json", match[0])
             for match in map(_ENTRY.fullmatch, files.list_names(files.join(table, name, LOG)))
             if match is not None and int(match[1]) <= version
         ]
-        first = max((number for number, is_checkpoint, _ in found if is_checkpoint), default=0)
-        for number, _, entry in found:
+        first = max((number for number, is_checkpoint, _ in entries if is_checkpoint), default=0)
+        for number, _, entry in entries:
             if number >= first:
                 yield f"{name}/{LOG}/{entry}"

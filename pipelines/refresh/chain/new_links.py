@@ -1,4 +1,4 @@
-"""What a new record says of all that it relies on, so that the next reader can compare it."""
+"""The hashes in a new record of everything that it relies on, for the next reader to check."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -16,13 +16,13 @@ from pairweave.transforms.storage import files, hashed_files
 def linked(
     table: str, record: Record, base: Record | None, current: Mapping[str, Sequence[Entry]]
 ) -> Record:
-    """Return the record of a night with its links to the night before and to all that it needs.
+    """Return a night's record with the hashes of the night before and of everything it needs.
 
     Args:
         table: Directory of all tables, with the tombstones and models of the night.
         record: The record.
         base: The record of the night before, if there was one.
-        current: The files of the tables that the night changes, before it.
+        current: The files, before the night, of the tables that it changes.
 
     Raises:
         ConfigError: The record of the night before has changed since it was read.

@@ -21,7 +21,7 @@ _TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"
 
 
 class StatePart(JsonFile):
-    """A file of a table's state, or a part of one; a field that is not named is damage."""
+    """A file of a table's state, or a part of one; an unknown field counts as damage."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -49,7 +49,7 @@ class RemovedFile(StatePart):
 
 
 class AddedFile(RemovedFile):
-    """A file that a night adds to a table; Delta's statistics are JSON as text."""
+    """A file that a night adds to a table; Delta's statistics are a string of JSON."""
 
     sha256: Sha256
     stats: str
@@ -78,7 +78,7 @@ class _Statistics(StatePart):
 
 
 class TableChange(StatePart):
-    """What a night changes in a table; the schema is there if the table is new or replaced."""
+    """A night's change of a table; it has a schema if the table is new or replaced."""
 
     add: list[AddedFile]
     remove: list[RemovedFile]
@@ -86,7 +86,7 @@ class TableChange(StatePart):
 
 
 class InputFile(StatePart):
-    """An input file, as the ledger has it."""
+    """An input file in the ledger."""
 
     role: str
     name: str
@@ -109,7 +109,7 @@ class LedgerEntry(StatePart):
 
 
 class FileCounts(StatePart):
-    """Input files of a night, by what became of them."""
+    """Numbers of a night's input files, by their state."""
 
     all: Count
     new: Count
@@ -119,7 +119,7 @@ class FileCounts(StatePart):
 
 
 class NewPairs(StatePart):
-    """Pairs that a night read, and shares of them."""
+    """Numbers of the pairs that a night read, and their shares."""
 
     read: Count
     pairs: Count
@@ -132,10 +132,11 @@ class NewPairs(StatePart):
     probability: float | None = None
     score: float | None = None
     likelihood: dict[str, float] = Field(default_factory=dict)
+    findings: dict[str, Count] = Field(default_factory=dict)
 
 
 class TablePairs(StatePart):
-    """Pairs of the table before and after a night."""
+    """Numbers of the table's pairs before and after a night."""
 
     before: Count
     pairs: Count
@@ -153,7 +154,7 @@ class NightMetrics(StatePart):
 
 
 class GateResult(StatePart):
-    """What a quality gate found."""
+    """The result of a quality gate."""
 
     gate: str
     value: float
@@ -162,7 +163,7 @@ class GateResult(StatePart):
 
 
 class Settings(StatePart):
-    """What the rows of a table are made with (`night_config.settings_of`)."""
+    """The settings that a table's rows are made with (`night_config.settings_of`)."""
 
     job: str
     release: str
@@ -170,7 +171,7 @@ class Settings(StatePart):
 
 
 class RecordFile(StatePart):
-    """The record of a night (`records.Record` says what its fields are)."""
+    """The record of a night (`records.Record` describes its fields)."""
 
     format: int
     checksum: Sha256

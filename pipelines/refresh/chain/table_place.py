@@ -6,14 +6,14 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files, object_stores
 
 _NOT_PLAIN = re.compile(r"[#?%\x00-\x1f\x7f]")
-"""What a URL does not keep as it is, besides characters that are encoded and decoded again."""
+"""Parts of a path that a URL changes, apart from characters that are encoded and decoded again."""
 
 
 def require_delta() -> None:
-    """Check that the extra is installed.
+    """Check that the extra ``refresh`` is installed.
 
     Raises:
-        ConfigError: It is not.
+        ConfigError: It is not installed.
     """
     try:
         import deltalake  # noqa: F401
@@ -27,8 +27,8 @@ def require_place(table: str) -> None:
     """Check that Delta tables can be in a place, before anything is read.
 
     Raises:
-        ConfigError: They cannot: it is in a store without commits, or that cannot be reached, or
-            deltalake would take its name for another one.
+        ConfigError: The place is in a store that has no commits or cannot be reached, or deltalake
+            would mistake its name for another one.
     """
     if files.is_uri(table):
         _require_plain_name(table)
@@ -37,7 +37,7 @@ def require_place(table: str) -> None:
 
 
 def _require_plain_name(table: str) -> None:
-    """Check that a URI names the same place as a URL, which deltalake reads, and as plain text."""
+    """Check that a URI names the same place as plain text and as a URL, which deltalake parses."""
     _, name = object_stores.parts(table)
     segments = name.removesuffix("/").split("/") if name else []
     if _NOT_PLAIN.search(name) or not {"", ".", ".."}.isdisjoint(segments):

@@ -1,1 +1,1 @@
-"""Removing pairs: withdrawn with their files, or taken down by a list; what remains of them."""
+"""Removing pairs that are withdrawn with their files or taken down by a list; tombstones."""

@@ -1,7 +1,7 @@
-"""Taking pairs down with the table alone: no input file and no configuration is read.
+"""Taking pairs down from the table alone, without reading input files or the configuration.
 
-So it works after an upgrade or a change of options as well, which a night would refuse, and when
-the input files are gone.
+This works even after an upgrade or a change of options, which a night would refuse, and when the
+input files are gone.
 """
 
 import pyarrow as pa
@@ -31,7 +31,7 @@ def forget(table: str, path: str, *, everywhere: bool) -> tuple[int, bool]:
     Args:
         table: Directory of all tables.
         path: The list (`takedown.read_list`).
-        everywhere: As for `takedown.take_down`.
+        everywhere: See `takedown.take_down`.
 
     Returns:
         The number of pairs that were removed, and whether a night was committed; a list that was
@@ -39,7 +39,7 @@ def forget(table: str, path: str, *, everywhere: bool) -> tuple[int, bool]:
 
     Raises:
         ConfigError: There is no table, or the list is empty.
-        WorkerError: Another night was committed in the meantime, or a vacuum deletes files now.
+        WorkerError: Another night was committed in the meantime, or a vacuum is deleting files.
     """
     records.existing(table)
     with table_lock.held(table, alone=False):
@@ -61,13 +61,13 @@ def _forget(table: str, path: str, *, everywhere: bool) -> tuple[int, bool]:
             "texts are looked up; give ids, or a night with --takedown, which reads the input"
         )
     held = Holdings(main, last.settings, current, places, stones, (), ReadLimits())
-    found = take_down(given, held, everywhere=everywhere)
-    warn_of_missing(path, found.missing)
-    taken = IdSet.of(pa.array(found.ids, pa.string()))
+    listed = take_down(given, held, everywhere=everywhere)
+    warn_of_missing(path, listed.missing)
+    taken = IdSet.of(pa.array(listed.ids, pa.string()))
     going = places.ids_where(lambda rows: taken.has(rows.column("id")))
     done = withdraw(table, main, current, Withdrawn(going, {}), (), taken)
     changes = {name: change.to_json() for name, change in done.items() if change}
-    name = tombstone_files.write(table, stones.joined(found.stones))
+    name = tombstone_files.write(table, stones.joined(listed.stones))
     if not changes and name == last.tombstones:
         return 0, False
     commit_quietly(table, last, "takedown", current, changes, len(going), tombstones=name)

@@ -1,7 +1,7 @@
-"""Where the pairs of a table stand: its provenance, read one file at a time.
+"""The places of a table's pairs in the input: its provenance, read one file at a time.
 
-Provenance can have more places than memory has room for as text: what is kept of it are ids (16
-bytes each), and the few rows that somebody asks for.
+Provenance may be too large for memory as text, so only ids (16 bytes each) and the few requested
+rows are kept.
 """
 
 import dataclasses
@@ -22,12 +22,12 @@ PLACE_ROWS = pa.schema(
         pa.field("line", pa.int64()),
     ]
 )
-"""What withdrawing a file needs of a place."""
+"""The columns of a place that are needed to withdraw a file."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Places:
-    """Where pairs stand.
+    """The places of a table's pairs.
 
     Attributes:
         table: Directory of all tables.
@@ -49,11 +49,11 @@ class Places:
         return IdSet.of_all(rows.column("id") for rows in self.parts(["id"]))
 
     def ids_where(self, wanted: Callable[[pa.Table], np.ndarray]) -> IdSet:
-        """Return the ids of the places that are wanted, ``[place]`` of a file."""
-        found = (rows.filter(pa.array(wanted(rows))) for rows in self.parts())
-        return IdSet.of_all(rows.column("id") for rows in found)
+        """Return the ids of the places that ``wanted`` selects from each file, bool ``[place]``."""
+        parts = (rows.filter(pa.array(wanted(rows))) for rows in self.parts())
+        return IdSet.of_all(rows.column("id") for rows in parts)
 
     def rows_where(self, wanted: Callable[[pa.Table], np.ndarray]) -> pa.Table:
-        """Return the places that are wanted, ``[place]`` of a file."""
-        found = (rows.filter(pa.array(wanted(rows))) for rows in self.parts())
-        return pa.concat_tables([PLACE_ROWS.empty_table(), *found])
+        """Return the places that ``wanted`` selects from each file, bool ``[place]``."""
+        parts = (rows.filter(pa.array(wanted(rows))) for rows in self.parts())
+        return pa.concat_tables([PLACE_ROWS.empty_table(), *parts])

@@ -1,8 +1,8 @@
 """Pairs whose rows must be made anew because the corpus that they were made from is withdrawn.
 
-Where rows depend on the text alone, a row that loses its corpus gets the name of another one that
-has the pair. Where a corpus gives scores, links or markup as well, that would leave what the
-withdrawn corpus gave under the name of another: the files that still have the pair are read again.
+If rows depend on the text alone, a row that loses its corpus gets the name of another corpus that
+has the pair. If a corpus also gives scores, links or markup, those of the withdrawn corpus would
+remain under the name of another, so the files that still have the pair are read again.
 """
 
 from collections.abc import Collection, Sequence
@@ -11,6 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pairweave.pipelines.options.corpus_options import (
+    GivenLinkOptions,
+    ScoreFieldOptions,
+    ScoreFileOptions,
+)
 from pairweave.pipelines.refresh import tables
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.forgetting.withdrawal import withdrawn
@@ -19,10 +24,11 @@ from pairweave.pipelines.refresh.tables import Entry
 from pairweave.transforms.known_pairs import NO_IDS, IdSet
 
 _GIVEN = (
-    *("score_field", "score_input", "links", "forward_links", "reverse_links", "attention"),
-    "links_field",
+    *ScoreFieldOptions.model_fields,
+    *ScoreFileOptions.model_fields,
+    *GivenLinkOptions.model_fields,
 )
-"""Keys of a corpus that gives more than texts."""
+"""Keys of a corpus by which it gives more than texts."""
 
 
 def depends_on_corpus(config: NightConfig) -> bool:
@@ -41,8 +47,8 @@ def to_remake(
 ) -> tuple[IdSet, set[str]]:
     """Return the pairs to make anew, and the keys of the input entries that still have them.
 
-    A pair whose corpus has new files tonight keeps its row: when a file changes, its pairs must not
-    all be made anew.
+    A pair whose corpus has new files tonight keeps its row, so that not all pairs of a file are
+    made anew whenever it changes.
 
     Args:
         places: The provenance of the table.
@@ -50,19 +56,19 @@ def to_remake(
         gone: Keys of input entries that are gone.
         arriving: Corpora that have new files tonight.
     """
-    found = withdrawn(places, gone, NO_IDS, Places(places.table, ()))
+    going = withdrawn(places, gone, NO_IDS, Places(places.table, ()))
     names = pa.array(sorted(arriving), pa.string())
-    moving = pa.array(list(found.corpora), pa.string())
+    moving = pa.array(list(going.corpora), pa.string())
     parts = [NO_IDS.rows]
     main, entries = rows
     for entry in entries:
         held = tables.read_rows(places.table, main, entry, ["id", "corpus"])
-        lost = found.pairs.has(held.column("id")) | pc.is_in(held.column("id"), moving).to_numpy()
+        lost = going.pairs.has(held.column("id")) | pc.is_in(held.column("id"), moving).to_numpy()
         held = held.filter(pa.array(lost & ~pc.is_in(held.column("corpus"), names).to_numpy()))
         without = [
             row["id"]
             for row in held.select(["id", "corpus"]).to_pylist()
-            if row["corpus"] not in found.corpora.get(row["id"], ())
+            if row["corpus"] not in going.corpora.get(row["id"], ())
         ]
         parts.append(IdSet.of(pa.array(without, pa.string())).rows)
     remade = IdSet(np.concatenate(parts))

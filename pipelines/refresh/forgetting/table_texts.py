@@ -1,8 +1,8 @@
-"""Texts in the rows of a table, so that a takedown needs no input file.
+"""Searching for texts in the rows of a table, so that a takedown needs no input file.
 
-Rows of `align` and `filter` have the texts of their pair, and so have plain rows of `augment`. A
-tagged row has them with tags, and perhaps with a space beside a tag: it is compared without its
-tags and without white space. Rows of `suggest` have the source alone.
+Rows of `align` and `filter` and plain rows of `augment` contain the texts of their pair. A tagged
+row contains them with tags, and perhaps with a space beside a tag, so it is compared without tags
+and white space. Rows of `suggest` contain only the source.
 """
 
 import re
@@ -19,17 +19,17 @@ from pairweave.transforms.screen import sentence_keys
 from pairweave.transforms.symbols.representations import find_representation
 
 HIDDEN_TARGETS = frozenset({"suggestions"})
-"""Tables whose rows do not have the target text of their pairs."""
+"""Tables whose rows do not contain the target texts of their pairs."""
 
 _SIDES = ("source", "target")
 _ANY_TAG = re.compile("<[^<>]*>")
 
 
 class WantedTexts:
-    """Texts of a list, to be found in rows."""
+    """The texts of a list, which are searched for in rows."""
 
     def __init__(self, texts: Sequence[str], main: str, settings: Mapping[str, Any]) -> None:
-        """Set what is looked for.
+        """Set the texts to search for.
 
         Args:
             texts: The texts.
@@ -46,7 +46,7 @@ class WantedTexts:
         return [int(key) for key in self._keys]
 
     def in_rows(self, table: str, name: str, entry: Entry) -> Iterator[tuple[int, str]]:
-        """Yield the key of a text and the id of a row that has it, for a file of a table."""
+        """Yield (key of a text, id of a row that contains it) for the rows of a table's file."""
         if not len(self._keys):
             return
         sides = [side for side in _SIDES if name not in HIDDEN_TARGETS or side == "source"]
@@ -54,20 +54,20 @@ class WantedTexts:
         rows = rows.filter(rows.column("id").is_valid())
         for side in sides:
             texts = pc.fill_null(rows.column(side), "")
-            for row, key in self._found(texts, self._tags_in(name, entry)):
+            for row, key in self._matches(texts, self._tags_in(name, entry)):
                 yield key, rows.column("id")[row].as_py()
 
     def in_texts(self, texts: pa.Array) -> Iterator[tuple[int, int]]:
-        """Yield the place and the key of each text that is wanted; texts may be null."""
-        yield from self._found(pc.fill_null(texts, ""), None)
+        """Yield (index, key) of each wanted text among ``texts``, which may be null."""
+        yield from self._matches(pc.fill_null(texts, ""), None)
 
     def _tags_in(self, name: str, entry: Entry) -> re.Pattern[str] | None:
-        """Return a pattern of the tags in the rows of a file; None if they have none."""
+        """Return a pattern for the tags in the rows of a file; None if the rows have no tags."""
         if name != self._main:
             return _ANY_TAG  # rejects, whose texts are as in the input
         return self._tags if entry["partition"].get("kind") == "tagged" else None
 
-    def _found(
+    def _matches(
         self, texts: pa.Array | pa.ChunkedArray, tags: re.Pattern[str] | None
     ) -> Iterator[tuple[int, int]]:
         wanted = self._keys if tags is None else self._inks[tags]
@@ -87,7 +87,7 @@ def _ink_keys(texts: Sequence[str], tags: re.Pattern[str]) -> np.ndarray:
 
 
 def _pattern_of(options: Mapping[str, Any]) -> re.Pattern[str]:
-    """Return a pattern of the tags that rows may have."""
+    """Return a pattern for the tags that rows may contain."""
     name = options.get("representation", "indexed")
     if name == "raw":
         return _ANY_TAG

@@ -1,4 +1,4 @@
-"""A list of pairs to take down: from its lines to ids and tombstones."""
+"""A list of pairs to take down: reading it, and turning it into ids and tombstones."""
 
 import contextlib
 import dataclasses
@@ -28,11 +28,11 @@ _ID = re.compile(r"[0-9a-f]{32}", re.IGNORECASE)
 
 @dataclasses.dataclass(frozen=True)
 class TakedownList:
-    """What a file says is to be taken down.
+    """The pairs that a file names to be taken down.
 
     Attributes:
-        ids: Ids in lower case, each with the first line that has it, from 1.
-        texts: Texts, likewise.
+        ids: Ids in lower case, each with the first line (from 1) that contains it.
+        texts: Texts, each with the first line (from 1) that contains it.
     """
 
     ids: Mapping[str, int]
@@ -41,12 +41,12 @@ class TakedownList:
 
 @dataclasses.dataclass(frozen=True)
 class TakenDown:
-    """What a list means for a table.
+    """The consequences of a list for a table.
 
     Attributes:
         stones: The tombstones of the list.
         ids: Ids of the pairs to take down.
-        missing: Lines of the list that match nothing now and have no tombstone yet.
+        missing: Lines of the list that match nothing and have no tombstone yet.
     """
 
     stones: Tombstones
@@ -55,14 +55,14 @@ class TakenDown:
 
 
 def read_list(path: str) -> TakedownList:
-    """Read a list: an id or a text a line; empty lines are left out.
+    """Read a list with an id or a text on each line; empty lines are ignored.
 
-    In a list whose name ends in ``.jsonl`` (``.gz`` or ``.zst`` may follow) a line is a JSON object
-    with ``id`` or ``text``, so that a text may have line ends, or look like an id.
+    In a list whose name ends in ``.jsonl`` (``.gz`` or ``.zst`` may follow), a line is a JSON
+    object with ``id`` or ``text``, so that a text may contain line ends or look like an id.
 
     Raises:
         ConfigError: The list is empty.
-        InputError: The file cannot be read, or a line of it is not as expected.
+        InputError: The file cannot be read, or a line is invalid.
     """
     ids: dict[str, int] = {}
     texts: dict[str, int] = {}
@@ -81,13 +81,13 @@ def read_list(path: str) -> TakedownList:
 
 
 def _from_line(line: str) -> tuple[str, bool]:
-    """Return the id or text in a line, and whether it is an id."""
+    """Return the id or text on a line, and whether it is an id."""
     text = line.strip()
     return text, _ID.fullmatch(text) is not None
 
 
 def _from_json(path: str, number: int, line: str) -> tuple[str, bool]:
-    """Return the id or text in a line of JSON, and whether it is an id."""
+    """Return the id or text on a line of JSON, and whether it is an id."""
     with contextlib.suppress(orjson.JSONDecodeError):
         match orjson.loads(line):
             case {"id": str(text), **rest} if not rest and _ID.fullmatch(text):
@@ -104,7 +104,7 @@ def _from_json(path: str, number: int, line: str) -> tuple[str, bool]:
 
 
 def warn_of_missing(path: str, lines: Sequence[int]) -> None:
-    """Warn of lines of a list that match nothing, if there are any."""
+    """Warn of the lines of a list that match nothing, if there are any."""
     if not lines:
         return
     shown = ", ".join(str(line) for line in lines[:20]) + (", ..." if len(lines) > 20 else "")
@@ -116,7 +116,7 @@ def warn_of_missing(path: str, lines: Sequence[int]) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Holdings:
-    """What a table has, and what comes to it tonight.
+    """The content of a table, and the corpora that arrive tonight.
 
     Attributes:
         main: Name of the table of the job's rows.
@@ -124,8 +124,8 @@ class Holdings:
         current: The files of each table.
         places: The provenance.
         stones: The tombstones so far.
-        inputs: Corpora whose files are read as well: those that come tonight, and all of them for a
-            table whose rows hide a text.
+        inputs: Corpora whose files are also searched: those that arrive tonight, or all of them for
+            a table whose rows lack a text.
         limits: Limits of the readers.
     """
 
@@ -139,7 +139,7 @@ class Holdings:
 
 
 class _Sightings:
-    """Where ids and texts of a list are found."""
+    """The pairs and corpora in which the ids and texts of a list occur."""
 
     def __init__(self, given: TakedownList, wanted: WantedTexts) -> None:
         self.wanted = wanted
@@ -148,16 +148,16 @@ class _Sightings:
         self.taken = set(given.ids)
 
     def add(self, key: int, pair_id: str) -> None:
-        """Note a pair with a text."""
+        """Record that a pair has a text."""
         self.pairs[key].add(pair_id)
         self.corpora.setdefault(pair_id, set())
         self.taken.add(pair_id)
 
     def add_places(self, rows: pa.Table) -> None:
-        """Note the corpora of pairs, columns ``id`` and ``corpus``."""
+        """Record the corpora of pairs, from the columns ``id`` and ``corpus``."""
         wanted = pa.array(list(self.corpora), pa.string())
-        found = rows.filter(pc.is_in(rows.column("id"), wanted))
-        for row in found.select(["id", "corpus"]).to_pylist():
+        known = rows.filter(pc.is_in(rows.column("id"), wanted))
+        for row in known.select(["id", "corpus"]).to_pylist():
             self.corpora[row["id"]].add(row["corpus"])
 
     def of_text(self, key: int) -> set[str]:
@@ -168,14 +168,15 @@ class _Sightings:
 def take_down(given: TakedownList, held: Holdings, *, everywhere: bool) -> TakenDown:
     """Return the tombstones of a list, and the ids of the pairs to take down.
 
-    The pairs of a text are found in the rows of the table and in its rejects; its input files need
-    not be there any more.
+    The pairs with a text are searched for in the rows of the table and in its rejects; its input
+    files may be gone.
 
     Args:
         given: The list.
         held: The table.
-        everywhere: Whether the tombstones count for all corpora; else for those in which a pair or
-            text is now, or those of its earlier tombstone. What is and was in none counts for all.
+        everywhere: Whether the tombstones apply to all corpora; otherwise they apply to those in
+            which a pair or text is now, or those of its earlier tombstone. One that is in no corpus
+            and has no earlier tombstone is kept out of all.
     """
     seen = _Sightings(given, WantedTexts(list(given.texts), held.main, held.settings))
     _look_in_tables(held, seen)
@@ -212,7 +213,7 @@ def _look_in_tables(held: Holdings, seen: _Sightings) -> None:
 
 
 def _look_in_files(held: Holdings, seen: _Sightings) -> None:
-    """Look for ids and texts in input files."""
+    """Search input files for ids and texts."""
     for unit in make_plan(held.inputs, held.limits).units if held.inputs else ():
         for batch in read_unit(unit, held.limits):
             there = batch.filter(batch.column("id").is_valid())

@@ -8,10 +8,10 @@ from pairweave.transforms.storage import files
 
 
 def read(table: str, record: Record | None) -> Tombstones:
-    """Return the tombstones of a night; none for None.
+    """Return the tombstones of a night; without a record there are none.
 
     Raises:
-        ConfigError: Their file is missing, or its content is another than the record says.
+        ConfigError: Their file is missing, or its content has another hash than in its name.
     """
     if record is None or record.tombstones is None:
         return NO_TOMBSTONES

@@ -1,6 +1,6 @@
-"""Removing what is gone: rows whose pair stands in no file any more, or was taken down.
+"""Removing rows whose pair is no longer in any input file, or was taken down.
 
-A file of a table that holds such a row is written again without it; all others stay as they are.
+A file of a table that contains such a row is rewritten without it; all others stay as they are.
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ from pairweave.transforms.known_pairs import NO_IDS, IdSet
 
 @dataclasses.dataclass
 class Change:
-    """What a night does to one table.
+    """A night's change of one table.
 
     Attributes:
         add: Files to add.
@@ -48,19 +48,19 @@ class Change:
 
 @dataclasses.dataclass(frozen=True)
 class Withdrawn:
-    """What goes.
+    """The pairs that are removed from a table, and those that change their corpus.
 
     Attributes:
-        pairs: Ids of pairs that go.
-        corpora: For pairs that stay but lose their last place in a corpus: the corpora that they
-            still stand in, the first one first.
+        pairs: Ids of the pairs to remove.
+        corpora: For pairs that stay but lose their last place in a corpus: the corpora that still
+            contain them, in order.
     """
 
     pairs: IdSet
     corpora: Mapping[str, list[str]]
 
     def and_rows_of(self, remade: IdSet) -> "Withdrawn":
-        """Return this with further pairs whose rows go, because they are made anew."""
+        """Return these with further pairs whose rows are removed because they are made anew."""
         stays = ~remade.has(pa.array(list(self.corpora), pa.string()))
         left = zip(self.corpora.items(), stays.tolist(), strict=True)
         pairs = IdSet(np.concatenate([self.pairs.rows, remade.rows]))
@@ -68,7 +68,7 @@ class Withdrawn:
 
 
 def withdrawn(places: Places, gone: Collection[str], taken: IdSet, added: Places) -> Withdrawn:
-    """Tell which pairs go, and which change their corpus.
+    """Return the pairs to remove, and those that change their corpus.
 
     Args:
         places: The provenance of the table.
@@ -108,7 +108,7 @@ def withdrawn(places: Places, gone: Collection[str], taken: IdSet, added: Places
 
 
 def _changed_corpora(lost: pa.Table, left: pa.Table) -> dict[str, list[str]]:
-    """Return the corpora in which pairs still stand, of those that lost their last place in one."""
+    """Return the corpora that still contain each pair that lost its last place in another."""
     before = {(r["id"], r["corpus"]) for r in lost.select(["id", "corpus"]).to_pylist()}
     order = [("corpus", "ascending"), ("content", "ascending"), ("line", "ascending")]
     after: dict[str, list[str]] = {}
@@ -124,15 +124,15 @@ def rewrite(
     columns: list[str],
     change: Callable[[pa.Table], pa.Table | None],
 ) -> Change:
-    """Write again those files of a table that change.
+    """Rewrite the files of a table that change.
 
     Args:
         table: Directory of all tables.
         name: Name of the table.
         entries: Its files.
-        columns: The columns that tell whether a file changes.
-        change: Returns the changed rows of a file, given all of its rows or these columns; None if
-            nothing changes.
+        columns: The columns that determine whether a file changes.
+        change: Takes all rows of a file, or only these columns; returns the changed rows, or None
+            if nothing changes.
     """
     made = Change()
     for entry in entries:
@@ -146,15 +146,15 @@ def rewrite(
     return made
 
 
-def without_pairs(found: Withdrawn) -> Callable[[pa.Table], pa.Table | None]:
-    """Return a change of a job's rows: without pairs that go, others under another corpus."""
-    others = pa.array(list(found.corpora), pa.string())
+def without_pairs(going: Withdrawn) -> Callable[[pa.Table], pa.Table | None]:
+    """Return a change of a job's rows that removes pairs and renames the corpora of others."""
+    others = pa.array(list(going.corpora), pa.string())
 
     def change(rows: pa.Table) -> pa.Table | None:
-        goes = found.pairs.has(rows.column("id"))
+        goes = going.pairs.has(rows.column("id"))
         moves = pc.is_in(rows.column("id"), others)
         if "corpus" in rows.column_names and len(others):
-            renamed = _renamed(rows, moves, found.corpora)
+            renamed = _renamed(rows, moves, going.corpora)
         else:
             renamed = None
         if not goes.any() and renamed is None:
@@ -167,7 +167,7 @@ def without_pairs(found: Withdrawn) -> Callable[[pa.Table], pa.Table | None]:
 def _renamed(
     rows: pa.Table, moves: pa.ChunkedArray, corpora: Mapping[str, list[str]]
 ) -> pa.Table | None:
-    """Return rows under corpora that their pairs still stand in; None if all rows are."""
+    """Return rows renamed to corpora that still contain their pairs; None if none changes."""
     if not pc.any(moves).as_py():
         return None
     names = rows.column("corpus").to_pylist()
@@ -182,7 +182,7 @@ def _renamed(
 
 
 def without_places(gone: Collection[str], taken: IdSet) -> Callable[[pa.Table], pa.Table | None]:
-    """Return a change of provenance and rejects: without gone files and pairs taken down."""
+    """Return a change of provenance and rejects that drops gone files and pairs taken down."""
     keys = pa.array(sorted(gone), pa.string())
 
     def change(rows: pa.Table) -> pa.Table | None:
@@ -201,24 +201,24 @@ def withdraw(
     table: str,
     main: str,
     current: Mapping[str, list[Entry]],
-    found: Withdrawn,
+    going: Withdrawn,
     gone: Collection[str],
     taken: IdSet,
 ) -> dict[str, Change]:
-    """Write the files of all tables again that hold something that goes.
+    """Rewrite the files of all tables that contain something to remove.
 
     Args:
         table: Directory of all tables.
         main: Name of the table of the job's rows.
         current: The files of each table.
-        found: The pairs that go or change.
+        going: The pairs to remove, and those that change their corpus.
         gone: Keys of input entries that are gone.
         taken: Ids of pairs that are taken down.
     """
     changes: dict[str, Change] = {}
-    if len(found.pairs) or found.corpora:
-        columns = ["id", "corpus"] if found.corpora else ["id"]
-        changes[main] = rewrite(table, main, current[main], columns, without_pairs(found))
+    if len(going.pairs) or going.corpora:
+        columns = ["id", "corpus"] if going.corpora else ["id"]
+        changes[main] = rewrite(table, main, current[main], columns, without_pairs(going))
     if gone or len(taken):
         change = without_places(gone, taken)
         for name in (PROVENANCE, REJECTS):

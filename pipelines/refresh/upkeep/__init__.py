@@ -1,1 +1,1 @@
-"""Looking after the tables of a refresh: checking, deleting, joining and exporting their files."""
+"""Maintaining the tables of a refresh: checking, deleting, joining and exporting their files."""

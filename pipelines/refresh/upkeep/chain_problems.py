@@ -1,4 +1,4 @@
-"""What is wrong in the chain of a table, from its newest record down to every file."""
+"""Problems in the chain of a table, from its newest record down to every file."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def read_chain(table: str) -> tuple[list[Record], list[str]]:
-    """Return the records of all nights that can be read, in order, and what is wrong.
+    """Return the records of all nights that can be read, in order, and the problems.
 
     Args:
         table: Directory of all tables, with at least one record.
@@ -59,7 +59,7 @@ def _count_problems(record: Record) -> list[str]:
 
 
 def _state_problems(table: str, nights: list[Record]) -> list[str]:
-    """Compare tombstones and models with the hashes in the records; vacuum deletes old models."""
+    """Check tombstones and models by the hashes in the records; vacuum may delete old models."""
     problems: list[str] = []
     for number, record in enumerate(nights, 1):
         _tried(problems, partial(tombstone_files.read, table, record))

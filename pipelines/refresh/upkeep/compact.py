@@ -13,11 +13,11 @@ from pairweave.pipelines.refresh.upkeep.quiet_night import commit_quietly
 
 
 def compact(table: str, most_rows: int) -> tuple[int, int]:
-    """Join the small files of each partition, in a night of its own that changes no row.
+    """Join the small files of each partition in a separate night that changes no row.
 
     Args:
         table: Directory of all tables.
-        most_rows: Files with fewer rows are joined, up to about so many.
+        most_rows: Files with fewer rows are joined into files of up to about this many.
 
     Returns:
         The number of files before and after; both 0 if there is nothing to join.
@@ -76,7 +76,7 @@ def _join_small(
 
 
 def _groups(entries: list[Entry], most_rows: int) -> Iterator[list[Entry]]:
-    """Yield files to join: at least two, and not many more rows than wanted."""
+    """Yield groups of files to join: at least two, and not many more rows than ``most_rows``."""
     group: list[Entry] = []
     for entry in entries:
         if group and tables.rows_in([*group, entry]) > most_rows:

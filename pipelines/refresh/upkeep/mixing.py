@@ -1,8 +1,8 @@
-"""A version of a table as plain Parquet shards: corpora mixed by weight and temperature.
+"""Exporting a version of a table as plain Parquet shards: corpora mixed by weight and temperature.
 
-A pair is taken if the hash of its id is below the share of its corpus. So a smaller share is a
-subset of a larger one, and a later version of the table changes nothing for the pairs of an earlier
-one but through the shares.
+A pair is taken if the hash of its id is below the share of its corpus. A smaller share is therefore
+a subset of a larger one, and a later version of the table affects the pairs of an earlier one only
+through the shares.
 """
 
 import dataclasses
@@ -28,15 +28,15 @@ from pairweave.transforms.output.write import encode_parquet
 from pairweave.transforms.storage import files
 
 REMOVED = "removed.txt"
-"""Ids that a trainer which has an earlier night must forget, one a line, in order."""
+"""File of the ids that a trainer with an earlier night must forget, one on each line, sorted."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Mixture:
-    """How much of each corpus is taken.
+    """How much of each corpus to take.
 
     Attributes:
-        weights: Weight of each corpus that has another one than 1.
+        weights: Weight of each corpus whose weight is not 1.
         temperature: Corpora are taken in proportion to weight times pairs to the power of
             1 / temperature (Arivazhagan et al. 2019, section 4.2): 1 keeps their sizes, a higher
             one evens them out.
@@ -54,10 +54,10 @@ class Mixture:
         {'a': 0.5, 'b': 1.0}
 
         Args:
-            sizes: Pairs of each corpus.
+            sizes: Number of pairs of each corpus.
 
         Raises:
-            ConfigError: A weight is of a corpus that the table does not have.
+            ConfigError: A weight names a corpus that the table does not have, or all are 0.
         """
         unknown = sorted(self.weights.keys() - sizes.keys())
         if unknown:
@@ -80,9 +80,9 @@ def read_weights(words: tuple[str, ...]) -> dict[str, float]:
     """Return the weights in words such as ``news=2``.
 
     Raises:
-        ConfigError: One is not a corpus and a number of 0 or more.
+        ConfigError: A word is not a corpus and a number of 0 or more.
     """
-    found = {}
+    weights = {}
     for word in words:
         name, _, text = word.rpartition("=")
         try:
@@ -91,8 +91,8 @@ def read_weights(words: tuple[str, ...]) -> dict[str, float]:
             value = -1.0
         if not name or not 0 <= value < float("inf"):
             raise ConfigError(f"--weights {word}: expected CORPUS=NUMBER, such as news=2")
-        found[name] = value
-    return found
+        weights[name] = value
+    return weights
 
 
 def export(
@@ -105,19 +105,19 @@ def export(
 ) -> dict[str, tuple[int, int]]:
     """Write the rows of a version as shards, sorted by id within each file of the table.
 
-    With an earlier night, for a trainer that goes on: only rows that came after it, and the ids of
-    the pairs that it had and the version has not (`REMOVED`).
+    If an earlier night is given, for a trainer that continues, write only the rows that came after
+    it, and the ids of the pairs that it had and the version no longer has (`REMOVED`).
 
     Args:
         table: Directory of all tables.
         output: An empty or absent directory.
-        mixture: How much of each corpus is taken.
-        shard_rows: Rows of a shard, about.
+        mixture: How much of each corpus to take.
+        shard_rows: Approximate number of rows in a shard.
         night: The night whose version is read; None for the last.
-        since: The night whose rows are left out, and those before; None for none.
+        since: Leave out the rows of this night and those before; None for all rows.
 
     Returns:
-        For each corpus, the pairs that it has and those that were taken.
+        For each corpus, the number of its pairs and of those taken.
 
     Raises:
         ConfigError: There is no such version, the directory has shards, or files of the version
@@ -174,7 +174,7 @@ def _export(
 
 
 def _last_applied(table: str) -> Record:
-    """Return the last night that is committed to all tables; another may be on its way."""
+    """Return the last night that is committed to all tables; a later one may be in progress."""
     last = log_seals.last_night(table)
     if tables.is_applied(table, last):
         return last
@@ -184,7 +184,7 @@ def _last_applied(table: str) -> Record:
 
 
 def _at(table: str, night: int, option: str = "night") -> Record:
-    """Return the record of a night, after a check of the files of Delta's log at that version."""
+    """Return the record of a night after checking the files of Delta's log at that version."""
     last = records.existing(table)
     if not 1 <= night <= last.night:
         raise ConfigError(f"--{option} {night}: {table} has no such night; see refresh history")
@@ -194,10 +194,10 @@ def _at(table: str, night: int, option: str = "night") -> Record:
 
 
 def _before(table: str, since: int, record: Record) -> Record:
-    found = _at(table, since, "since")
-    if since >= record.night or found.job != record.job:
+    earlier = _at(table, since, "since")
+    if since >= record.night or earlier.job != record.job:
         raise ConfigError(f"--since {since}: give a night before night {record.night}")
-    return found
+    return earlier
 
 
 def _write_removed(table: str, output: str, before: Record, record: Record) -> None:
@@ -215,13 +215,13 @@ def _write_removed(table: str, output: str, before: Record, record: Record) -> N
 
 
 def _entries(table: str, main: str, record: Record) -> list[Entry]:
-    """Return the files of a table after a night, and which of them count pairs.
+    """Return the files of a table after a night, each marked as counting pairs.
 
     Raises:
-        ConfigError: A file was vacuumed, or the log does not fit the record.
+        ConfigError: A file was vacuumed, or the log contradicts the record.
     """
-    found = tables.at_night(table, main, record)
-    for entry in found:
+    entries = tables.at_night(table, main, record)
+    for entry in entries:
         path = files.join(table, main, entry["path"])
         if not files.exists(path) and record.night < records.numbers(table)[-1]:
             raise ConfigError(
@@ -230,11 +230,11 @@ def _entries(table: str, main: str, record: Record) -> list[Entry]:
             )
         if not files.exists(path):
             raise GoneError(path)
-    return [{**entry, "first": True} for entry in found]
+    return [{**entry, "first": True} for entry in entries]
 
 
 def _sizes(table: str, main: str, entries: list[Entry]) -> dict[str, int]:
-    """Return the pairs of each corpus; of rows of several kinds, those of the most frequent one."""
+    """Return the number of pairs of each corpus; with several kinds of rows, of the commonest."""
     counts: dict[tuple[str, ...], Counter[str]] = {}
     kinds = [column for column in PARTITIONS[main] if column not in tables.LANGUAGES]
     for entry in entries:

@@ -1,4 +1,4 @@
-"""A night that reads no input: what `compact` and `takedown` commit."""
+"""A night that reads no input, as `compact` and `takedown` commit it."""
 
 import dataclasses
 import time
@@ -27,9 +27,9 @@ def commit_quietly(
         table: Directory of all tables.
         last: The record of the last night.
         operation: The command.
-        current: The files of these tables before.
-        changes: What changes in each table, as records have it.
-        removed: Pairs that it removes.
+        current: The files of the tables before the night.
+        changes: The change of each table, as in a record.
+        removed: Number of pairs that it removes.
         others: Other fields of the record that change.
 
     Raises:

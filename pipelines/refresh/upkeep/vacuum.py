@@ -1,4 +1,4 @@
-"""Deleting files that no current version of a table has."""
+"""Deleting files that are in no current version of a table."""
 
 import contextlib
 import math
@@ -14,16 +14,16 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files
 
 LAUNCHED_SECONDS = 86_400.0
-"""How long the files of a job are kept that `inner_runs.launches` prepared and that has not ended.
+"""How long the files of an unfinished job are kept that `inner_runs.launches` prepared.
 
 Such a job runs elsewhere and holds no lock. A day is the time between two nights.
 """
 
 
 def vacuum(table: str, retention_hours: float, *, dry: bool) -> list[str]:
-    """Delete the files that no current version has and that are older than the retention.
+    """Delete files that are in no current version and older than the retention.
 
-    Files of unfinished nights are among them, and the runs of nights that were never committed.
+    They include files of unfinished nights, and the runs of nights that were never committed.
 
     Args:
         table: Directory of all tables.
@@ -36,7 +36,7 @@ def vacuum(table: str, retention_hours: float, *, dry: bool) -> list[str]:
     Raises:
         ConfigError: There is no table, its last night is not committed to all tables yet, a file
             that it reads is damaged, or something in it is a link.
-        WorkerError: Its files are in use, if only by a job that was prepared to run elsewhere.
+        WorkerError: Its files are in use, perhaps by a job that was prepared to run elsewhere.
     """
     records.existing(table)
     _require_no_links(table)
@@ -48,7 +48,7 @@ def _vacuum(table: str, retention_hours: float, *, dry: bool) -> list[str]:
     last = log_seals.last_night(table)
     if not tables.is_applied(table, last):
         raise ConfigError(f"{table}: its last night is not committed yet; run refresh first")
-    # Clocks of stores differ; without a retention no time counts.
+    # The clocks of stores differ, so times are ignored if the retention is 0.
     before = time.time() - retention_hours * 3600 if retention_hours else math.inf
     nights = [*records.back_from(table, last)][::-1]
     old = [
@@ -64,10 +64,10 @@ def _vacuum(table: str, retention_hours: float, *, dry: bool) -> list[str]:
 
 
 def _require_no_launched(table: str, names: Sequence[str]) -> None:
-    """Check that no files are those of a job that may run elsewhere.
+    """Check that no file belongs to a job that may be running elsewhere.
 
     Raises:
-        WorkerError: Some are; says how to go on.
+        WorkerError: A file does; says how to proceed.
     """
     since = time.time() - LAUNCHED_SECONDS
     for name in names:
@@ -92,12 +92,12 @@ def _delete(table: str, names: Sequence[str]) -> None:
 
 
 def _below(table: str, directory: str) -> list[str]:
-    """Return the files below a directory of a table, by their names below the table."""
+    """Return the files below a directory of a table, by their paths relative to the table."""
     return [f"{directory}/{name}" for name in files.list_below(files.join(table, directory))]
 
 
 def _written(table: str, name: str) -> float:
-    """Return when a file was written, in seconds since 1970; 0 if it has gone."""
+    """Return when a file was written, in seconds since 1970; 0 if it is gone."""
     try:
         return files.size_and_time(files.join(table, name))[1]
     except FileNotFoundError:
@@ -105,17 +105,17 @@ def _written(table: str, name: str) -> float:
 
 
 def _require_no_links(table: str) -> None:
-    """Check that nothing in a table is a link, by which files outside of it would be deleted.
+    """Check that a table contains no link, by which files outside it would be deleted.
 
-    The table itself may be one.
+    The table itself may be a link.
 
     Raises:
-        ConfigError: Something is; names the first.
+        ConfigError: There is a link; names the first.
     """
-    found = files.first_link(table)
-    if found is not None:
+    link = files.first_link(table)
+    if link is not None:
         raise ConfigError(
-            f"{files.join(table, found)}: is a symbolic link, and vacuum deletes no file outside "
+            f"{files.join(table, link)}: is a symbolic link, and vacuum deletes no file outside "
             "the table; nothing was deleted. Put the directory or file itself in its place"
         )
 
@@ -123,7 +123,7 @@ def _require_no_links(table: str) -> None:
 def _old_files(table: str, nights: Sequence[Record], before: float) -> Iterator[str]:
     last, removed = nights[-1], _removal_times(nights)
     for name in last.versions:
-        # The log has been compared with the records; what either has stays.
+        # The log has been compared with the records; a file in either of them stays.
         live = {entry["path"] for entry in tables.current(table, name, last)}
         live |= live_paths(nights, name)
         for path in _below(table, name):
@@ -136,15 +136,15 @@ def _old_files(table: str, nights: Sequence[Record], before: float) -> Iterator[
 
 def _removal_times(nights: Sequence[Record]) -> dict[tuple[str, str], float]:
     """Return when each file was removed from its table, in seconds since 1970."""
-    found: dict[tuple[str, str], float] = {}
+    times: dict[tuple[str, str], float] = {}
     live: dict[str, set[str]] = {}
     for record in nights:
         for name, change in record.tables.items():
             before = live.get(name, set())
             live[name] = live_after(before, change)
             for path in before - live[name]:
-                found[(name, path)] = _seconds(record.when)
-    return found
+                times[(name, path)] = _seconds(record.when)
+    return times
 
 
 def _seconds(when: str) -> float:
@@ -154,21 +154,21 @@ def _seconds(when: str) -> float:
 
 
 def _old_runs(table: str, before: float) -> Iterator[str]:
-    for _, found in _by_directory(table, inner_notes.RUNS, 2):
-        if all(_written(table, name) <= before for name in found):
-            yield from found
+    for _, names in _by_directory(table, inner_notes.RUNS, 2):
+        if all(_written(table, name) <= before for name in names):
+            yield from names
 
 
 def _old_models(table: str, last: Record, before: float) -> Iterator[str]:
-    """Yield the files of old models that the current rows were not made with."""
+    """Yield the files of old models with which no current row was made."""
     used = set(last.models.values())
-    for directory, found in _by_directory(table, kept_models.MODELS, 3):
-        if directory not in used and all(_written(table, name) <= before for name in found):
-            yield from found
+    for directory, names in _by_directory(table, kept_models.MODELS, 3):
+        if directory not in used and all(_written(table, name) <= before for name in names):
+            yield from names
 
 
 def _by_directory(table: str, base: str, depth: int) -> Iterator[tuple[str, list[str]]]:
-    """Yield directories of a table, with their files, at a depth below the table."""
+    """Yield the directories at a depth below the table, each with its files."""
     grouped: dict[str, list[str]] = {}
     for name in _below(table, base):
         grouped.setdefault("/".join(name.split("/")[:depth]), []).append(name)

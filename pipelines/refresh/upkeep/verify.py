@@ -1,4 +1,4 @@
-"""Checking a table: its files by their hashes, its rows by their provenance, its nights."""
+"""Checking a table: files by their hashes, rows by their provenance, and the records of nights."""
 
 import dataclasses
 import hashlib
@@ -19,18 +19,18 @@ from pairweave.transforms.known_pairs import NO_IDS, IdSet
 from pairweave.transforms.storage import files
 
 _SHOWN = 3
-"""Ids that a problem names."""
+"""Maximum number of ids that a problem names."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Verified:
-    """What a check found.
+    """The result of a check.
 
     Attributes:
-        files: Number of files of the current versions.
-        rows: Their rows.
+        files: Number of files in the current versions.
+        rows: Number of their rows.
         nights: Number of nights.
-        problems: What is wrong, one line each.
+        problems: The problems, one line each.
     """
 
     files: int
@@ -42,14 +42,14 @@ class Verified:
 def verify(table: str) -> Verified:
     """Check the versions of the last night: files, rows and places, and the records of all nights.
 
-    The chain is read from the newest record down to the first, with all that the records name:
-    seals, Delta's logs, tombstones, models. Every file is compared with its hash, also those of
-    earlier versions that no vacuum has deleted. Every row needs a place in provenance, in its own
-    corpus, and every place a row and an input file.
+    The chain is read from the newest record down to the first, with everything that the records
+    name: seals, Delta's logs, tombstones and models. Every file is checked by its hash, including
+    those of earlier versions that vacuum has not deleted. Every row needs a place in provenance, in
+    its own corpus, and every place needs a row and an input file.
 
     Raises:
         ConfigError: There is no table.
-        WorkerError: Its vacuum deletes files now.
+        WorkerError: A vacuum is deleting its files.
     """
     if not records.numbers(table):
         records.existing(table)
@@ -83,7 +83,7 @@ def _verify(table: str) -> Verified:
     for name in sorted(last.versions):
         expected = live_entries(checked, name)
         live[name] = [*expected.values()]
-        if is_whole:  # else Delta may not even be able to read its log
+        if is_whole:  # otherwise Delta may not even be able to read its log
             problems += _version_problems(table, name, last)
             problems += _log_problems(table, name, last, expected)
         for path in sorted(expected):
@@ -101,7 +101,7 @@ def _old_problems(
     written: Mapping[tuple[str, str], Entry],
     expected: Mapping[str, Entry],
 ) -> Iterator[str]:
-    """Yield which files of earlier versions are damaged, of those that no vacuum has deleted."""
+    """Yield the damaged files of earlier versions, among those that vacuum has not deleted."""
     for path in files.list_below(files.join(table, name)):
         if path not in expected and (name, path) in written:
             yield from _file_problems(table, name, written[(name, path)])
@@ -110,14 +110,14 @@ def _old_problems(
 def _log_problems(
     table: str, name: str, last: Record, expected: Mapping[str, Entry]
 ) -> Iterator[str]:
-    """Yield where Delta's log and the records say different things of a table's files."""
-    found = {e["path"]: e for e in tables.at_version(table, name, last.versions[name])}
-    for path in sorted({*found, *expected}):
+    """Yield the differences between Delta's log and the records about a table's files."""
+    logged = {e["path"]: e for e in tables.at_version(table, name, last.versions[name])}
+    for path in sorted({*logged, *expected}):
         if path not in expected:
             yield f"{name}/{path}: is in no night's record"
-        elif path not in found:
+        elif path not in logged:
             yield f"{name}/{path}: is missing in the table"
-        elif facts_of(found[path]) != facts_of(expected[path]):
+        elif facts_of(logged[path]) != facts_of(expected[path]):
             yield f"{name}/{path}: the table's log says something else than its night's record"
 
 
@@ -165,15 +165,15 @@ def _row_problems(table: str, last: Record, live: Mapping[str, list[Entry]]) -> 
     return problems + _unknown_contents(table, last, live[PROVENANCE])
 
 
-def _named(found: IdSet, what: str) -> list[str]:
-    if not len(found):
+def _named(pair_ids: IdSet, what: str) -> list[str]:
+    if not len(pair_ids):
         return []
-    more = ", ..." if len(found) > _SHOWN else ""
-    return [f"{len(found)} {what}: {', '.join(found.texts(_SHOWN))}{more}"]
+    more = ", ..." if len(pair_ids) > _SHOWN else ""
+    return [f"{len(pair_ids)} {what}: {', '.join(pair_ids.texts(_SHOWN))}{more}"]
 
 
 def _ids_and_corpora(table: str, name: str, entries: list[Entry]) -> tuple[IdSet, IdSet]:
-    """Return the ids of a table, and the set of its ids with the corpora beside them."""
+    """Return the set of a table's ids, and the set of its (id, corpus) combinations."""
     own, beside = [NO_IDS.rows], [NO_IDS.rows]
     for entry in entries:
         rows = tables.read_rows(table, name, entry, ["id", "corpus"])
@@ -188,10 +188,12 @@ def _ids_and_corpora(table: str, name: str, entries: list[Entry]) -> tuple[IdSet
 
 
 def _unknown_contents(table: str, last: Record, entries: list[Entry]) -> list[str]:
-    """Name places in input files that the table does not have."""
+    """Return problems for places whose input file is not in the ledger."""
     known = pa.array(sorted(entry["key"] for entry in last.files), pa.string())
     unknown: set[str] = set()
     for entry in entries:
-        found = tables.read_rows(table, PROVENANCE, entry, ["content"]).column("content").unique()
-        unknown.update(found.filter(pc.invert(pc.is_in(found, known))).to_pylist())
+        contents = (
+            tables.read_rows(table, PROVENANCE, entry, ["content"]).column("content").unique()
+        )
+        unknown.update(contents.filter(pc.invert(pc.is_in(contents, known))).to_pylist())
     return [f"{PROVENANCE}: content {key} is of no input file" for key in sorted(unknown)]

@@ -1,1 +1,1 @@
-"""The attempts of a run: repeating one, leaving shards out, ending one that stands still."""
+"""The attempts of a run: retrying, setting failing shards aside, ending one that stands still."""

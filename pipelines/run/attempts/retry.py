@@ -1,4 +1,4 @@
-"""Run a job's graph, and again after a failure for the shards still missing."""
+"""Run a job's graph, and after a failure run it again for the shards still missing."""
 
 import contextlib
 import dataclasses
@@ -27,11 +27,11 @@ from pairweave.transforms.output import attempt_marks, receipts
 from pairweave.transforms.storage import files, hashed_files
 
 STANDSTILL_MINUTES = 60.0
-"""Limit of an attempt that does not move, if all its workers are on this machine: elsewhere, one
-that computes cannot be told from one that waits."""
+"""Time limit for an attempt that stands still, if all its workers are on this machine: on other
+machines, a worker that computes cannot be distinguished from one that waits."""
 
 CANCEL_SECONDS = 30.0
-"""Time that an engine has to end an attempt that stood still."""
+"""Time that an engine is given to end an attempt that stood still."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Outcome:
     Attributes:
         attempts: The number of times that a graph was run.
         sent: The job that continues without this process; None if nothing is left to do.
-        times: Of the last attempt, how long each step worked (`step_times`); empty if its engine
-            does not say.
+        times: How long each step worked in the last attempt (`step_times`); empty if the engine
+            does not report it.
     """
 
     attempts: int
@@ -51,8 +51,8 @@ class Outcome:
 
 
 Missing = Callable[[Run, frozenset[int] | None], Graph | None]
-"""Returns the graph of a run's missing parts, of the given shards alone if some are given; None if
-there is nothing left to do."""
+"""Returns the graph of a run's missing parts, or of the given shards alone; None if nothing is left
+to do."""
 
 
 def resume(run: Run, extra: Sequence[str], missing: Missing) -> Outcome:
@@ -84,7 +84,7 @@ def resume(run: Run, extra: Sequence[str], missing: Missing) -> Outcome:
             return Outcome(attempt - 1)
         try:
             sent, times = _attempt(trying, graph, extra)
-        except Exception as error:  # noqa: BLE001 - `_message` raises what is no failure of the run
+        except Exception as error:  # noqa: BLE001 - `_message` raises any other error again
             message = _message(error)
             if last:
                 _finish_others(trying, extra, missing, message, error)
@@ -99,7 +99,7 @@ def _message(error: Exception) -> str:
     """Return the message of a failed attempt.
 
     Raises:
-        ConfigError: The user must fix something before another one.
+        ConfigError: The user must fix something before another attempt.
         Stopped: The user has stopped the run.
     """
     interrupt.check()  # a stop is not a failure, whatever exception it raised
@@ -110,12 +110,12 @@ def _message(error: Exception) -> str:
 
 
 def _failure(message: str) -> WorkerError:
-    """Return the error of a run that failed on every attempt, by who has to act."""
+    """Return the error for a run that failed on every attempt; its class says who has to act."""
     return FullError(message) if is_full(message) else WorkerError(message)
 
 
 def _marking(run: Run) -> Run:
-    """Return the run for an attempt that marks the shards it works on."""
+    """Return the run with a new attempt that marks the shards it works on."""
     if not run.options.shards_are_independent or not run.options.max_set_aside:
         return run
     return dataclasses.replace(run, attempt=attempt_marks.new_attempt())
@@ -124,12 +124,12 @@ def _marking(run: Run) -> Run:
 def _finish_others(
     run: Run, extra: Sequence[str], missing: Missing, message: str, error: Exception
 ) -> None:
-    """Finish the shards that do not fail, and commit if there are no others.
+    """Finish the shards that do not fail, and commit if none fails.
 
     Raises:
         ConfigError: The user must fix something.
         SetAsideError: Some shards fail alone; the others are finished.
-        WorkerError: The failure is not that of a few shards.
+        WorkerError: The failure is not caused by a few shards.
     """
     if not run.attempt:
         raise _failure(message) from error
@@ -142,7 +142,7 @@ def _finish_others(
         if missing(run, None) is not None:
             raise _failure(message) from error
     finally:
-        with contextlib.suppress(OSError):  # they are of no further use, and `gc` takes them
+        with contextlib.suppress(OSError):  # the marks are useless now, and `gc` removes them
             attempt_marks.forget(output, run.attempt)
 
 
@@ -150,12 +150,12 @@ class MissingShards:
     """The shards of a run that are not finished; see `set_aside.Rest`."""
 
     def __init__(self, run: Run, extra: Sequence[str], missing: Missing) -> None:
-        """Take the run, with a mark for its shards, and what makes its graphs."""
+        """Set the run, whose attempt marks shards, and the function that makes its graphs."""
         self._run, self._extra, self._graph = run, extra, missing
         self._whole: frozenset[int] = frozenset()
 
     def missing(self) -> frozenset[int]:
-        """Return the shards that are not finished; files of a finished one are read once."""
+        """Return the unfinished shards; the files of a finished shard are checked only once."""
         run = self._run
         self._whole = receipts.finished_shards(
             files.absolute(run.options.output), run.digest, run.shards, known=self._whole
@@ -203,10 +203,10 @@ def _attempt(
             standstill = _standstill(run, extra)
             with standstill.ending(), _progress(run, output, standstill):
                 result = _finish(pipeline)
-            # Of other engines, a server would have to be asked that may be gone.
+            # On other engines, the times are on a server that may be gone.
             return None, step_times(result) if options.engine == "local" else {}
         finally:
-            # Beam deletes it at the end of a run, but not if the run never began.
+            # Beam deletes the directory at the end of a run, but not if the run never began.
             shutil.rmtree(pipeline.local_tempdir, ignore_errors=True)
 
 
@@ -234,7 +234,7 @@ def _try(call: Callable[[], object]) -> None:
 
 
 def _send(pipeline: beam.Pipeline, run: Run, output: str) -> SentJob | None:
-    """Send a job to Dataflow, and wait for its end if that is wanted."""
+    """Send a job to Dataflow, and wait for its end unless ``--wait false`` is given."""
     service.let_beam_know_errors()
     with service.plain_errors("Dataflow refuses the job"):
         result = pipeline.run()
@@ -253,7 +253,7 @@ def _send(pipeline: beam.Pipeline, run: Run, output: str) -> SentJob | None:
 
 
 def _standstill(run: Run, extra: Sequence[str]) -> Standstill:
-    """Return the watch over an attempt, with the limit of the options or the default."""
+    """Return the watch over an attempt, with the limit from the options or the default."""
     minutes = run.options.standstill_minutes
     if minutes is None:
         minutes = STANDSTILL_MINUTES if engines.works_here(run.options.engine, extra) else 0

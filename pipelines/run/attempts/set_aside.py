@@ -1,9 +1,10 @@
-"""Finish every other shard when one fails on each attempt.
+"""Finish all other shards when some fail on every attempt.
 
-A shard that ends its worker, or always raises, would keep a run from ever finishing anything behind
-it. After the last attempt the missing shards are therefore divided: those that were being worked on
-(`transforms.output.attempt_marks`) are made one by one, the others together, and a group that fails
-is divided again. A shard that fails alone is set aside. Nothing is committed while one is missing.
+A shard that kills its worker, or always raises an error, would keep a run from ever finishing the
+shards after it. After the last attempt, the missing shards are therefore divided: those that were
+being worked on (`transforms.output.attempt_marks`) are made one by one and the others together, and
+a group that fails is divided again. A shard that fails alone is set aside. Nothing is committed
+while a shard is missing.
 """
 
 from typing import Protocol
@@ -12,7 +13,7 @@ from pairweave.pipelines.run.progress import LOG
 from pairweave.transforms.errors import SetAsideError, WorkerError
 
 FEW = 4
-"""Up to so many marked shards are made one by one; more are divided in halves."""
+"""Up to this many marked shards are made one by one; more are divided into halves."""
 
 Shards = frozenset[int]
 
@@ -31,13 +32,13 @@ class Rest(Protocol):
 
 
 def finish_others(rest: Rest, shards: int, most: int, message: str) -> None:
-    """Finish all missing shards but those that fail alone.
+    """Finish all missing shards except those that fail alone.
 
     Args:
         rest: The missing shards, after a failed attempt.
         shards: The number of the run's shards.
-        most: How many shards may be set aside.
-        message: What failed in the attempt.
+        most: Maximum number of shards that may be set aside.
+        message: The error of the attempt.
 
     Raises:
         SetAsideError: Shards fail alone, and all others are finished.
@@ -47,11 +48,11 @@ def finish_others(rest: Rest, shards: int, most: int, message: str) -> None:
     if not most or not marked & left:
         raise WorkerError(message)
     LOG.warning("the last attempt failed: %s; finding the shards that fail", message)
-    told: dict[int, str] = {}
+    failures: dict[int, str] = {}
     groups = divide(left, marked) if len(left) > 1 else []
-    if not groups:  # it has failed alone already
-        told = dict.fromkeys(left, message)
-        _check_limit(told, shards, most)
+    if not groups:  # the only shard has already failed alone
+        failures = dict.fromkeys(left, message)
+        _check_limit(failures, shards, most)
     while groups:
         group = groups.pop(0) & rest.missing()
         failed = rest.make(group) if group else None
@@ -61,17 +62,17 @@ def finish_others(rest: Rest, shards: int, most: int, message: str) -> None:
         if len(unfinished) > 1:
             groups = [*divide(unfinished, rest.begun()), *groups]
         for shard in unfinished if len(unfinished) == 1 else ():
-            told[shard] = failed
+            failures[shard] = failed
             LOG.warning("shard %d fails alone: %s", shard, failed)
-        _check_limit(told, shards, most)
-    if told:
-        raise SetAsideError(_describe(told, shards))
+        _check_limit(failures, shards, most)
+    if failures:
+        raise SetAsideError(_describe(failures, shards))
 
 
-def _check_limit(told: dict[int, str], shards: int, most: int) -> None:
-    if len(told) > most or len(told) == shards:
-        message = list(told.values())[-1]
-        raise WorkerError(f"{message} ({len(told)} of {shards} shards fail alone)")
+def _check_limit(failures: dict[int, str], shards: int, most: int) -> None:
+    if len(failures) > most or len(failures) == shards:
+        message = list(failures.values())[-1]
+        raise WorkerError(f"{message} ({len(failures)} of {shards} shards fail alone)")
 
 
 def divide(shards: Shards, marked: Shards) -> list[Shards]:
@@ -94,10 +95,10 @@ def divide(shards: Shards, marked: Shards) -> list[Shards]:
     return [group for group in groups if group]
 
 
-def _describe(told: dict[int, str], shards: int) -> str:
-    each = "; ".join(f"shard {shard}: {message}" for shard, message in sorted(told.items()))
+def _describe(failures: dict[int, str], shards: int) -> str:
+    each = "; ".join(f"shard {shard}: {message}" for shard, message in sorted(failures.items()))
     return (
-        f"{len(told)} of {shards} shards failed on every attempt and were set aside; the others "
-        f"are finished and nothing is committed. {each}. Remove the cause and run the same "
+        f"{len(failures)} of {shards} shards failed on every attempt and were set aside; the "
+        f"others are finished and nothing is committed. {each}. Remove the cause and run the same "
         "command again, which makes only these"
     )

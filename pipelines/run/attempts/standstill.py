@@ -1,9 +1,9 @@
-"""Ends an attempt whose engine stands still, instead of waiting for it for ever.
+"""Ends an attempt whose engine stands still, instead of waiting for ever.
 
-An engine that waits for a worker, a slot or a connection may have no limit of its own. An attempt
-moves while it finishes units and shards, or while its processes on this machine compute. When
-neither has happened for as long as the options allow, its main thread raises an error, and the
-attempt fails like any other: the next resumes it, or the command ends.
+An engine that waits for a worker, a slot or a connection may have no time limit of its own. An
+attempt makes progress while it finishes units and shards, or while its processes on this machine
+compute. When neither has happened for as long as the options allow, its main thread raises an
+error, and the attempt fails like any other: the next one resumes the run, or the command ends.
 """
 
 import contextlib
@@ -18,27 +18,27 @@ from pairweave.pipelines.process import descendants
 from pairweave.transforms.errors import WorkerError
 
 WINDOW_SECONDS = 60.0
-"""Time over which the work of the processes is measured; at most a quarter of the limit."""
+"""Time over which the processes' use of cores is measured; at most a quarter of the limit."""
 
 BUSY_SHARE = 0.05
-"""Share of a core that the processes use when they work; a waiting Java process uses less."""
+"""Share of a core above which the processes count as working; a waiting Java process uses less."""
 
 AGAIN_SECONDS = 30.0
-"""Time after which the main thread is told again, because other code may have caught the error."""
+"""Time after which the error is raised again, because other code may have caught it."""
 
 _SIGNAL = signal.SIGUSR2
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class StandstillError(WorkerError):
-    """An attempt that did not move for too long."""
+    """An attempt made no progress for too long."""
 
 
 class Standstill:
-    """Watches whether an attempt moves, and ends it if it does not.
+    """Watches whether an attempt makes progress, and ends it if it does not.
 
     Attributes:
-        message: What the attempt ended with; None if it was not ended.
+        message: The error with which the attempt was ended; None if it was not.
     """
 
     def __init__(
@@ -47,9 +47,9 @@ class Standstill:
         """Begin to watch.
 
         Args:
-            seconds: The time without a move after which the attempt ends; None for no limit.
-            what: What is waited for, for the message.
-            roots: Returns the processes whose work counts, with all below them.
+            seconds: The time without progress after which the attempt is ended; None for no limit.
+            what: The first words of the message.
+            roots: Returns the processes whose work counts, including that of their descendants.
         """
         self.message: str | None = None
         self._seconds = seconds
@@ -64,9 +64,9 @@ class Standstill:
 
     @contextlib.contextmanager
     def ending(self) -> Iterator[None]:
-        """Let this block raise `StandstillError` when the attempt stands still.
+        """Make this block raise `StandstillError` when the attempt stands still.
 
-        Only the main thread can be interrupted; in another nothing happens.
+        Only the main thread can be interrupted; in another thread this has no effect.
         """
         if self._seconds is None or threading.current_thread() is not threading.main_thread():
             yield
@@ -84,11 +84,11 @@ class Standstill:
             signal.signal(_SIGNAL, before)
 
     def check(self, finished: int, state: str) -> None:
-        """Look whether the attempt has moved, and end it if it has not for too long.
+        """Check whether the attempt has made progress, and end it if it has not for too long.
 
         Args:
-            finished: Units and shards finished so far.
-            state: The same in words.
+            finished: Number of units and shards finished so far.
+            state: The same in words, for the message.
         """
         now = time.monotonic()
         if finished != self._finished or self._has_worked(now):
@@ -105,7 +105,7 @@ class Standstill:
             signal.pthread_kill(threading.main_thread().ident or 0, _SIGNAL)
 
     def _has_worked(self, now: float) -> bool:
-        """Tell, once for each window, whether the processes have worked in it."""
+        """Tell, once in each window of time, whether the processes have worked in it."""
         if now - self._opened < self._window:
             return False
         used = cpu_seconds(self._roots())
@@ -118,11 +118,11 @@ class Standstill:
 
 
 def cpu_seconds(roots: Iterable[int]) -> float:
-    """Return the time that processes, and those below them, have spent on a core."""
+    """Return the CPU time that processes and their descendants have used."""
     total = 0
     for root in roots:
         for pid in (root, *descendants.of(root)):
-            # It may end at any time.
+            # A process may end at any time.
             with contextlib.suppress(OSError, IndexError, ValueError):
                 words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
                 total += int(words[11]) + int(words[12])  # proc(5): utime, stime

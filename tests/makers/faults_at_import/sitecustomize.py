@@ -145,12 +145,12 @@ class _Finder(importlib.abc.MetaPathFinder):
         self._faults = faults
 
     def find_spec(self, name, path, target=None):  # noqa: ARG002 - as Python calls it
-        found = [fault for fault in self._faults if fault["at"].partition(":")[0] == name]
-        if not found:
+        chosen = [fault for fault in self._faults if fault["at"].partition(":")[0] == name]
+        if not chosen:
             return None
-        self._faults = [fault for fault in self._faults if fault not in found]
+        self._faults = [fault for fault in self._faults if fault not in chosen]
         spec = importlib.util.find_spec(name)
-        spec.loader = _Loader(spec.loader, found)
+        spec.loader = _Loader(spec.loader, chosen)
         return spec
 
 

@@ -281,15 +281,15 @@ def test_unbalanced_transport_of_a_dear_price_moves_the_mean_of_both_masses(mass
 @pytest.mark.parametrize(
     ("settings_", "message"),
     [
-        ({"name": "softmaxx"}, "head must be one of"),
-        ({"name": "argmax", "threshold": 0.5}, "has no threshold"),
-        ({"name": "softmax", "distortion": 0.5}, "no distortion"),
-        ({"name": "argmax", "cost": "euclidean"}, "head argmax knows no cost, got 'euclidean'"),
-        ({"name": "ot", "relaxation": 0.4}, r"head ot knows no relaxation, got 0\.4"),
-        ({"name": "unbalanced_ot", "moved_mass": 1.0}, "head unbalanced_ot knows no moved_mass"),
-        ({"name": "ot", "mass": "heavy"}, "mass must be one of uniform, norm"),
-        ({"name": "ot", "regularization": 0.001}, "regularization must be a number, 0.005 to 10"),
-        ({"name": "ot", "threshold": True}, "threshold must be a number"),
+        ({"head": "softmaxx"}, "head 'softmaxx' is unknown"),
+        ({"head": "argmax", "head_threshold": 0.5}, "head argmax knows no threshold"),
+        ({"head": "softmax", "distortion": 0.5}, "head softmax knows no distortion"),
+        ({"head": "argmax", "cost": "euclidean"}, "head argmax knows no cost, got 'euclidean'"),
+        ({"head": "ot", "relaxation": 0.4}, r"head ot knows no relaxation, got 0\.4"),
+        ({"head": "unbalanced_ot", "moved_mass": 1.0}, "head unbalanced_ot knows no moved_mass"),
+        ({"head": "ot", "mass": "heavy"}, "mass 'heavy' is unknown"),
+        ({"head": "ot", "regularization": 0.001}, "regularization must be 0.005 to 10, got 0.001"),
+        ({"head": "ot", "head_threshold": True}, "threshold must be a number, 0 to 1"),
     ],
 )
 def test_wrong_settings_are_refused(settings_, message):

@@ -136,7 +136,7 @@ def test_a_cpu_that_runs_out_of_memory_halves_the_batch(pairs, bert, monkeypatch
 
     monkeypatch.setattr(type(loaded.encoder), "encode", encoding)
     assert both_directions(loaded.align(table)) == both_directions(expected)
-    assert loaded.budget.limit <= 1024 < config.token_budget
+    assert loaded.budget.limit <= 1024 < config.batch_pieces
 
     monkeypatch.setattr(type(loaded.encoder), "encode", lambda *_: torch.empty(1 << 50))
     with pytest.raises(MemoryError, match="you tried to allocate 4503599627370496 bytes"):
@@ -258,13 +258,13 @@ def test_the_digest_changes_with_what_decides_the_links_and_with_nothing_else(be
     same = (
         {"token_budget": 7},
         {"layer": -1},
-        {"head": HeadConfig("softmax", threshold=0.001)},
+        {"head": HeadConfig("softmax", head_threshold=0.001)},
     )
     other = (
         {"layer": 1},
         {"precision": "bf16"},
         {"unit": "words"},
-        {"head": HeadConfig("softmax", threshold=0.01)},
+        {"head": HeadConfig("softmax", head_threshold=0.01)},
         {"head": HeadConfig("entmax15")},
         {"long_pairs": "reject"},
     )
@@ -285,12 +285,12 @@ def test_too_many_tokens_for_a_link_name_the_pair(bert):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"layer": 1.5}, "layer must be a whole number"),
-        ({"precision": "fp8"}, "precision must be one of fp32, bf16, fp16, int8"),
-        ({"unit": "letters"}, "unit must be one of"),
-        ({"long_pairs": "cut"}, "long_pairs must be one of windows, reject"),
+        ({"layer": 1.5}, "layer must be -200 to 200, got 1.5"),
+        ({"precision": "fp8"}, "is one of fp32, bf16, fp16, int8"),
+        ({"unit": "letters"}, "unit 'letters' is unknown"),
+        ({"long_pairs": "cut"}, "long_pairs 'cut' is unknown"),
         ({"token_budget": "much"}, "token_budget must be auto or a whole number"),
-        ({"token_budget": 0}, "token_budget must be a whole number, 1 to"),
+        ({"token_budget": 0}, "token_budget must be auto or a whole number from 1 to"),
         ({"device": "tpu"}, "device must be auto, cpu, cuda"),
         ({"model": ""}, "model must be a directory or a hub name"),
     ],
@@ -306,7 +306,7 @@ def test_the_contract_and_the_settings_need_no_torch():
 
     code = (
         "import sys; from pairweave.models import aligner; "
-        "from pairweave.models.encoder import batching, encoder_config, pieces; "
+        "from pairweave.models.encoder import batching, encoder_config, encoder_options, pieces; "
         "sys.exit(any(name in sys.modules for name in ('torch', 'transformers', 'apache_beam')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

@@ -209,12 +209,12 @@ def test_links_of_translations_with_references_equal_those_of_pot(
 def pot_plan(ot, source, target, config):
     """Return POT's own transport between the vectors of one pair."""
     costs, weights = plain_cost(source, target, config), plain_mass(source, target, config)
-    if config.name == "ot":
+    if config.head == "ot":
         weights = [weight / weight.sum() for weight in weights]
         return ot.sinkhorn(
             *weights, costs, 0.1, method="sinkhorn", stopThr=1e-10, numItermax=20_000, warn=False
         )
-    if config.name == "unbalanced_ot":
+    if config.head == "unbalanced_ot":
         return ot.unbalanced.sinkhorn_unbalanced(
             *weights, costs, 0.1, 0.5, method="sinkhorn", stopThr=1e-11, numItermax=20_000
         )

@@ -14,7 +14,7 @@ from pairweave.models.hmm.hmm import HmmConfig, HmmModel, fit
 from pairweave.models.hmm.hmm_vocabulary import build_vocabulary, collect_vocabulary
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.kernels.hmm.hmm import JUMPS
+from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS, bucket_of
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.sampling import mix64
 from tests.makers.hmm_corpora import plain_table, tokens_table
@@ -122,8 +122,9 @@ def test_a_lower_threshold_gives_more_links_and_keeps_the_others(corpus, model):
     soft = model.with_threshold(0.05)
     assert soft.digest != model.digest
     assert model.with_threshold(model.config.threshold).digest == model.digest
+    strict = model.with_threshold(0.999)
     for name in ("forward", "reverse"):
-        found = zip(*(m.align(corpus)[name].to_pylist() for m in (soft, model)), strict=True)
+        found = zip(*(m.align(corpus)[name].to_pylist() for m in (soft, strict)), strict=True)
         more = 0
         for many, few in found:
             assert all(link in many for link in few)
@@ -249,8 +250,9 @@ def test_damaged_files_are_refused_by_name(model):
         (b"{", "model.json is damaged"),
         (b"[]", "not the header"),
         (b'{"aligner": "other"}', "not the header"),
-        (b'{"aligner": "hmm", "version": 99}', "expected version 1, found 99"),
-        (b'{"aligner": "hmm", "version": 1}', "config: is missing"),
+        (b'{"aligner": "hmm", "version": 99}', "expected version 2, found 99"),
+        (b'{"aligner": "hmm", "version": 1}', "expected version 2, found 1; fit the model again"),
+        (b'{"aligner": "hmm", "version": 2}', "config: is missing"),
     ],
 )
 def test_a_bad_header_is_refused(model, header, message):
@@ -350,6 +352,11 @@ def twice(table):
     return pa.concat_tables([table.slice(0, 1), table])
 
 
+def with_zero(table):
+    first = pa.array([0.0, *table.column(0).to_pylist()[1:]], pa.float32())
+    return table.set_column(0, table.schema.field(0), first)
+
+
 def with_null(table):
     name = table.column_names[-1]
     empty = pa.nulls(1, table.schema.field(name).type)
@@ -362,6 +369,8 @@ def with_null(table):
     [
         ("jumps.arrow", without_first, "jumps.arrow: expected 129 rows, found 128"),
         ("jumps.arrow", twice, "jumps.arrow: expected 129 rows, found 130"),
+        ("source_factors.arrow", without_first, "source_factors.arrow: expected 15 rows, found 14"),
+        ("target_factors.arrow", with_zero, "target_factors.arrow is damaged: a factor is not"),
         ("lexicon.arrow", turned, "lexicon.arrow: entries are not sorted"),
         ("lexicon.arrow", twice, "lexicon.arrow: entries are not sorted"),
         ("stem_lexicon.arrow", turned, "stem_lexicon.arrow: entries are not sorted"),
@@ -383,9 +392,27 @@ def test_a_fit_begins_and_is_smoothed_as_its_constants_say():
     assert jumps[0, at + 1] == jumps[1, at + 1] == 1.0
     assert jumps[0, at + 9] == jumps[0, at - 7] == pytest.approx(np.exp(-1.0))
     assert training.JUMP_PRIOR == 0.5
+    assert training.WORD_JUMP_PRIOR == 10.0
     assert training.MIN_COUNT * 1024 == FIXED_POINT
     words = collect_vocabulary(plain_table([("a a a b", "x")]), "source", 10)
     # Three of four tokens are a, one is b; 60 links to nothing, all of a.
     counts = np.array([60, 0]) * FIXED_POINT
     expected = [(60 + 100 * 3 / 4) / 160, (100 / 4) / 160, (100 / 4) / 160]
     assert training._null(words, counts).tolist() == pytest.approx(expected)
+
+
+def test_jumps_after_a_word_are_smoothed_by_those_after_all_words():
+    shares = np.zeros(2 * JUMPS + 1)
+    shares[[0, JUMPS, JUMPS + 1, 2 * JUMPS]] = 0.1, 0.2, 0.5, 0.2  # far back, 0, 1, far ahead
+    shares += 1e-9
+    row = np.zeros(BUCKETS, np.int64)
+    row[bucket_of(0)] = 30 * FIXED_POINT  # thirty times the next word had the same state
+    factors = training._factors(np.stack([row, 0 * row, row, row]), shares)
+    # (30 + 10 * 0.2) / (30 + 10) of 0.2, and the others lose in the same proportion.
+    same, other = 32 / 40 / 0.2, 10 / 40
+    for index in (0, 3):
+        assert factors[index, bucket_of(0)] == pytest.approx(same, rel=1e-5)
+        assert factors[index, bucket_of(1)] == pytest.approx(other, rel=1e-5)
+        assert factors[index, 0] == pytest.approx(other, rel=1e-5)
+    assert factors[1].tolist() == pytest.approx([1.0] * BUCKETS)  # a word with no jumps
+    assert factors[2].tolist() == [1.0] * BUCKETS  # an unseen word

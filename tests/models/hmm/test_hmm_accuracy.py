@@ -28,7 +28,7 @@ def test_248_romanian_pairs_are_enough_to_learn_from(shared_data):
     pairs, gold = gold_pairs(shared_data, "roen")
     table = plain_table(pairs)
     # fast_align reaches 46.3 % and eflomal 37.6 % on these pairs alone.
-    assert error_of(fit(table, HmmConfig()).align(table), gold) < 32.0
+    assert error_of(fit(table, HmmConfig()).align(table), gold) < 30.0
 
 
 @pytest.mark.slow
@@ -38,5 +38,5 @@ def test_hansards_are_aligned_from_news_and_captions(shared_data, seen):
     test = plain_table(pairs)
     train = tokens_table(english_french(shared_data))
     model = fit(pa.concat_tables([test, train]) if seen else train, HmmConfig(), threads=2)
-    # eflomal reaches 7.3 % with the test text in the fit.
-    assert error_of(model.align(test), gold) < 7.2
+    # eflomal reaches 7.5 % with the test text in the fit.
+    assert error_of(model.align(test), gold) < 6.3

@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -141,7 +142,9 @@ def test_the_path_is_the_best_one(rows, columns, seed):
     _, wanted = slow_sentences.best_path(rows, columns, priors, score)
     document = words_for(vectors).as_kernels_take_it()
     kinds = bead_weights.KINDS
-    back = embedded.best_beads(band, kinds, document, bead_weights.WITHOUT_PARAGRAPHS, made)
+    free = bead_weights.WITHOUT_PARAGRAPHS
+    priors = partial(beads.score_priors, band, kinds, document, free)
+    back = beads.best_beads(band, kinds, [priors, partial(embedded.add_gains, band, kinds, made)])
     path = beads.trace(band, kinds, back)
     found = zip(kinds.sources[path].tolist(), kinds.targets[path].tolist(), strict=True)
     assert tuple(found) == wanted

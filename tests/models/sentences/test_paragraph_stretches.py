@@ -1,6 +1,7 @@
 """Which stretches keep to paragraphs, on documents of one word a sentence with given scores."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -55,7 +56,8 @@ def aligned(source, target, known):
     made = document(source, target)
     band = whole_band(sum(source), sum(target))
     scores = scores_of(band, known)
-    back = lexical.best_beads(band, KINDS, made, WEIGHTS, *scores)
+    by_words = partial(lexical.score_rows, band, KINDS, made, WEIGHTS, scores)
+    back = beads.best_beads(band, KINDS, [by_words])
     weighed = beads.trace(band, KINDS, back)
     kept = best_where_confirmed(weighed, band, made, scores)
     return [

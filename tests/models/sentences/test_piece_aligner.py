@@ -1,5 +1,6 @@
 import functools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from pairweave.models.sentences.piece_aligner import (
 from pairweave.models.sentences.piece_vectors import Held, PieceVectors
 from pairweave.models.sentences.sentence_aligner import band_about
 from pairweave.models.sentences.sentence_encoder import EncodedPieces, encode_pieces, load_pieces
-from pairweave.transforms.kernels.sentences import beads, piecewise
+from pairweave.transforms.kernels.sentences import beads, lexical, piecewise
 from tests.makers.corpora import sentence
 from tests.makers.encoders import write_bert
 from tests.models.sentences.test_sentence_aligner import spans, words_of
@@ -250,7 +251,9 @@ def test_pieces_weigh_beside_words():
     nothing = np.zeros((int(band.begins[-1]), bead_weights.MOST_SENTENCES), np.float32)
     made = gains_within(scores_of(source, source), band, 10.0)
     kinds, free = bead_weights.KINDS, bead_weights.WITHOUT_PARAGRAPHS
-    back = piecewise.best_beads_by_both(band, kinds, document, free, nothing, nothing, made)
+    words = partial(lexical.score_rows, band, kinds, document, free, (nothing, nothing))
+    gains = partial(piecewise.add_gains, band, kinds, made)
+    back = beads.best_beads(band, kinds, [words, gains])
     path = beads.trace(band, kinds, back)
     assert (kinds.sources[path] == 1).all()
     assert (kinds.targets[path] == 1).all()

@@ -45,6 +45,7 @@ def words_of(source, target):
 
 
 def spans(path):
+    """Yield the sentence numbers of both sides of each bead of a path of counts."""
     row = column = 0
     for source, target in zip(path.sources.tolist(), path.targets.tolist(), strict=True):
         yield tuple(range(row, row + source)), tuple(range(column, column + target))

@@ -16,7 +16,7 @@ PLAIN = SimilarityReference(EncoderConfig("e", layer=2), "d" * 64, SimilarityCon
 
 
 def encoder(**settings):
-    return {"encoder": dataclasses.replace(PLAIN.encoder, **settings)}
+    return {"encoder": PLAIN.encoder.changed(**settings)}
 
 
 def config(**settings):

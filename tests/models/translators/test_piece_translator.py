@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from pairweave.models.translators.piece_translator import Found, PieceTranslator
+from pairweave.models.translators.piece_translator import Hypothesis, PieceTranslator
 from pairweave.models.translators.translation_pieces import Languages
 from pairweave.models.translators.translator import Rejection, TranslatorConfig
 from pairweave.transforms.rejects import Reject
@@ -44,7 +44,7 @@ class Mirror:
         for first, *letters, last in sources:
             assert (first, last) == ("<en>", "</s>")
             pieces = letters[::-1] + ["!"] * (letters[:1] == ["+"])
-            found.append(Found(pieces[:max_tokens], len(pieces) < max_tokens))
+            found.append(Hypothesis(pieces[:max_tokens], len(pieces) < max_tokens))
         return found
 
     def force(self, sources, targets, prefix):

@@ -1,11 +1,15 @@
 """Messages about an encoder's options before loading; needs no torch."""
 
+import re
 import subprocess
 import sys
 
 import pytest
 
+from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.job_options.pair_options import AlignOptions, AugmentOptions, FitOptions
+from pairweave.transforms.errors import ConfigError
 from tests.makers import runs
 
 SIDES = ("--source_input", "a.en", "--target_input", "a.de", "--output", "out")
@@ -43,7 +47,7 @@ def directory(tmp_path):
         (("--aligner", "encoder", "--model", "m", "--layer", "1000"), "layer"),
         (
             ("--aligner", "encoder", "--model", "m", "--head", "match", "--head_threshold", "0.2"),
-            "head match has no threshold",
+            "head match knows no threshold",
         ),
         (
             ("--aligner", "encoder", "--model", "m", "--distortion", "0.2"),
@@ -91,6 +95,22 @@ def test_a_job_with_the_statistical_aligner_loads_no_neural_library():
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=runs.ROOT, check=False, timeout=60)
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("budget", ["0", "-1", "1e3", "20000000", str((1 << 24) + 1)])
+def test_a_token_budget_beyond_its_limits_is_refused_by_option_and_settings_alike(budget):
+    message = r"must be auto or a whole number from 1 to 16,777,216, got '?" + re.escape(budget)
+    with pytest.raises(ConfigError, match=f"^token_budget: {message}"):
+        flags.validate(AlignOptions, {"output": "out", "token_budget": budget}, "pairweave align")
+    with pytest.raises(ConfigError, match=f"^token_budget {message}"):
+        EncoderConfig("m", token_budget=budget)
+
+
+@pytest.mark.parametrize("budget", [1, 1 << 24])
+def test_a_token_budget_is_taken_up_to_its_limits(budget):
+    options = AlignOptions(output="out", token_budget=budget)
+    assert EncoderConfig("m", token_budget=options.token_budget).batch_pieces == budget
+    assert EncoderConfig("m").batch_pieces is None
 
 
 def test_a_token_budget_may_be_a_number_in_yaml():

@@ -1,13 +1,17 @@
 import importlib
 import math
 import shlex
+import subprocess
+import sys
 import tempfile
 
 import pytest
 
-from pairweave.pipelines.command_line import flags, short_help
+from pairweave.pipelines import cli
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import COMMANDS, JOBS
 from pairweave.pipelines.commands.command_options import EvaluateLinksOptions
+from pairweave.pipelines.commands.tags.projection_options import TagsProjectOptions
 from pairweave.pipelines.job_options.pair_options import (
     AlignOptions,
     AugmentOptions,
@@ -47,7 +51,11 @@ def test_a_flag_beats_the_file_and_the_file_the_default(tmp_path):
         (["--output", "o", "--paralelism=2"], "did you mean --parallelism"),
         (["--output", "o", "--max_tags", "12"], "max_tags: .* less than or equal to 9, got '12'"),
         (["--output", "o", "--heuristic", "gd"], "'grow-diag'"),
-        ([], "--output is required"),
+        ([], "no input: give --source_input and --target_input, or --input; --output is required"),
+        (
+            ["a.en", "b.de"],
+            "unexpected argument 'a.en': files are given by options: --source_input",
+        ),
         (["--output", "o", "--max_ratio", "0.5"], "max_ratio"),
         (
             ["--output", "o", "--source_lang", "e n"],
@@ -142,7 +150,7 @@ def test_a_stray_word_is_refused(words):
 
 def test_help_says_what_a_value_is(capsys):
     with pytest.raises(SystemExit) as done:
-        parse("--help")
+        parse("--help", "all")
     assert done.value.code == 0
     printed = capsys.readouterr().out
     for text in (
@@ -174,7 +182,7 @@ def test_a_flag_of_beam_without_a_value_takes_no_word():
 
 def test_help_groups_options_by_what_they_are_about(capsys):
     with pytest.raises(SystemExit):
-        parse("--help")
+        parse("--help", "all")
     usage, *groups = capsys.readouterr().out.split("\n\n")
     assert len(usage.splitlines()) == 1
     titles = [group.partition(":\n")[0] for group in groups if ":\n" in group]
@@ -285,13 +293,27 @@ def test_a_job_and_the_corpora_in_its_list_have_the_same_parts(job):
     assert model.corpus_kind() in parts
 
 
-@pytest.mark.parametrize("name", sorted(short_help._ALL))
+def documented(name):
+    """Return the options of a command, and whether Beam's may follow."""
+    if name == "tags project":
+        return TagsProjectOptions, False
+    module, _, model = COMMANDS[name].options.partition(":")
+    return getattr(importlib.import_module(module), model), COMMANDS[name].beam
+
+
+WITH_FIRST_HELP = sorted(
+    name
+    for name in (*COMMANDS, "tags project")
+    if (name not in COMMANDS or COMMANDS[name].options) and documented(name)[0].FIRST_HELP
+)
+
+
+@pytest.mark.parametrize("name", WITH_FIRST_HELP)
 def test_the_first_help_of_a_job_is_an_example_and_a_screen_of_options(name, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    module, _, model = COMMANDS[name].options.partition(":")
-    options = getattr(importlib.import_module(module), model)
+    options, beam = documented(name)
     with pytest.raises(SystemExit) as done:
-        flags.parse(options, f"pairweave {name}", "about", ["--help"], beam=COMMANDS[name].beam)
+        flags.parse(options, f"pairweave {name}", "about", ["--help"], beam=beam)
     assert done.value.code == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 30
@@ -300,17 +322,17 @@ def test_the_first_help_of_a_job_is_an_example_and_a_screen_of_options(name, cap
     assert lines[-1].startswith(f"pairweave {name} --help all lists all ")
 
 
-@pytest.mark.parametrize("name", sorted(short_help._ALL))
+@pytest.mark.parametrize("name", WITH_FIRST_HELP)
 def test_the_example_of_a_job_can_be_run(name):
-    module, _, model = COMMANDS[name].options.partition(":")
-    options = getattr(importlib.import_module(module), model)
-    prog, job, *words = shlex.split(short_help._ALL[name].example.replace("\\\n", " "))
-    assert (prog, job) == ("pairweave", name)
-    flags.parse(options, f"pairweave {name}", "about", words, beam=COMMANDS[name].beam)
+    options, beam = documented(name)
+    prog, *words = shlex.split(options.FIRST_HELP.example.replace("\\\n", " "))
+    commands = len(name.split())
+    assert (prog, words[:commands]) == ("pairweave", name.split())
+    flags.parse(options, f"pairweave {name}", "about", words[commands:], beam=beam)
 
 
 def test_every_job_with_many_options_has_a_first_help():
-    assert short_help._ALL.keys() == JOBS - {"run", "demo", "refresh"}
+    assert set(WITH_FIRST_HELP) - {"tags project"} == JOBS - {"run", "demo", "refresh"}
 
 
 @pytest.mark.parametrize(
@@ -330,7 +352,7 @@ def test_a_text_with_nul_is_refused_with_its_place(values, place):
 
 
 def test_nul_in_rules_that_a_flag_gives_is_refused():
-    with pytest.raises(ConfigError, match="filter: has the character NUL"):
+    with pytest.raises(ConfigError, match=r"filter: line 1: .* has the character NUL"):
         parse("--output", "o", "--filter", '{detector: "fasttext:a\\0b"}')
 
 
@@ -379,3 +401,29 @@ def test_a_wrong_value_names_its_file_unless_a_flag_gives_it(tmp_path):
     with pytest.raises(ConfigError) as refused:
         parse("--config", str(tmp_path / "job.yaml"), "--seed", "y", "--output", "o")
     assert str(refused.value).startswith("seed: input should be a valid integer")
+
+
+def test_the_source_of_beam_has_every_flag_of_its_parser():
+    assert flags.beam_flags() <= flags._flags_in_beam() | set(flags._JOB_SERVER_FLAGS)
+
+
+def test_a_mistyped_option_is_refused_without_beam():
+    code = (
+        "import sys; from pairweave.pipelines import cli; "
+        "status = [cli.main(words.split()) for words in sys.argv[1:]]; "
+        "print(status, 'apache_beam' in sys.modules)"
+    )
+    words = ["augment --max_tag 3", "filter --quux 1", "align"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[2, 2, 2] False\n"
+    assert "did you mean --max_tags?" in done.stderr
+
+
+def test_the_help_of_a_command_with_many_options_begins_with_the_usual_ones(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["tags", "project", "--help"])
+    out = capsys.readouterr().out
+    assert out.index("--source_input GLOB") < 600
+    assert "--attention_layer" not in out

@@ -30,7 +30,9 @@ def started(monkeypatch):
     monkeypatch.setattr(session_cluster, "find_libraries", lambda given: f"flink {given}")
     monkeypatch.setattr(engines, "require_job_server", lambda: "job.jar")
     monkeypatch.setattr(engines, "require_java", lambda: "java")
-    said = {"slots-total": 6, "slots-available": 4, "jobs-running": 1}
+    said = session_cluster.Overview.model_validate(
+        {"slots-total": 6, "slots-available": 4, "jobs-running": 1}
+    )
     monkeypatch.setattr(session_cluster, "overview", lambda _: said)
     return found
 
@@ -68,6 +70,15 @@ def test_the_users_one_cluster_needs_no_name(started, tmp_path, monkeypatch):
     out = runs.run_well_here("cluster", "up")
     assert started[0].directory == tmp_path / "pairweave" / "cluster"
     assert out.endswith("  use: --engine flink --flink_master=cluster\n")
+
+
+@pytest.mark.usefixtures("started")
+def test_a_job_manager_that_does_not_answer_is_told(tmp_path, monkeypatch):
+    runs.run_well_here("cluster", "up", "--directory", tmp_path / "mine")
+    monkeypatch.setattr(session_cluster, "overview", lambda _: None)
+    out = runs.run_well_here("cluster", "status", "--directory", tmp_path / "mine")
+    assert "  the job manager does not answer\n" in out
+    assert "slots free" not in out
 
 
 @pytest.mark.parametrize(("action", "status"), [("status", 1), ("down", 0)])

@@ -6,7 +6,11 @@ import subprocess
 import pytest
 
 from pairweave.pipelines import cli
+from pairweave.pipelines.commands import completion
 from pairweave.pipelines.commands.completion import options_of
+from pairweave.pipelines.commands.evaluate import evaluate_command
+from pairweave.pipelines.commands.refresh import refresh_command
+from pairweave.pipelines.commands.tags import tags_command
 
 
 def script(shell, capsys):
@@ -21,6 +25,12 @@ def script(shell, capsys):
         (("pairweave", "augment", "--max_to"), ["--max_token_chars", "--max_tokens"]),
         (("pairweave", "augment", "--max_tags", "3", "--out"), ["--output"]),
         (("pairweave", "preview", "--qu"), ["--quiet"]),
+        (("pairweave", "stream", "run", "--epo"), ["--epochs"]),
+        (("pairweave", "tags", "pro"), ["profile", "project"]),
+        (("pairweave", "tags", "project", "--synt"), ["--syntax"]),
+        (("pairweave", "tags", "agree", "--rules"), []),
+        (("pairweave", "evaluate", "links", "--one"), ["--one_based"]),
+        (("pairweave", "refresh", "vac"), ["vacuum"]),
     ],
 )
 def test_bash_completes_commands_and_their_options(typed, expected, capsys):
@@ -42,3 +52,13 @@ def test_other_shells_read_their_scripts(shell, capsys):
 def test_a_job_completes_all_of_its_options():
     assert {"max_tags", "output", "config", "help", "log_format"} <= set(options_of("augment"))
     assert "corpora" not in options_of("augment")
+
+
+def test_every_command_and_subcommand_completes_its_options():
+    known = completion.subcommands()
+    assert set(known["tags"]) == set(tags_command.SUBCOMMANDS)
+    assert set(known["refresh"]) == set(refresh_command.SUBCOMMANDS)
+    assert all(f"  {name} " in evaluate_command.USAGE for name in known["evaluate"])
+    bare = completion.options_of("tags")  # the options of every command alone
+    without = {"tags", "evaluate", "status", "completion"}
+    assert {name for name in cli.COMMANDS if options_of(name) == bare} == without

@@ -1,6 +1,7 @@
 """The demonstration: which catalogues it reads, and what it shows of its run."""
 
 import importlib.metadata
+import re
 from pathlib import PurePosixPath
 
 import pytest
@@ -78,3 +79,24 @@ def test_it_shows_the_pairs_with_the_most_tags_and_says_where_its_files_are(tmp_
     told = out.rstrip().splitlines()
     assert told[-1].split() == ["manifest:", "shown/_manifest.json"]
     assert any(line.split() == ["report:", "shown/report.html"] for line in told)
+
+
+def test_no_tag_of_its_pairs_crosses_the_end_of_a_sentence(tmp_path, monkeypatch):
+    lines = []
+    for number in range(0, 120, 2):
+        two = zip(corpora.sentence(number), corpora.sentence(number + 1), strict=True)
+        lines.append("\t".join(" ".join(sentences) for sentences in two))
+    (tmp_path / "a.tsv").write_text("".join(f"{line}\n" for line in lines))
+    corpus = TaggedCorpus(
+        corpus="a", input=(str(tmp_path / "a.tsv"),), source_lang="en", target_lang="de"
+    )
+    monkeypatch.setattr(demo, "catalogues", lambda _: (corpus,))
+    runs.run_well_here("demo", "--output", "shown", cwd=tmp_path)
+    held = []
+    for row in demo.richest(str(tmp_path / "shown"), 1000):
+        for side in ("source", "target"):
+            plain = re.sub(r"</?a_\d+>", "", row[side])
+            held += [plain[tag[f"{side}_start"] : tag[f"{side}_end"]] for tag in row["tags"]]
+    assert len(held) > 40
+    assert any(" " in text for text in held)
+    assert not [text for text in held if ". " in text]

@@ -1,5 +1,8 @@
 """The options of a first run, from a look at the files."""
 
+import json
+import zipfile
+
 import pytest
 import yaml
 
@@ -25,10 +28,14 @@ def test_two_files_of_text_are_the_sides_of_a_corpus(tmp_path):
     assert options["target_input"] == ["corpus.de"]
     assert (options["source_lang"], options["target_lang"]) == ("en", "de")
     assert "# corpus.en: moses, 30 rows" in out
-    assert out.splitlines()[-1] == "pairweave augment --config first.yaml --output first/"
-    runs.run_well_here(
-        "augment", "--config", "first.yaml", "--output", "out", "--plan_only", cwd=tmp_path
+    assert "These options are in first.yaml now" in out
+    assert out.splitlines()[-1] == (
+        "pairweave augment --config first.yaml --keep_links --output first/"
     )
+    for job in ("augment", "filter", "align", "fit"):
+        runs.run_well_here(
+            job, "--config", "first.yaml", "--output", "out", "--plan_only", cwd=tmp_path
+        )
 
 
 def test_a_file_with_both_sides_is_named_and_its_tags_are_seen(tmp_path):
@@ -70,6 +77,12 @@ def test_without_a_detector_names_of_files_count(tmp_path, monkeypatch):
     write(tmp_path)
     out = runs.run_well_here("init", "corpus.en", "corpus.de", cwd=tmp_path)
     assert "source_lang: en  # by the file's name" in out
+    for old, new in (("corpus.en", "Corpus.de-en.en"), ("corpus.de", "Corpus.de-en.de")):
+        (tmp_path / old).rename(tmp_path / new)
+    (tmp_path / "pairweave.yaml").unlink()
+    out = runs.run_well_here("init", "Corpus.de-en.en", "Corpus.de-en.de", cwd=tmp_path)
+    assert "source_lang: en  # by the file's name" in out
+    assert "target_lang: de  # by the file's name" in out
     (tmp_path / "pairweave.yaml").unlink()
     assert "source_lang: und  # not known" in runs.run_well_here("init", "both.tsv", cwd=tmp_path)
 
@@ -134,3 +147,27 @@ def test_rows_of_which_none_is_a_pair_are_refused_with_the_first_reason(tmp_path
     assert status == 2
     assert "x.jsonl:1: source: field 'source' is missing [missing_field]" in errors
     assert not (tmp_path / "pairweave.yaml").exists()
+
+
+def test_lxm_is_recognized_by_its_content(tmp_path):
+    for name, text in (("en", "a house"), ("de", "ein Haus")):
+        content = {"lang": name, "type": "source", "text": {"1": text}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    runs.run_well_here("init", "en.json", "de.json", "--output", "o.yaml", cwd=tmp_path)
+    assert "format: lxm" in (tmp_path / "o.yaml").read_text()
+
+
+def test_what_is_wrong_with_the_files_is_said(tmp_path):
+    for name in ("en", "de"):
+        lines = (f"<b>This</b> is {name} {number}.\n" for number in range(40))
+        (tmp_path / f"a.{name}").write_text("".join(lines))
+    said = runs.run_well_here("init", "a.en", "a.de", "--output", "o.yaml", cwd=tmp_path)
+    assert "inline_tags: tags in texts" in said
+
+
+def test_languages_of_an_archive_are_those_of_its_names(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a.cs-en.cs", "dům\n")
+        archive.writestr("a.cs-en.en", "house\n")
+    runs.run_well_here("init", "a.zip", "--output", "o.yaml", cwd=tmp_path)
+    assert "source_lang: cs" in (tmp_path / "o.yaml").read_text()

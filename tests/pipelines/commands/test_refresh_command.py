@@ -17,7 +17,7 @@ from deltalake import DeltaTable
 from pairweave.pipelines.commands.refresh import refresh_command
 from pairweave.pipelines.process import monitoring
 from pairweave.pipelines.refresh import records, refitting
-from pairweave.pipelines.refresh.file_ledger import Found
+from pairweave.pipelines.refresh.file_ledger import NightInputs
 from tests.makers import nightly, odd_servers
 
 HELP = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
@@ -157,7 +157,7 @@ def test_a_plan_says_how_long_it_takes_to_make_all_rows_anew(tmp_path):
     metrics = {**usual.metrics, "seconds": 10.0, "new": {**usual.metrics["new"], "read": 600}}
     files = [{"rows": 10_000}, {"rows": 800}]
     base = nightly.record(metrics=metrics, files=files)
-    nothing = Found((), {}, (), (), (), (), (), ())
+    nothing = NightInputs((), {}, (), (), (), (), (), ())
     options = SimpleNamespace(output=str(tmp_path))
     lines = refresh_command._plan(nothing, base, options, ["mix was 0, is now 1"], [])
     assert lines[-1] == (

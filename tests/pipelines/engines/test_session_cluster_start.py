@@ -29,7 +29,8 @@ class Overview(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         Overview.asked += 1
-        said = json.dumps({"slots-available": 6 if Overview.asked > 1 else 5}).encode()
+        free = 6 if Overview.asked > 1 else 5
+        said = json.dumps({"slots-total": 6, "slots-available": free, "jobs-running": 0}).encode()
         self.send_response(200)
         self.end_headers()
         self.wfile.write(said)

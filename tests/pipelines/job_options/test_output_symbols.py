@@ -14,20 +14,16 @@ def options(**given):
     return AugmentOptions(output="out", input=("a.tsv",), **given)
 
 
-def symbols_of(given):
-    return output_symbols(given, given.tag_profile)
-
-
 def test_names_of_a_profile_are_reserved_where_tags_are_written_with_them(tmp_path):
     (tmp_path / "text").write_text("one <emph id='1'>two</emph> three\nfour <keycap/> five\n")
     words = ("tags", "profile", "--input", "text", "--syntax", "xml", "--output", "profile.json")
     runs.run_well_here(*words, cwd=tmp_path)
     profile = str(tmp_path / "profile.json")
-    pattern = symbols_of(options(representation="raw", tag_profile=profile))
+    pattern = output_symbols(options(representation="raw", tag_profile=profile))
     assert re.search(pattern, "a <emph> b")
     assert re.search(pattern, "a <keycap/> b")
     assert not re.search(pattern, "a <other> b")
-    assert symbols_of(options(representation="raw")) == ""
+    assert output_symbols(options(representation="raw")) == ""
 
 
 @pytest.mark.parametrize(
@@ -43,13 +39,13 @@ def test_names_of_a_profile_are_reserved_where_tags_are_written_with_them(tmp_pa
     ],
 )
 def test_symbols_of_other_representations_are_reserved(given, found, other):
-    pattern = symbols_of(options(**given))
+    pattern = output_symbols(options(**given))
     assert re.search(pattern, f"a {found} b")
     assert not re.search(pattern, f"a {other} b")
 
 
 def test_indexed_tags_are_reserved_by_the_screen_and_not_twice():
-    assert symbols_of(options()) == ""
+    assert output_symbols(options()) == ""
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pairweave.pipelines.job_options.pair_options import AlignOptions, AugmentOp
 from pairweave.pipelines.job_options.suggest_methods import check_methods
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.jobs import bitext
-from pairweave.pipelines.options.base import RunOptions
+from pairweave.pipelines.options.base import GraphOptions
 from pairweave.transforms.errors import ConfigError
 
 
@@ -103,7 +103,7 @@ def test_documents_without_parallel_text_give_a_notice():
 @pytest.mark.parametrize(("cores", "workers"), [(6, 6), (None, 1)])
 def test_there_are_as_many_workers_as_cores(monkeypatch, cores, workers):
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
-    assert RunOptions(output="out").workers == workers
+    assert GraphOptions(output="out").workers == workers
 
 
 def test_a_threshold_that_nothing_is_compared_with_is_refused():

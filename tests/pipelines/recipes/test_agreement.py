@@ -62,7 +62,7 @@ def test_a_step_with_pairs_of_its_own_has_the_limits_of_its_job(tmp_path, monkey
         "- {name: best, job: filter, input: {from: bitext}}\n"
     )
     steps = recipe.read_recipe("r.yaml", "out", {})
-    assert limits(steps, "max_ratio") == [3.0, 1.5, math.inf, 3.0]
+    assert limits(steps, "max_ratio") == [3.0, 3.0, math.inf, 3.0]
 
 
 @pytest.mark.parametrize(

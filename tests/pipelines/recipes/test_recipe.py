@@ -241,7 +241,7 @@ def test_the_recipes_that_ship_can_run(name, tmp_path, monkeypatch):
     assert steps["sentences-1"].options.paragraphs == "first"
 
 
-@pytest.mark.parametrize("name", ["..", ".", "a/b", "/a", "-a", '"a\\0"', '"a\\n"', "é"])
+@pytest.mark.parametrize("name", ["..", ".", "a/b", "/a", "-a", '"a\\x01"', '"a\\n"', "é"])
 def test_a_step_has_a_name_that_can_be_a_directory(read, name):
     with pytest.raises(ConfigError, match="steps, entry 1: name must consist of letters"):
         read(f"{LANGS}steps:\n{FIT.replace('job: fit', f'job: fit, name: {name}')}")

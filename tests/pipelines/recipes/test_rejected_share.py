@@ -4,6 +4,9 @@ import pytest
 
 from pairweave.pipelines.recipes import recipe, rejected_share
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import REJECTS, mark_of
+from pairweave.transforms.screen import ScreenReject
+from pairweave.transforms.screen_options import ScreenLimits
 
 FIT = "{job: fit, source_input: a.en, target_input: a.de, source_lang: en, target_lang: de"
 
@@ -73,3 +76,9 @@ def test_what_is_no_share_is_refused(read, value):
         read(f"steps:\n- {FIT}, max_rejected: {value}}}\n")
     with pytest.raises(ConfigError, match=r"r.yaml: max_rejected: expected a share"):
         read(f"max_rejected: {value}\nsteps:\n- {FIT}}}\n")
+
+
+def test_a_limit_of_the_screen_names_a_reason_that_there_is():
+    named = [mark_of(field, REJECTS) for field in ScreenLimits.model_fields.values()]
+    assert {each for each in named if each} == {"too_long", "length_ratio", "long_token"}
+    assert set(named) - {None} <= set(ScreenReject)

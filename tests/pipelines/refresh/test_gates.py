@@ -54,6 +54,19 @@ def test_a_reason_that_does_not_exist_is_refused():
     assert found.max_reason == {"too_long": 0.1, "missing_field": 0.0}
 
 
+@pytest.mark.parametrize(("lines", "passes"), [(4, True), (5, False)])
+def test_lines_with_a_kind_of_findings_have_a_limit(lines, passes):
+    limits = gates.read_gates({"max_findings": {"misaligned": 4, "moved": 0}})
+    found = broken(limits, metrics(20, findings={"misaligned": lines, "encoding": 9}), [])
+    assert found == ([] if passes else ["max_findings.misaligned"])
+    assert broken(limits, metrics(20), []) == []
+
+
+def test_a_kind_of_findings_that_does_not_exist_is_refused():
+    with pytest.raises(ConfigError, match="unknown kind misalinged, did you mean misaligned"):
+        gates.read_gates({"max_findings": {"misalinged": 0}})
+
+
 def test_a_likelihood_has_a_limit_and_may_not_drop():
     before = [metrics(20, likelihood={"en-de": value}) for value in (-4.0, -4.2, -5.0)]
     tonight = metrics(20, likelihood={"en-de": -5.0, "en-nl": -7.0})

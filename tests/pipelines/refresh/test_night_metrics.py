@@ -4,10 +4,10 @@ import pytest
 
 from pairweave.pipelines.refresh import night_metrics
 from pairweave.pipelines.refresh.assembly import Assembled
-from pairweave.pipelines.refresh.file_ledger import Found
+from pairweave.pipelines.refresh.file_ledger import NightInputs
 from pairweave.transforms.errors import ConfigError
 
-NOTHING = Found((), {}, (), (), (), (), (), ())
+NOTHING = NightInputs((), {}, (), (), (), (), (), ())
 
 
 def assembled(read, pairs, reasons):

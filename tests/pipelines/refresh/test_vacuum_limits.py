@@ -1,5 +1,6 @@
 """What `vacuum` never deletes, and where no command writes: outside a table, and inside one."""
 
+import re
 import shutil
 
 import pytest
@@ -239,6 +240,43 @@ def test_a_run_beside_its_input_is_refused_before_it_writes(tmp_path):
     status, _, errors = runs.run_here("augment", *words, "--output", "out", cwd=tmp_path)
     assert (status, "is an input and in a directory" in errors) == (2, True), errors
     assert [path.name for path in (tmp_path / "out").rglob("*.*")] == ["a.tsv"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [
+        ("out/*", "_plan.json"),
+        ("out/*.md", "README.md"),
+        ("./out/../out/*.html", "report.html"),
+        ("link/*.txt", "symbols.txt"),
+        ("**/*.parquet", "data/part-00000-of-00001.parquet"),
+        ("out/r*/*", "rejects/part-00000-of-00001.parquet"),
+        ("*/models/**", "models/hmm/about.json"),
+        ("out/_receipts/unit-*", "_receipts/unit-00000.json"),
+    ],
+)
+def test_no_pattern_of_input_files_matches_what_a_run_writes(tmp_path, monkeypatch, pattern, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to("out")
+    with pytest.raises(ConfigError, match=f"matches files that .* such as {re.escape(name)};"):
+        outputs.require_unmatched("output", "out", ["a.tsv", pattern])
+
+
+def test_patterns_that_match_nothing_of_a_run_may_lie_beside_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    patterns = ["out/*.tsv", "*", "*.parquet", "out/*/*.tsv", "out/README.md", "gs://b/out/*"]
+    outputs.require_unmatched("output", "out", patterns)
+    with pytest.raises(ConfigError, match=r"such as _plan\.json;"):
+        outputs.require_unmatched("output", "gs://b/out", patterns)
+
+
+def test_a_run_among_its_inputs_is_refused_before_it_writes(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.tsv").write_text("\t".join(corpora.sentence(1)) + "\n")
+    words = ("--input", "in/*", "--source_lang", "en", "--target_lang", "de")
+    status, _, errors = runs.run_here("augment", *words, "--output", "in", cwd=tmp_path)
+    assert (status, "such as _plan.json; give another directory" in errors) == (2, True), errors
+    assert [path.name for path in tmp_path.rglob("*.*")] == ["a.tsv"]
 
 
 def test_temporary_files_of_killed_processes_go_and_those_of_living_ones_stay(directory):

@@ -156,3 +156,4 @@ def test_a_terminal_shows_a_bar_for_units_and_one_for_shards(tmp_path, monkeypat
     assert "units" in told
     assert "2 of 2" in told
     assert "2 of 3" in told
+    assert "67%" in told

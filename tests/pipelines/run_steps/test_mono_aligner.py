@@ -216,7 +216,7 @@ def test_an_encoder_rejects_translations_over_its_limit(tmp_path):
         layer=2,
         long_pairs="reject",
     )
-    assert (run.model.config.head.name, run.model.config.unit) == ("ot", "words")
+    assert (run.model.config.head.head, run.model.config.unit) == ("ot", "words")
     run.aligner.check_translations(run.model)
     kept, rejected, table = compare(tmp_path, run)
     assert rejected.column("line").to_pylist() == [LONG + 1]

@@ -4,6 +4,7 @@ from pairweave.transforms.commit import dataset_card
 
 
 def manifest(name="c", licence=None, configuration=None):
+    """Make the manifest of a small run of `augment`."""
     return {
         "job": "augment",
         "version": "1.2.3",
@@ -82,7 +83,7 @@ def test_a_card_says_what_columns_mean_and_shows_a_row():
     assert "| `tags` | tags of the row: index" in text
     assert r'| \[{"index":1}\] |' in text
     assert "| `unknown` |  | null |" in text
-    assert 'datasets.load_dataset(".", split="train")' in text
+    assert 'datasets.load_dataset("parquet", data_files="data/*.parquet", split="train")' in text
 
 
 def test_a_card_without_a_row_has_no_columns():

@@ -20,6 +20,7 @@ from tests.makers.rows import batch, row
 
 
 def plan(**changes):
+    """Make the plan of a run of three rows, with some fields changed."""
     base = {
         "job": "augment",
         "version": "1",

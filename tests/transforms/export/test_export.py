@@ -3,6 +3,7 @@ import tempfile
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -240,3 +241,15 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
     opened.__enter__().write(b"half")
     assert not opened.__exit__(KeyError, KeyError(), None)  # the error goes on
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["b"]
+
+
+@pytest.mark.parametrize("form", ["jsonl", "tsv", "moses"])
+def test_a_run_without_wanted_rows_gives_an_empty_file(tmp_path, form):
+    def plain(kept):
+        rows = finished_runs.tagged_data(kept)
+        return rows.filter(pc.equal(rows["kind"], "plain"))
+
+    finished_runs.write_run(str(tmp_path / "run"), plain)
+    words = ("--format", form, "--output", tmp_path / "out", "--kinds", "tagged")
+    out = runs.run_well_here("export", tmp_path / "run", *words)
+    assert out.splitlines()[-1] == "0 rows"

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.filtering.selection import Aim, Border, border_of, ranks, selected
+from pairweave.transforms.filtering.selection import (
+    ROUNDS,
+    Aim,
+    Border,
+    add_histograms,
+    histogram,
+    narrow,
+    ranks,
+    selected,
+)
 from tests.oracles import slow_filtering
 
 # Few different scores and words, so that there are ties at every border.
@@ -17,6 +26,15 @@ ROWS = st.lists(
     max_size=40,
     unique_by=lambda row: row[1] >> 64,
 )
+
+
+def border_of(ranked, words, aim):
+    """Return the border of some shards, as the rounds of the job find it."""
+    border = Border()
+    for _ in range(ROUNDS):
+        parts = [histogram(*shard, border) for shard in zip(ranked, words, strict=True)]
+        border = narrow(border, add_histograms(parts), aim)
+    return border
 
 
 def choose(rows, shards, aim):

@@ -62,6 +62,7 @@ def pairs_of_marked(draw):
 
 
 def row_of(source, target, number=0):
+    """Make a row from two texts with markup."""
     return MarkupRow(
         f"{number:032x}",
         1,
@@ -80,6 +81,7 @@ def read(path):
 
 
 def indexed(row):
+    """Return both texts of a row with their markup as indexed tags."""
     if row["markup"] is None:
         return row["source"], row["target"]
     markup = PairMarkup.from_json(row["markup"])

@@ -259,3 +259,32 @@ def test_languages_that_nobody_gave_are_those_of_the_file(tmp_path):
 def test_xliff_states_that_nobody_knows_are_refused():
     with pytest.raises(ConfigError, match="xliff_take: input should be 'untranslated' or 'doubt"):
         make_plan([corpus(input=("a.xlf",), xliff_take=("new",))])
+
+
+NOT_TRANSLATED = (
+    '<trans-unit id="2" translate="no"><source>x.c</source></trans-unit>'
+    '<trans-unit id="3" translate="no"><source>y.c</source><target></target></trans-unit>'
+    '<trans-unit id="4" translate="no"><source>a</source><target>b</target></trans-unit>'
+    '<group translate="no"><trans-unit id="5"><source>z.c</source></trans-unit>'
+    '<trans-unit id="6" translate="yes"><source>c</source></trans-unit></group>'
+)
+
+
+def test_segments_that_are_not_to_be_translated_are_no_pairs_without_a_target(tmp_path):
+    path = write(tmp_path, unit("d", "e") + NOT_TRANSLATED)
+    plan = make_plan([single(path)])
+    assert plan.rows == 3
+    (notice,) = plan.notices
+    assert (notice.code, notice.count) == ("not_for_translation", 3)
+    rows = read_all(single(path))
+    assert [row["source"] for row in rows] == ["d", "a", "c"]
+    assert reasons(rows) == [None, None, "untranslated"]
+
+
+def test_a_notice_on_many_files_is_one(tmp_path):
+    paths = [write(tmp_path, unit("d", "e") + NOT_TRANSLATED, name=f"{n}.xlf") for n in range(5)]
+    plan = make_plan([corpus(input=tuple(map(str, paths)))])
+    (notice,) = (each for each in plan.notices if each.code == "not_for_translation")
+    assert notice.file.endswith("0.xlf and 4 other files")
+    assert notice.count == 15
+    assert notice.message.startswith("15 segments without a target")

@@ -77,8 +77,7 @@ def test_tables_of_other_pairs_are_refused():
 
 def test_weights_are_odds_with_limits():
     scores = np.array([0.0, 0.5, 0.75, 1.0], np.float32)
-    assert len(weights_of(scores, ConfidenceConfig())) == 0
-    weights = weights_of(scores, ConfidenceConfig(draw="confident"))
+    weights = weights_of(scores)
     assert weights.dtype == np.float32
     assert weights.tolist() == pytest.approx([1e-9, 1.0, 3.0, 100.0], rel=1e-3)
 

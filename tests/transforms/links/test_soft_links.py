@@ -1,11 +1,13 @@
 """Links keep the probabilities of each direction."""
 
+import math
+
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms import schemas
-from pairweave.transforms.links.soft_links import harden, soften
+from pairweave.transforms.links.soft_links import harden, multiply, soften
 from tests.makers.hmm_corpora import plain_table
 
 WORDS = 4
@@ -40,6 +42,27 @@ def test_soft_links_hold_both_directions(rows, skipped):
         assert made == {
             link: (forward.get(link, 0), reverse.get(link, 0)) for link in {*forward, *reverse}
         }
+
+
+def as_mapping(links):
+    columns = (links.source, links.target, links.forward, links.reverse)
+    return {(i, j): (f, r) for i, j, f, r in zip(*(c.tolist() for c in columns), strict=True)}
+
+
+@given(st.tuples(DIRECTION, DIRECTION), st.tuples(DIRECTION, DIRECTION))
+def test_of_two_aligners_each_link_has_the_geometric_mean_of_both(one, other):
+    first, second = soften(linked([one, other]))
+    expected = {}
+    for link in {*one[0], *one[1]} & {*other[0], *other[1]}:
+        sides = zip(one, other, strict=True)
+        means = tuple(math.sqrt(a.get(link, 0) * b.get(link, 0)) for a, b in sides)
+        if any(means):
+            expected[link] = means
+    made = multiply(first, second)
+    assert as_mapping(made) == expected
+    assert as_mapping(multiply(second, first)) == expected
+    assert sorted(expected) == [*as_mapping(made)]
+    assert as_mapping(multiply(first, first)) == as_mapping(first)
 
 
 def test_hard_links_are_certain():

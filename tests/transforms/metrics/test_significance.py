@@ -10,7 +10,8 @@ from sacrebleu.metrics import BLEU
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.metrics.sacrebleu_scores import bleu_of, compare_bleu, count_ngrams
-from pairweave.transforms.metrics.significance import LineSums, Significance, compare, ratio
+from pairweave.transforms.metrics.significance import LineSums, compare, ratio
+from pairweave.transforms.metrics.significance_options import Significance
 from pairweave.transforms.storage.text_lines import read_text_lines
 from tests.makers import runs
 

@@ -1,8 +1,10 @@
+import bz2
 import dataclasses
 import gzip
 import hashlib
 import io
 import json
+import lzma
 import pickle
 import subprocess
 import sys
@@ -84,19 +86,27 @@ def test_unequal_numbers_of_files_are_an_error_with_both_numbers(tmp_path):
     assert "matches 1" in error.message
 
 
-@pytest.mark.parametrize("name", ["a.ods", "a", "a.gz", "a.tsv.bz2", "a.tsv.xz", "a.parquet.zst"])
+@pytest.mark.parametrize("name", ["a.ods", "a", "a.gz", "a.bz2", "a.tsv.lz4", "a.parquet.xz"])
 def test_other_extensions_are_refused_with_a_list_of_those_that_are_read(tmp_path, name):
     error = refused(single(write(tmp_path, name)))
     assert (error.code, error.path) == ("unsupported_format", name)
-    for extension in (".tsv", ".jsonl", ".parquet", ".po", ".gz", ".zst"):
+    for extension in (".tsv", ".jsonl", ".parquet", ".po", ".gz", ".zst", ".xz", ".bz2"):
         assert extension in error.message
 
 
 def test_line_parallel_text_may_have_any_name_but_those_of_other_things(tmp_path):
     plan = make_plan([moses(write(tmp_path, "corpus.en-de.en"), write(tmp_path, "plain"))])
     assert plan.rows == 1
-    error = refused(moses(write(tmp_path, "a.en.bz2"), write(tmp_path, "a.de.bz2")))
+    error = refused(moses(write(tmp_path, "a.en.zip"), write(tmp_path, "a.de.zip")))
     assert error.code == "unsupported_format"
+
+
+@pytest.mark.parametrize(("ending", "pack"), [("xz", lzma.compress), ("bz2", bz2.compress)])
+def test_text_in_xz_and_bzip2_is_read(tmp_path, ending, pack):
+    paths = [write(tmp_path, f"a.{side}.{ending}", pack(side.encode() + b"\n")) for side in "en"]
+    assert pairs(read_plan(make_plan([moses(*paths)]))) == [("e", "n")]
+    table = write(tmp_path, f"a.tsv.{ending}", pack(b"a\tb\n"))
+    assert pairs(read_plan(make_plan([single(table)]))) == [("a", "b")]
 
 
 def test_a_given_format_beats_the_extension(tmp_path):
@@ -116,6 +126,9 @@ def test_a_given_format_beats_the_extension(tmp_path):
         (b"PAR1....PAR1", "unsupported_format"),
         (b"PK\x03\x04zip", "unsupported_format"),
         (b"\xfd7zXZ\0xz", "unsupported_format"),
+        (bz2.compress(b"a\tb\n"), "unsupported_format"),
+        (b"<!DOCTYPE html>\n<html>", "unsupported_format"),
+        (b"%PDF-1.7\n", "unsupported_format"),
     ],
 )
 @pytest.mark.parametrize("name", ["a.tsv", "a.jsonl", "a.po", "a.tsv.gz"])

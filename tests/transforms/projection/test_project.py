@@ -175,6 +175,35 @@ def test_no_tag_splits_a_number_unless_one_does_in_the_source(
     assert str(found) == expected
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("Choose the <b>Edit</b> tab", "Choisissez l'ongletÉdition", {19}),
+        ("<b>Value:</b> type", "Valeur:Type", {7}),
+        ("the <b>LibreOffice</b> menu", "le menu LibreOffice", set()),
+        ("the <b>office</b> page", "la page fr.wiki/LibreOffice", set()),
+        ("the <b>ab</b> menu", "le menu a1B eMail", set()),
+    ],
+)
+def test_a_capital_behind_small_letters_begins_a_word_unless_the_source_has_it(
+    source, target, expected
+):
+    marked = parse_markup(source, XML)
+    tokens = words(marked.text), words(target)
+    _, cut = cut_tokens(marked, target, *tokens)
+    assert {start for start, _ in cut} - {start for start, _ in tokens[1]} == expected
+    assert cut_tokens(marked, target, tokens[0], cut)[1] == cut
+
+
+def test_tags_that_stand_together_stay_together():
+    links = [(0, 0), (1, 2), (2, 3)]
+    source = '<g id="1">a </g><g id="2">b c</g>'
+    assert projected(source, "x u y z", links) in (
+        '<g id="1">x </g><g id="2">u y z</g>',
+        '<g id="1">x u </g><g id="2">y z</g>',
+    )
+
+
 def test_tags_at_the_edges_of_the_text_stay_there():
     assert projected('<g id="1"> a b </g><ex id="2"/>', " x y ", []) == (
         '<g id="1"> x y </g><ex id="2"/>'
@@ -182,14 +211,16 @@ def test_tags_at_the_edges_of_the_text_stay_there():
 
 
 def test_white_space_stays_on_its_side_of_a_tag():
-    links = [(0, 1), (1, 0)]
-    assert projected('<g id="1">a </g>b c', "y x z", [*links, (2, 2)]) == 'y <g id="1">x </g>z'
-    assert projected('<g id="1">a</g> b c', "y x z", [*links, (2, 2)]) == 'y <g id="1">x</g> z'
+    links = [(0, 0), (1, 2), (2, 1), (3, 3)]
+    assert projected('m <g id="1">a </g>b c', "n y x z", links) == 'n y <g id="1">x </g>z'
+    assert projected('m <g id="1">a</g> b c', "n y x z", links) == 'n y <g id="1">x</g> z'
 
 
 def test_a_footnote_mark_follows_its_word():
-    links = [(0, 2), (1, 1), (2, 0), (3, 3)]
-    assert projected('a<x id="1"/> b c d', "z y x w", links) == 'z y x<x id="1"/> w'
+    links = [(0, 0), (1, 1), (2, 4), (3, 3), (4, 2), (5, 5), (6, 6)]
+    assert projected('m n a<x id="1"/> b c d e', "p q z y x w v", links) == (
+        'p q z y x<x id="1"/> w v'
+    )
 
 
 def test_an_outer_element_grows_to_hold_its_inner_one():
@@ -205,9 +236,9 @@ def test_overlapping_siblings_are_cut_apart():
 
 
 def test_crossing_pairs_of_the_source_may_cross():
-    source = '<bx id="1"/>a <g id="2">b <ex id="1"/>c</g>'
+    source = '<bx id="1"/>a <g id="2">b<ex id="1"/> c</g>'
     assert projected(source, "x y z", [(0, 0), (1, 1), (2, 2)]) == (
-        '<bx id="1"/>x <g id="2">y <ex id="1"/>z</g>'
+        '<bx id="1"/>x <g id="2">y<ex id="1"/> z</g>'
     )
 
 

@@ -181,16 +181,16 @@ def notices(tmp_path, name):
 def test_a_run_says_what_it_passes_on(corpus, tmp_path):
     told = runs.run_well_here(*corpus, "--output", "kept", cwd=tmp_path)
     assert notices(tmp_path, "kept") == [
-        "en: C1 control characters (U+0080 to U+009F), usually from text in another encoding, "
+        "de: C1 control characters (U+0080 to U+009F), usually from text in another encoding, "
         "are kept in 1 of 400 targets; --c1_controls mend reads them as windows-1252, reject "
         "rejects the pairs [c1_controls]",
-        "en: C1 control characters (U+0080 to U+009F), usually from text in another encoding, "
+        "mt: C1 control characters (U+0080 to U+009F), usually from text in another encoding, "
         "are kept in 1 of 400 translations; --c1_controls mend reads them as windows-1252, reject "
         "rejects the pairs [c1_controls]",
-        "en: HTML entities such as &#39; are kept in 3 of 400 translations; --html_entities decode "
+        "mt: HTML entities such as &#39; are kept in 3 of 400 translations; --html_entities decode "
         "turns them into characters, reject rejects the pairs [html_entities]",
     ]
-    assert "notice: en: HTML entities such as &#39; are kept in 3 of 400 translations" in told
+    assert "notice: mt: HTML entities such as &#39; are kept in 3 of 400 translations" in told
     mend = ("--html_entities", "decode", "--c1_controls", "mend")
     runs.run_well_here(*corpus, *mend, "--output", "mended", cwd=tmp_path)
     assert notices(tmp_path, "mended") == []

@@ -136,6 +136,6 @@ def test_no_reader_splits_text_by_other_rules_than_bytes():
     ]
     assert len(sources) > 8
     for source in sources:
-        code = source.read_text(encoding="utf-8")
+        code = source.read_text(encoding="utf-8").replace("archive.open(", "")  # bytes of a zip
         for wrong in ("splitlines(", "TextIOWrapper", "newline=", ".open("):
             assert wrong not in code, source

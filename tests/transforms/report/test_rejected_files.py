@@ -93,10 +93,22 @@ def test_pairs_out_of_documents_are_counted_and_not_their_lines(kept, said):
 
 
 def test_of_many_bad_files_some_are_named_and_the_rest_counted():
-    files = plan(*((f"f{number}", 1, 1) for number in range(30)))
-    found = rejection_notices(files, sums(*((n, "too_long", 1) for n in range(30))))
+    parts = [(f"f{number}", line, rows) for number in range(30) for line, rows in ((1, 1), (2, 9))]
+    found = rejection_notices(
+        plan(*parts), sums(*((2 * n, "too_long", 1) for n in range(30)), units=60)
+    )
     assert len(found) == 21
     assert found[-1].startswith("10 more files")
+
+
+def test_many_files_rejected_for_one_reason_are_one_notice():
+    files = plan(*((f"f{number}", 1, 2) for number in range(30)))
+    reasons = [(n, "too_long" if n % 5 else "empty_source", 2) for n in range(30)]
+    found = rejection_notices(files, sums(*reasons))
+    assert found == [
+        "f0 and 5 other files: 12 of 12 pairs were rejected, 12 as empty_source",
+        "f1 and 23 other files: 48 of 48 pairs were rejected, 48 as too_long",
+    ]
 
 
 def test_an_empty_sample_says_why_without_carrying_the_texts():

@@ -1,4 +1,6 @@
+import bz2
 import gzip
+import lzma
 import tracemalloc
 import zlib
 
@@ -173,3 +175,48 @@ def test_a_zstd_window_beyond_128_mib_is_refused_with_its_own_reason():
     error = refused(packer.compress(b"x" * 10_000) + packer.flush(), "zstd")
     assert error.code == "zstd_window"
     assert "--long" in error.message
+
+
+PACKED = {"xz": lzma.compress, "bzip2": bz2.compress}
+
+
+@pytest.mark.parametrize("kind", PACKED)
+@pytest.mark.parametrize("chunk", [1, 511, 1 << 20])
+def test_xz_and_bzip2_give_the_text_of_all_streams_whatever_the_chunks(kind, chunk):
+    parts = [TEXT[:100], b"", TEXT[100:90_000]]
+    packed = b"".join(map(PACKED[kind], parts))
+    assert unpack(packed, kind, chunk=chunk) == TEXT[:90_000]
+
+
+@pytest.mark.parametrize("kind", PACKED)
+@pytest.mark.parametrize("chunk", [1, 500, 1 << 20])
+def test_zeros_between_streams_and_at_the_end_are_padding(kind, chunk):
+    packed = PACKED[kind](TEXT[:5_000])
+    padding = b"\0" * 1_500
+    assert unpack(packed + padding + packed + padding, kind, chunk=chunk) == TEXT[:5_000] * 2
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_xz_and_bzip2_that_are_cut_damaged_or_something_else_are_refused(kind):
+    packed = PACKED[kind](TEXT)
+    for kept in (0, 1, 9, len(packed) // 2, len(packed) - 1):
+        assert refused(packed[:kept], kind).code == f"{kind}_truncated"
+    assert refused(packed + packed[:-3], kind).code == f"{kind}_truncated"
+    middle = len(packed) // 2
+    bad = packed[:middle] + bytes(byte ^ 0xFF for byte in packed[middle : middle + 40])
+    assert refused(bad + packed[middle + 40 :], kind).code == f"{kind}_corrupt"
+    for other in (b"plain text\n" * 3, packed + b"junk" * 9, b"\0" * 3 + packed):
+        assert refused(other, kind).code == f"{kind}_corrupt"
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_xz_and_bzip2_cannot_expand_without_limit(kind):
+    packed = PACKED[kind](b"\0" * (50 << 20))
+    assert refused(packed, kind).code == "expansion_limit"
+    chunks = (packed[start : start + (1 << 20)] for start in range(0, len(packed), 1 << 20))
+    tracemalloc.start()
+    limits = ReadLimits(max_expansion=1 << 20)
+    total = sum(map(len, decompress(chunks, kind, "a.x", limits)))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (total, peak < 20 << 20) == (50 << 20, True)

@@ -133,16 +133,16 @@ def test_other_files_are_not_in_the_way(tmp_path):
 def test_a_fit_is_stopped_by_rejects_of_others(tmp_path):
     files.write_bytes(str(tmp_path / "rejects" / "x"), b"mine")
     with pytest.raises(ConfigError, match="already has rejects/x,"):
-        claim(str(tmp_path), plan(job="fit"))
+        claim(str(tmp_path), plan(writes_rows=False))
 
 
 def test_a_fit_is_stopped_by_a_model_but_not_by_a_readme(tmp_path):
     (tmp_path / "README.md").write_text("mine\n")
     (tmp_path / "about.json").write_text("{}")
     with pytest.raises(ConfigError, match=r"already has about.json"):
-        claim(str(tmp_path), plan(job="fit"))
+        claim(str(tmp_path), plan(writes_rows=False))
     (tmp_path / "about.json").unlink()
-    claim(str(tmp_path), plan(job="fit"))
+    claim(str(tmp_path), plan(writes_rows=False))
 
 
 @pytest.mark.parametrize("broken", [b"", b'{"job": "al'])

@@ -69,6 +69,7 @@ class Dictionary:
 
 
 def boxes_of(found):
+    """Return the phrases of each row as (source start, end, target start, end)."""
     return [
         [tuple(box.values())[:4] for box in boxes] for boxes in found.table["phrases"].to_pylist()
     ]

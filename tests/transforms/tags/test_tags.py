@@ -4,7 +4,6 @@ from collections import Counter
 import numpy as np
 import pyarrow as pa
 import pytest
-import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -119,6 +118,7 @@ def crowded_pairs(draw):
 
 configs = st.builds(
     TagConfig,
+    phrase_pairs=st.just("all"),
     max_tags=st.integers(1, 9),
     tag_share=st.sampled_from([0.3, 0.9, 1.0]),
     nesting=st.sampled_from(["proper", "free"]),
@@ -129,19 +129,15 @@ configs = st.builds(
 )
 
 
-UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
-
-
 def fewest_words(pair, kind="words"):
+    """Return the words of the side with fewer, by which the number of tags is limited."""
     counts = []
     for side in ("source", "target"):
         text = pa.array([pair[side]])
-        between_spaces = int(spaced_word_counts(text)[0])
-        words = int(word_counts(text, pair[f"{side}_lang"])[0])
         if kind == "whitespace":
-            counts.append(between_spaces)
+            counts.append(int(spaced_word_counts(text)[0]))
         else:
-            counts.append(words if UNSPACED.search(pair[side]) else min(words, between_spaces))
+            counts.append(int(word_counts(text, pair[f"{side}_lang"])[0]))
     return min(counts)
 
 
@@ -251,10 +247,11 @@ def test_the_number_of_tags_is_uniform_below_the_share():
     assert all(abs(count - 600) < 5 * math.sqrt(600) for count in counts.values())
 
 
-def test_every_number_and_every_phrase_pair_is_as_likely():
+def test_every_number_and_without_judgement_every_phrase_pair_is_as_likely():
     links = [(0, 1), (1, 0), (2, 2), (3, 3)]
     table = table_of([("a b c d", "e f g h")] * 2000, [links] * 2000)
-    rows, _ = inject_tags(table, TagConfig(mix=INFINITE, tag_share=0.4))
+    config = TagConfig(mix=INFINITE, tag_share=0.4, phrase_pairs="all")
+    rows, _ = inject_tags(table, config)
     drawn = [tag for (tag,) in rows["tags"].to_pylist()]
     spans = Counter((tag["source_start"] // 2, tag["source_end"] // 2 + 1) for tag in drawn)
     phrases = table["phrases"][0].as_py()
@@ -369,7 +366,8 @@ def test_a_word_linked_to_a_mark_is_no_place_for_a_tag():
     assert inject_tags(table, TagConfig(mix=INFINITE))[1].tolist() == [True]
     turned = table_of([("f ! g h i", "a b c d e")], [[(1, 1)]])
     assert inject_tags(turned, TagConfig(mix=INFINITE))[1].tolist() == [True]
-    rows, _ = inject_tags(turned, TagConfig(mix=INFINITE, punctuation_tags=True))
+    config = TagConfig(mix=INFINITE, punctuation_tags=True, phrase_pairs="all")
+    rows, _ = inject_tags(turned, config)
     assert [len(row) for row in rows["tags"].to_pylist()] == [1]
 
 
@@ -418,7 +416,7 @@ def test_real_pairs_are_tagged_and_stripped(shared_data):
     pairs = [tuple(line.split(" ||| ")) for line in lines]
     links = [[tuple(map(int, link.split("-"))) for link in line.split()] for line in links]
     table = table_of(pairs, links, tokens="whitespace")
-    config = TagConfig(mix=INFINITE, words="whitespace")
+    config = TagConfig(mix=INFINITE, words="whitespace", phrase_pairs="all")
     rows, without = inject_tags(table, config)
     originals = {row["id"]: row for row in table.to_pylist()}
     assert without.sum() < 40

@@ -62,8 +62,8 @@ def digests(pairs: pa.Table | pa.RecordBatch, *, masked: bool) -> np.ndarray:
         pairs: With the texts and languages of `transforms.schemas.PAIRS`; no text is null.
         masked: Whether addresses and numbers are ignored.
     """
-    found = b"".join(xxhash.xxh3_128_digest(form) for form in masked_forms(pairs, masked=masked))
-    return np.frombuffer(found, ">u8").astype(np.uint64).reshape(-1, 2).T.copy()
+    joined = b"".join(xxhash.xxh3_128_digest(form) for form in masked_forms(pairs, masked=masked))
+    return np.frombuffer(joined, ">u8").astype(np.uint64).reshape(-1, 2).T.copy()
 
 
 def divide(batches: Iterable[pa.RecordBatch], division: Division) -> Iterator[tuple[int, pa.Table]]:
@@ -87,8 +87,8 @@ def _divided(held: list[np.ndarray], division: Division) -> Iterator[tuple[int, 
     shards, high, low = np.concatenate(held, axis=1)
     parts = shards * np.uint64(division.parts) + low % np.uint64(division.parts)
     order = np.argsort(parts, kind="stable")
-    found, begins = np.unique(parts[order], return_index=True)
-    for part, rows in zip(found.tolist(), np.split(order, begins[1:]), strict=True):
+    partitions, begins = np.unique(parts[order], return_index=True)
+    for part, rows in zip(partitions.tolist(), np.split(order, begins[1:]), strict=True):
         yield int(part), pa.table({"high": high[rows], "low": low[rows]}, schema=DIGESTS)
 
 
@@ -120,13 +120,13 @@ def reject(rows: pa.Table, shard: int, division: Division, written: frozenset[in
     """
     open_rows = np.flatnonzero(rows.column("reason").is_null().to_numpy())
     own = digests(rows.take(pa.array(open_rows)), masked=division.masked)
-    found = np.zeros(len(open_rows), np.bool_)
+    are_known = np.zeros(len(open_rows), np.bool_)
     for number in range(division.parts):
         part = shard * division.parts + number
         if part in written:
             some = np.flatnonzero(own[1] % np.uint64(division.parts) == number)
-            found[some] = _are_among(own[:, some], _read(division.path(part)))
-    places = open_rows[found]
+            are_known[some] = _are_among(own[:, some], _read(division.path(part)))
+    places = open_rows[are_known]
     return with_reason(rows, places, Reject.IN_EARLIER_CORPUS, [None] * len(places))
 
 
@@ -147,6 +147,6 @@ def _are_among(own: np.ndarray, known: np.ndarray) -> np.ndarray:
     same[1:] = (both[:, order][:, 1:] == both[:, order][:, :-1]).all(axis=0)
     starts = np.flatnonzero(~same)
     lead = np.repeat(order[starts], np.diff(np.append(starts, len(order))))
-    found = np.zeros(len(order), np.bool_)
-    found[order] = lead < known.shape[1]
-    return found[known.shape[1] :]
+    known_in_order = np.zeros(len(order), np.bool_)
+    known_in_order[order] = lead < known.shape[1]
+    return known_in_order[known.shape[1] :]

@@ -174,8 +174,8 @@ def key_tables(keys: np.ndarray, shard: int, partitions: int) -> dict[int, pa.Ta
         KEYS rows by partition. A key that several pairs of the shard have occurs twice, because
         it is known to be a bucket.
     """
-    found, times = np.unique(keys[keys != 0], return_counts=True)
-    every = np.sort(np.concatenate([found, found[times > 1]]))
+    distinct, times = np.unique(keys[keys != 0], return_counts=True)
+    every = np.sort(np.concatenate([distinct, distinct[times > 1]]))
     return _divided(pa.table({"key": every}), every, partitions, shard)
 
 
@@ -205,9 +205,9 @@ def repeated_keys(tables: list[pa.Table]) -> dict[int, pa.Table]:
     common[1:] |= same
     common[:-1] |= same
     common[1:] &= ~(same & (shards[1:] == shards[:-1]))
-    found = pa.table({"key": keys[common], "shard": shards[common]}, schema=KEYS)
+    repeated = pa.table({"key": keys[common], "shard": shards[common]}, schema=KEYS)
     return {
-        shard: found.filter(pc.equal(found.column("shard"), shard))
+        shard: repeated.filter(pc.equal(repeated.column("shard"), shard))
         for shard in np.unique(shards[common]).tolist()
     }
 
@@ -277,9 +277,9 @@ def copies_of(rows: pa.Table, leaders: pa.Table, threshold: float) -> pa.Table:
     ends = np.searchsorted(heads, keys, side="right").astype(np.int64)
     ends = np.minimum(ends, _own_places(rows, leaders, ends))
     least = least_equal(threshold)
-    found = minhash.first_alike(_codes(rows), _codes(leaders), begins, ends, least)
-    alike = np.flatnonzero(found >= 0)
-    better = leaders.select(PLACE).take(pa.array(found[alike]))
+    leader_of = minhash.first_alike(_codes(rows), _codes(leaders), begins, ends, least)
+    alike = np.flatnonzero(leader_of >= 0)
+    better = leaders.select(PLACE).take(pa.array(leader_of[alike]))
     copies = rows.select(["row", "shard"]).take(pa.array(alike))
     for name in PLACE:
         copies = copies.append_column(COPIES.field(name), better.column(name))

@@ -87,7 +87,7 @@ def _group(
         point, width = decode(data, stop, end)
         if not properties[point] & DIGIT:
             break
-        value = point - _zero_of(point, properties)
+        value = point - zero_of(point, properties)
         digits[value] += 1
         digest = (digest ^ np.uint64(value + 48)) * PRIME
         if value != 0:
@@ -144,7 +144,7 @@ def _parts_groups(point: Integer) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)
-def _zero_of(point: Integer, properties: np.ndarray) -> Integer:
+def zero_of(point: Integer, properties: np.ndarray) -> Integer:
     """Return the code point of zero in a digit's set of decimal digits.
 
     A set is contiguous, from 0 to 9 (Unicode Standard, 4.6); several sets may be adjacent, such as

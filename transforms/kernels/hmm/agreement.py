@@ -13,10 +13,12 @@ import numpy as np
 
 from pairweave.transforms.kernels.hmm.emissions import LEAST, Lexicon, emissions
 from pairweave.transforms.kernels.hmm.hmm import (
+    JumpCounts,
     best_path,
     independent_posteriors,
     lay_out,
     posteriors,
+    rows_of,
     sum_of,
 )
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
@@ -35,6 +37,9 @@ class Model(NamedTuple):
         target_words: Statistics of the target words.
         lexicon: The lexicon.
         jumps: Weights of jumps, float32 ``[direction, distance]``; ``[0, 0]`` for Model 1.
+        source_factors: Factors of the weights of forward jumps after each source word, then after
+            an unseen one and at the begin of the side, float32 ``[source word + 2, bucket]``.
+        target_factors: The same of reverse jumps after each target word.
         p_null: Probability that a word has no partner.
     """
 
@@ -42,6 +47,8 @@ class Model(NamedTuple):
     target_words: Words
     lexicon: Lexicon
     jumps: np.ndarray
+    source_factors: np.ndarray
+    target_factors: np.ndarray
     p_null: float
 
 
@@ -53,12 +60,17 @@ class Counts(NamedTuple):
         null_target: Target words without a partner, in the same units, int64 ``[target word]``.
         null_source: Source words without a partner, in the same units, int64 ``[source word]``.
         jumps: Jumps, float64 ``[direction, distance]``.
+        after_source: Forward jumps after each source word, in the same units, int64
+            ``[source word + 2, bucket]``, in the rows of `Model`.
+        after_target: Reverse jumps after each target word, likewise.
     """
 
     links: np.ndarray
     null_target: np.ndarray
     null_source: np.ndarray
     jumps: np.ndarray
+    after_source: np.ndarray
+    after_target: np.ndarray
 
 
 @numba.njit(nogil=True, cache=True)
@@ -66,6 +78,13 @@ def in_window(values: np.ndarray, low: np.ndarray, word: int, state: int) -> np.
     """Return a value of a windowed matrix; 0 outside the window."""
     at = state - low[word]
     return values[word, at] if 0 <= at < values.shape[1] else np.float32(0.0)
+
+
+@numba.njit(nogil=True, cache=True)
+def position_rows(side: Side, pair: int, width: int, factors: np.ndarray) -> np.ndarray:
+    """Return the row of ``factors`` of each position on one side of a pair (`hmm.rows_of`)."""
+    numbers = side.words[side.offsets[pair] : side.offsets[pair + 1]]
+    return rows_of(numbers, width, len(factors) - 2)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -85,8 +104,10 @@ def expect(
     Returns:
         The logarithms of the likelihoods, forward and reverse.
     """
-    source_words, target_words, lexicon, jumps, p_null = model
-    counts, null_target_counts, null_source_counts, jump_counts = expected
+    source_words, target_words, lexicon, jumps, source_factors, target_factors, p_null = model
+    counts, null_target_counts, null_source_counts, jump_counts, after_source, after_target = (
+        expected
+    )
     heads = np.full(len(target_words.mass), -1, dtype=np.int32)
     stem_heads = np.full(len(target_words.stem_mass), -1, dtype=np.int32)
     log_forward = 0.0
@@ -102,11 +123,15 @@ def expect(
         p_forward = np.empty_like(forward)
         p_reverse = np.empty_like(reverse)
         if len(jumps) > 0:
-            layout = lay_out(jumps[0], forward.shape[1], p_null)
-            log_forward += posteriors(forward, low, null, layout, p_null, p_forward, jump_counts[0])
-            layout = lay_out(jumps[1], reverse.shape[1], p_null)
+            rows = position_rows(source, pair, forward.shape[1], source_factors)
+            layout = lay_out(jumps[0], source_factors, rows, p_null)
+            counted = JumpCounts(jump_counts[0], after_source, rows)
+            log_forward += posteriors(forward, low, null, layout, p_null, p_forward, counted)
+            rows = position_rows(target, pair, reverse.shape[1], target_factors)
+            layout = lay_out(jumps[1], target_factors, rows, p_null)
+            counted = JumpCounts(jump_counts[1], after_target, rows)
             log_reverse += posteriors(
-                reverse, back_low, back_null, layout, p_null, p_reverse, jump_counts[1]
+                reverse, back_low, back_null, layout, p_null, p_reverse, counted
             )
         else:
             log_forward += independent_posteriors(forward, null, p_null, p_forward)
@@ -119,7 +144,10 @@ def expect(
                 if entry >= 0:
                     word = back_low[state] + at
                     both = p_reverse[state, at] * in_window(p_forward, low, word, state)
-                    counts[entry] += np.int64(both * FIXED_POINT)
+                    share = np.int64(both * FIXED_POINT)
+                    # Nearly all are 0, and the memory of the counts is not near.
+                    if share > 0:
+                        counts[entry] += share
             number = source.words[source.offsets[pair] + state]
             if number >= 0 and rest > 0.0:
                 null_source_counts[number] += np.int64(rest * FIXED_POINT)
@@ -148,13 +176,15 @@ def other_odds(other: np.ndarray, other_low: np.ndarray, low: np.ndarray, width:
     """
     one = np.float32(1.0)
     odds = np.full((len(low), width), DOUBT / (one + DOUBT), dtype=np.float32)
+    row = np.empty(other.shape[1], dtype=np.float32)
     for state in range(other.shape[0]):
         for at in range(other.shape[1]):
-            word = other_low[state] + at
-            seen = state - low[word]
+            row[at] = (other[state, at] + DOUBT) / (one - other[state, at] + DOUBT)
+        first = other_low[state]
+        for at in range(other.shape[1]):
+            seen = state - low[first + at]
             if 0 <= seen < width:
-                chance = other[state, at]
-                odds[word, seen] = (chance + DOUBT) / (one - chance + DOUBT)
+                odds[first + at, seen] = row[at]
     return odds
 
 
@@ -225,11 +255,12 @@ def align_pairs(
         For each direction: the start of each pair's links (int32), their source and target words
         (int16), sorted, and their posteriors (float32).
     """
-    source_words, target_words, lexicon, jumps, p_null = model
+    source_words, target_words, lexicon, jumps, source_factors, target_factors, p_null = model
     pairs = len(source.offsets) - 1
     heads = np.full(len(target_words.mass), -1, dtype=np.int32)
     stem_heads = np.full(len(target_words.stem_mass), -1, dtype=np.int32)
     none = np.empty(0, dtype=np.float64)
+    nothing = np.empty((0, 0), dtype=np.int64)
     begins = np.zeros((2, pairs + 1), dtype=np.int32)
     room = 1024
     ends = np.empty((2, 2, room), dtype=np.int16)
@@ -244,10 +275,15 @@ def align_pairs(
             )
             p_forward = np.empty_like(forward)
             p_reverse = np.empty_like(reverse)
-            layout = lay_out(jumps[0], forward.shape[1], p_null)
-            back_layout = lay_out(jumps[1], reverse.shape[1], p_null)
-            posteriors(forward, low, null, layout, p_null, p_forward, none)
-            posteriors(reverse, back_low, back_null, back_layout, p_null, p_reverse, none)
+            rows = position_rows(source, pair, forward.shape[1], source_factors)
+            layout = lay_out(jumps[0], source_factors, rows, p_null)
+            posteriors(
+                forward, low, null, layout, p_null, p_forward, JumpCounts(none, nothing, rows)
+            )
+            rows = position_rows(target, pair, reverse.shape[1], target_factors)
+            back_layout = lay_out(jumps[1], target_factors, rows, p_null)
+            uncounted = JumpCounts(none, nothing, rows)
+            posteriors(reverse, back_low, back_null, back_layout, p_null, p_reverse, uncounted)
             # At most 1 / threshold states of a word reach the threshold.
             need = max(used[0], used[1]) + max(words, states) * (np.int64(1.0 / threshold) + 1)
             if need > room:

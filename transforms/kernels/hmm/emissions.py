@@ -153,6 +153,43 @@ def find_row(
 
 
 @numba.njit(nogil=True, cache=True)
+def find_others(
+    offsets: np.ndarray,
+    columns: np.ndarray,
+    row: int,
+    numbers: np.ndarray,
+    heads: np.ndarray,
+    following: np.ndarray,
+    known: np.ndarray,
+    entries: np.ndarray,
+) -> None:
+    """Find a row's entries for the places that are not known: in training, few or none.
+
+    Args:
+        offsets: As in `find_row`, like all up to ``following``.
+        columns: Columns of the lexicon.
+        row: The row, or -1 for none.
+        numbers: Columns by place.
+        heads: From `chain` of ``numbers``.
+        following: From `chain` of ``numbers``.
+        known: Negative where an entry is wanted, int64 ``[place]``.
+        entries: Receives the entries of the wanted places, -1 for none, int64 ``[place]``; the
+            others keep any value.
+    """
+    wanted = 0
+    for place in range(len(numbers)):
+        wanted += known[place] < 0
+    if row >= 0 and offsets[row + 1] - offsets[row] > LONG_ROW * wanted:
+        for place in range(len(numbers)):
+            if known[place] < 0:
+                entries[place] = -1
+                if numbers[place] >= 0:
+                    entries[place] = find_entry(offsets, columns, row, numbers[place])
+        return
+    find_row(offsets, columns, row, numbers, heads, following, entries)
+
+
+@numba.njit(nogil=True, cache=True)
 def window(words: int, states: int) -> tuple[int, np.ndarray]:
     """Return the width of the windows and the first state of each word's, int32 ``[word]``.
 
@@ -296,19 +333,34 @@ def emissions(
     letter_count, letter_counts = ours.letter_count, theirs.letter_count
     for i in range(states):
         find_row(row_offsets, columns, word[i], other_words, heads, following, found)
-        find_row(stem_offsets, stem_columns, stem[i], stems, stem_heads, stem_following, stem_found)
+        find_others(
+            stem_offsets,
+            stem_columns,
+            stem[i],
+            stems,
+            stem_heads,
+            stem_following,
+            found,
+            stem_found,
+        )
+        # Items of arrays are read once: the compiler cannot know that no loop below writes them.
+        our_weight, our_share, our_unigram = weight[i], share[i], unigram[i]
+        our_letters, our_letter_count = letters[i], max(letter_count[i], 1)
         for j in range(words):
-            count[j] = stem_counts[stem_found[j]] if stem_found[j] >= 0 else none
+            known = found[j] >= 0 or stem_found[j] < 0
+            count[j] = none if known else stem_counts[stem_found[j]]
         for j in range(words):
-            ahead[j] = back_off(weight[i], count[j], none, shares[j], unigrams[j])
-            back[j] = back_off(weights[j], count[j], none, share[i], unigram[i])
+            ahead[j] = back_off(our_weight, count[j], none, shares[j], unigrams[j])
+        for j in range(words):
+            back[j] = back_off(weights[j], count[j], none, our_share, our_unigram)
         for j in range(words):
             if found[j] >= 0:
                 ahead[j] = probabilities[found[j], 0]
                 back[j] = probabilities[found[j], 1]
                 continue
-            common = letters[i] & other_letters[j]
-            if common == 0 or 3 * count_bits(common) < 2 * max(letter_count[i], letter_counts[j]):
+            # One branch, which is nearly always taken. Words whose letters are ignored have none.
+            common = count_bits(our_letters & other_letters[j])
+            if 3 * common < 2 * max(our_letter_count, letter_counts[j]):
                 continue
             s = ours.start + i
             t = theirs.start + j
@@ -324,15 +376,21 @@ def emissions(
                 )
             )
             if near > none:
-                ahead[j] = back_off(weight[i], count[j], near, shares[j], unigrams[j])
-                back[j] = back_off(weights[j], count[j], near, share[i], unigram[i])
-        for j in range(words):
-            at = i - low[j]
-            if 0 <= at < width:
-                forward[j, at] = ahead[j] + LEAST
+                ahead[j] = back_off(our_weight, count[j], near, shares[j], unigrams[j])
+                back[j] = back_off(weights[j], count[j], near, our_share, our_unigram)
+        if width == states:
+            for j in range(words):
+                forward[j, i] = ahead[j] + LEAST
+        else:
+            for j in range(words):
+                at = i - low[j]
+                if 0 <= at < width:
+                    forward[j, at] = ahead[j] + LEAST
+        first = back_low[i]
         for at in range(back_width):
-            reverse[i, at] = back[back_low[i] + at] + LEAST
-            entries[i, at] = found[back_low[i] + at]
+            reverse[i, at] = back[first + at] + LEAST
+        for at in range(back_width):
+            entries[i, at] = found[first + at]
     for j in range(words):
         if theirs.word[j] >= 0:
             heads[theirs.word[j]] = -1

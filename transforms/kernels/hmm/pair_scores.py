@@ -3,9 +3,9 @@
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.hmm.agreement import Model, in_window
+from pairweave.transforms.kernels.hmm.agreement import Model, in_window, position_rows
 from pairweave.transforms.kernels.hmm.emissions import emissions
-from pairweave.transforms.kernels.hmm.hmm import lay_out, posteriors
+from pairweave.transforms.kernels.hmm.hmm import JumpCounts, lay_out, posteriors
 from pairweave.transforms.kernels.hmm.sides import Side, tokens_of
 from pairweave.transforms.kernels.integers import Integer
 
@@ -45,11 +45,12 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
 
         A pair with an empty side has 0 in every column.
     """
-    source_words, target_words, lexicon, jumps, p_null = model
+    source_words, target_words, lexicon, jumps, source_factors, target_factors, p_null = model
     pairs = len(source.offsets) - 1
     heads = np.full(len(target_words.mass), -1, dtype=np.int32)
     stem_heads = np.full(len(target_words.stem_mass), -1, dtype=np.int32)
     none = np.empty(0, dtype=np.float64)
+    nothing = np.empty((0, 0), dtype=np.int64)
     scores = np.zeros((2, COLUMNS, pairs), dtype=np.float32)
     for pair in range(pairs):
         states = source.offsets[pair + 1] - source.offsets[pair]
@@ -61,10 +62,14 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
         )
         p_forward = np.empty_like(forward)
         p_reverse = np.empty_like(reverse)
-        layout = lay_out(jumps[0], forward.shape[1], p_null)
-        back_layout = lay_out(jumps[1], reverse.shape[1], p_null)
-        likely = posteriors(forward, low, null, layout, p_null, p_forward, none)
-        back_likely = posteriors(reverse, back_low, back_null, back_layout, p_null, p_reverse, none)
+        rows = position_rows(source, pair, forward.shape[1], source_factors)
+        layout = lay_out(jumps[0], source_factors, rows, p_null)
+        uncounted = JumpCounts(none, nothing, rows)
+        likely = posteriors(forward, low, null, layout, p_null, p_forward, uncounted)
+        rows = position_rows(target, pair, reverse.shape[1], target_factors)
+        layout = lay_out(jumps[1], target_factors, rows, p_null)
+        uncounted = JumpCounts(none, nothing, rows)
+        back_likely = posteriors(reverse, back_low, back_null, layout, p_null, p_reverse, uncounted)
         covered = np.zeros(words, dtype=np.float32)
         back_covered = np.zeros(states, dtype=np.float32)
         partner = np.zeros(words, dtype=np.int64)

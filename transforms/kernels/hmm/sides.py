@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-STEM_PRIOR = np.float32(0.3)
-"""Pseudo-count of spelling and frequency in the back-off (results are flat from 0.3 to 3)."""
+STEM_PRIOR = np.float32(3.0)
+"""Pseudo-count of spelling and frequency in the back-off (0.3: 0.3 AER worse, 1: 0.2)."""
 
 
 class Words(NamedTuple):

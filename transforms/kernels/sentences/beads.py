@@ -6,7 +6,8 @@ once. It leads through positions ``(source, target)``: the numbers of sentences 
 them. A band restricts the positions of each row.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numba
@@ -22,8 +23,16 @@ BLOCK_ROWS = 256
 """Rows that a kernel works through at a time. Between two blocks Python runs, so that signals are
 taken up and progress can be shown; with bands as wide as allowed, a block takes under a second."""
 
+SCORES_HELD = 1 << 19
+"""Scores of beads that a search holds at a time, 4 MiB: few enough for a processor's cache, so many
+that calling the kernels costs little beside their work."""
+
 Told = Callable[[int, int], None]
 """Is called after each block with the number of rows done and of all rows."""
+
+ForRows = Callable[[int, int, np.ndarray], None]
+"""Is called with the first of some rows, the row after their last, and the scores of the beads that
+end in them, float64 ``[position, kind]``: the positions of these rows, one row behind the other."""
 
 
 class Kinds(NamedTuple):
@@ -126,29 +135,74 @@ def prior(
     return kinds.log_priors[kind] - cost
 
 
-class Search(NamedTuple):
-    """The state of a search that goes through a band row by row.
+@numba.njit(nogil=True, cache=True)
+def score_priors(
+    band: Band,
+    kinds: Kinds,
+    document: Document,
+    weights: Weights,
+    first: int,
+    last: int,
+    scores: np.ndarray,
+) -> None:
+    """Score the beads of some rows by `prior` alone.
 
-    Attributes:
-        scores: Space for the scores of the beads that end in a row, float64
-            ``[position of the row, kind]``.
-        best: Scores of the best paths of the last rows, as in `advance`.
-        back: The last bead of the best path to each position, as in `advance`.
+    Args:
+        band: The positions.
+        kinds: The kinds of beads.
+        document: The document.
+        weights: Weights of the ends of paragraphs.
+        first: The first row.
+        last: The row after the last.
+        scores: Receives the scores, as in `ForRows`.
     """
+    at = 0
+    for row in range(first, last):
+        for position in range(band.low[row], band.high[row]):
+            for kind in range(len(kinds.sources)):
+                scores[at, kind] = prior(row, position, kind, kinds, document, weights)
+            at += 1
 
-    scores: np.ndarray
-    best: np.ndarray
-    back: np.ndarray
+
+def best_beads(
+    band: Band, kinds: Kinds, scorers: Sequence[ForRows], told: Told | None = None
+) -> np.ndarray:
+    """Find the best path through a band.
+
+    Args:
+        band: The positions.
+        kinds: The kinds of beads.
+        scorers: What scores the beads of some rows, in this order: the first one writes their
+            scores, the others add to them.
+        told: Is told of each block of rows when it is done.
+
+    Returns:
+        The last bead of the best path to each position of the band, uint8 ``[position]``.
+    """
+    best = np.full((int(kinds.sources.max()) + 1, widest_row(band)), NO_PATH)
+    back = np.empty(int(band.begins[-1]), dtype=np.uint8)
+    search(band, kinds, [*scorers, partial(advance, band, kinds, best, back)], told)
+    return back
 
 
-def begin_search(band: Band, kinds: Kinds) -> Search:
-    """Return the state of a search before its first row."""
-    widest = widest_row(band)
-    return Search(
-        np.empty((widest, len(kinds.sources))),
-        np.full((int(kinds.sources.max()) + 1, widest), NO_PATH),
-        np.empty(int(band.begins[-1]), dtype=np.uint8),
-    )
+def search(band: Band, kinds: Kinds, stages: Sequence[ForRows], told: Told | None = None) -> None:
+    """Take the rows of a band through some stages, a few rows at a time.
+
+    Args:
+        band: The positions.
+        kinds: The kinds of beads.
+        stages: What scores the beads of these rows, and what continues the paths through them.
+        told: Is told of each block of rows when it is done.
+    """
+    most = max(SCORES_HELD // len(kinds.sources), widest_row(band))
+    scores = np.empty((min(most, int(band.begins[-1])), len(kinds.sources)))
+    for first, end in blocks(0, len(band.low), told):
+        while first < end:
+            last = int(np.searchsorted(band.begins, band.begins[first] + most, side="right")) - 1
+            last = min(last, end)
+            for stage in stages:
+                stage(first, last, scores)
+            first = last
 
 
 def blocks(begin: int, end: int, told: Told | None = None) -> Iterator[tuple[int, int]]:
@@ -179,43 +233,52 @@ def widest_row(band: Band) -> int:
 
 @numba.njit(nogil=True, cache=True)
 def advance(
-    row: int, band: Band, kinds: Kinds, scores: np.ndarray, best: np.ndarray, back: np.ndarray
+    band: Band,
+    kinds: Kinds,
+    best: np.ndarray,
+    back: np.ndarray,
+    first: int,
+    last: int,
+    scores: np.ndarray,
 ) -> None:
-    """Find the best path to each position of a row; among equals, the first kind of bead.
+    """Find the best path to each position of some rows; among equals, the first kind of bead.
 
     Args:
-        row: The row; those before it are done.
         band: The positions.
         kinds: The kinds of beads.
-        scores: Score of each kind of bead that ends at each position of the row, float64
-            ``[position of the row, kind]``.
         best: Scores of the best paths of the last rows, as a ring buffer, float64
-            ``[rows kept, widest row]``; this row is written.
-        back: The last bead of the best path to each position, uint8 ``[position]``; this row is
+            ``[rows kept, widest row]``; these rows are written.
+        back: The last bead of the best path to each position, uint8 ``[position]``; these rows are
             written.
+        first: The first row; those before it are done.
+        last: The row after the last.
+        scores: Score of each kind of bead that ends at each position of these rows, as in
+            `ForRows`.
     """
     kept = best.shape[0]
-    low = band.low[row]
-    begin = band.begins[row]
-    for position in range(low, band.high[row]):
-        found = NO_PATH
-        last = NO_BEAD
-        if row == 0 and position == 0:
-            found = 0.0
-        for kind in range(len(kinds.sources)):
-            before = row - kinds.sources[kind]
-            at = position - kinds.targets[kind]
-            if before < 0 or at < band.low[before] or at >= band.high[before]:
-                continue
-            score = best[before % kept, at - band.low[before]]
-            if score <= NO_PATH:
-                continue
-            score += scores[position - low, kind]
-            if score > found:
-                found = score
-                last = kind
-        best[row % kept, position - low] = found
-        back[begin + position - low] = last
+    begin = band.begins[first]
+    for row in range(first, last):
+        low = band.low[row]
+        place = band.begins[row] - low
+        for position in range(low, band.high[row]):
+            highest = NO_PATH
+            last_kind = NO_BEAD
+            if row == 0 and position == 0:
+                highest = 0.0
+            for kind in range(len(kinds.sources)):
+                before = row - kinds.sources[kind]
+                at = position - kinds.targets[kind]
+                if before < 0 or at < band.low[before] or at >= band.high[before]:
+                    continue
+                score = best[before % kept, at - band.low[before]]
+                if score <= NO_PATH:
+                    continue
+                score += scores[place + position - begin, kind]
+                if score > highest:
+                    highest = score
+                    last_kind = kind
+            best[row % kept, position - low] = highest
+            back[place + position] = last_kind
 
 
 @numba.njit(nogil=True, cache=True)
@@ -232,14 +295,14 @@ def trace(band: Band, kinds: Kinds, back: np.ndarray) -> np.ndarray:
     """
     row = len(band.low) - 1
     position = band.high[row] - 1
-    found = np.empty(row + position, dtype=np.uint8)
-    used = len(found)
+    path = np.empty(row + position, dtype=np.uint8)
+    used = len(path)
     while row > 0 or position > 0:
         kind = back[band.begins[row] + position - band.low[row]]
         if kind == NO_BEAD:
-            return found[:0].copy()
+            return path[:0].copy()
         used -= 1
-        found[used] = kind
+        path[used] = kind
         row -= kinds.sources[kind]
         position -= kinds.targets[kind]
-    return found[used:].copy()
+    return path[used:].copy()

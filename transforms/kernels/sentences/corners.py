@@ -14,6 +14,8 @@ paragraph without a counterpart do not end apart from the other side's paragraph
 `Weights.unequal`).
 """
 
+from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numba
@@ -24,14 +26,12 @@ from pairweave.transforms.kernels.sentences.beads import (
     NO_PATH,
     Band,
     Document,
+    ForRows,
     Kinds,
-    Search,
     Told,
-    Weights,
-    begin_search,
-    blocks,
+    search,
+    widest_row,
 )
-from pairweave.transforms.kernels.sentences.lexical import score_row
 
 WAITING = 1
 SKIPPING = 2
@@ -108,124 +108,101 @@ def skips(step: Step, ours: np.ndarray, theirs: np.ndarray) -> bool:
 
 @numba.njit(nogil=True, cache=True)
 def advance(
-    row: int,
     band: Band,
     kinds: Kinds,
-    scores: np.ndarray,
     breaks: tuple[np.ndarray, np.ndarray],
     costs: tuple[float, float],
-    best: np.ndarray,
-    back: np.ndarray,
+    paths: tuple[np.ndarray, np.ndarray],
+    first: int,
+    last: int,
+    scores: np.ndarray,
 ) -> None:
-    """Find the best path to each position and state of a row; among equals, the first kind of bead.
+    """Find the best path to each position and state of some rows.
+
+    Among equals, it is the one with the first kind of bead.
 
     Args:
-        row: The row; those before it are done.
         band: The positions.
         kinds: The kinds of beads.
-        scores: Score of each kind of bead that ends at each position of the row, without costs of
-            paragraphs, float64 ``[position of the row, kind]``.
         breaks: Paragraphs that end at or before each position, of both sides.
         costs: Cost of a paragraph's end that meets none of the other side, and what ``scores`` have
             lost for the sentences of a paragraph that is skipped.
-        best: Scores of the best paths of the last rows, as a ring buffer, float64
-            ``[rows kept, widest row, state]``; this row is written.
-        back: The last bead of the best path to each position and state, and the state before it:
-            ``STATES * kind + state``, uint8 ``[position, state]``; this row is written.
+        paths: These rows of both are written. Scores of the best paths of the last rows, as a ring
+            buffer, float64 ``[rows kept, widest row, state]``; the last bead of the best path to
+            each position and state, and the state before it: ``STATES * kind + state``, uint8
+            ``[position, state]``.
+        first: The first row; those before it are done.
+        last: The row after the last.
+        scores: Score of each kind of bead that ends at each position of these rows, without costs
+            of paragraphs, as in `beads.ForRows`.
     """
+    best, back = paths
     kept = best.shape[0]
-    low = band.low[row]
-    begin = band.begins[row]
-    for position in range(low, band.high[row]):
-        here = best[row % kept, position - low]
-        last = back[begin + position - low]
-        here[:] = NO_PATH
-        last[:] = NO_BEAD
-        if row == 0 and position == 0:
-            here[0] = 0.0
-        for kind in range(len(kinds.sources)):
-            sources, targets = kinds.sources[kind], kinds.targets[kind]
-            before, at = row - sources, position - targets
-            if before < 0 or at < band.low[before] or at >= band.high[before]:
-                continue
-            for state in range(STATES):
-                score = best[before % kept, at - band.low[before], state]
-                if score <= NO_PATH:
+    begin = band.begins[first]
+    for row in range(first, last):
+        low = band.low[row]
+        place = band.begins[row] - low
+        for position in range(low, band.high[row]):
+            here = best[row % kept, position - low]
+            beads = back[place + position]
+            here[:] = NO_PATH
+            beads[:] = NO_BEAD
+            if row == 0 and position == 0:
+                here[0] = 0.0
+            for kind in range(len(kinds.sources)):
+                sources, targets = kinds.sources[kind], kinds.targets[kind]
+                before, at = row - sources, position - targets
+                if before < 0 or at < band.low[before] or at >= band.high[before]:
                     continue
-                score += scores[position - low, kind]
-                bead = Step(row, position, sources, targets, state)
-                unmet, after = follow(bead, breaks[0], breaks[1])
-                if skips(bead, breaks[0], breaks[1]):
-                    meets = ends_at(breaks[0], row) and ends_at(breaks[1], position)
-                    gone = 0 if meets else SKIPPING
-                    gained = score if meets else score + costs[1]
-                    if gained > here[gone]:
-                        here[gone] = gained
-                        last[gone] = STATES * kind + state
-                if state != SKIPPING and score - costs[0] * unmet > here[after]:
-                    here[after] = score - costs[0] * unmet
-                    last[after] = STATES * kind + state
+                for state in range(STATES):
+                    score = best[before % kept, at - band.low[before], state]
+                    if score <= NO_PATH:
+                        continue
+                    score += scores[place + position - begin, kind]
+                    bead = Step(row, position, sources, targets, state)
+                    unmet, after = follow(bead, breaks[0], breaks[1])
+                    if skips(bead, breaks[0], breaks[1]):
+                        meets = ends_at(breaks[0], row) and ends_at(breaks[1], position)
+                        gone = 0 if meets else SKIPPING
+                        gained = score if meets else score + costs[1]
+                        if gained > here[gone]:
+                            here[gone] = gained
+                            beads[gone] = STATES * kind + state
+                    if state != SKIPPING and score - costs[0] * unmet > here[after]:
+                        here[after] = score - costs[0] * unmet
+                        beads[after] = STATES * kind + state
 
 
 def best_beads(
     band: Band,
     kinds: Kinds,
     document: Document,
-    weights: Weights,
-    cost: float,
-    forward: np.ndarray,
-    reverse: np.ndarray,
+    unmet: float,
+    unequal: float,
+    scorers: Sequence[ForRows],
     told: Told | None = None,
 ) -> np.ndarray:
-    """Find the best path by words; other arguments are those of `lexical.score_row`.
+    """Find the best path on which paragraphs' ends should meet.
 
     Args:
         band: The positions.
         kinds: The kinds of beads.
         document: The document.
-        weights: Weights of the parts of the score.
-        cost: Cost of each paragraph's end that is no corner of the path, beside those weights.
-        forward: From `word_scores.score_words`.
-        reverse: Likewise.
+        unmet: Cost of each paragraph's end that is no corner of the path, beside the scores.
+        unequal: `Weights.unequal` of the scores.
+        scorers: What scores the beads of some rows, as in `beads.best_beads`.
         told: Is told of each block of rows when it is done.
 
     Returns:
         The last beads of the best paths as in `advance`, uint8 ``[position, state]``.
     """
-    search = _begin_search(band, kinds)
-    scores = forward, reverse
-    for rows in blocks(0, len(band.low), told):
-        _search_rows(rows, band, kinds, document, weights, cost, scores, search)
-    return search.back
-
-
-def _begin_search(band: Band, kinds: Kinds) -> Search:
-    """Return the state of a search before its first row, with the states of each position."""
-    scores, best, back = begin_search(band, kinds)
-    return Search(
-        scores,
-        np.repeat(best[:, :, None], STATES, axis=2),
-        np.empty((len(back), STATES), dtype=np.uint8),
-    )
-
-
-@numba.njit(nogil=True, cache=True)
-def _search_rows(
-    rows: tuple[int, int],
-    band: Band,
-    kinds: Kinds,
-    document: Document,
-    weights: Weights,
-    cost: float,
-    scores: tuple[np.ndarray, np.ndarray],
-    search: Search,
-) -> None:
-    """Continue a search from row ``rows[0]`` to before row ``rows[1]``."""
+    rows = int(kinds.sources.max()) + 1
+    best = np.full((rows, widest_row(band), STATES), NO_PATH)
+    back = np.empty((int(band.begins[-1]), STATES), dtype=np.uint8)
     breaks = document.source_breaks, document.target_breaks
-    costs = cost, weights.unequal
-    for row in range(rows[0], rows[1]):
-        score_row(row, band, kinds, document, weights, scores[0], scores[1], search.scores)
-        advance(row, band, kinds, search.scores, breaks, costs, search.best, search.back)
+    onward = partial(advance, band, kinds, breaks, (unmet, unequal), (best, back))
+    search(band, kinds, [*scorers, onward], told)
+    return back
 
 
 @numba.njit(nogil=True, cache=True)
@@ -243,18 +220,18 @@ def trace(band: Band, kinds: Kinds, back: np.ndarray) -> np.ndarray:
     row = len(band.low) - 1
     position = band.high[row] - 1
     state = 0
-    found = np.empty(row + position, dtype=np.uint8)
-    used = len(found)
+    path = np.empty(row + position, dtype=np.uint8)
+    used = len(path)
     while row > 0 or position > 0:
         last = back[band.begins[row] + position - band.low[row], state]
         if last == NO_BEAD:
-            return found[:0].copy()
+            return path[:0].copy()
         used -= 1
-        found[used] = last // STATES
+        path[used] = last // STATES
         state = last % STATES
-        row -= kinds.sources[found[used]]
-        position -= kinds.targets[found[used]]
-    return found[used:].copy()
+        row -= kinds.sources[path[used]]
+        position -= kinds.targets[path[used]]
+    return path[used:].copy()
 
 
 @numba.njit(nogil=True, cache=True)

@@ -18,20 +18,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.sentences.beads import (
-    NO_PATH,
-    Band,
-    Document,
-    Kinds,
-    Search,
-    Told,
-    Weights,
-    advance,
-    begin_search,
-    blocks,
-    prior,
-)
-from pairweave.transforms.kernels.sentences.lexical import score_row
+from pairweave.transforms.kernels.sentences.beads import NO_PATH, Band, Kinds
 
 
 class Embedded(NamedTuple):
@@ -95,120 +82,32 @@ def bead_cost(
 
 
 @numba.njit(nogil=True, cache=True)
-def add_gains(row: int, band: Band, kinds: Kinds, embedded: Embedded, scores: np.ndarray) -> None:
-    """Add the gains of the beads that end in a row of positions to their scores.
-
-    Args:
-        row: The row.
-        band: The positions.
-        kinds: The kinds of beads.
-        embedded: The vectors.
-        scores: Scores so far, float64 ``[position of the row, kind]``; `NO_PATH` is not changed.
-    """
-    low = band.low[row]
-    for position in range(low, band.high[row]):
-        for kind in range(len(kinds.sources)):
-            sources, targets = kinds.sources[kind], kinds.targets[kind]
-            if scores[position - low, kind] <= NO_PATH or not sources or not targets:
-                continue
-            cost = bead_cost(row, position, sources, targets, band, embedded)
-            if cost == np.inf:
-                scores[position - low, kind] = NO_PATH
-                continue
-            gain = embedded.leave * (sources + targets) - cost * sources * targets
-            scores[position - low, kind] += embedded.weight * gain
-
-
-def best_beads(
-    band: Band,
-    kinds: Kinds,
-    document: Document,
-    weights: Weights,
-    embedded: Embedded,
-    told: Told | None = None,
-) -> np.ndarray:
-    """Find the best path by vectors, the prior of each kind and the ends of paragraphs.
-
-    Args:
-        band: The positions.
-        kinds: The kinds of beads.
-        document: The document.
-        weights: Weights of the ends of paragraphs.
-        embedded: The vectors.
-        told: Is told of each block of rows when it is done.
-
-    Returns:
-        The last bead of the best path to each position of the band, uint8 ``[position]``.
-    """
-    search = begin_search(band, kinds)
-    for rows in blocks(0, len(band.low), told):
-        _search_rows(rows, band, kinds, document, weights, embedded, search)
-    return search.back
-
-
-@numba.njit(nogil=True, cache=True)
-def _search_rows(
-    rows: tuple[int, int],
-    band: Band,
-    kinds: Kinds,
-    document: Document,
-    weights: Weights,
-    embedded: Embedded,
-    search: Search,
+def add_gains(
+    band: Band, kinds: Kinds, embedded: Embedded, first: int, last: int, scores: np.ndarray
 ) -> None:
-    """Continue a search from row ``rows[0]`` to before row ``rows[1]``."""
-    scores = search.scores
-    for row in range(rows[0], rows[1]):
+    """Add the gains of the beads of some rows to their scores.
+
+    Args:
+        band: The positions.
+        kinds: The kinds of beads.
+        embedded: The vectors.
+        first: The first row.
+        last: The row after the last.
+        scores: Scores so far, as in `beads.ForRows`; `NO_PATH` is not changed.
+    """
+    for row in range(first, last):
+        at = band.begins[row] - band.begins[first] - band.low[row]
         for position in range(band.low[row], band.high[row]):
             for kind in range(len(kinds.sources)):
-                scores[position - band.low[row], kind] = prior(
-                    row, position, kind, kinds, document, weights
-                )
-        add_gains(row, band, kinds, embedded, scores)
-        advance(row, band, kinds, scores, search.best, search.back)
-
-
-def best_beads_by_both(
-    band: Band,
-    kinds: Kinds,
-    document: Document,
-    weights: Weights,
-    forward: np.ndarray,
-    reverse: np.ndarray,
-    embedded: Embedded,
-    told: Told | None = None,
-) -> np.ndarray:
-    """Find the best path by words and vectors.
-
-    Arguments are those of `best_beads` here and in `transforms.kernels.sentences.lexical`.
-
-    Returns:
-        The last bead of the best path to each position of the band, uint8 ``[position]``.
-    """
-    search = begin_search(band, kinds)
-    words = forward, reverse
-    for rows in blocks(0, len(band.low), told):
-        _search_rows_by_both(rows, band, kinds, document, weights, words, embedded, search)
-    return search.back
-
-
-@numba.njit(nogil=True, cache=True)
-def _search_rows_by_both(
-    rows: tuple[int, int],
-    band: Band,
-    kinds: Kinds,
-    document: Document,
-    weights: Weights,
-    words: tuple[np.ndarray, np.ndarray],
-    embedded: Embedded,
-    search: Search,
-) -> None:
-    """Continue a search from row ``rows[0]`` to before row ``rows[1]``."""
-    scores = search.scores
-    for row in range(rows[0], rows[1]):
-        score_row(row, band, kinds, document, weights, words[0], words[1], scores)
-        add_gains(row, band, kinds, embedded, scores)
-        advance(row, band, kinds, scores, search.best, search.back)
+                sources, targets = kinds.sources[kind], kinds.targets[kind]
+                if scores[at + position, kind] <= NO_PATH or not sources or not targets:
+                    continue
+                cost = bead_cost(row, position, sources, targets, band, embedded)
+                if cost == np.inf:
+                    scores[at + position, kind] = NO_PATH
+                    continue
+                gain = embedded.leave * (sources + targets) - cost * sources * targets
+                scores[at + position, kind] += embedded.weight * gain
 
 
 @numba.njit(nogil=True, cache=True)

@@ -18,11 +18,8 @@ from pairweave.transforms.kernels.sentences.beads import (
     Band,
     Document,
     Kinds,
-    Search,
     Told,
     Weights,
-    advance,
-    begin_search,
     blocks,
     prior,
     widest_row,
@@ -148,15 +145,18 @@ def score_row(
             )
 
 
-def best_beads(
+@numba.njit(nogil=True, cache=True)
+def score_rows(
     band: Band,
     kinds: Kinds,
     document: Document,
     weights: Weights,
     model: LengthModel,
-    told: Told | None = None,
-) -> np.ndarray:
-    """Find the best path by length.
+    first: int,
+    last: int,
+    scores: np.ndarray,
+) -> None:
+    """Score the beads of some rows by their lengths.
 
     Args:
         band: The positions.
@@ -164,31 +164,13 @@ def best_beads(
         document: The document.
         weights: Weights of the ends of paragraphs.
         model: The model of lengths.
-        told: Is told of each block of rows when it is done.
-
-    Returns:
-        The last bead of the best path to each position of the band, uint8 ``[position]``.
+        first: The first row.
+        last: The row after the last.
+        scores: Receives the scores, as in `beads.ForRows`.
     """
-    search = begin_search(band, kinds)
-    for rows in blocks(0, len(band.low), told):
-        _search_rows(rows, band, kinds, document, weights, model, search)
-    return search.back
-
-
-@numba.njit(nogil=True, cache=True)
-def _search_rows(
-    rows: tuple[int, int],
-    band: Band,
-    kinds: Kinds,
-    document: Document,
-    weights: Weights,
-    model: LengthModel,
-    search: Search,
-) -> None:
-    """Continue a search from row ``rows[0]`` to before row ``rows[1]``."""
-    for row in range(rows[0], rows[1]):
-        score_row(row, band, kinds, document, weights, model, search.scores)
-        advance(row, band, kinds, search.scores, search.best, search.back)
+    for row in range(first, last):
+        of_row = scores[band.begins[row] - band.begins[first] :]
+        score_row(row, band, kinds, document, weights, model, of_row)
 
 
 class Sums(NamedTuple):

@@ -8,12 +8,7 @@ from pairweave.transforms.kernels.sentences.beads import (
     Band,
     Document,
     Kinds,
-    Search,
-    Told,
     Weights,
-    advance,
-    begin_search,
-    blocks,
     prior,
 )
 
@@ -56,89 +51,45 @@ def word_score(
 
 
 @numba.njit(nogil=True, cache=True)
-def score_row(
-    row: int,
+def score_rows(
     band: Band,
     kinds: Kinds,
     document: Document,
     weights: Weights,
-    forward: np.ndarray,
-    reverse: np.ndarray,
+    words: tuple[np.ndarray, np.ndarray],
+    first: int,
+    last: int,
     scores: np.ndarray,
 ) -> None:
-    """Score the beads that end in a row of positions.
+    """Score the beads of some rows by their words and lengths.
 
     Args:
-        row: The row.
         band: The positions.
         kinds: The kinds of beads.
         document: The document.
         weights: Weights of the parts of the score.
-        forward: From `word_scores.score_words`.
-        reverse: Likewise.
-        scores: Receives the scores, float64 ``[position of the row, kind]``.
+        words: Both arrays of `word_scores.score_words`.
+        first: The first row.
+        last: The row after the last.
+        scores: Receives the scores, as in `beads.ForRows`.
     """
     source_ends, target_ends = document.source_ends, document.target_ends
-    for position in range(band.low[row], band.high[row]):
-        at = position - band.low[row]
-        for kind in range(len(kinds.sources)):
-            score = prior(row, position, kind, kinds, document, weights)
-            sources, targets = kinds.sources[kind], kinds.targets[kind]
-            if score > NO_PATH and sources and targets:
-                found = word_score(row, position, sources, targets, band, forward, reverse)
-                words = (source_ends[row] - source_ends[row - sources]) * document.ratio
-                others = target_ends[position] - target_ends[position - targets]
-                apart = (words - others) ** 2 / max(words + others, 1.0)
-                score += weights.words * found - weights.length * apart
-                if found <= NO_PATH:
-                    score = NO_PATH
-            scores[at, kind] = score
-
-
-def best_beads(
-    band: Band,
-    kinds: Kinds,
-    document: Document,
-    weights: Weights,
-    forward: np.ndarray,
-    reverse: np.ndarray,
-    told: Told | None = None,
-) -> np.ndarray:
-    """Find the best path by words.
-
-    Args:
-        band: The positions.
-        kinds: The kinds of beads.
-        document: The document.
-        weights: Weights of the parts of the score.
-        forward: From `word_scores.score_words`.
-        reverse: Likewise.
-        told: Is told of each block of rows when it is done.
-
-    Returns:
-        The last bead of the best path to each position of the band, uint8 ``[position]``.
-    """
-    search = begin_search(band, kinds)
-    scores = forward, reverse
-    for rows in blocks(0, len(band.low), told):
-        _search_rows(rows, band, kinds, document, weights, scores, search)
-    return search.back
-
-
-@numba.njit(nogil=True, cache=True)
-def _search_rows(
-    rows: tuple[int, int],
-    band: Band,
-    kinds: Kinds,
-    document: Document,
-    weights: Weights,
-    scores: tuple[np.ndarray, np.ndarray],
-    search: Search,
-) -> None:
-    """Continue a search from row ``rows[0]`` to before row ``rows[1]``."""
-    for row in range(rows[0], rows[1]):
-        score_row(row, band, kinds, document, weights, scores[0], scores[1], search.scores)
-        advance(row, band, kinds, search.scores, search.best, search.back)
+    at = 0
+    for row in range(first, last):
+        for position in range(band.low[row], band.high[row]):
+            for kind in range(len(kinds.sources)):
+                score = prior(row, position, kind, kinds, document, weights)
+                sources, targets = kinds.sources[kind], kinds.targets[kind]
+                if score > NO_PATH and sources and targets:
+                    total = word_score(row, position, sources, targets, band, words[0], words[1])
+                    ours = (source_ends[row] - source_ends[row - sources]) * document.ratio
+                    theirs = target_ends[position] - target_ends[position - targets]
+                    apart = (ours - theirs) ** 2 / max(ours + theirs, 1.0)
+                    score += weights.words * total - weights.length * apart
+                    if total <= NO_PATH:
+                        score = NO_PATH
+                scores[at, kind] = score
+            at += 1
 
 
 @numba.njit(nogil=True, cache=True)
@@ -165,6 +116,6 @@ def path_scores(
             continue
         words = document.source_ends[row] - document.source_ends[row - sources]
         words += document.target_ends[position] - document.target_ends[position - targets]
-        found = word_score(row, position, sources, targets, band, forward, reverse)
-        scores[bead] = found / max(words, 1)
+        total = word_score(row, position, sources, targets, band, forward, reverse)
+        scores[bead] = total / max(words, 1)
     return scores

@@ -1,4 +1,4 @@
-"""Splits of words with an apostrophe into tokens: elisions and clitics."""
+"""Splits of words with an apostrophe or a colon into tokens: elisions, clitics and suffixes."""
 
 import numba
 import numpy as np
@@ -11,6 +11,8 @@ ENGLISH = 1
 FRENCH = 2
 ITALIAN = 3
 CATALAN = 4
+TURKISH = 5
+FINNISH = 6
 
 MAX_PLACES = 16
 """Maximum number of splits of a word."""
@@ -85,13 +87,15 @@ def split_places(
     """Find the byte positions at which a word is split, in ascending order.
 
     French, Italian and Catalan words are split after the apostrophe of an elision (l', qu', dell'),
-    English and Catalan words before a clitic ('s, n't; 'ls), although a clitic is no word.
+    English and Catalan words before a clitic ('s, n't; 'ls), although a clitic is no word. Turkish
+    separates the suffixes of names by an apostrophe (Ankara'da, but O'Reilly), Finnish and Swedish
+    those of abbreviations by a colon (USB:n, EU:s); a tag may stand there.
 
     Args:
         data: UTF-8, uint8 ``[byte]``.
         begin: First byte of the word.
         end: End of the word, exclusive.
-        language: `ENGLISH`, `FRENCH`, `ITALIAN` or `CATALAN`.
+        language: `ENGLISH`, `FRENCH`, `ITALIAN`, `CATALAN`, `TURKISH` or `FINNISH`.
         words_only: 1 to keep clitics with their words.
         properties: Properties of every code point, uint16.
         places: Receives the positions, ``[MAX_PLACES]``.
@@ -128,6 +132,9 @@ def split_places(
                     place = after
                 elif not words_only and loose and _is_catalan_enclitic(data, after, end):
                     place = at
+            elif language == TURKISH:
+                if loose and before > left:
+                    place = at
             elif language == ENGLISH and not words_only:
                 stop = _clitic_end(data, after, end)
                 if stop == after:
@@ -142,6 +149,8 @@ def split_places(
                     and not earlier & utf8.PREPEND
                 ):
                     place = before
+        elif language == FINNISH and point == 0x3A and after < end and not previous & utf8.PREPEND:
+            place = at
         if place > left:
             places[count] = place
             count += 1

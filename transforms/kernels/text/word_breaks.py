@@ -34,6 +34,10 @@ _IGNORED = 1 << utf8.EXTEND | 1 << utf8.FORMAT | 1 << utf8.ZWJ
 _ENDS_WORD = np.zeros(256, np.bool_)
 _ENDS_WORD[[ord(character) for character in ' \t\n!"()*+,-/;<=>?[]{}|']] = True
 
+# ASCII punctuation that is a token by itself if a space or the end of the text follows.
+_STANDS_ALONE = np.zeros(256, np.bool_)
+_STANDS_ALONE[[ord(character) for character in "!\"'(),-.:;?[]"]] = True
+
 
 @numba.njit(nogil=True, cache=True)
 def _among(kind: Integer, kinds: int) -> bool:
@@ -42,11 +46,14 @@ def _among(kind: Integer, kinds: int) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)
-def _plain_word_end(data: np.ndarray, at: Integer, end: Integer) -> Integer:
-    """Return the end of a word of ASCII letters; ``at`` if the full rules are needed."""
+def _plain_token_end(data: np.ndarray, at: Integer, end: Integer) -> Integer:
+    """Return the end of a word of ASCII letters or of a mark; ``at`` if it needs the full rules."""
     stop = at
     while stop < end and 97 <= (data[stop] | 32) <= 122:
         stop += 1
+    if stop == at:
+        alone = _STANDS_ALONE[data[at]] and (at + 1 == end or data[at + 1] == 32)
+        return at + 1 if alone else at
     if stop == end or _ENDS_WORD[data[stop]]:
         return stop
     if data[stop] == 46 and (stop + 1 == end or data[stop + 1] == 32):
@@ -139,7 +146,7 @@ def _extend(
 
     Returns:
         The segment's end, the number of code points read, whether any is visible, and whether
-        an apostrophe is inside a word.
+        an apostrophe or a colon is inside a word.
     """
     last = properties[point]
     previous: Integer = np.int64(last & utf8.CLASS)
@@ -184,7 +191,7 @@ def _extend(
         else:
             left = _joins(data, previous, kind, at + width, end, properties)
             if left >= 0:
-                apostrophe |= point == 0x27 or point == 0x2019
+                apostrophe |= point == 0x27 or point == 0x2019 or point == 0x3A
             elif (
                 (
                     last & utf8.CLASS == utf8.ZWJ
@@ -297,14 +304,15 @@ def find_tokens(
     - a colon between digits, and a no-break or thin space between groups of three, belong to the
       number; U+202F is a space otherwise;
     - a joiner after white space does not join a pictograph to it;
-    - words are split at elisions, and before clitics (`transforms.kernels.text.clitics`);
+    - words are split at elisions, and before clitics and some suffixes
+      (`transforms.kernels.text.clitics`);
     - a placeholder, tag, character reference, URL or e-mail address is one token
       (`transforms.kernels.text.unbreakable`).
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Start of each text, int64 ``[text + 1]``.
-        languages: How words with an apostrophe are split, uint8 ``[text]``.
+        languages: How words with an apostrophe or a colon are split, uint8 ``[text]``.
         words_only: 1 to find spans that no tag may split: clitics stay with their words, numbers
             joined by slashes (24/7, 2018/19) are one span, and segments of several code points
             that are no tokens are included.
@@ -339,7 +347,7 @@ def find_tokens(
                 at += 1
                 position += 1
                 continue
-            at = _plain_word_end(data, at, end)
+            at = _plain_token_end(data, at, end)
             if at > start:
                 position += at - start
                 starts[tokens] = start_position

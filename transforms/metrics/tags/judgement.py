@@ -104,9 +104,9 @@ class Agreement:
 
     def render(self) -> str:
         """Return the figures as text, the signature, and on the last line everything as JSON."""
-        found = self.as_dict()
-        lines = [f"{found['tags']} tags"]
-        for name, shares in [*found["people"].items(), ("all", found["all"])]:
+        figures = self.as_dict()
+        lines = [f"{figures['tags']} tags"]
+        for name, shares in [*figures["people"].items(), ("all", figures["all"])]:
             said = "  ".join(f"{what} {100 * share:.1f} %" for what, share in shares.items())
             lines.append(f"{name}: {said}")
         for (one, other), (same, opposed) in self.pairwise.items():
@@ -115,7 +115,7 @@ class Agreement:
                 f"correct against incorrect {100 * opposed:.1f} %"
             )
         lines.append(f"Fleiss' kappa {'none' if self.kappa is None else f'{self.kappa:.3f}'}")
-        return "\n".join([*lines, self.signature, json.dumps(found, ensure_ascii=False)])
+        return "\n".join([*lines, self.signature, json.dumps(figures, ensure_ascii=False)])
 
 
 def draw_sheet(run: FinishedRun, pairs: int, seed: int) -> list[SheetRow]:

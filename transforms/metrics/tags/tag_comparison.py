@@ -6,14 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from pairweave.transforms.metrics.sacrebleu_scores import bleu_of, compare_bleu
-from pairweave.transforms.metrics.significance import (
-    Compared,
-    LineSums,
-    OfSums,
-    Significance,
-    compare,
-    ratio,
-)
+from pairweave.transforms.metrics.significance import Compared, LineSums, OfSums, compare, ratio
+from pairweave.transforms.metrics.significance_options import Significance
 from pairweave.transforms.metrics.tags.tag_metrics import TagScores, evaluate_tags, tagged_metric
 from pairweave.transforms.metrics.tags.tag_spans import SpanConfig
 from pairweave.transforms.metrics.tags.tag_texts import TagTexts

@@ -68,8 +68,8 @@ def find_failures(hypothesis: Marked, source: Marked, syntax: Syntax) -> Failure
     pieces = _find_pieces(hypothesis, source, syntax)
     if not pieces and not source.tags and not hypothesis.tags:
         return Failures()
-    wanted, found = _identities(source), _identities(hypothesis)
-    missing, added = wanted - found, found - wanted
+    wanted, output = _identities(source), _identities(hypothesis)
+    missing, added = wanted - output, output - wanted
     changed = _changed_keys(missing, added)
     lost = missing.total() - changed
     return Failures(
@@ -111,8 +111,8 @@ def _find_pieces(hypothesis: Marked, source: Marked, syntax: Syntax) -> int:
     if not any(mark in hypothesis.text for mark in ("<", ">", "=", PREFIX)):
         return 0
     names = syntax.names or frozenset(tag.name for tag in source.tags)
-    found = Counter(_pieces(hypothesis.text, syntax, names))
-    return (found - Counter(_pieces(source.text, syntax, names))).total() if found else 0
+    pieces = Counter(_pieces(hypothesis.text, syntax, names))
+    return (pieces - Counter(_pieces(source.text, syntax, names))).total() if pieces else 0
 
 
 def _pieces(text: str, syntax: Syntax, names: frozenset[str]) -> Iterator[str]:
@@ -163,13 +163,13 @@ def _count_badly_nested(hypothesis: Marked, source: Marked) -> int:
 
 def _elements(marked: Marked) -> list[tuple[tuple[str, str], int, int]]:
     """Return the name and key of each pair and empty tag, and the numbers of its tags."""
-    found = []
+    elements = []
     for element in find_elements(marked.tags):
         if element.form in (Form.PAIR, Form.SELF_CLOSING):
             first = element.first
             last = first if element.closing is None else element.closing
-            found.append(((marked.tags[first].name, marked.tags[first].key), first, last))
-    return found
+            elements.append(((marked.tags[first].name, marked.tags[first].key), first, last))
+    return elements
 
 
 def _chains(

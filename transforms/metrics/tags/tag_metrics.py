@@ -101,7 +101,7 @@ class TagScores:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures, unrounded, shares in [0, 1], BLEU in [0, 100], and the signatures."""
-        found: dict[str, Any] = {
+        figures: dict[str, Any] = {
             "lines": len(self.xml.lines),
             "bleu": self.xml.bleu,
             "xml_bleu": self.xml.xml_bleu,
@@ -116,13 +116,13 @@ class TagScores:
             "incomparable_lines": self.positions.incomparable,
         }
         if self.shifted is not None:
-            found |= {
+            figures |= {
                 "shifted_f1": self.shifted[1].f1,
                 "shifted_xml_bleu": self.shifted[0].xml_bleu,
             }
         if self.failed is not None:
-            found["failures"] = {**dataclasses.asdict(self.failed), "total": self.failed.total}
-        return {**found, "signatures": self.signatures}
+            figures["failures"] = {**dataclasses.asdict(self.failed), "total": self.failed.total}
+        return {**figures, "signatures": self.signatures}
 
     def render(self) -> str:
         """Return the figures for a reader, their signatures, and on the last line all as JSON."""
@@ -198,13 +198,13 @@ def evaluate_tags(
     if not texts.references:
         raise ConfigError(f"{texts.name}: there is no line to measure")
     syntax = XML if config.rule == "lxm" else find_syntax(config.rule)
-    found, wanted = _parsed(texts.hypotheses, config), _parsed(texts.references, config)
+    outputs, wanted = _parsed(texts.hypotheses, config), _parsed(texts.references, config)
     failures = None
     if texts.sources is not None:
-        failures = count_failures(found, _parsed(texts.sources, config), syntax)
+        failures = count_failures(outputs, _parsed(texts.sources, config), syntax)
     shifted = None
     if shift:
-        moved = shift_tags(found, config.language)
+        moved = shift_tags(outputs, config.language)
         shifted = (
             score_xml([str(line) for line in moved], texts.references, config, texts.name),
             score_spans(moved, wanted, config.language, spans),
@@ -212,9 +212,9 @@ def evaluate_tags(
     return TagScores(
         config,
         score_xml(texts.hypotheses, texts.references, config, texts.name),
-        score_spans(found, wanted, config.language, spans),
+        score_spans(outputs, wanted, config.language, spans),
         shifted,
-        score_positions(found, wanted),
+        score_positions(outputs, wanted),
         failures,
         spans,
         _tagged_bleu(texts, config),

@@ -87,16 +87,16 @@ def compare_positions(hypothesis: Marked, reference: Marked) -> PositionLine:
     >>> compare_positions(parse_markup("a <b>cd</b>"), parse_markup("a <b>c</b>d"))
     PositionLine(tags=2, correct=1, distance=1, comparable=True)
     """
-    found: dict[str, list[int]] = {}
+    places_by_tag: dict[str, list[int]] = {}
     for tag in hypothesis.tags:
-        found.setdefault(tag.raw, []).append(tag.offset)
+        places_by_tag.setdefault(tag.raw, []).append(tag.offset)
     times = Counter(tag.raw for tag in reference.tags)
-    same = times == {raw: len(places) for raw, places in found.items()}
+    same = times == {raw: len(places) for raw, places in places_by_tag.items()}
     if not same or hypothesis.text != reference.text:
         return PositionLine(0, 0, 0, comparable=False)
     right = Counter((tag.raw, tag.offset) for tag in hypothesis.tags)
     right &= Counter((tag.raw, tag.offset) for tag in reference.tags)
-    distance = sum(_nearest(found[tag.raw], tag.offset) for tag in reference.tags)
+    distance = sum(_nearest(places_by_tag[tag.raw], tag.offset) for tag in reference.tags)
     return PositionLine(len(reference.tags), right.total(), distance, comparable=True)
 
 

@@ -61,23 +61,23 @@ def read_texts(hypothesis: str, reference: str, source: str | None) -> TagTexts:
 
 
 def _from_json(paths: Sequence[str]) -> TagTexts:
-    found = [_read_lxm(path) for path in paths]
+    texts_by_file = [_read_lxm(path) for path in paths]
     reference = paths[1]
-    language, right = found[1]
-    for path, (_, texts) in zip(paths, found, strict=True):
+    language, right = texts_by_file[1]
+    for path, (_, texts) in zip(paths, texts_by_file, strict=True):
         odd = sorted(right.keys() ^ texts.keys())
         if odd:
             where = "lacks" if odd[0] in right else f"has, but {reference} lacks,"
             raise InputError(
                 "id_mismatch", path, f"{where} the id {odd[0]!r} and {len(odd) - 1} others"
             )
-    if found[0][0] != language:
+    if texts_by_file[0][0] != language:
         raise InputError(
             "language_mismatch",
             paths[0],
-            f"is in {found[0][0]!r}, but {reference} is in {language!r}",
+            f"is in {texts_by_file[0][0]!r}, but {reference} is in {language!r}",
         )
-    lines = [tuple(texts[key] for key in right) for _, texts in found]
+    lines = [tuple(texts[key] for key in right) for _, texts in texts_by_file]
     return TagTexts(lines[0], lines[1], lines[2] if len(lines) > 2 else None, reference, language)
 
 

@@ -257,12 +257,12 @@ def tags_of_line(
 
 def _indices(marked: Marked, elements: Sequence[Element], syntax: Syntax) -> list[int]:
     """Return the index of each element, from 1."""
-    found = []
+    indices = []
     for place, element in enumerate(elements, 1):
         key = marked.tags[element.first].key
         is_number = key.isascii() and key.isdigit()
-        found.append(int(key) + (syntax is INDEXED) if is_number else place)
-    return found
+        indices.append(int(key) + (syntax is INDEXED) if is_number else place)
+    return indices
 
 
 def _identity(marked: Marked, element: Element) -> tuple[str, str]:

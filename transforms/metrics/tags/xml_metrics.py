@@ -135,15 +135,15 @@ def score_xml(
                 f"the tags of reference {number} are broken, so nothing can be measured against "
                 f"it: {reference[:80]!r}; fix it, or choose another --syntax",
             )
-        found = find_structure(hypothesis.strip(), config.rule)
+        structure = find_structure(hypothesis.strip(), config.rule)
         said = split_at_tags(hypothesis.strip(), config.rule)
         right = split_at_tags(reference.strip(), config.rule)
         # <x/> and <x></x> have the same structure; the script fails on them.
-        match = found == wanted and len(said) == len(right)
+        match = structure == wanted and len(said) == len(right)
         bleu.add("".join(said), "".join(right), number)
         for stretch, there in zip(said if match else [""] * len(right), right, strict=True):
             xml_bleu.add(stretch, there, number)
-        lines.append(XmlLine(found is not None, found == wanted))
+        lines.append(XmlLine(structure is not None, structure == wanted))
     counts, xml_counts = bleu.line_counts(len(lines)), xml_bleu.line_counts(len(lines))
     return XmlScores(
         sum(line.well_formed for line in lines) / len(lines),

@@ -10,6 +10,7 @@ from pairweave.transforms.output.documents.parts import (
     Counts,
     FileEntry,
     InputFacts,
+    Look,
     Name,
     Number,
     Settings,
@@ -90,6 +91,7 @@ class Manifest(JsonFile):
     files: list[FileEntry]
     golden: Golden | None = None
     tag_profile: DrawnShapes | None = None
+    look: Look | None = None
     aligned_by: dict[str, list[Number]] | None = None
 
     @pydantic.model_validator(mode="after")

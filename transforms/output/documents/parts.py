@@ -47,6 +47,26 @@ class CorpusFacts(JsonFile):
     licence: str | None
 
 
+class LookFinding(JsonFile):
+    """Something in the input that its owner should know."""
+
+    kind: Name
+    file: str
+    first_line: Number
+    last_line: Number
+    count: Number
+    evidence: str
+    option: str
+    curve: list[int | None] = Field(default_factory=list)
+
+
+class Look(JsonFile):
+    """What a job saw of its input before the work."""
+
+    pairs: Number
+    findings: list[LookFinding]
+
+
 class RejectedRows(JsonFile):
     """How many rows of a corpus a step rejected for a reason."""
 

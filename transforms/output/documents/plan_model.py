@@ -10,6 +10,7 @@ from pairweave.transforms.output.documents.parts import (
     FORMAT,
     CorpusFacts,
     InputFacts,
+    Look,
     Name,
     Number,
     Settings,
@@ -45,6 +46,8 @@ class PlanDocument(JsonFile):
     rows: Number
     shards: Annotated[int, Field(ge=1)]
     models: list[str]
+    writes_rows: bool = True
+    look: Look | None = None
 
     @pydantic.model_validator(mode="after")
     def _check_units(self) -> Self:

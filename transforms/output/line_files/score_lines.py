@@ -24,8 +24,8 @@ def score_lines(run: FinishedRun, shard: int) -> list[pa.Table]:
     rejected = run.table(run.rejects_name(shard), [*PLACE, "reason", "detail"])
     texts = pa.array([str(score) for score in kept.column("score").to_numpy()], pa.string())
     scores = pc.if_else(_has_score(reason), texts, NO_SCORE)
-    found = pc.replace_substring_regex(rejected.column("detail"), "^score ", "")
-    others = pc.if_else(_has_score(rejected.column("reason")), found, NO_SCORE)
+    scores_in_details = pc.replace_substring_regex(rejected.column("detail"), "^score ", "")
+    others = pc.if_else(_has_score(rejected.column("reason")), scores_in_details, NO_SCORE)
     return [
         rows.select(PLACE).append_column("links", column).cast(LINES)
         for rows, column in ((kept, scores), (rejected, pc.fill_null(others, NO_SCORE)))

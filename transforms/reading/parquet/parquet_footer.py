@@ -55,11 +55,11 @@ class _File:
 
     def _is_closed(self) -> bool:
         """Walk a ColumnChunk and tell whether its metadata is missing or needs a key."""
-        found = set()
+        fields = set()
         for field, kind in self._fields():
-            found.add(field)
+            fields.add(field)
             self._skip(kind)
-        return _META_DATA not in found or bool(found & {_CRYPTO_METADATA, _ENCRYPTED_METADATA})
+        return _META_DATA not in fields or bool(fields & {_CRYPTO_METADATA, _ENCRYPTED_METADATA})
 
     def _fields(self) -> Iterator[tuple[int, int]]:
         """Yield number and type of each field of a struct; the caller walks its value."""

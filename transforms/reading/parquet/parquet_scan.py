@@ -277,9 +277,9 @@ def _has_links(schema: pa.Schema, name: str) -> bool:
 
 
 def _missing(name: str, wanted: list[str], schema: pa.Schema) -> InputError:
-    found = ", ".join(f"{field.name}: {field.type}" for field in schema) or "no columns"
+    columns = ", ".join(f"{field.name}: {field.type}" for field in schema) or "no columns"
     return InputError(
-        "missing_column", name, f"wanted {', '.join(wanted)}; found {found}; see source_field"
+        "missing_column", name, f"wanted {', '.join(wanted)}; found {columns}; see source_field"
     )
 
 
@@ -327,5 +327,5 @@ def _digest(path: str, name: str, wanted: list[Ranges]) -> tuple[int, str, str, 
                 unfinished.append((start, stop, unit))
         pieces = unfinished
         position = end
-    found = [digest.hexdigest() for digest in digests]
-    return position, sha256.hexdigest(), whole.hexdigest(), found
+    of_ranges = [digest.hexdigest() for digest in digests]
+    return position, sha256.hexdigest(), whole.hexdigest(), of_ranges

@@ -185,7 +185,7 @@ def test_an_aligner_that_fails_leaves_the_figures_of_those_before_it(directory):
 
 def test_a_name_holds_a_model_and_settings():
     name = read_name("encoder:models/bert:layer=6:head=argmax")
-    assert (name.aligner, name.model, name.layer) == ("encoder", "models/bert", 6)
+    assert (name.aligner, name.model, name.number("layer", int)) == ("encoder", "models/bert", 6)
     assert name.settings == {"layer": "6", "head": "argmax"}
     for text, learns in (
         ("encoder:models/bert", False),
@@ -201,7 +201,7 @@ def test_a_name_holds_a_model_and_settings():
         ("simalign:m:layer=x", "layer must be a number"),
     ):
         with pytest.raises(ConfigError, match=message):
-            assert read_name(text).layer
+            assert read_name(text).number("layer", int)
 
 
 def test_a_name_holds_the_settings_of_an_encoder():
@@ -209,7 +209,7 @@ def test_a_name_holds_the_settings_of_an_encoder():
     assert config_of(read_name(text)) == EncoderConfig(
         "bert",
         layer=6,
-        head=HeadConfig("ot", threshold=0.2, distortion=0.4),
+        head=HeadConfig("ot", head_threshold=0.2, distortion=0.4),
         unit="words",
         precision="bf16",
     )
@@ -220,10 +220,10 @@ def test_a_name_holds_the_settings_of_an_encoder():
     assert config_of(read_name("encoder:bert")) == EncoderConfig("bert")
     for text, message in (
         ("encoder:bert:threshold=much", "threshold must be a number"),
-        ("encoder:bert:threshold=2", "threshold must be a number, 0 to 1"),
-        ("encoder:bert:head=argmax:threshold=0.3", "head argmax has no threshold"),
+        ("encoder:bert:threshold=2", "threshold must be 0 to 1"),
+        ("encoder:bert:head=argmax:threshold=0.3", "head argmax knows no threshold"),
         ("encoder:bert:head=ot:relaxation=0.3", "head ot knows no relaxation"),
-        ("encoder:bert:unit=letters", "unit must be one of pieces, words"),
+        ("encoder:bert:unit=letters", "unit 'letters' is unknown"),
         ("encoder:bert:depth=3", "unknown setting depth"),
         ("encoder", "needs a model"),
     ):

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 import sentencepiece
 
-from pairweave.pipelines.commands.tags import tags_project
+from pairweave.pipelines.commands.tags import tagged_blocks
+from pairweave.transforms.text import segmenter
+from pairweave.transforms.text.segmenter import installed_name
 from pairweave.transforms.text.tokens import train_sentencepiece
 from tests.makers.runs import run_here, run_well_here
 
@@ -153,13 +155,13 @@ def test_an_aligner_is_fitted_on_the_files(folder, fit):
 def test_an_aligner_is_fitted_on_as_many_pairs_as_asked_from_the_whole_input(
     folder, fit, monkeypatch
 ):
-    whole, found = tags_project._fit_pairs, []
+    whole, found = tagged_blocks._fit_pairs, []
 
     def watched(options):
         found.append(whole(options))
         return found[-1]
 
-    monkeypatch.setattr(tags_project, "_fit_pairs", watched)
+    monkeypatch.setattr(tagged_blocks, "_fit_pairs", watched)
     for more in ((), ("--fit_pairs", 10)):
         run_well_here(*command(folder, *fit, *more))
     every, some = found
@@ -174,13 +176,13 @@ def test_an_aligner_is_fitted_on_as_many_pairs_as_asked_from_the_whole_input(
 def test_the_best_rules_weigh_links_and_those_of_the_paper_count_them(
     folder, fit, monkeypatch, rules
 ):
-    aligned, found = tags_project._aligned, []
+    aligned, found = tagged_blocks._aligned, []
 
     def watched(*given):
         link = aligned(*given)
         return lambda block: found.extend(link(block)) or found[-len(block.table) :]
 
-    monkeypatch.setattr(tags_project, "_aligned", watched)
+    monkeypatch.setattr(tagged_blocks, "_aligned", watched)
     run_well_here(*command(folder, *fit, "--rules", rules))
     masses = np.concatenate([[*links.forward, *links.reverse] for links in found])
     assert len(masses) > 4
@@ -249,7 +251,7 @@ def test_an_encoder_places_tags_and_leaves_what_it_cannot_take_without_links(fol
         (("--model_copies", "2"), "one process and one aligner; leave out --model_copies"),
         (
             ("--second_aligner", "encoder:DIR:layer=2", "--combine", "union"),
-            "leave out --combine, --second_aligner",
+            "leave out --combine",
         ),
     ],
 )
@@ -301,3 +303,44 @@ def test_some_tags_in_another_syntax_are_warned_of(folder):
     assert status == 0
     assert f"{folder / 's'}:3: 1 tags in 1 of 4 lines are xml, not xliff" in errors
     assert (folder / "out").read_bytes().decode() == MADE
+
+
+def test_tags_stand_between_the_words_that_augment_has(folder):
+    if installed_name() is None:
+        pytest.skip("no segmenter is installed")
+    sides = (
+        "Choose <gui>Select</gui> in the <app>File</app> menu\n",
+        "ファイルメニューで選択を選びます\n",
+    )
+    # The links of one character of each word alone.
+    for path, text in zip(("s", "t", "l"), (*sides, "0-12 1-9 4-0\n"), strict=True):
+        (folder / path).write_text(text, encoding="utf-8")
+    made = {}
+    for language, way in (("ja", "auto"), ("und", "auto"), ("ja", "none")):
+        given = ("--links", folder / "l", "--syntax", "xml", "--segmenter", way)
+        run_well_here(*command(folder, *given, "--target_lang", language))
+        made[language, way] = (folder / "out").read_text(encoding="utf-8")
+    assert made["ja", "auto"] == "<app>ファイルメニュー</app>で<gui>選択</gui>を選びます\n"
+    assert made["und", "auto"] == made["ja", "auto"]
+    assert made["ja", "none"] != made["ja", "auto"]
+
+
+def test_a_translation_without_spaces_needs_the_segmenter_of_augment(folder, monkeypatch):
+    monkeypatch.setattr(segmenter, "installed_name", lambda: None)
+    status, _, errors = run_here(*command(folder, "--links", folder / "l", "--target_lang", "ja"))
+    assert status == 2
+    assert "the target language is ja" in errors
+    assert "pip install 'pairweave[segment]'" in errors
+    run_well_here(
+        *command(folder, "--links", folder / "l", "--target_lang", "ja", "--segmenter", "none")
+    )
+
+
+def test_pieces_of_a_model_split_no_word(folder, pieced):
+    source, target = pieced
+    word = [j for j in range(len(target)) if owner(target, j) == 2]
+    assert len(word) > 1, "the word ok is cut into pieces"
+    last = [i for i in range(len(source)) if owner(source, i) == 5]
+    (folder / "l").write_text(" ".join(f"{i}-{word[-1]}" for i in last) + "\n")
+    run_well_here(*command(folder, "--links", folder / "l", *tokens(folder), "--rules", "paper"))
+    assert (folder / "out").read_text() == "it the <b>ok</b> man will see\n"

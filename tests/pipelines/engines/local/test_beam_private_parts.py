@@ -74,6 +74,8 @@ PRIVATE_PARTS = {
     "apache_beam.runners.worker.channel_factory:GRPCChannelFactory": ["insecure_channel"],
     "apache_beam.portability.python_urns": ["SUBPROCESS_SDK"],
     "apache_beam.utils.multi_process_shared": ["AUTH_KEY"],
+    "apache_beam.transforms.core": ["_DoFnParam"],
+    "apache_beam.transforms.ptransform": ["_NamedPTransform"],
 }
 
 # Where each part of Beam that is not for users may be imported.

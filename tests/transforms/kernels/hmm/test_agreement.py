@@ -1,9 +1,11 @@
+import itertools
+
 import numpy as np
 import pytest
 
 from pairweave.transforms.kernels.hmm import agreement, emissions
 from pairweave.transforms.kernels.hmm.emissions import MAX_STATES, Lexicon
-from pairweave.transforms.kernels.hmm.hmm import JUMPS
+from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side, Words
 from tests.oracles import slow_hmm
@@ -24,7 +26,7 @@ def flat(rows):
 
 @pytest.fixture
 def model():
-    """Return words of both sides, a lexicon and jumps, made at random."""
+    """Return words of both sides, a lexicon, jumps and their factors, made at random."""
     rng = np.random.default_rng(11)
 
     def words(count):
@@ -50,7 +52,16 @@ def model():
         rng.random(len(stem_columns)).astype(np.float32),
     )
     jumps = rng.random((2, 2 * JUMPS + 1)).astype(np.float32)
-    return words(SOURCE), words(TARGET), lexicon, jumps
+    factors = [
+        rng.random((count + 2, BUCKETS)).astype(np.float32) + np.float32(0.1)
+        for count in (SOURCE, TARGET)
+    ]
+    return words(SOURCE), words(TARGET), lexicon, jumps, *factors
+
+
+def factors_of(factors, tokens):
+    """Return the factors of each position of a side: its begin, then each (word, letters)."""
+    return [factors[-1], *(factors[word if word >= 0 else -2] for word, _ in tokens)]
 
 
 PAIRS = [
@@ -64,6 +75,8 @@ PAIRS = [
 
 
 def sides(pairs=PAIRS):
+    """Return both sides of pairs of (word number, letters)."""
+
     def one(number):
         lists = [pair[number] for pair in pairs]
         offsets, numbers = flat([[word for word, _ in row] for row in lists])
@@ -74,6 +87,7 @@ def sides(pairs=PAIRS):
 
 
 def heads(model):
+    """Return the scratch arrays of `emissions`: -1 for each target word and each target stem."""
     return (
         np.full(len(model[1].mass), -1, np.int32),
         np.full(len(model[1].stem_mass), -1, np.int32),
@@ -144,20 +158,22 @@ def test_emissions_are_those_of_the_formula(model, pair):
 
 @pytest.mark.parametrize("markov", [False, True])
 def test_counts_are_products_of_both_directions(model, markov):
-    source_words, target_words, lexicon, jumps = model
+    source_words, target_words, lexicon, jumps, *factors = model
     source, target = sides()
     counts = [np.zeros(size, np.int64) for size in (len(lexicon.columns), TARGET, SOURCE)]
+    after = [np.zeros(table.shape, np.int64) for table in factors]
     jump_counts = np.zeros((2, 2 * JUMPS + 1))
     agreement.expect(
         0,
         len(PAIRS),
         source,
         target,
-        agreement.Model(*model[:3], jumps if markov else jumps[:0], P_NULL),
-        agreement.Counts(*counts, jump_counts),
+        agreement.Model(*model[:3], jumps if markov else jumps[:0], *factors, P_NULL),
+        agreement.Counts(*counts, jump_counts, *after),
     )
     flat_jumps = np.ones(2 * JUMPS + 1)
     expected = [np.zeros(len(count)) for count in counts]
+    expected_after = [np.zeros(table.shape) for table in factors]
     for pair, (ours, theirs) in enumerate(PAIRS):
         if not ours or not theirs:
             continue
@@ -165,8 +181,18 @@ def test_counts_are_products_of_both_directions(model, markov):
             source, target, pair, source_words, target_words, lexicon, *heads(model)
         )
         used = jumps if markov else (flat_jumps, flat_jumps)
-        one = slow_hmm.enumerated(forward.tolist(), null.tolist(), used[0], P_NULL)[1]
-        other = slow_hmm.enumerated(reverse.tolist(), back_null.tolist(), used[1], P_NULL)[1]
+        after_ours = factors_of(factors[0], ours) if markov else None
+        after_theirs = factors_of(factors[1], theirs) if markov else None
+        ahead = slow_hmm.enumerated(forward.tolist(), null.tolist(), used[0], P_NULL, after_ours)
+        back = slow_hmm.enumerated(
+            reverse.tolist(), back_null.tolist(), used[1], P_NULL, after_theirs
+        )
+        one, other = ahead[1], back[1]
+        for table, tokens, made in zip(expected_after, (ours, theirs), (ahead, back), strict=True):
+            for row, jumped in zip((-1, *(word for word, _ in tokens)), made[4], strict=True):
+                table[row if row >= 0 else -2] += jumped
+            table[-2] -= made[4][0]  # the begin, which is not an unseen word
+            table[-1] += made[4][0]
         for i, (number, _) in enumerate(ours):
             for j in range(len(theirs)):
                 if entries[i, j] >= 0:
@@ -179,6 +205,9 @@ def test_counts_are_products_of_both_directions(model, markov):
     for count, wanted in zip(counts, expected, strict=True):
         np.testing.assert_allclose(count / FIXED_POINT, wanted, atol=1e-5)
     assert jump_counts.any() == markov
+    for count, wanted in zip(after, expected_after, strict=True):
+        # Positions of less than a ten-thousandth are not counted.
+        np.testing.assert_allclose(count / FIXED_POINT, wanted if markov else 0, atol=2e-3)
 
 
 def test_each_direction_hears_the_odds_of_the_other():
@@ -239,3 +268,22 @@ def test_a_long_row_is_searched_with_the_same_result():
     short = np.array([0, 3], np.int64)
     emissions.find_row(short, row[:3], 0, repeated, chains, following, found[:3])
     assert found[:3].tolist() == [1, 1, 2]
+
+
+@pytest.mark.parametrize("entries", [3, 40, 60, 2000])
+@pytest.mark.parametrize("row_number", [-1, 0])
+def test_places_that_are_not_known_are_found_as_in_the_whole_row(entries, row_number):
+    row = np.arange(0, 2 * entries, 2, dtype=np.int32)
+    offsets = np.array([0, entries], np.int64)
+    numbers = np.array([0, 7, 2, -1, 2], np.int32)
+    heads = np.full(2 * entries + 8, -1, np.int32)
+    following = emissions.chain(numbers, heads)
+    whole = np.empty(5, np.int64)
+    emissions.find_row(offsets, row, row_number, numbers, heads, following, whole)
+    for known in itertools.product([-1, 5], repeat=5):
+        found = np.full(5, -9, np.int64)
+        emissions.find_others(
+            offsets, row, row_number, numbers, heads, following, np.array(known), found
+        )
+        wanted = np.array(known) < 0
+        assert found[wanted].tolist() == whole[wanted].tolist()

@@ -4,14 +4,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms.kernels.hmm.hmm import (
+    BUCKETS,
     JUMPS,
+    NEAR,
+    JumpCounts,
     best_path,
+    bucket_of,
     independent_posteriors,
     lay_out,
     posteriors,
+    rows_of,
     slide,
     slide_back,
 )
+from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
+from tests.oracles import slow_hmm
 from tests.oracles.slow_hmm import enumerated, windowed
 
 P_NULL = 0.2
@@ -28,39 +35,65 @@ def cases(draw, most_words=4, most_states=3):
         )
     )
     null = draw(st.lists(st.floats(1e-9, 1.0), min_size=words, max_size=words))
-    seed = draw(st.integers(0, 2**32 - 1))
-    jumps = np.random.default_rng(seed).random(2 * JUMPS + 1).astype(np.float32) + np.float32(0.01)
-    return np.array(emission, np.float32), np.array(null, np.float32), jumps
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    jumps = rng.random(2 * JUMPS + 1).astype(np.float32) + np.float32(0.01)
+    # A row of factors for each position.
+    factors = rng.random((states + 1, BUCKETS)).astype(np.float32) + np.float32(0.1)
+    return np.array(emission, np.float32), np.array(null, np.float32), jumps, factors
 
 
-def run(emission, null, jumps, low=None):
-    """Return likelihood, posteriors and jump counts of the kernel."""
+def run(emission, null, jumps, factors, low=None):
+    """Return likelihood, posteriors, counts of jumps, and those by position and bucket."""
     words, width = emission.shape
     low = np.zeros(words, np.int32) if low is None else low
     result = np.empty_like(emission)
-    counts = np.zeros(2 * JUMPS + 1)
-    layout = lay_out(jumps, width, P_NULL)
-    likelihood = posteriors(emission, low, null, layout, P_NULL, result, counts)
-    return likelihood, result, counts
+    counts, after = np.zeros(2 * JUMPS + 1), np.zeros((width + 1, BUCKETS), np.int64)
+    rows = np.arange(width + 1, dtype=np.int32)
+    layout = lay_out(jumps, factors, rows, P_NULL)
+    likelihood = posteriors(
+        emission, low, null, layout, P_NULL, result, JumpCounts(counts, after, rows)
+    )
+    return likelihood, result, counts, after / FIXED_POINT
+
+
+def layout_of(jumps, factors):
+    """Return the probabilities of jumps; each position has its own row of factors."""
+    return lay_out(jumps, factors, np.arange(len(factors), dtype=np.int32), P_NULL)
 
 
 @given(case=cases())
 def test_posteriors_and_jumps_are_those_of_all_alignments_together(case):
-    emission, null, jumps = case
-    likelihood, links, counts = run(*case)
-    expected = enumerated(emission.tolist(), null.tolist(), jumps, P_NULL)
+    emission, null, jumps, factors = case
+    likelihood, links, counts, after = run(*case)
+    expected = enumerated(emission.tolist(), null.tolist(), jumps, P_NULL, factors)
     assert likelihood == pytest.approx(expected[0], abs=1e-4)
     np.testing.assert_allclose(links, expected[1], atol=1e-5)
     # Positions of less than a ten-thousandth are not counted.
     np.testing.assert_allclose(counts, expected[2], atol=2e-3)
+    np.testing.assert_allclose(after, expected[4], atol=2e-3)
+
+
+def test_a_jump_far_back_or_ahead_after_a_word_is_in_the_outermost_bucket():
+    distances = range(-JUMPS, JUMPS + 1)
+    found = [bucket_of(distance) for distance in distances]
+    assert found == [slow_hmm.bucket(distance) for distance in distances]
+    assert sorted(set(found)) == list(range(BUCKETS))
+    assert bucket_of(1) == NEAR
+    assert [found.count(bucket) for bucket in range(1, BUCKETS - 1)] == [1] * (BUCKETS - 2)
+
+
+def test_positions_have_the_rows_of_their_words_unless_a_window_moves_over_them():
+    numbers = np.array([4, -1, 0, -7], np.int32)
+    assert rows_of(numbers, 4, 9).tolist() == [10, 4, 9, 0, 9]
+    assert rows_of(numbers, 3, 9).tolist() == [9, 9, 9, 9]
 
 
 @given(case=cases())
 def test_the_best_path_is_as_likely_as_the_best_of_all_alignments(case):
-    emission, null, jumps = case
+    emission, null, jumps, factors = case
     low = np.zeros(len(emission), np.int32)
-    path = best_path(emission, low, null, lay_out(jumps, emission.shape[1], P_NULL), P_NULL)
-    best = enumerated(emission.tolist(), null.tolist(), jumps, P_NULL)[3]
+    path = best_path(emission, low, null, layout_of(jumps, factors), P_NULL)
+    best = enumerated(emission.tolist(), null.tolist(), jumps, P_NULL, factors)[3]
 
     def likelihood(path):
         fixed = np.full_like(emission, 1e-30)
@@ -70,7 +103,7 @@ def test_the_best_path_is_as_likely_as_the_best_of_all_alignments(case):
                 fixed[word, state] = emission[word, state]
             else:
                 nothing[word] = null[word]
-        return run(fixed, nothing, jumps)[0]
+        return run(fixed, nothing, jumps, factors)[0]
 
     assert likelihood(path) == pytest.approx(likelihood(best), abs=1e-2)
 
@@ -78,33 +111,32 @@ def test_the_best_path_is_as_likely_as_the_best_of_all_alignments(case):
 def test_of_two_equal_paths_the_first_is_taken():
     jumps = np.ones(2 * JUMPS + 1, np.float32)
     emission = np.full((2, 2), 0.5, np.float32)
-    layout = lay_out(jumps, 2, P_NULL)
+    layout = layout_of(jumps, np.ones((3, BUCKETS), np.float32))
     null = np.full(2, 1e-6, np.float32)
     assert best_path(emission, np.zeros(2, np.int32), null, layout, P_NULL).tolist() == [0, 0]
 
 
 @st.composite
 def window_cases(draw):
-    emission, null, jumps = draw(cases(most_words=7, most_states=5))
+    emission, null, jumps, factors = draw(cases(most_words=7, most_states=5))
     steps = draw(st.lists(st.integers(0, 7), min_size=len(null), max_size=len(null)))
-    return emission, null, jumps, np.cumsum(steps).astype(np.int32)
+    return emission, null, jumps, factors, np.cumsum(steps).astype(np.int32)
 
 
 @given(case=window_cases())
 def test_windows_give_what_their_plain_twin_gives(case):
-    emission, null, jumps, low = case
-    likelihood, links, _ = run(emission, null, jumps, low)
-    expected = windowed(emission.tolist(), low.tolist(), null.tolist(), jumps, P_NULL)
+    emission, null, jumps, factors, low = case
+    likelihood, links, _, _ = run(emission, null, jumps, factors, low)
+    expected = windowed(emission.tolist(), low.tolist(), null.tolist(), jumps, P_NULL, factors)
     assert likelihood == pytest.approx(expected[0], abs=1e-3)
     np.testing.assert_allclose(links, expected[1], atol=1e-5)
 
 
 @given(case=window_cases())
 def test_the_best_path_stays_in_the_windows_and_follows_near_certain_links(case):
-    emission, null, jumps, low = case
-    layout = lay_out(jumps, emission.shape[1], P_NULL)
-    path = best_path(emission, low, null, layout, P_NULL)
-    links = run(emission, null, jumps, low)[1]
+    emission, null, jumps, factors, low = case
+    path = best_path(emission, low, null, layout_of(jumps, factors), P_NULL)
+    links = run(emission, null, jumps, factors, low)[1]
     for word, state in enumerate(path):
         assert state == -1 or low[word] <= state < low[word] + emission.shape[1]
         sure = links[word].max() > 0.999
@@ -120,7 +152,8 @@ def test_thousands_of_words_keep_their_precision():
     low = (np.arange(words) // 2).astype(np.int32)
     jumps = rng.random(2 * JUMPS + 1).astype(np.float32) + np.float32(1e-6)
     null = np.full(words, 1e-3, np.float32)
-    likelihood, links, _ = run(emission, null, jumps, low)
+    factors = np.ones((width + 1, BUCKETS), np.float32)
+    likelihood, links, _, _ = run(emission, null, jumps, factors, low)
     expected = windowed(emission[:60].tolist(), low, null.tolist(), jumps, P_NULL)
     np.testing.assert_allclose(links[:40], np.array(expected[1])[:40], atol=1e-4)
     assert np.isfinite(likelihood)
@@ -130,7 +163,7 @@ def test_thousands_of_words_keep_their_precision():
 
 @given(case=cases())
 def test_model_1_posteriors_are_shares_of_the_emissions(case):
-    emission, null, _ = case
+    emission, null, _, _ = case
     result = np.empty_like(emission)
     likelihood = independent_posteriors(emission, null, P_NULL, result)
     weights = emission.astype(np.float64) * (1 - P_NULL) / emission.shape[1]

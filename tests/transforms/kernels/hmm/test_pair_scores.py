@@ -6,7 +6,14 @@ from pairweave.transforms.kernels.hmm.agreement import Model
 from pairweave.transforms.kernels.hmm.emissions import emissions
 from pairweave.transforms.kernels.hmm.sides import tokens_of
 from tests.oracles import slow_filtering
-from tests.transforms.kernels.hmm.test_agreement import P_NULL, PAIRS, heads, model, sides
+from tests.transforms.kernels.hmm.test_agreement import (
+    P_NULL,
+    PAIRS,
+    factors_of,
+    heads,
+    model,
+    sides,
+)
 
 __all__ = ["model"]  # the fixture
 
@@ -29,6 +36,7 @@ def test_scores_of_pairs_are_those_of_the_formulas(model):
             reverse.tolist(),
             (null.tolist(), back_null.tolist()),
             model[3],
+            [factors_of(model[4 + side], PAIRS[pair][side]) for side in (0, 1)],
             P_NULL,
             [one.tolist() for one in unigrams],
         )

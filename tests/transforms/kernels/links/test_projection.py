@@ -4,11 +4,21 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pairweave.transforms.kernels.links import projection
+from pairweave.transforms.kernels.links import projection, projection_spans
+from pairweave.transforms.kernels.links.projection_choice import TOGETHER, choose_together
+from pairweave.transforms.kernels.links.projection_evidence import (
+    SPAN_EVIDENCE,
+    find_places,
+)
+from pairweave.transforms.kernels.links.projection_points import POINT_EVIDENCE
 from pairweave.transforms.projection import project
+from pairweave.transforms.projection.characters import characters
+from pairweave.transforms.projection.projection_weights import SPAN_NAMES, shipped_weights
 from tests.oracles import slow_projection
 
-TEXTS = st.text(st.sampled_from("abcABC09 .,(\N{NO-BREAK SPACE}é漢"), max_size=14)
+SETTINGS = st.tuples(st.booleans(), st.booleans(), st.booleans())
+
+TEXTS = st.text(st.sampled_from('abcABC09 .,()"-…/\N{NO-BREAK SPACE}é漢Ａ'), max_size=14)
 
 
 def cut(text, bounds):
@@ -38,18 +48,46 @@ def cases(draw):
     return source, target, source_tokens, target_tokens, links, start, end
 
 
-def run(source, target, source_tokens, target_tokens, links, start, end):
+def arrays(source, target, source_tokens, target_tokens, links):
     pairs = np.array(list(links), np.int64).reshape(-1, 2)
     given_by = np.array(list(links.values()), np.int64).reshape(-1, 2)
-    starts, ends, *_ = projection.place_elements(
+    return (
         projection.TokenizedText(*project._bounds(source_tokens), project._points(source)),
         projection.TokenizedText(*project._bounds(target_tokens), project._points(target)),
         projection.LinkMasses(*(column.copy() for column in (*pairs.T, *given_by.T))),
-        project._shapes(),
-        np.array([start], np.int64),
-        np.array([end], np.int64),
+        characters(),
     )
-    return int(starts[0]), int(ends[0])
+
+
+def found_by_kernel(case, weights, setting=(False, False, False)):
+    *pair, start, end = case
+    prepared = projection_spans.prepare(*arrays(*pair))
+    opening, closing, scores = projection.find_candidates(prepared, start, end, setting, weights)
+    offsets = prepared.places.offsets
+    return list(
+        zip(scores.tolist(), offsets[opening].tolist(), offsets[closing].tolist(), strict=True)
+    )
+
+
+def test_each_evidence_of_a_span_has_a_largest_value():
+    assert len(projection_spans.MOST_EVIDENCE) == len(SPAN_EVIDENCE)
+
+
+def named(weights):
+    return (
+        dict(zip(SPAN_NAMES, weights.spans.tolist(), strict=True)),
+        dict(zip(POINT_EVIDENCE, weights.points.tolist(), strict=True)),
+    )
+
+
+@st.composite
+def any_weights(draw):
+    """Return the shipped weights, or any."""
+    if draw(st.booleans()):
+        return shipped_weights().arrays()
+    sizes = len(SPAN_NAMES), len(POINT_EVIDENCE)
+    seed = np.random.default_rng(draw(st.integers(0, 1 << 30)))
+    return projection.Weights(*(seed.integers(-300, 300, size) for size in sizes))
 
 
 @st.composite
@@ -80,9 +118,85 @@ def translations(draw):
     return *texts, *tokens, links, start, end
 
 
-@given(translations())
-def test_in_translations_elements_go_where_the_plain_twin_puts_them(case):
-    assert run(*case) == slow_projection.place(*case)
+def check_against_twin(case, weights, setting):
+    *pair, start, end = case
+    twin = slow_projection.Pair(*pair)
+    slow = slow_projection.candidates(twin, start, end, setting, *named(weights))
+    assert found_by_kernel(case, weights, setting) == slow[: projection.CANDIDATES]
+
+
+@given(translations(), any_weights(), SETTINGS)
+def test_in_translations_the_candidates_are_those_of_the_plain_twin(case, weights, setting):
+    check_against_twin(case, weights, setting)
+
+
+@example(
+    case=("0000 000", "0000 0 0", [(0, 4), (5, 8)], [(0, 4), (5, 6), (7, 8)], {}, 4, 5),
+    weights=projection.Weights(np.zeros(len(SPAN_NAMES), int), np.zeros(len(POINT_EVIDENCE), int)),
+    setting=(False, False, False),
+)
+@given(cases(), any_weights(), SETTINGS)
+def test_in_any_texts_the_candidates_are_those_of_the_plain_twin(case, weights, setting):
+    check_against_twin(case, weights, setting)
+
+
+@st.composite
+def crowds(draw):
+    """Return candidates of several elements, best first, and what each is to each other."""
+    elements = draw(st.integers(1, 4))
+    options = []
+    for _ in range(elements):
+        spans = draw(
+            st.lists(
+                st.tuples(st.integers(-50, 50), st.integers(0, 6), st.integers(0, 6)).map(
+                    lambda one: (one[0] * TOGETHER // 20, min(one[1:]), max(one[1:]))
+                ),
+                min_size=1,
+                max_size=4,
+            )
+        )
+        options.append(sorted(spans, reverse=True))
+    relations = [[0] * elements for _ in range(elements)]
+    turned = {0: 0, 1: 2, 2: 1, 3: 3}
+    for one in range(elements):
+        for other in range(one):
+            relations[one][other] = draw(st.integers(0, 3))
+            relations[other][one] = turned[relations[one][other]]
+    ends = st.tuples(st.integers(0, 3), st.integers(0, 3)).map(sorted)
+    bounds = draw(st.lists(ends, min_size=elements, max_size=elements))
+    return options, relations, bounds
+
+
+@given(crowds())
+def test_together_elements_get_the_largest_sum_that_nests_and_meets_as_in_the_source(crowd):
+    options, relations, bounds = crowd
+    most = max(map(len, options))
+    table = np.zeros((3, len(options), most), np.int64)
+    for element, spans in enumerate(options):
+        table[:, element, : len(spans)] = np.array(spans).T
+    scores, starts, ends = table
+    counts = np.array([len(spans) for spans in options])
+    chosen, whole = choose_together(
+        starts, ends, scores, counts, np.array(relations, np.int8), np.array(bounds)
+    )
+    expected = slow_projection.most_together(options, relations, bounds, TOGETHER)
+    assert whole == (expected is not None)
+    if whole:
+        choice = [spans[number] for spans, number in zip(options, chosen, strict=True)]
+        options = [[one] for one in choice]
+        assert slow_projection.most_together(options, relations, bounds, TOGETHER) == expected
+
+
+def test_a_search_that_is_cut_short_still_nests_what_it_can():
+    elements = 40
+    starts = np.tile(np.arange(12), (elements, 1))
+    relations = np.where(np.eye(elements, dtype=bool), 0, 3).astype(np.int8)
+    scores = np.tile(np.arange(12)[::-1], (elements, 1))
+    counts = np.full(elements, 12)
+    bounds = np.stack([np.arange(elements), np.arange(elements) + 1], axis=1) * 2
+    chosen, whole = choose_together(starts, starts + 1, scores, counts, relations, bounds)
+    assert not whole
+    assert set(chosen.tolist()) == set(range(12))
 
 
 @given(
@@ -103,47 +217,30 @@ def test_a_words_gain_is_that_of_the_plain_twin(links, first, more):
     assert gains.tolist() == slow_projection.span_gains(first, first + more, 4, links)
 
 
-@given(
-    links=st.dictionaries(
-        st.tuples(st.integers(0, 30), st.integers(0, 3)),
-        st.tuples(*[st.sampled_from((0, 300, 940, 1_000))] * 2),
-        min_size=1,
-    ),
-    token=st.integers(0, 31),
-    weights=st.sampled_from([(100, 25), (25, 100), (100, 100)]),
-)
-@example(links={(at, 0): (1_000, 0) for at in range(12)}, token=12, weights=(100, 100))
-def test_a_place_gains_from_words_by_their_distance_as_the_plain_twin_says(links, token, weights):
-    pairs = np.array(list(links), np.int64)
-    forward, reverse = np.array(list(links.values()), np.int64).T
-    gains = projection.point_gains(
-        token, *weights, 4, projection.LinkMasses(*pairs.T, forward, reverse)
-    )
-    assert gains.tolist() == slow_projection.point_gains(token, *weights, 4, links)
-
-
-@given(cases())
-def test_elements_go_where_the_plain_twin_puts_them(case):
-    assert run(*case) == slow_projection.place(*case)
-
-
 def test_a_span_takes_the_words_that_link_into_it_and_leaves_the_others():
-    tokens = [(0, 1), (2, 3), (4, 5)]
+    tokens = [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)]
     certain = (1_000, 1_000)
-    turned = {(0, 2): certain, (1, 0): certain, (2, 1): certain}
-    assert run("a b c", "x y z", tokens, tokens, turned, 2, 5) == (0, 3)
-    # One stranger costs less than a word left out; two strangers cost as much.
-    assert run("a b c", "x y z", tokens, tokens, turned, 0, 3) == (0, 5)
+    turned = dict.fromkeys(enumerate((0, 3, 2, 1, 4)), certain)
+    case = "a b c d e", "v w x y z", tokens, tokens, turned, 2, 5
+    assert found_by_kernel(case, shipped_weights().arrays())[0][1:] == (4, 7)
 
 
 def test_one_word_leaves_out_what_only_the_target_claims():
     tokens = [(0, 1), (2, 3), (4, 5)]
     links = {(1, 1): (1_000, 950), (1, 2): (940, 0)}
-    assert run("a b c", "x y z", tokens, tokens, links, 2, 3) == (2, 3)
+    case = "a b c", "x y z", tokens, tokens, links, 2, 3
+    assert found_by_kernel(case, shipped_weights().arrays())[0][1:] == (2, 3)
 
 
 def test_places_are_the_edges_of_text_and_tokens():
-    offsets, before = projection.find_places(np.array([1, 3]), np.array([3, 4]), 6)
+    offsets, before = find_places(np.array([1, 3]), np.array([3, 4]), 5)
     assert list(zip(offsets.tolist(), before.tolist(), strict=True)) == [
-        *((0, 0), (1, 0), (3, 1), (4, 2), (6, 2)),
+        *((0, 0), (1, 0), (3, 1), (4, 2), (5, 2)),
+    ]
+
+
+def test_between_two_spaces_there_is_a_place():
+    offsets, before = find_places(np.array([0, 3]), np.array([1, 4]), 4)
+    assert list(zip(offsets.tolist(), before.tolist(), strict=True)) == [
+        *((0, 0), (1, 1), (2, 1), (3, 1), (4, 2)),
     ]

@@ -26,9 +26,8 @@ def found(source, target, gains, costs):
     breaks = breaks_of(source), breaks_of(target)
     best = np.full((KINDS.sources.max() + 1, columns + 1, corners.STATES), beads.NO_PATH)
     back = np.empty((band.begins[-1], corners.STATES), np.uint8)
-    for row in range(rows + 1):
-        scores = values[row] + KINDS.log_priors
-        corners.advance(row, band, KINDS, scores, breaks, costs, best, back)
+    scores = (values + KINDS.log_priors).reshape(-1, len(KINDS.sources))
+    corners.advance(band, KINDS, breaks, costs, (best, back), 0, rows + 1, scores)
     return corners.trace(band, KINDS, back), values, breaks, best[rows % len(best), columns, 0]
 
 

@@ -1,4 +1,5 @@
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -35,6 +36,7 @@ def document(source, target, source_breaks=None, target_breaks=None):
 
 
 def whole_band(rows, columns):
+    """Return a band that holds every cell."""
     low = np.zeros(rows + 1, np.int64)
     return Band(low, low + columns + 1, np.arange(rows + 2) * (columns + 1))
 
@@ -45,6 +47,11 @@ def length_model(target):
     return lengths.LengthModel(
         chances, np.array([math.lgamma(count + 1) for count in range(longest + 1)])
     )
+
+
+def best_by_length(band, document, model):
+    by_length = partial(lengths.score_rows, band, KINDS, document, FREE, model)
+    return beads.best_beads(band, KINDS, [by_length])
 
 
 def slow_score(source, target, model):
@@ -65,7 +72,7 @@ def test_the_best_path_is_the_best_of_all(source, target):
     model = length_model(target)
     band = whole_band(len(source), len(target))
     made = document(source, target)
-    back = lengths.best_beads(band, KINDS, made, FREE, model)
+    back = best_by_length(band, made, model)
     path = beads.trace(band, KINDS, back)
     found = [(int(KINDS.sources[kind]), int(KINDS.targets[kind])) for kind in path]
     score = slow_score(source, target, model)
@@ -80,12 +87,21 @@ def test_the_best_path_is_the_best_of_all(source, target):
     assert total == pytest.approx(best)
 
 
+@pytest.mark.parametrize("held", [1, 60])
+def test_the_path_is_the_same_however_few_scores_are_held(held, monkeypatch):
+    source, target = [3, 9, 4, 4, 12, 1, 7] * 9, [4, 8, 8, 13, 1, 6] * 9
+    band, made = whole_band(len(source), len(target)), document(source, target)
+    wanted = best_by_length(band, made, length_model(target))
+    monkeypatch.setattr(beads, "SCORES_HELD", held * len(target) * len(KINDS.sources))
+    np.testing.assert_array_equal(best_by_length(band, made, length_model(target)), wanted)
+
+
 @given(source=sizes, target=sizes)
 def test_probabilities_are_those_of_all_paths_together(source, target):
     model = length_model(target)
     band = whole_band(len(source), len(target))
     made = document(source, target)
-    path = beads.trace(band, KINDS, lengths.best_beads(band, KINDS, made, FREE, model))
+    path = beads.trace(band, KINDS, best_by_length(band, made, model))
     found = lengths.posteriors(path, band, KINDS, made, FREE, model)
     sums = slow_sentences.path_sums(
         len(source), len(target), LOGS, slow_score(source, target, model)
@@ -128,6 +144,6 @@ def test_a_band_keeps_a_path_inside():
     high = np.array([2, 3, 4, 5, 6, 7, 7])
     band = Band(low, high, np.concatenate([[0], np.cumsum(high - low)]))
     made = document(source, target)
-    back = lengths.best_beads(band, KINDS, made, FREE, length_model(target))
+    back = best_by_length(band, made, length_model(target))
     path = beads.trace(band, KINDS, back)
     assert KINDS.sources[path].sum() == KINDS.targets[path].sum() == 6

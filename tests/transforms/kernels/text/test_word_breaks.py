@@ -19,6 +19,8 @@ LANGUAGES = {
     "fr": clitics.FRENCH,
     "it": clitics.ITALIAN,
     "ca": clitics.CATALAN,
+    "tr": clitics.TURKISH,
+    "fi": clitics.FINNISH,
 }
 
 
@@ -153,10 +155,13 @@ def test_katakana_is_one_word_with_connectors_where_words_are_wanted():
         ("fr", "ç'a Ç'est va'il", "ç'|a|Ç'|est|va'il", "ç'|a|Ç'|est|va'il"),
         ("it", "dell'arte un\u2019altra", "dell'|arte|un\u2019|altra", "dell'|arte|un\u2019|altra"),
         ("ca", "l'home dona'm", "l'|home|dona|'m", "l'|home|dona'm"),
+        ("tr", "Ankara'da", "Ankara|'da", "Ankara|'da"),
+        ("tr", "O'Reilly\u2019nin", "O'Reilly|\u2019nin", "O'Reilly|\u2019nin"),
+        ("fi", "USB:n http://a:b.fi", "USB|:n|http://a:b.fi", "USB|:n|http://a:b.fi"),
         (None, "L'inflation's", "L'inflation's", "L'inflation's"),
     ],
 )  # fmt: skip
-def test_words_part_at_elisions_and_clitics(language, text, expected, words):
+def test_words_part_at_elisions_clitics_and_suffixes(language, text, expected, words):
     assert tokens(text, language) == split(expected)
     assert tokens(text, language, words_only=True) == split(words)
 

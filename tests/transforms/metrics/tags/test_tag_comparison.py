@@ -3,7 +3,7 @@
 import pytest
 from sacrebleu.metrics import BLEU
 
-from pairweave.transforms.metrics.significance import Significance
+from pairweave.transforms.metrics.significance_options import Significance
 from pairweave.transforms.metrics.tags.tag_comparison import compare_tags
 from pairweave.transforms.metrics.tags.tag_metrics import evaluate_tags
 from pairweave.transforms.metrics.tags.tag_spans import SpanConfig

@@ -1,0 +1,1 @@
+"""Small translation models, trained from scratch to compare training data."""

@@ -1,0 +1,211 @@
+"""The YAML file of ``ablate``: arms, seeds, test sets, metrics, and the size of the models."""
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+import pydantic
+from pydantic import Field
+
+from pairweave.models.translation.translation_config import SIZES, SizeName, TranslationConfig
+from pairweave.pipelines.options.base import Language
+from pairweave.transforms.config import StepOptions
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.metrics.tags.translation_metrics import METRICS
+from pairweave.transforms.storage.json_files import first_problem
+from pairweave.transforms.storage.yaml_files import read_yaml
+
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+
+Name = Annotated[str, Field(pattern=_NAME, max_length=100)]
+SyntaxName = Literal["xml", "html", "xliff", "indexed"]
+
+
+class StreamedTags(StepOptions):
+    """New tags in every pass over the data, as ``pairweave stream`` draws them."""
+
+    epochs: int = Field(4, ge=1, le=100, description="passes with other tags; then the first again")
+    options: dict[str, Any] = Field(default_factory=dict, description="options of stream")
+
+
+class DataItem(StepOptions):
+    """A part of an arm's data: exactly one of ``run``, ``job``, ``pairs``, and both sides."""
+
+    run: str | None = Field(None, description="directory of a finished run")
+    job: Literal["augment", "align", "filter"] | None = Field(None, description="job to run first")
+    options: dict[str, Any] = Field(default_factory=dict, description="options of the job")
+    stream: StreamedTags | None = Field(None, description="new tags in every pass")
+    pairs: str | None = Field(None, description="an export as JSONL or TSV")
+    source: str | None = Field(None, description="line-parallel text")
+    target: str | None = Field(None, description="its translation")
+    syntax: SyntaxName | None = Field(None, description="syntax of tags in the texts")
+    tags: Literal["keep", "strip"] = Field("keep", description="what becomes of the tags")
+    kinds: tuple[Literal["plain", "tagged"], ...] = Field(
+        ("plain", "tagged"), min_length=1, description="rows of a run of augment"
+    )
+    take: int | None = Field(None, ge=1, description="number of pairs, chosen by their text")
+    times: int = Field(1, ge=1, le=100, description="how often each pair occurs")
+
+    @pydantic.model_validator(mode="after")
+    def _check(self) -> Self:
+        ways = [self.run, self.job, self.pairs, self.source or self.target]
+        if sum(way is not None for way in ways) != 1:
+            raise ValueError("give exactly one of run, job, pairs, and source with target")
+        if (self.source is None) != (self.target is None):
+            raise ValueError("source and target must be given together")
+        if self.options and self.job is None:
+            raise ValueError("options are those of a job, but none is given")
+        made = self.run is not None or self.job is not None
+        if self.stream is not None and not made:
+            raise ValueError("stream draws tags from a run or a job, but none is given")
+        if self.job == "align" and self.stream is None:
+            raise ValueError("align makes links and no tags; give stream, or the job augment")
+        if len(self.kinds) < 2 and (not made or self.stream is not None):
+            raise ValueError("kinds chooses rows of a run or a job without stream")
+        if self.syntax is not None and made:
+            raise ValueError("syntax is of files; the tags of a run are known")
+        return self
+
+    @property
+    def label(self) -> str:
+        """Return what a message calls it."""
+        return self.run or self.job or self.pairs or f"{self.source} and {self.target}"
+
+
+class ProjectedTags(StepOptions):
+    """Detag and project: the model translates plain text, and links put the tags back."""
+
+    rules: Literal["best", "paper"] = Field("best", description="where tags go, see tags project")
+    fit_source: str | None = Field(None, description="text to fit the aligner on (default: data)")
+    fit_target: str | None = Field(None, description="its translation")
+
+    @pydantic.model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.fit_source is None) != (self.fit_target is None):
+            raise ValueError("fit_source and fit_target must be given together")
+        return self
+
+
+class Arm(StepOptions):
+    """A recipe of training data."""
+
+    data: tuple[DataItem, ...] = Field(min_length=1, description="the parts, all of which are used")
+    project: ProjectedTags | None = Field(None, description="detag and project")
+
+
+class EvaluationFiles(StepOptions):
+    """A test set."""
+
+    source: str = Field(description="source text, a segment a line")
+    target: str = Field(description="its translation by people")
+    syntax: SyntaxName | None = Field(None, description="syntax of tags in the texts")
+
+
+class SizeNumbers(StepOptions):
+    """A named size with other numbers."""
+
+    like: SizeName = Field(description="the size from which all other numbers come")
+    dimension: int | None = None
+    heads: int | None = None
+    feed_forward: int | None = None
+    encoder_layers: int | None = None
+    decoder_layers: int | None = None
+    steps: int | None = None
+    batch_tokens: int | None = None
+    learning_rate: float | None = None
+    warmup_steps: int | None = None
+    dropout: float | None = None
+    label_smoothing: float | None = None
+    max_pieces: int | None = None
+    checkpoint_steps: int | None = None
+    beam_size: int | None = None
+    threads: int | None = None
+
+
+class Ablation(StepOptions):
+    """An ablation: what is trained, on what, and how it is measured."""
+
+    source_lang: Language
+    target_lang: Language
+    size: SizeName | SizeNumbers = "toy"
+    vocabulary: int | str = Field(2_000, description="pieces of a new model, or a model's file")
+    seeds: tuple[Annotated[int, Field(ge=0, lt=1 << 31)], ...] = Field(min_length=1)
+    baseline: Name
+    arms: dict[Name, Arm] = Field(min_length=1)
+    tests: dict[Name, EvaluationFiles] = Field(min_length=1)
+    dev: EvaluationFiles | None = Field(None, description="pairs of the learning curve")
+    metrics: tuple[str, ...] = tuple(METRICS)
+    overlap: Literal["refuse", "leave_out"] = "refuse"
+
+    @pydantic.model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.baseline not in self.arms:
+            raise ValueError(
+                f"baseline: there is no arm {self.baseline}; the arms are {', '.join(self.arms)}"
+            )
+        if len(set(self.seeds)) < len(self.seeds):
+            raise ValueError("seeds: one is given twice; nothing is trained twice")
+        odd = next((name for name in self.metrics if name not in METRICS), None)
+        if odd is not None:
+            raise ValueError(f"metrics: there is no {odd}; choose from {', '.join(METRICS)}")
+        if isinstance(self.vocabulary, int) and not 100 <= self.vocabulary <= 1_000_000:
+            raise ValueError("vocabulary: expected 100 to 1000000 pieces, or a file")
+        return self
+
+    @property
+    def model(self) -> TranslationConfig:
+        """Return the sizes and settings of the models."""
+        if isinstance(self.size, str):
+            return SIZES[self.size]
+        given = self.size.model_dump(exclude={"like"}, exclude_none=True)
+        return SIZES[self.size.like].changed(**given)
+
+    def units(self) -> list[tuple[str, int]]:
+        """Return the arm and seed of each unit of work: all arms of a seed, then the next seed."""
+        return [(arm, seed) for seed in self.seeds for arm in self.arms]
+
+
+def read_ablation(path: str) -> Ablation:
+    """Read the YAML file of an ablation.
+
+    Raises:
+        ConfigError: It cannot be read, or a field is unknown, missing or wrong; names the file and
+            the field.
+    """
+    value = read_yaml(path)
+    if not isinstance(value, dict):
+        raise ConfigError(f"{path}: expected a map with arms, tests, seeds and a baseline")
+    try:
+        made = Ablation.model_validate(value)
+        made.model  # noqa: B018 - checks its numbers
+    except pydantic.ValidationError as error:
+        raise ConfigError(f"{path}: {_problem(error)}") from error
+    except ConfigError as error:
+        raise ConfigError(f"{path}: size: {error}") from error
+    return made
+
+
+def _problem(error: pydantic.ValidationError) -> str:
+    """Say in one line what is wrong; alternatives of a type are no part of a field's place."""
+    text = first_problem(error)
+    text = text.replace("is unknown to this version of pairweave", "is not a key here")
+    return re.sub(r"\.(literal\[[^]]*\]|SizeNumbers|\[key\])(?=[:.])", "", text)
+
+
+def split_unit(word: str, ablation: Ablation) -> tuple[str, int]:
+    """Return the arm and seed of ``ARM/SEED``.
+
+    Raises:
+        ConfigError: There is no such unit.
+    """
+    arm, _, seed = word.rpartition("/")
+    if arm not in ablation.arms:
+        raise ConfigError(
+            f"--only {word}: there is no arm {arm or word!r}; write ARM/SEED with one of "
+            f"{', '.join(ablation.arms)}"
+        )
+    if not seed.isdigit() or int(seed) not in ablation.seeds:
+        raise ConfigError(
+            f"--only {word}: there is no seed {seed!r}; the seeds are "
+            f"{', '.join(map(str, ablation.seeds))}"
+        )
+    return arm, int(seed)

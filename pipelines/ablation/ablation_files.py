@@ -1,0 +1,59 @@
+"""The content of the JSON files of an ablation's directory."""
+
+from typing import Any, ClassVar
+
+from pairweave.transforms.output.documents.parts import Digest, Name, Number
+from pairweave.transforms.storage.json_files import JsonFile
+
+PLAN_ADVICE = "was it edited? Give another --output"
+ARM_ADVICE = "delete the arm's directory and its units to prepare it again"
+
+
+class ArmAbout(JsonFile):
+    """What ``about.json`` says of a prepared arm."""
+
+    ADVICE: ClassVar[str] = ARM_ADVICE
+
+    recipe: dict[str, Any]
+    passes: list[Name]
+    pairs: list[Number]
+    left_out: dict[str, Number]
+    data: Digest
+    aligner: str | None
+
+
+class Score(JsonFile):
+    """The value of a metric on a test set."""
+
+    test: Name
+    metric: Name
+    value: float
+    signature: str
+
+
+class Losses(JsonFile):
+    """The learning curve of a unit."""
+
+    train: list[float]
+    dev: list[float]
+
+
+class UnitTime(JsonFile):
+    """How long a unit took."""
+
+    seconds: float
+
+
+class FinishedUnit(JsonFile):
+    """A finished unit: an arm with a seed."""
+
+    ADVICE: ClassVar[str] = "delete it to make it again"
+
+    arm: Name
+    seed: int
+    device: str
+    translations: dict[str, list[str]]
+    scores: list[Score]
+    packages: dict[str, str]
+    losses: Losses
+    run: UnitTime

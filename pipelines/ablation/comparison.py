@@ -1,0 +1,190 @@
+"""The table of an ablation: means, spread over seeds, and differences from the baseline."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pairweave.models.translation.translation_config import CURVE_STEPS, TranslationConfig
+from pairweave.pipelines.ablation.prepared import Prepared
+from pairweave.transforms.markup.markup import INDEXED, parse_markup
+from pairweave.transforms.metrics.seed_comparison import (
+    Difference,
+    Spread,
+    compare_seeds,
+    spread,
+)
+from pairweave.transforms.metrics.significance_options import Significance
+from pairweave.transforms.metrics.tags.translation_metrics import METRICS, Measured, measure
+from pairweave.transforms.report import ablation_page
+
+REPORT = "report.html"
+
+SIGNIFICANCE = Significance(resamples=1, trials=2_000, seed=12345)
+"""The draws of the tests; only those over segments are used."""
+
+SHOWN = 8
+"""Segments of each test set that the report shows, most of them with tags."""
+
+Units = Mapping[tuple[str, int], dict[str, Any]]
+
+_COLUMNS = ("arm", "seeds", "mean", "deviation", "difference", "95 % interval", "p", "")
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One metric of an arm on a test set.
+
+    Attributes:
+        test: The test set.
+        metric: The metric.
+        arm: The arm.
+        spread: Its values over the seeds.
+        difference: From the baseline; None for the baseline itself, or if no seed is in both.
+        signature: Names everything that determines the values.
+    """
+
+    test: str
+    metric: str
+    arm: str
+    spread: Spread
+    difference: Difference | None
+    signature: str
+
+    def cells(self) -> dict[str, str]:
+        """Return what a table shows of it."""
+        cells = dict.fromkeys(_COLUMNS, "")
+        cells["arm"], cells["seeds"] = self.arm, str(self.spread.seeds)
+        cells["mean"] = f"{self.spread.mean:.2f}"
+        if self.spread.deviation is not None:
+            cells["deviation"] = f"{self.spread.deviation:.2f}"
+        found = self.difference
+        if found is not None:
+            cells["difference"] = f"{found.mean:+.2f}"
+            if found.margin is not None:
+                low, high = found.mean - found.margin, found.mean + found.margin
+                cells["95 % interval"] = f"{low:+.2f} to {high:+.2f}"
+            cells["p"] = f"{found.p:.4f}"
+            cells[""] = "*" if found.is_significant else ""
+        return cells
+
+
+def compare_arms(prepared: Prepared, units: Units) -> list[Row]:
+    """Return the rows of the table, by test set, metric and arm in the configuration's order."""
+    ablation, rows = prepared.ablation, []
+    for name, test in prepared.tests.items():
+        found: dict[str, dict[str, dict[int, Measured]]] = {}
+        for (arm, seed), unit in units.items():
+            said = unit["translations"][name]
+            measured = measure(said, test.references, test.sources, ablation.metrics, name)
+            for metric, one in measured.items():
+                found.setdefault(metric, {}).setdefault(arm, {})[seed] = one
+        for metric in (one for one in ablation.metrics if one in found):
+            sums = {
+                arm: {seed: one.sums for seed, one in by_seed.items()}
+                for arm, by_seed in found[metric].items()
+            }
+            for arm, by_seed in found[metric].items():
+                difference = None
+                if arm != ablation.baseline and ablation.baseline in sums:
+                    difference = compare_seeds(sums[arm], sums[ablation.baseline], SIGNIFICANCE)
+                values = spread({seed: one.value for seed, one in by_seed.items()})
+                signature = next(iter(by_seed.values())).signature
+                rows.append(Row(name, metric, arm, values, difference, signature))
+    return rows
+
+
+def text_lines(rows: Sequence[Row]) -> list[str]:
+    """Return the table for a terminal."""
+    shown = [{name: name for name in _COLUMNS}, *(row.cells() for row in rows)]
+    widths = {name: max(len(cells[name]) for cells in shown) for name in _COLUMNS}
+    lines, last = [], None
+    for row, cells in zip(rows, shown[1:], strict=True):
+        if (row.test, row.metric) != last:
+            last = row.test, row.metric
+            lines.append(f"{row.test}: {METRICS[row.metric].title}")
+            lines.append(_line(shown[0], widths))
+        lines.append(_line(cells, widths))
+    return lines
+
+
+def _line(cells: Mapping[str, str], widths: Mapping[str, int]) -> str:
+    first, *others = _COLUMNS
+    texts = [cells[first].ljust(widths[first]), *(cells[x].rjust(widths[x]) for x in others)]
+    return f"  {'  '.join(texts)}".rstrip()
+
+
+def report_page(
+    prepared: Prepared, units: Units, rows: Sequence[Row], missing: Sequence[str]
+) -> str:
+    """Return the report."""
+    return ablation_page.render(
+        _facts(prepared, units),
+        [_table(name, rows) for name in prepared.tests],
+        _curves(prepared, units),
+        CURVE_STEPS,
+        _sentences(prepared, units),
+        {METRICS[row.metric].title: row.signature for row in rows},
+        missing,
+    )
+
+
+def _table(name: str, rows: Sequence[Row]) -> ablation_page.ResultTable:
+    shown = [
+        {"metric": METRICS[row.metric].title, **row.cells()} for row in rows if row.test == name
+    ]
+    kinds = [(column, "text" if column in ("arm", "") else "number") for column in _COLUMNS]
+    kinds[-1] = ("significant", "text")
+    for cells in shown:
+        cells["significant"] = cells.pop("")
+    return ablation_page.ResultTable(name, [("metric", "text"), *kinds], shown)
+
+
+def _facts(prepared: Prepared, units: Units) -> dict[str, str]:
+    first = next(iter(units.values()))
+    model: TranslationConfig = prepared.ablation.model
+    hours = sum(unit["run"]["seconds"] for unit in units.values()) / 3600
+    return {
+        "baseline": prepared.ablation.baseline,
+        "device": first["device"],
+        "packages": ", ".join(f"{name} {version}" for name, version in first["packages"].items()),
+        "size": ", ".join(f"{name} {value}" for name, value in model.model_dump().items()),
+        "vocabulary": prepared.vocabulary_digest,
+        "pairs": ", ".join(f"{arm} {about['pairs'][0]:,}" for arm, about in prepared.arms.items()),
+        "hours of the units": f"{hours:.2f}",
+    }
+
+
+def _curves(prepared: Prepared, units: Units) -> dict[str, dict[str, list[float]]]:
+    """Return the mean losses of each arm."""
+    curves: dict[str, dict[str, list[float]]] = {}
+    for arm in prepared.ablation.arms:
+        own = [unit["losses"] for (name, _), unit in units.items() if name == arm]
+        curves[arm] = {
+            kind: np.mean([losses[kind] for losses in own], axis=0).tolist() if own else []
+            for kind in ("train", "dev")
+        }
+    return curves
+
+
+def _sentences(prepared: Prepared, units: Units) -> dict[str, list[ablation_page.Sentence]]:
+    """Return some segments of each test set, as each arm translates them with the first seed."""
+    arms = list(dict.fromkeys(arm for arm, _ in units))
+    seeds = [seed for seed in prepared.ablation.seeds if all((arm, seed) in units for arm in arms)]
+    if not seeds:
+        return {}
+    shown = {}
+    for name, test in prepared.tests.items():
+        tagged = [at for at, text in enumerate(test.sources) if parse_markup(text, INDEXED).tags]
+        others = [at for at in range(len(test.sources)) if at not in set(tagged)]
+        chosen = [*tagged[: SHOWN - 2], *others][:SHOWN]
+        shown[name] = [
+            ablation_page.Sentence(
+                test.sources[at],
+                test.references[at],
+                {arm: units[arm, seeds[0]]["translations"][name][at] for arm in arms},
+            )
+            for at in chosen
+        ]
+    return shown

@@ -1,0 +1,61 @@
+"""Merging finished units into one table."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from pairweave.pipelines.ablation.prepared import UNITS, Prepared, read_packed
+from pairweave.pipelines.ablation.units import check_unit, scores
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage import files
+
+RESULTS = "results.jsonl"
+
+
+def read_units(prepared: Prepared) -> dict[tuple[str, int], dict[str, Any]]:
+    """Return the finished units of the configuration, in its order.
+
+    Raises:
+        ConfigError: One was made from something else (`units.check_unit`), or on another kind of
+            device than the others.
+    """
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    for arm, seed in prepared.ablation.units():
+        path = prepared.directory / UNITS / f"{arm}-{seed}.json.gz"
+        if not path.exists():
+            continue
+        unit = read_packed(path)
+        check_unit(unit, prepared, arm, path)
+        if unit.get("arm") != arm or unit.get("seed") != seed:
+            raise ConfigError(f"{path}: is of the unit {unit.get('arm')}/{unit.get('seed')}")
+        for first in found.values():
+            if first["device"] != unit["device"]:
+                raise ConfigError(
+                    f"{path}: was trained on {unit['device']}, but {first['arm']}-{first['seed']} "
+                    f"on {first['device']}, so they cannot be compared; train all units on one "
+                    "kind of device, each table in a directory of its own"
+                )
+            break
+        found[arm, seed] = unit
+    return found
+
+
+def write_results(
+    prepared: Prepared, units: dict[tuple[str, int], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Write a line for each arm, seed, test set and metric, and return them."""
+    rows = []
+    for (arm, seed), unit in units.items():
+        known = unit["scores"]
+        asked = {row["metric"] for row in known}
+        if not set(prepared.ablation.metrics) <= asked:  # metrics were added
+            known = scores(prepared, unit["translations"])
+        rows += [
+            {"arm": arm, "seed": seed, **row}
+            for row in known
+            if row["metric"] in prepared.ablation.metrics
+        ]
+    data = b"".join(orjson.dumps(row) + b"\n" for row in rows)
+    files.write_bytes(str(Path(prepared.directory, RESULTS)), data)
+    return rows

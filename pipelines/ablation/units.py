@@ -1,0 +1,245 @@
+"""Units of work: one model of one arm with one seed, from its pairs to its scores."""
+
+import dataclasses
+import hashlib
+import importlib.metadata
+import logging
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from pairweave.models.translation import arithmetic
+from pairweave.models.translation.translation_config import Precision
+from pairweave.models.translation.translation_decoder import translate
+from pairweave.models.translation.translation_pairs import Vocabulary, encode_pass
+from pairweave.pipelines.ablation import fitted_projection
+from pairweave.pipelines.ablation.claims import claimed
+from pairweave.pipelines.ablation.evaluation_sets import EvaluationSet
+from pairweave.pipelines.ablation.prepared import UNITS, WORK, Prepared, read_packed, write_packed
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup.markup import INDEXED, strip_markup
+from pairweave.transforms.metrics.tags.translation_metrics import measure
+
+_LOG = logging.getLogger("pairweave")
+
+_SAY_SECONDS = 30.0
+_CHECKPOINT = "checkpoint.safetensors"
+_PACKAGES = ("ctranslate2", "sentencepiece", "torch", "transformers")
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """Where units are trained.
+
+    Attributes:
+        device: The device, as PyTorch names it.
+        precision: The arithmetic.
+        kind: The kind of the device.
+    """
+
+    device: str
+    precision: Precision
+    kind: str
+
+    @classmethod
+    def find(cls, device: str, precision: str) -> "Machine":
+        """Return the machine of the options.
+
+        Raises:
+            ConfigError: There is no such device, or a library is not installed.
+        """
+        chosen = arithmetic.choose_device(device)
+        arithmetic.torch_library()
+        chosen_precision = arithmetic.choose_precision(chosen, precision)
+        return cls(chosen, chosen_precision, arithmetic.kind_of(chosen, chosen_precision))
+
+
+def unit_path(directory: Path, arm: str, seed: int) -> Path:
+    """Return the file of a finished unit."""
+    return directory / UNITS / f"{arm}-{seed}.json.gz"
+
+
+def facts(prepared: Prepared, arm: str) -> dict[str, Any]:
+    """Return what the units of an arm must have in common with the directory."""
+    return {
+        "aligner": prepared.arms[arm]["aligner"],
+        "data": prepared.arms[arm]["data"],
+        "size": prepared.ablation.model.model_dump(exclude={"checkpoint_steps"}),
+        "tests": prepared.tests_digest,
+        "vocabulary": prepared.vocabulary_digest,
+    }
+
+
+def check_unit(unit: dict[str, Any], prepared: Prepared, arm: str, path: Path) -> None:
+    """Refuse a unit that was made from something else than the directory has.
+
+    Raises:
+        ConfigError: It has another vocabulary, other data, test sets or sizes; names the file.
+    """
+    for key, value in facts(prepared, arm).items():
+        if unit.get(key) != value:
+            raise ConfigError(
+                f"{path}: was trained with another {key} than {prepared.directory} has, so its "
+                "scores cannot be compared; delete the file to train the unit again"
+            )
+    lines = {name: len(texts) for name, texts in unit["translations"].items()}
+    if lines != {name: len(test.sources) for name, test in prepared.tests.items()}:
+        raise ConfigError(
+            f"{path}: translations: not a line for each segment of each test set; delete the file "
+            "to train the unit again"
+        )
+
+
+def make_unit(prepared: Prepared, arm: str, seed: int, machine: Machine) -> bool:
+    """Train, translate and score one unit, unless that is done.
+
+    Returns:
+        Whether it is finished now; it is not if another process is at it.
+
+    Raises:
+        ConfigError: What is there of it was made from something else, or training diverged.
+    """
+    path = unit_path(prepared.directory, arm, seed)
+    work = prepared.directory / WORK / f"{arm}-{seed}"
+    if path.exists():
+        check_unit(read_packed(path), prepared, arm, path)
+        return True
+    with claimed(work) as is_ours:
+        if not is_ours:
+            return False
+        if not path.exists():
+            unit = _make(prepared, arm, seed, machine, work)
+            path.parent.mkdir(exist_ok=True)
+            write_packed(path, unit)
+        shutil.rmtree(work, ignore_errors=True)
+    return True
+
+
+def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path) -> dict[str, Any]:
+    from pairweave.models.translation import translation_trainer
+    from pairweave.models.translation.translation_model import convert
+
+    begin = time.monotonic()
+    config, vocabulary = prepared.ablation.model, Vocabulary(prepared.vocabulary)
+    passes = tuple(
+        encode_pass(vocabulary, [s for s, _ in pairs], [t for _, t in pairs], config.max_pieces)
+        for pairs in prepared.passes(arm)
+    )
+    packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
+    made_of = {
+        **facts(prepared, arm),
+        "arm": arm,
+        "device": machine.kind,
+        "packages": packages,
+        "seed": seed,
+        "version": translation_trainer.VERSION,
+    }
+    training = translation_trainer.Training(
+        config,
+        vocabulary,
+        passes,
+        _dev_pairs(prepared, arm, vocabulary),
+        seed,
+        machine.device,
+        machine.precision,
+        hashlib.sha256(orjson.dumps(made_of, option=orjson.OPT_SORT_KEYS)).hexdigest(),
+    )
+    trained = translation_trainer.train(training, work / _CHECKPOINT, _progress(arm, seed))
+    shutil.rmtree(work / "model", ignore_errors=True)
+    convert(trained.model, vocabulary, work / "model")
+
+    def translated(texts: Sequence[str]) -> list[str]:
+        return translate(work / "model" / "ctranslate2", vocabulary, texts, config, machine.device)
+
+    translations = {
+        name: _translate(prepared, arm, test, translated) for name, test in prepared.tests.items()
+    }
+    return {
+        **made_of,
+        "scores": scores(prepared, translations),
+        "translations": translations,
+        "losses": trained.losses,
+        "pairs": [len(one.sources) for one in passes],
+        "too_long": [one.left_out for one in passes],
+        "run": {
+            "seconds": round(time.monotonic() - begin, 1),
+            "resumed_at": trained.resumed_at,
+        },
+    }
+
+
+def _dev_pairs(prepared: Prepared, arm: str, vocabulary: Vocabulary) -> Any:  # noqa: ANN401
+    """Return the pairs of the learning curve, without tags for an arm that never sees any."""
+    if prepared.dev is None:
+        return None
+    sides: list[Sequence[str]] = [prepared.dev.sources, prepared.dev.references]
+    if prepared.ablation.arms[arm].project is not None:
+        sides = [[strip_markup(text, INDEXED) for text in side] for side in sides]
+    return encode_pass(vocabulary, sides[0], sides[1], prepared.ablation.model.max_pieces)
+
+
+def _translate(
+    prepared: Prepared,
+    arm: str,
+    test: EvaluationSet,
+    translated: Callable[[Sequence[str]], list[str]],
+) -> list[str]:
+    """Return the translations of a test set, with tags."""
+    given = prepared.ablation.arms[arm].project
+    if given is None:
+        return translated(test.sources)
+    ablation = prepared.ablation
+    plain = [strip_markup(source, INDEXED) for source in test.sources]
+    # What looks like a tag in the output of such a model is none.
+    texts = [strip_markup(text, INDEXED) for text in translated(plain)]
+    languages = (ablation.source_lang, ablation.target_lang)
+    aligner = prepared.aligner(arm)
+    return fitted_projection.project(aligner, test.sources, texts, languages, given.rules)
+
+
+def scores(prepared: Prepared, translations: dict[str, list[str]]) -> list[dict[str, Any]]:
+    """Return the value of each metric on each test set."""
+    found = []
+    for name, test in prepared.tests.items():
+        measured = measure(
+            translations[name], test.references, test.sources, prepared.ablation.metrics, name
+        )
+        found += [
+            {"test": name, "metric": metric, "value": one.value, "signature": one.signature}
+            for metric, one in measured.items()
+        ]
+    return found
+
+
+def _progress(arm: str, seed: int) -> Callable[[int, int, float], None]:
+    """Return what says from time to time how far a unit is, and the time left."""
+    begin = said = 0.0
+    first: int | None = None
+
+    def progress(step: int, steps: int, loss: float) -> None:
+        nonlocal begin, said, first
+        now = time.monotonic()
+        if first is None:  # the time before it, in which libraries are loaded, tells nothing
+            begin, said, first = now, now, step
+        elif now - said >= _SAY_SECONDS:
+            said = now
+            left = (steps - step) * (now - begin) / (step - first)
+            place = f"update {step:,} of {steps:,}, loss {loss:.3f}"
+            _LOG.info("%s/%d: %s, %s left", arm, seed, place, shown_time(left))
+
+    return progress
+
+
+def shown_time(seconds: float) -> str:
+    """Return a time for a reader.
+
+    >>> shown_time(75), shown_time(7300)
+    ('1 min 15 s', '2 h 1 min')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

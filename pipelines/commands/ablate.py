@@ -1,0 +1,95 @@
+"""The command ``ablate``: the same small model, trained on each variant of the data."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from pairweave.pipelines.ablation.ablation_config import read_ablation, split_unit
+from pairweave.pipelines.ablation.comparison import (
+    REPORT,
+    compare_arms,
+    report_page,
+    text_lines,
+)
+from pairweave.pipelines.ablation.merging import read_units, write_results
+from pairweave.pipelines.ablation.prepared import Prepared, prepare
+from pairweave.pipelines.ablation.units import Machine, make_unit, unit_path
+from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.options.base import Options, Patterns
+from pairweave.pipelines.process import terminal
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import FILE, OUTPUT_DIRECTORY
+from pairweave.transforms.storage import disk_files, files
+
+
+class AblateOptions(Options):
+    """Options of ``ablate``."""
+
+    config: Annotated[str, FILE] = Field(
+        description="YAML file with arms, seeds, test sets, metrics and the size of the models"
+    )
+    output: Annotated[str, OUTPUT_DIRECTORY] = Field(
+        description="directory of prepared pairs, finished units, results and report"
+    )
+    only: Patterns = Field(
+        (), description="units to train, ARM/SEED (default: all that are not finished)"
+    )
+    device: str = Field(
+        "auto",
+        pattern=r"^(auto|cpu|cuda(:[0-9]+)?)$",
+        description="cpu, cuda or cuda:N (default: a GPU if there is one)",
+    )
+    precision: Literal["auto", "fp32", "bf16"] = Field(
+        "auto", description="arithmetic; auto: bf16 where the device has instructions for it"
+    )
+    merge_only: bool = Field(
+        default=False, description="train nothing; write results and report of finished units"
+    )
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Run an ablation from the command line."""
+    options, _ = flags.parse(
+        AblateOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
+    )
+    ablation = read_ablation(options.config)
+    chosen = [split_unit(word, ablation) for word in options.only] or ablation.units()
+    if disk_files.is_uri(options.output):
+        raise ConfigError(f"--output {options.output}: give a directory on a disk")
+    machine = None if options.merge_only else Machine.find(options.device, options.precision)
+    prepared = prepare(ablation, Path(options.output))
+    if machine is not None:
+        _train(prepared, chosen, machine)
+    return _merge(prepared)
+
+
+def _train(prepared: Prepared, chosen: Sequence[tuple[str, int]], machine: Machine) -> None:
+    """Make the units that no other process makes, in their order."""
+    for number, (arm, seed) in enumerate(chosen, 1):
+        if unit_path(prepared.directory, arm, seed).exists():
+            continue
+        terminal.note(f"unit {number} of {len(chosen)}: {arm}/{seed} on {machine.kind}")
+        if not make_unit(prepared, arm, seed, machine):
+            terminal.note(f"{arm}/{seed}: another process is at it")
+
+
+def _merge(prepared: Prepared) -> int:
+    """Write results and report of the finished units, and say what is missing."""
+    units = read_units(prepared)
+    rows = write_results(prepared, units)
+    wanted = prepared.ablation.units()
+    missing = [f"{arm}/{seed}" for arm, seed in wanted if (arm, seed) not in units]
+    terminal.say(f"{len(units)} of {len(wanted)} units finished, {len(rows)} results")
+    if missing:
+        terminal.say(f"not finished: {', '.join(missing)}")
+    if units:
+        tables = compare_arms(prepared, units)
+        for line in text_lines(tables):
+            terminal.say(line)
+        place = str(prepared.directory / REPORT)
+        files.write_bytes(place, report_page(prepared, units, tables, missing).encode())
+        terminal.say(f"report: {place}")
+    return 0

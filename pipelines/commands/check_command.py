@@ -1,0 +1,36 @@
+"""The command ``check``: says what is wrong with a corpus, where, and what mends it."""
+
+import json
+from collections.abc import Sequence
+
+from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.job_options.check_options import CheckOptions
+from pairweave.pipelines.process import terminal, verbosity
+from pairweave.pipelines.run.input_look import look_at_input
+from pairweave.transforms.findings import Finding
+from pairweave.transforms.inspection.finding_text import finding_lines
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Look at the files of a command line; return the exit status."""
+    options, _ = flags.parse(
+        CheckOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
+    )
+    plan, found = look_at_input(options)
+    for notice in plan.notices:
+        terminal.warn(str(notice))
+    if verbosity.current().log_format == "json":
+        for finding in found:
+            terminal.say(json.dumps(finding.as_json(), ensure_ascii=False))
+    else:
+        _show(found, plan.rows)
+    refused = {finding.kind for finding in found} & set(options.fail_on)
+    return 1 if refused else 0
+
+
+def _show(found: Sequence[Finding], rows: int) -> None:
+    for line in finding_lines(found):
+        terminal.say(line)
+    what = f"{len(found):,} finding{'s' * (len(found) != 1)}" if found else "nothing found"
+    terminal.say(f"{rows:,} pairs read: {what}")

@@ -1,0 +1,326 @@
+"""Tokens and links of lines with tags, in blocks, for the commands that place tags."""
+
+import dataclasses
+import functools
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.models.aligner import Aligned, LoadedAligner
+from pairweave.pipelines.aligners.aligner_choice import choose_aligner
+from pairweave.pipelines.aligners.aligner_options import AlignerOptions
+from pairweave.pipelines.aligners.aligner_registry import NAMED, aligner_of, read_name
+from pairweave.pipelines.aligners.given import Given
+from pairweave.pipelines.commands.tags.project_links import (
+    Block,
+    LinkBlock,
+    attention_links,
+    own_links,
+    pharaoh_links,
+)
+from pairweave.pipelines.commands.tags.projection_options import (
+    TagsFitProjectionOptions,
+    TagsProjectOptions,
+)
+from pairweave.pipelines.commands.text_tables import token_table
+from pairweave.pipelines.options.corpora import UNDETERMINED
+from pairweave.transforms import schemas
+from pairweave.transforms.arrow.flat_columns import list_column
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.links.soft_links import SoftLinks, harden, multiply, soften
+from pairweave.transforms.markup.markup import Marked, find_syntax, parse_markup
+from pairweave.transforms.markup.other_syntax import SyntaxCheck
+from pairweave.transforms.option_facts import ONLY_IN_RUNS, marked
+from pairweave.transforms.projection.joined_words import join_words, splits_word
+from pairweave.transforms.projection.project import Tokens, cut_tokens
+from pairweave.transforms.storage.text_lines import read_in_step
+from pairweave.transforms.text.joined_tokens import words_to_join
+from pairweave.transforms.text.segmenter import choose_segmenter, is_unspaced, needs_segmenter
+from pairweave.transforms.text.tokens import TokenConfig, train_sentencepiece
+
+TagOptions = TagsProjectOptions | TagsFitProjectionOptions
+
+BLOCK_LINES = 4_096
+
+_LOOK_LINES = 1_000
+"""Number of lines to examine of a translation without a language tag."""
+
+SOFT_THRESHOLD = 0.05
+"""Minimum posterior of links that ``best`` uses, with links of hmm."""
+
+_OF_ALIGNERS = AlignerOptions.model_fields.keys() - {"tokens", "aligner", *Given.own}
+"""Options of aligners, except those of tokens."""
+
+
+def check_links(options: TagOptions, command: str) -> None:
+    """Refuse options of links that contradict each other, or that do not apply.
+
+    Raises:
+        ConfigError: There are such options.
+    """
+    given = [name for name in own_links(options) if name != "reverse_links"]
+    given += [f"aligner {options.aligner}"] if options.aligner not in ("hmm", "given") else []
+    given += ["model"] if options.model is not None and options.aligner == "hmm" else []
+    given += ["fit_source_input"] if options.fit_source_input else []
+    if len(given) > 1:
+        raise ConfigError(f"--{given[0]} and --{given[1]} are both sources of links; leave one out")
+    if (options.forward_links is None) != (options.reverse_links is None):
+        raise ConfigError(
+            "--forward_links and --reverse_links must be given together; --links is one set"
+        )
+    if options.aligner == "given" and not given:
+        raise ConfigError(
+            "--aligner given needs --links FILE, --forward_links with --reverse_links, or "
+            "--attention FILE"
+        )
+    others = sorted(marked(type(options), ONLY_IN_RUNS) & options.model_fields_set)
+    if others:
+        names = ", ".join(f"--{name}" for name in others)
+        raise ConfigError(f"{command} has one process and one aligner; leave out {names}")
+    _check_unused(options)
+    if options.second_aligner is not None and options.rules == "paper":
+        raise ConfigError(
+            "--second_aligner: probabilities are multiplied for --rules best; leave it out"
+        )
+    if options.tokens == "pieces":
+        raise ConfigError(
+            "--tokens pieces: tags are placed between words; give words, whitespace or "
+            "sentencepiece:MODEL"
+        )
+    if len(options.fit_source_input) != len(options.fit_target_input):
+        raise ConfigError(
+            f"--fit_source_input has {len(options.fit_source_input)} files, --fit_target_input "
+            f"{len(options.fit_target_input)}; give the same number on each side"
+        )
+
+
+def _check_unused(options: TagOptions) -> None:
+    """Refuse options that do not apply to the source of links.
+
+    Raises:
+        ConfigError: There are such options.
+    """
+    given = options.model_fields_set
+    origin = next(iter(own_links(options)), None)
+    foreign = _OF_ALIGNERS if options.aligner == "given" else {*_OF_ALIGNERS, "aligner"}
+    unused = sorted(given & foreign) if origin is not None else []
+    if unused:
+        names = ", ".join(f"--{name}" for name in unused)
+        raise ConfigError(
+            f"{names}: applies only to an aligner, but links come from --{origin}; leave it out"
+        )
+    read = sorted(given & set(Given.own))
+    if read and options.attention is None:
+        raise ConfigError(f"--{read[0]}: applies to --attention; give both")
+    two_directions = origin in (None, "forward_links")
+    if "heuristic" in given and (not two_directions or options.rules == "best"):
+        raise ConfigError("--heuristic: combines two directions for --rules paper; leave it out")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Placing:
+    """Where tags can be placed: tokens and links of a block.
+
+    Attributes:
+        tokens: How the texts are cut for the links.
+        segmenter: What finds words of translations without spaces.
+        link_block: Returns the links of a block.
+    """
+
+    tokens: TokenConfig
+    segmenter: str
+    link_block: LinkBlock
+
+    def of(self, block: Block) -> Iterator[tuple[Tokens, Tokens, SoftLinks]]:
+        """Yield source tokens, whole target words, and the links of each line with tags."""
+        sides = block.tokens("source"), block.tokens("target")
+        sources = (block.sources[number] for number in block.tagged)
+        for source, *cut, links, inside, words in zip(
+            sources, *sides, self.link_block(block), *self._words(block), strict=True
+        ):
+            if splits_word(source, inside):
+                yield cut[0], cut[1], links
+            else:
+                yield cut[0], *join_words(cut[1], links, words)
+
+    def _words(self, block: Block) -> Iterator[list[list[tuple[int, int]]]]:
+        for side in ("source", "target"):
+            texts, languages = (block.table.column(name) for name in (side, f"{side}_lang"))
+            yield words_to_join(texts, self.tokens, languages, self.segmenter)
+
+
+def start_placing(options: TagOptions) -> Placing:
+    """Find or fit what cuts and links the texts.
+
+    Raises:
+        ConfigError: The options name an aligner or a segmenter that cannot be used.
+        InputError: The source contains only tags of another syntax.
+    """
+    segmenter = _segmenter(options)
+    tokens, link_block = _linker(options)
+    return Placing(tokens, segmenter, link_block)
+
+
+def _segmenter(options: TagOptions) -> str:
+    """Return what finds words of the translation, by its language tag or else its first lines.
+
+    Raises:
+        ConfigError: A segmenter is needed, but not installed.
+    """
+    language, path = options.target_lang, options.target_input
+    reason = f"{path}: the target language is {language}" if is_unspaced(language) else None
+    if language == UNDETERMINED and options.segmenter == "auto":
+        lines = itertools.islice(read_in_step(path), _LOOK_LINES)
+        if needs_segmenter(pa.array([line.text for (line,) in lines], pa.string())):
+            reason = f"{path} is in a script without spaces"
+    return choose_segmenter(options.segmenter, reason)
+
+
+def syntax_check(options: TagOptions) -> SyntaxCheck:
+    """Return what notices tags of another syntax in the source."""
+    return SyntaxCheck(options.source_input, find_syntax(options.syntax))
+
+
+def read_blocks(options: TagOptions, tokens: TokenConfig, check: SyntaxCheck) -> Iterator[Block]:
+    """Yield the lines with their tokens; split tokens at tags, unless links are given."""
+    syntax = find_syntax(options.syntax)
+    lines = read_in_step(options.source_input, options.target_input)
+    first = 0
+    while chunk := list(itertools.islice(lines, BLOCK_LINES)):
+        sources = [parse_markup(source.text, syntax) for source, _ in chunk]
+        targets = [target for _, target in chunk]
+        marked_targets = [_target(options, target.text) for target in targets]
+        if options.tagged_target:
+            targets = [
+                line._replace(text=target.text)
+                for line, target in zip(targets, marked_targets, strict=True)
+            ]
+        for (line, _), source in zip(chunk, sources, strict=True):
+            check.add(line.text, source)
+        tagged = [number for number, source in enumerate(sources) if source.tags]
+        texts = (
+            [sources[number].text for number in tagged],
+            [targets[number].text for number in tagged],
+        )
+        table = token_table(texts, tokens, _languages(options))
+        block = Block(first, sources, targets, marked_targets, tagged, table)
+        yield block if own_links(options) else _cut(block)
+        first += len(chunk)
+
+
+def _target(options: TagOptions, text: str) -> Marked:
+    """Return a translation: with its tags, or as text alone if it has none."""
+    return (
+        parse_markup(text, find_syntax(options.syntax))
+        if options.tagged_target
+        else Marked(text, ())
+    )
+
+
+def _cut(block: Block) -> Block:
+    sides: list[list[Tokens]] = [[], []]
+    for number, *tokens in zip(
+        block.tagged, block.tokens("source"), block.tokens("target"), strict=True
+    ):
+        cut = cut_tokens(block.sources[number], block.targets[number].text, *tokens)
+        for side, parts in zip(sides, cut, strict=True):
+            side.append(parts)
+    table = block.table
+    for name, side in zip(("source_tokens", "target_tokens"), sides, strict=True):
+        offsets = np.cumsum([0, *map(len, side)])
+        flat = np.array([span for parts in side for span in parts], np.int32).reshape(-1, 2)
+        fields = {"start": flat[:, 0].copy(), "end": flat[:, 1].copy()}
+        field = schemas.TOKENS.field(name)
+        column = list_column(offsets, fields, field.type)
+        table = table.set_column(table.schema.get_field_index(name), field, column)
+    return dataclasses.replace(block, table=table)
+
+
+def _languages(options: TagOptions) -> tuple[str, str]:
+    return options.source_lang, options.target_lang
+
+
+def _linker(options: TagOptions) -> tuple[TokenConfig, LinkBlock]:
+    """Return the tokens, and a function that links the tokens of a block."""
+    model, tokens = choose_aligner(options)
+    if own_links(options):
+        assert tokens is not None
+        links = pharaoh_links if options.attention is None else attention_links
+        return tokens, links(options, tokens)
+    aligner = aligner_of(options)
+    if model is None:
+        loaded, tokens = aligner.learn_here(options, tokens, functools.partial(_training, options))
+    else:
+        loaded = aligner.load_here(model, os.cpu_count() or 1)
+    assert tokens is not None
+    aligners = [loaded]
+    if options.second_aligner is not None:
+        name = read_name(options.second_aligner, "--second_aligner")
+        reference = NAMED[name.aligner].second(name, options, tokens)
+        aligners.append(NAMED[name.aligner].load_here(reference, os.cpu_count() or 1))
+    if options.rules == "best":
+        aligners = [each.with_soft_links(SOFT_THRESHOLD) for each in aligners]
+    return tokens, _aligned(aligners, options)
+
+
+def _training(options: TagOptions, tokens: TokenConfig | None) -> tuple[pa.Table, TokenConfig]:
+    """Return the tokenized pairs that an aligner is fitted on, and their tokens."""
+    pairs = _fit_pairs(options)
+    if tokens is None:
+        texts = (text for pair in pairs for text in pair)
+        tokens = TokenConfig("sentencepiece", train_sentencepiece(texts, options.vocabulary))
+    sides = [source for source, _ in pairs], [target for _, target in pairs]
+    return token_table(sides, tokens, _languages(options)), tokens
+
+
+def _fit_pairs(options: TagOptions) -> list[tuple[str, str]]:
+    """Return the plain pairs that the aligner is fitted on, evenly spaced over the input.
+
+    Raises:
+        InputError: The source contains only tags of another syntax.
+    """
+    syntax = find_syntax(options.syntax)
+    check, pairs = syntax_check(options), []
+    for source, target in read_in_step(options.source_input, options.target_input):
+        marked = parse_markup(source.text, syntax)
+        check.add(source.text, marked)
+        pairs.append((marked.text, _target(options, target.text).text))
+    check.warning()  # raises now, before minutes of fitting; the command prints warnings later
+    for paths in zip(options.fit_source_input, options.fit_target_input, strict=True):
+        pairs += [(source.text, target.text) for source, target in read_in_step(*paths)]
+    pairs = [pair for pair in pairs if pair[0].strip() and pair[1].strip()]
+    if len(pairs) > options.fit_pairs:
+        chosen = np.linspace(0, len(pairs) - 1, options.fit_pairs).astype(np.int64)
+        pairs = [pairs[number] for number in chosen.tolist()]
+    return pairs
+
+
+def _aligned(aligners: Sequence[LoadedAligner], options: TagOptions) -> LinkBlock:
+    """Return a function that aligns the tokens of a block, and multiplies the links of two."""
+
+    def link(block: Block) -> list[SoftLinks]:
+        tables = [_or_none(each.align_or_reject(block.table), block.table) for each in aligners]
+        if options.rules == "paper":
+            return harden(tables[0], options.heuristic)
+        first, *others = (soften(table) for table in tables)
+        for links in others:
+            first = [multiply(*both) for both in zip(first, links, strict=True)]
+        return first
+
+    return link
+
+
+def _or_none(aligned: Aligned, table: pa.Table) -> pa.Table:
+    """Return the links of every row; rows that the aligner gave up get none."""
+    linked, given_up = aligned
+    if not given_up:
+        return linked
+    rows = iter(linked.to_pylist())
+    whole = [
+        {**row, "forward": [], "reverse": []} if number in given_up else next(rows)
+        for number, row in enumerate(table.to_pylist())
+    ]
+    return pa.Table.from_pylist(whole, schema=schemas.LINKED)

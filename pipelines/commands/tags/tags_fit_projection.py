@@ -1,0 +1,65 @@
+"""The command ``tags fit_projection``: learns from tagged translations where tags belong."""
+
+from collections.abc import Sequence
+
+import orjson
+
+from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.commands.tags.project_links import own_links
+from pairweave.pipelines.commands.tags.projection_options import TagsFitProjectionOptions
+from pairweave.pipelines.commands.tags.tagged_blocks import (
+    check_links,
+    read_blocks,
+    start_placing,
+    syntax_check,
+)
+from pairweave.pipelines.process import terminal
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.projection.known_places import KnownSegment, known_places, learn_weights
+from pairweave.transforms.storage.whole_files import open_whole, require_apart
+
+FEWEST = 200
+"""Elements below which there is nothing to learn: there are about a hundred weights."""
+
+
+def main(_name: str, arguments: Sequence[str]) -> int:
+    """Run the command from its command line."""
+    options, _ = flags.parse(
+        TagsFitProjectionOptions,
+        "pairweave tags fit_projection",
+        "learn from tagged translations where tags belong",
+        arguments,
+        beam=False,
+    )
+    check_links(options, "tags fit_projection")
+    require_apart([options.source_input, options.target_input, options.output])
+    if own_links(options):
+        options = options.model_copy(update={"aligner": "given"})
+    segments = _segments(options)
+    elements = sum(len(segment.elements) for segment in segments)
+    if elements < FEWEST:
+        raise ConfigError(
+            f"{options.source_input}: {elements} elements are in both texts, at least {FEWEST} are "
+            "needed to learn weights; give more text with tags"
+        )
+    weights = learn_weights(segments, terminal.say)
+    with open_whole(options.output) as out:
+        out.write(weights.to_json())
+    facts = {"segments": len(segments), "elements": elements, "output": options.output}
+    terminal.say(f"{orjson.dumps(facts).decode()}")
+    return 0
+
+
+def _segments(options: TagsFitProjectionOptions) -> list[KnownSegment]:
+    """Return each line whose texts both have tags."""
+    placing = start_placing(options)
+    check = syntax_check(options)
+    found = []
+    for block in read_blocks(options, placing.tokens, check):
+        for number, given in zip(block.tagged, placing.of(block), strict=True):
+            target = block.marked_targets[number]
+            if target.tags:
+                found.append(known_places(block.sources[number], target, *given))
+    if (warning := check.warning()) is not None:
+        terminal.warn(warning)
+    return found

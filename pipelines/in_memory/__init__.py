@@ -1,0 +1,1 @@
+"""The jobs on tables in memory: what ``import pairweave`` offers."""

@@ -1,0 +1,231 @@
+"""Options of jobs as keywords of Python functions: their names, types, help and errors."""
+
+import contextlib
+import difflib
+import inspect
+import os
+import re
+import sys
+import types
+import typing
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+import pydantic_core
+from pydantic.fields import FieldInfo
+
+from pairweave.pipelines.command_line import flags, outputs
+from pairweave.pipelines.command_line.command_table import options_of
+from pairweave.pipelines.job_options.check_options import CheckOptions
+from pairweave.pipelines.options.base import Options
+from pairweave.pipelines.process import terminal
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.formats import registry
+from pairweave.transforms.option_facts import GIVES_PAIRS, is_list_of_blocks, mark_of
+from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+FIELD = "_field"
+"""What options end with that name the column of a table."""
+
+OWN_DEFAULTS: Mapping[str, Any] = {"workers": 1, "check": "none"}
+"""Defaults of functions that are not those of jobs: a call is quick, and `check` is a function."""
+
+_OF_FILES = ("corpus", "format", "plan_only")
+_OF_BIG_RUNS = frozenset(
+    {
+        *(name for kind in registry.format_options() for name in kind.model_fields),
+        *FileLimitOptions.model_fields,
+        *JsonLimitOptions.model_fields,
+        *("field_count", "unit_rows", "wait", "attempts", "standstill_minutes", "max_set_aside"),
+        *("links", "forward_links", "reverse_links", "attention", "known_pairs", "taken_down"),
+    }
+)
+"""Options of files and of long runs: accepted, but not listed in the help of functions."""
+
+_FLAG = re.compile(r"--(?=[a-z])")
+_HELP = re.compile(r"; see pairweave [a-z_ ]+ --help( all)?")
+
+
+def job_model(job: str) -> type[Options]:
+    """Return the options of a job."""
+    if job == "check":  # a command, whose options are no job's
+        return CheckOptions
+    kind = options_of(job)
+    assert kind is not None
+    return kind
+
+
+def text_columns(job: str) -> list[str]:
+    """Return the columns that a job reads, if they are there."""
+    return [name.removesuffix(FIELD) for name in job_model(job).model_fields if _is_field(name)]
+
+
+def _is_field(name: str) -> bool:
+    return name.endswith(FIELD)
+
+
+def options_of_files(job: str) -> list[str]:
+    """Return the options that name the pairs of a job, which a function gets as a table."""
+    return [
+        name
+        for name, field in job_model(job).model_fields.items()
+        if mark_of(field, GIVES_PAIRS) in ("files", "runs")
+        or is_list_of_blocks(field)
+        or _is_field(name)
+        or name in _OF_FILES
+    ]
+
+
+def keywords(job: str) -> dict[str, FieldInfo]:
+    """Return the options of a job that its function has as keywords."""
+    left_out = {*options_of_files(job), *_OF_BIG_RUNS, "model"}
+    fields = job_model(job).model_fields.items()
+    return {name: field for name, field in fields if name not in left_out}
+
+
+def documented(job: str, without: Iterable[str] = ()) -> Callable[[Function], Function]:
+    """Give a function the options of a job in its signature and its help.
+
+    Args:
+        job: The job.
+        without: Options that mean nothing to a function.
+    """
+    left_out = set(without)
+
+    def wrap(function: Function) -> Function:
+        first = [
+            parameter
+            for parameter in inspect.signature(function).parameters.values()
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
+        given = {parameter.name for parameter in first} | left_out
+        own = {name: field for name, field in keywords(job).items() if name not in given}
+        named = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=default_of(name, field),
+                annotation=_plain_type(field.annotation),
+            )
+            for name, field in own.items()
+        ]
+        target: Any = function
+        target.__signature__ = inspect.Signature([*first, *named])
+        lines = [f"    {name}: {about(field)}" for name, field in own.items()]
+        target.__doc__ = (
+            f"{inspect.cleandoc(function.__doc__ or '')}\n\nOptions:\n" + "\n".join(lines) + "\n"
+        )
+        return function
+
+    return wrap
+
+
+def _plain_type(annotation: Any) -> Any:  # noqa: ANN401 - any type annotation
+    """Return a type without the checks that its annotation has.
+
+    >>> _plain_type(typing.Annotated[str, "a check"] | None)
+    typing.Optional[str]
+    """
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Annotated:
+        return _plain_type(arguments[0])
+    if origin in (typing.Union, types.UnionType):
+        return typing.Union[tuple(map(_plain_type, arguments))]  # noqa: UP007 - made at run time
+    return annotation
+
+
+def default_of(name: str, field: FieldInfo) -> object:
+    """Return the default of a keyword."""
+    if name in OWN_DEFAULTS:
+        return OWN_DEFAULTS[name]
+    default = field.get_default(call_default_factory=True)
+    return None if default is pydantic_core.PydanticUndefined else default
+
+
+def about(field: FieldInfo) -> str:
+    """Return the help of a keyword."""
+    return _FLAG.sub("", field.description or "")
+
+
+def validated(job: str, given: Mapping[str, Any], own: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    """Return the options of a job.
+
+    Args:
+        job: The job.
+        given: What the caller of the function gave.
+        own: What the function itself sets.
+
+    Raises:
+        ConfigError: An option is unknown, or has a wrong value.
+    """
+    names = list(keywords(job))
+    for name in given:
+        if name not in job_model(job).model_fields:
+            near = difflib.get_close_matches(name, names, 1, 0.6)
+            hint = f"did you mean {near[0]}?" if near else "no such option"
+            raise ConfigError(f"{name}: {hint}; see help(pairweave.{python_name(job)})")
+    plain = {name: _plain(value) for name, value in given.items()}
+    options = flags.validate(job_model(job), {**plain, **own}, f"pairweave {job}")
+    outputs.check(options)
+    return options
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    """Return a value as options have it: a path as text, a number of NumPy as one of Python."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, list):
+        return tuple(map(_plain, value))
+    return value.item() if type(value).__module__ == "numpy" else value
+
+
+def python_name(job: str) -> str:
+    """Return the name of a job's function."""
+    return "try_" if job == "try" else job
+
+
+def refuse(options: Mapping[str, Any], names: Iterable[str], why: str) -> None:
+    """Refuse options that a function itself sets.
+
+    Raises:
+        ConfigError: One is given.
+    """
+    for name in names:
+        if name in options:
+            raise ConfigError(f"{name}: {why}; leave it out")
+
+
+@contextlib.contextmanager
+def in_python(name: str) -> Iterator[None]:
+    """Let errors and warnings of a block name keywords instead of flags.
+
+    Args:
+        name: The function's name.
+    """
+    try:
+        with terminal.warning_by(lambda text: _warn(_said(text, name))):
+            yield
+    except ConfigError as error:
+        if type(error) is not ConfigError:
+            raise
+        raise ConfigError(_said(str(error), name)) from error
+
+
+def _warn(text: str) -> None:
+    """Warn at the line of the caller that is not of this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and _is_own(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, stacklevel=level + 1)
+
+
+def _is_own(module: str) -> bool:
+    return module.startswith("pairweave.") or module == "contextlib"
+
+
+def _said(text: str, name: str) -> str:
+    text = _HELP.sub(f"; see help(pairweave.{name})", text)
+    return _FLAG.sub("", text.removeprefix("warning: "))

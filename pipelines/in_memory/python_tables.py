@@ -1,0 +1,120 @@
+"""Pairs as Python has them: frames, tables and tuples, in and out."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pairweave.transforms.errors import ConfigError
+
+Pairs: TypeAlias = Any
+"""An Arrow table or record batch, a pandas or Polars frame, a data set of ``datasets``, or an
+iterable of tuples."""
+
+_TEXTS = ("source", "target", "translation")
+
+
+def as_table(pairs: Pairs, columns: Sequence[str], *, lists: bool = False) -> pa.Table:
+    """Return pairs as an Arrow table with string columns.
+
+    Args:
+        pairs: What the caller has; its index and its other columns are left out.
+        columns: The columns that are wanted; ``source`` and ``target`` must be there.
+        lists: Whether a text may be a list of paragraphs.
+
+    Raises:
+        ConfigError: It is none of the kinds that are known, a column is missing, or a text is none.
+    """
+    table = _from_any(pairs)
+    missing = [name for name in ("source", "target") if name not in table.column_names]
+    if missing:
+        has = ", ".join(table.column_names) or "none"
+        raise ConfigError(f"pairs have no column {missing[0]}; their columns: {has}")
+    table = table.select([name for name in columns if name in table.column_names])
+    for place, name in enumerate(table.column_names):
+        if name not in _TEXTS:
+            continue
+        column = table.column(name)
+        if lists and _is_list(column.type):
+            column = pc.binary_join(column, "\n")
+        try:
+            column = column.cast(pa.string())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise ConfigError(f"pairs: column {name} holds no text: {error}") from error
+        table = table.set_column(place, name, column)
+    return table
+
+
+def _from_any(pairs: Pairs) -> pa.Table:
+    if isinstance(pairs, pa.Table):
+        return pairs
+    if _is_dataset(pairs):
+        found: pa.Table = pairs.with_format("arrow")[:]
+        return found
+    if isinstance(pairs, pa.RecordBatch):
+        return pa.Table.from_batches([pairs])
+    if hasattr(pairs, "__arrow_c_stream__") or hasattr(pairs, "__dataframe__"):
+        return pa.table(pairs)
+    if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable):
+        raise ConfigError(
+            f"pairs: got {type(pairs).__name__}; give an Arrow table, a pandas or Polars frame, or "
+            "tuples of source and target"
+        )
+    rows = [tuple(pair) for pair in pairs]
+    width = len(rows[0]) if rows else 2
+    for number, row in enumerate(rows):
+        if len(row) != width or not 2 <= width <= len(_TEXTS):
+            raise ConfigError(
+                f"pairs: tuple {number} has {len(row)} items; give source and target, or source, "
+                "target and translation, in each"
+            )
+    columns = zip(*rows, strict=True) if rows else ((), ())
+    try:
+        arrays = [pa.array(column, type=pa.string()) for column in columns]
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError) as error:
+        raise ConfigError(f"pairs: a text is none: {error}") from error
+    return pa.table(dict(zip(_TEXTS[:width], arrays, strict=True)))
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
+
+
+def _is_dataset(pairs: object) -> bool:
+    """Tell whether pairs are a data set of the library ``datasets``, which is not imported here."""
+    kind = type(pairs)
+    return kind.__module__.startswith("datasets.") and kind.__name__ == "Dataset"
+
+
+def made_like(pairs: Pairs) -> Callable[[pa.Table], Any]:
+    """Return a function that turns an Arrow table into the kind of table that pairs are.
+
+    Tuples and Arrow tables stay Arrow.
+    """
+    library = type(pairs).__module__.partition(".")[0]
+    if library == "pandas":
+        return lambda table: table.to_pandas()
+    if library == "polars":
+        return _as_polars
+    if _is_dataset(pairs):
+        return _as_dataset
+    return lambda table: table
+
+
+def _as_polars(table: pa.Table) -> Any:  # noqa: ANN401
+    import polars as pl
+
+    return pl.from_arrow(table)
+
+
+def _as_dataset(table: pa.Table) -> Any:  # noqa: ANN401
+    import datasets
+
+    plain = [
+        pa.field(field.name, field.type.value_type)
+        if pa.types.is_dictionary(field.type)
+        else field.remove_metadata()
+        for field in table.schema
+    ]
+    return datasets.Dataset(table.cast(pa.schema(plain)))

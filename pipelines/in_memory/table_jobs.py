@@ -1,0 +1,143 @@
+"""Running a job on a table in this process, and reading its rows back.
+
+A small table goes through the steps of the job's graph one by one (`TablePipeline`), without a
+runner of Beam; a large one, and a run that is kept, are the run of the command. The rows are the
+same.
+"""
+
+import contextlib
+import importlib
+import io
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow.dataset
+import pyarrow.parquet as pq
+
+from pairweave.pipelines.engines.local.table_pipeline import TablePipeline, UnsupportedStepError
+from pairweave.pipelines.in_memory.keyword_options import (
+    FIELD,
+    OWN_DEFAULTS,
+    in_python,
+    job_model,
+    options_of_files,
+    refuse,
+    text_columns,
+    validated,
+)
+from pairweave.pipelines.in_memory.python_tables import Pairs, as_table, made_like
+from pairweave.pipelines.run.job import Job
+from pairweave.pipelines.run.prepare import prepare
+from pairweave.transforms.output.run_files import DATA, REJECTS
+
+STEPWISE_PAIRS = 200_000
+"""Pairs up to which a table goes through the steps without a runner, which holds the elements of
+every step: some 2 GB for pairs of news text."""
+
+_MEMORY = "/dev/shm"
+_MEMORY_BYTES = 1 << 30
+"""Free bytes that the file system in memory must have for small runs to be written there."""
+
+
+class Result(NamedTuple):
+    """The rows that a job made of a table, and what it rejected.
+
+    Attributes:
+        rows: The rows, of the kind of table that was given; an Arrow table for tuples.
+        rejects: The pairs that gave no row, with stage, reason and detail
+            (`transforms.schemas.REJECTS`), of the same kind.
+    """
+
+    rows: Any
+    rejects: Any
+
+
+def run_table(job: str, pairs: Pairs, options: Mapping[str, Any]) -> Result:
+    """Run a job on pairs.
+
+    Args:
+        job: Its name.
+        pairs: What the caller has.
+        options: Its options; with ``output``, the run's directory is kept.
+
+    Raises:
+        ConfigError: An option or the pairs cannot be used.
+    """
+    like = made_like(pairs)
+    with finished(job, pairs, options, stepwise=True) as output:
+        rows, rejects = (
+            pyarrow.dataset.dataset(str(output / name), format="parquet").to_table()
+            for name in (DATA, REJECTS)
+        )
+    return Result(like(rows), like(rejects))
+
+
+@contextlib.contextmanager
+def finished(
+    job: str, pairs: Pairs, options: Mapping[str, Any], *, stepwise: bool = False
+) -> Iterator[Path]:
+    """Run a job on pairs in a temporary directory, and yield the directory of its output.
+
+    Args:
+        job: Its name.
+        pairs: What the caller has.
+        options: Its options.
+        stepwise: Whether rows and rejects are enough: no manifest, card or report.
+    """
+    known = [*options_of_files(job), *(name for name in options if name.endswith(FIELD))]
+    refuse(options, known, "pairs in memory are the input")
+    given = options.get("aligner") == "given"
+    columns = [name for name in text_columns(job) if given or name != "links"]
+    table = as_table(pairs, columns, lists=job == "bitext")
+    stepwise &= "output" not in options and table.num_rows <= STEPWISE_PAIRS
+    stepwise &= options.get("workers", 1) == 1 and options.get("engine", "local") == "local"
+    with (
+        tempfile.TemporaryDirectory(prefix="pairweave-", dir=_place(stepwise)) as directory,
+        in_python(job),
+    ):
+        path = Path(directory, "pairs.parquet")
+        pq.write_table(table, path)
+        own: dict[str, Any] = {"input": (str(path),)}
+        own |= {f"{name}{FIELD}": name for name in table.column_names}
+        usual = {"engine": "local", "workers": 1, "output": str(Path(directory, "output"))}
+        if "check" in job_model(job).model_fields:
+            rejects = options.get("misaligned") == "reject"
+            usual["check"] = "all" if rejects else OWN_DEFAULTS["check"]
+        checked = validated(job, {**usual, **options}, own)
+        found: Job[Any] = importlib.import_module(f"pairweave.pipelines.jobs.{job}").JOB
+        output = Path(checked.output)
+        if not (stepwise and _run_steps(found, checked)):
+            shutil.rmtree(Path(directory, "output"), ignore_errors=True)
+            with contextlib.redirect_stdout(io.StringIO()):
+                found.start(checked, ())
+        yield output
+
+
+def _place(stepwise: bool) -> str | None:  # noqa: FBT001
+    """Return where the files of a run are; None for the usual place of temporary files.
+
+    Nothing survives of a small run, so its files need no disk.
+    """
+    with contextlib.suppress(OSError):
+        has_room = shutil.disk_usage(_MEMORY).free >= _MEMORY_BYTES
+        if stepwise and has_room and os.access(_MEMORY, os.W_OK):
+            return _MEMORY
+    return None
+
+
+def _run_steps(job: Job[Any], options: Any) -> bool:  # noqa: ANN401
+    """Run the steps of a job, without its commit; False if it needs a run of the command."""
+    job.check(options)
+    run = prepare(job, options)
+    job.check_run(run)
+    if job.beside(run):
+        return False
+    try:
+        job.graph(TablePipeline(without=("Commit",)), run, frozenset(range(run.shards)))
+    except UnsupportedStepError:
+        return False
+    return True

@@ -1,0 +1,58 @@
+"""Options of ``check``."""
+
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+import pydantic
+from pydantic import Field
+
+from pairweave.pipelines.options.base import Language, Options, Patterns
+from pairweave.pipelines.options.corpus_options import FieldOptions
+from pairweave.pipelines.options.format_names import FormatOptions
+from pairweave.transforms.findings import KINDS
+from pairweave.transforms.option_facts import CORPUS_FILES, SHAPES_TEXT, gives_pairs
+from pairweave.transforms.suggestions.suggestion_options import split_words
+from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions
+
+if TYPE_CHECKING:
+    KindName: TypeAlias = str
+else:
+    KindName = Literal[tuple(KINDS)]
+
+
+class CheckOptions(FormatOptions, JsonLimitOptions, FileLimitOptions, FieldOptions, Options):
+    """Options of ``check``."""
+
+    files: tuple[str, ...] = Field(
+        (),
+        description="files or globs with both sides of each pair, or two files of text, the source "
+        "and its translation line by line",
+        json_schema_extra={"at": 0, **gives_pairs("files")},
+    )
+    input: Annotated[Patterns, CORPUS_FILES] = Field(
+        (),
+        description="files or globs with both sides of each pair, as in jobs",
+        json_schema_extra=gives_pairs("files"),
+    )
+    source_input: Annotated[Patterns, CORPUS_FILES] = Field(
+        (),
+        description="line-parallel text, the source side, as in jobs",
+        json_schema_extra=gives_pairs("files"),
+    )
+    target_input: Annotated[Patterns, CORPUS_FILES] = Field(
+        (),
+        description="line-parallel text, the target side, as in jobs",
+        json_schema_extra=gives_pairs("files"),
+    )
+    source_lang: Language = Field("und", description="BCP 47 tag of the source language")
+    target_lang: Language = Field("und", description="BCP 47 tag of the target language")
+    inline_tags: Literal["raw", "strip", "reject"] | None = Field(
+        None,
+        description="tags inside texts, as in jobs (default strip for TMX, XLIFF and LXM, else "
+        "raw)",
+        json_schema_extra=SHAPES_TEXT,
+    )
+    fail_on: Annotated[tuple[KindName, ...], pydantic.BeforeValidator(split_words)] = Field(
+        (),
+        description=f"end with exit status 1 if one of these is found: {', '.join(KINDS)}",
+        json_schema_extra={"metavar": "KIND"},
+    )

@@ -1,0 +1,64 @@
+"""The look at the input before the work: what is wrong with it, where, and what mends it."""
+
+import dataclasses
+
+from pairweave.pipelines.parts.part import Part, Planning, Settled
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.findings import Finding
+from pairweave.transforms.inspection.finding_notices import finding_notices, of_jobs
+from pairweave.transforms.inspection.look_options import LookOptions
+
+
+@dataclasses.dataclass(frozen=True)
+class Looked:
+    """What the look settled.
+
+    Attributes:
+        findings: What it found.
+        rejected: First and last line of each stretch to reject, by unit.
+    """
+
+    findings: tuple[Finding, ...]
+    rejected: dict[int, list[tuple[int, int]]]
+
+
+class LookPart(Part[LookOptions, Looked | None]):
+    """The look; None if none is taken. Its kernels are loaded only if one is."""
+
+    name = "look"
+    options = LookOptions
+
+    def check(self, options: LookOptions) -> None:
+        """Check that what is to be rejected is looked for."""
+        if options.misaligned == "reject" and options.check == "none":
+            raise ConfigError(
+                "--misaligned reject looks for the stretches of lines that it rejects, and "
+                "--check none does not look: leave one of them out"
+            )
+
+    def plan(self, options: LookOptions, planning: Planning) -> Settled[Looked | None]:
+        """Look at the input, or at blocks of its lines."""
+        if options.check == "none":
+            return Settled(None)
+        # Not at the top: it loads kernels.
+        from pairweave.transforms.inspection.look import look_at_sample, sample_size
+
+        # Rows of a finished run are in the order of their ids, and were looked at before.
+        units = [
+            unit for unit in planning.plan.units if unit.columns is None or not unit.columns.origin
+        ]
+        rows = sum(unit.rows for unit in units)
+        everything = options.check == "all" or options.misaligned == "reject"
+        sample = rows if everything else sample_size(rows)
+        look = look_at_sample(units, planning.limits, sample)
+        rejected = look.stretches if options.misaligned == "reject" else {}
+        told = tuple(each.rejected() if rejected else each for each in look.findings)
+        document = {"pairs": look.pairs, "findings": [each.as_json() for each in told]}
+        return Settled(
+            Looked(told, rejected),
+            facts={"look": document},
+            notices=tuple(finding_notices(of_jobs(told))),
+        )
+
+
+LOOK = LookPart()

@@ -1,0 +1,101 @@
+"""The look of ``check``: from options that name files to findings."""
+
+from pathlib import PurePath
+
+from pairweave.pipelines.job_options.check_options import CheckOptions
+from pairweave.pipelines.options.format_names import FormatOptions
+from pairweave.transforms.config import pick
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.findings import Finding
+from pairweave.transforms.formats import registry
+from pairweave.transforms.inspection.look import look_at
+from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.units import CorpusInput, Plan, ReadLimits
+
+
+def look_at_input(options: CheckOptions) -> tuple[Plan, list[Finding]]:
+    """Read every line of the files that options name.
+
+    Returns:
+        The plan of reading them, with its notices, and what is wrong with them.
+
+    Raises:
+        ConfigError: The files cannot be read as a corpus.
+    """
+    limits = pick(ReadLimits, options)
+    plan = make_plan([corpus_of(options)], limits)
+    return plan, list(look_at(plan.units, limits))
+
+
+def corpus_of(options: CheckOptions) -> CorpusInput:
+    """Return the corpus that the files are; two files of text are the sides of one.
+
+    Raises:
+        ConfigError: It is not clear what the files are.
+    """
+    fields = FormatOptions.model_fields
+    format_options = {
+        name: getattr(options, name)
+        for name, field in fields.items()
+        if getattr(options, name) != field.get_default()
+    }
+    both, source, target = _input(options)
+    return CorpusInput(
+        options.source_lang,
+        options.target_lang,
+        format=options.format,
+        source_field=options.source_field,
+        target_field=options.target_field,
+        field_count=options.field_count,
+        inline_tags=options.inline_tags,
+        format_options=format_options,
+        input=both,
+        source_input=source,
+        target_input=target,
+    )
+
+
+def _input(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
+    """Return the files with both sides, those of the source, and those of the target."""
+    given = options.input, options.source_input, options.target_input
+    if any(given):
+        return _as_given(options)
+    paths = options.files
+    known = [path for path in paths if _suffixes(path) & registry.extensions().keys()]
+    sides = options.format is not None and registry.input_format(options.format).sides
+    if paths and not sides and (len(known) == len(paths) or options.format is not None):
+        return paths, (), ()
+    if (known and not sides) or len(paths) != 2:
+        endings = " ".join(registry.extensions())
+        raise ConfigError(
+            f"give files with both sides of each pair ({endings}), or two files of text, the "
+            "source and its translation line by line"
+        )
+    return (), paths[:1], paths[1:]
+
+
+def _as_given(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
+    """Return the files that options of jobs name.
+
+    Raises:
+        ConfigError: They are not those of one corpus.
+    """
+    if options.files:
+        raise ConfigError(
+            f"{options.files[0]}: give the files after check, or with --input, --source_input and "
+            "--target_input, not both"
+        )
+    sides = options.source_input, options.target_input
+    if options.input and any(sides):
+        raise ConfigError(
+            "--input is for files with both sides of each pair, --source_input and --target_input "
+            "for text line by line: give one of them"
+        )
+    if any(sides) and not all(sides):
+        missing = "target_input" if sides[0] else "source_input"
+        raise ConfigError(f"--{missing} is missing: give the files of both sides")
+    return options.input, *sides
+
+
+def _suffixes(path: str) -> set[str]:
+    return {suffix.lower() for suffix in PurePath(path).suffixes}

@@ -1,0 +1,119 @@
+"""Tags of real help pages put back onto their translations, beside the translators' own places.
+
+``help/``: the tags of each segment are taken out of its translation, projected from the source, and
+compared with where the translator put them. The aligner is fitted on the plain text of the same
+pages, and on nothing else. A page is one for tests by a hash of its name, a quarter of all, so that
+constants can be tuned on the others. A segment is whole if all of its tags are where the translator
+has them; tags with the same name may be exchanged there.
+"""
+
+import gzip
+import hashlib
+import os
+import sys
+import time
+from collections import Counter
+
+import orjson
+import pytest
+
+from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.transforms.links.soft_links import soften
+from pairweave.transforms.markup.markup import find_syntax, parse_markup
+from pairweave.transforms.projection.project import cut_tokens, project_tags
+from tests.benchmarks.bench_project import SOFT, exactly_placed, words_of
+from tests.makers.hmm_corpora import tokens_table
+from tests.oracles.slow_projection import place_proportionally
+
+SIDES = ("source", "target")
+
+TEST_PAGES = 64
+"""Of the 256 values of the hash's first byte, those of pages for tests."""
+
+pytestmark = pytest.mark.bench
+
+
+def segments_of(path):
+    """Return the page, the source and the translation of each segment."""
+    syntax = find_syntax("xml")
+    with gzip.open(path, "rb") as file:
+        rows = [orjson.loads(line) for line in file]
+    return [
+        (row["id"].partition("#")[0], *(parse_markup(row[side], syntax) for side in SIDES))
+        for row in rows
+    ]
+
+
+def is_test_page(page):
+    """Tell whether a page is one that no constant was tuned on."""
+    return hashlib.sha256(page.encode()).digest()[0] < TEST_PAGES
+
+
+def same_tags(one, other):
+    """Tell whether two texts have the same tags, wherever they stand."""
+    return Counter((tag.name, tag.kind) for tag in one.tags) == Counter(
+        (tag.name, tag.kind) for tag in other.tags
+    )
+
+
+def whole_segments(made, references):
+    """Return the share of texts with a tag of each name at each of the reference's places."""
+    places = [
+        [Counter((tag.name, tag.kind, tag.offset) for tag in text.tags) for text in texts]
+        for texts in (made, references)
+    ]
+    same = sum(one == other for one, other in zip(*places, strict=True))
+    return 100 * same / len(references)
+
+
+@pytest.mark.parametrize("name", ["gnome.en-ko", "gnome.en-fi", "office.en-de", "office.en-fr"])
+def test_tags_of_help_pages_are_put_where_translators_have_them(shared_data, name):
+    segments = segments_of(shared_data / "help" / f"{name}.jsonl.gz")
+    sides = [
+        words_of([segment[1 + side].text for segment in segments], language)
+        for side, language in enumerate(name.partition(".")[2].split("-"))
+    ]
+    texts = [
+        (one.text, s, other.text, t) for (_, one, other), s, t in zip(segments, *sides, strict=True)
+    ]
+    model = fit(tokens_table(texts), HmmConfig(), os.cpu_count() or 1)
+    rows = [row for row, (_, *both) in enumerate(segments) if both[0].tags and same_tags(*both)]
+    sources = [segments[row][1] for row in rows]
+    references = [segments[row][2] for row in rows]
+    tokens = [
+        cut_tokens(source, reference.text, texts[row][1], texts[row][3])
+        for row, source, reference in zip(rows, sources, references, strict=True)
+    ]
+    table = tokens_table(
+        [
+            (source.text, s, reference.text, t)
+            for source, reference, (s, t) in zip(sources, references, tokens, strict=True)
+        ]
+    )
+    start = time.process_time()
+    links = soften(model.with_threshold(SOFT).align(table))
+    made = [
+        project_tags(source, reference.text, *cut, soft)
+        for source, reference, cut, soft in zip(sources, references, tokens, links, strict=True)
+    ]
+    seconds = time.process_time() - start
+    sys.stdout.write(f"\n{name}: {len(texts)} segments, {len(rows)} with tags\n")
+    for pages in ("all", "test"):
+        chosen = [
+            number
+            for number, row in enumerate(rows)
+            if pages == "all" or is_test_page(segments[row][0])
+        ]
+        part = [made[number] for number in chosen], [references[number] for number in chosen]
+        by_name, by_place = exactly_placed(*part)
+        whole = whole_segments(*part)
+        sys.stdout.write(
+            f"  {pages:<5} pages: {len(chosen):6,} segments  exact {by_name:6.2f} %  "
+            f"by place {by_place:6.2f} %  whole {whole:6.2f} %\n"
+        )
+        proportional = [
+            place_proportionally(sources[number], part[1][place].text)
+            for place, number in enumerate(chosen)
+        ]
+        assert whole > whole_segments(proportional, part[1])
+    sys.stdout.write(f"  {len(rows) / seconds:,.0f} segments/s, aligned and projected\n")

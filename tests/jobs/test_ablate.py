@@ -1,0 +1,109 @@
+"""Whole ablations: two arms trained, killed in the middle, and resumed."""
+
+import json
+import time
+
+import pytest
+
+from pairweave.pipelines.ablation.prepared import read_packed
+from tests.makers import runs
+from tests.makers.ablations import SIZE, write_configuration, write_pairs
+
+pytestmark = pytest.mark.slow
+
+for name in ("torch", "transformers", "ctranslate2"):
+    pytest.importorskip(name)
+
+
+def write(directory, **changed):
+    """Write a configuration of two arms on a few hundred segments, of which one is projected."""
+    directory.mkdir()
+    train = write_pairs(directory, "train", range(1_000, 1_300))
+    return write_configuration(
+        directory,
+        size={**SIZE, "steps": 60},
+        seeds=[1],
+        arms={
+            "plain": {"data": [{**train, "tags": "strip"}], "project": {}},
+            "own": {"data": [train]},
+        },
+        dev=write_pairs(directory, "dev", range(3_000, 3_010)),
+        **changed,
+    )
+
+
+def units_of(output):
+    """Return what units hold that does not depend on the run."""
+    found = {}
+    for path in sorted((output / "units").iterdir()):
+        unit = read_packed(path)
+        unit.pop("run")
+        found[path.name] = unit
+    return found
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("ablate") / "files"
+    config = write(directory)
+    runs.run_well("ablate", "--config", config, "--output", directory / "made")
+    return config, directory / "made"
+
+
+def test_units_that_were_killed_and_resumed_equal_those_that_were_not(undisturbed, tmp_path):
+    config, whole = undisturbed
+    output = tmp_path / "made"
+    words = ("ablate", "--config", config, "--output", output, "--only")
+    resumed = 0
+    for arm in ("own", "plain"):
+        process = runs.start(*words, f"{arm}/1")
+        checkpoint = output / "work" / f"{arm}-1" / "checkpoint.safetensors"
+        end = time.monotonic() + 300
+        while not checkpoint.exists() and process.poll() is None:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        runs.kill_group(process)
+        process.communicate()
+        assert not (output / "units" / f"{arm}-1.json.gz").exists()
+        runs.run_well(*words, f"{arm}/1")
+        resumed += read_packed(output / "units" / f"{arm}-1.json.gz")["run"]["resumed_at"] > 0
+    assert resumed == 2
+    assert units_of(output) == units_of(whole)
+    assert (output / "results.jsonl").read_bytes() == (whole / "results.jsonl").read_bytes()
+
+
+def test_a_model_learns_and_its_tags_are_measured(undisturbed):
+    _, whole = undisturbed
+    units = units_of(whole)
+    assert set(units) == {"own-1.json.gz", "plain-1.json.gz"}
+    for unit in units.values():
+        train, dev = unit["losses"]["train"], unit["losses"]["dev"]
+        assert len(train) == len(dev) == 2
+        assert dev[1] < dev[0]
+        assert len(unit["translations"]["help"]) == 10
+    rows = [json.loads(line) for line in (whole / "results.jsonl").read_text().splitlines()]
+    match = {row["arm"]: row["value"] for row in rows if row["metric"] == "xml_match"}
+    assert match["plain"] == 100  # each tag of the source is put back exactly once
+
+
+def test_arms_of_jobs_and_streams_are_made_first(tmp_path):
+    directory = tmp_path / "files"
+    config = write(directory)
+    text = config.read_text(encoding="utf-8")
+    files = {"source_input": f"{directory}/train.en", "target_input": f"{directory}/train.de"}
+    job = {"options": {**files, "inline_tags": "strip"}}
+    arms = {
+        "plain": {"data": [{**job, "job": "augment"}]},
+        "stream": {"data": [{**job, "job": "align", "stream": {"epochs": 2}}]},
+    }
+    lines = text.splitlines()
+    first = lines.index("arms:")
+    last = next(at for at, line in enumerate(lines) if at > first and not line.startswith(" "))
+    config.write_text("\n".join([*lines[:first], f"arms: {json.dumps(arms)}", *lines[last:]]))
+    output = tmp_path / "made"
+    said = runs.run_well("ablate", "--config", config, "--output", output)
+    assert "2 of 2 units finished" in said
+    abouts = {arm: json.loads((output / "arms" / arm / "about.json").read_bytes()) for arm in arms}
+    assert len(abouts["plain"]["passes"]) == 1
+    assert len(abouts["stream"]["passes"]) == 2
+    assert len(list((output / "runs").iterdir())) == 2

@@ -1,0 +1,109 @@
+"""The look at the input before the work, in jobs."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pairweave.pipelines.in_memory import job_functions
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
+from pairweave.pipelines.jobs import augment
+from pairweave.pipelines.run.prepare import prepare
+from pairweave.transforms.errors import ConfigError
+from tests.makers import runs
+from tests.transforms.inspection.test_file_look import sentences
+
+LANGS = ("--source_lang", "en", "--target_lang", "de")
+WORDS = (
+    *("augment", "--source_input", "a.en", "--target_input", "a.de", *LANGS, "--mix", "0"),
+    *("--unit_rows", "150", "--shard_pairs", "200"),
+)
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    """Return a directory with a corpus of which lines 201 to 400 stand in another order."""
+    directory = tmp_path_factory.mktemp("look")
+    source, target = sentences("en")[:600], sentences("de")[:600]
+    order = np.random.default_rng(7).permutation(np.arange(200, 400))
+    target[200:400] = [target[place] for place in order]
+    for name, lines in (("a.en", source), ("a.de", target)):
+        (directory / name).write_text("".join(f"{line}\n" for line in lines))
+    return directory
+
+
+@pytest.fixture(scope="module")
+def rejected(directory):
+    words = (*WORDS, "--misaligned", "reject", "--output", "rejected", "--workers", "1")
+    return runs.run_well_here(*words, cwd=directory), directory / "rejected"
+
+
+def manifest_of(output):
+    return json.loads((output / "_manifest.json").read_text())
+
+
+def test_pairs_of_a_stretch_are_rejected_with_a_reason_of_their_own(rejected):
+    _, output = rejected
+    manifest = manifest_of(output)
+    (finding,) = manifest["look"]["findings"]
+    assert finding["kind"] == "misaligned"
+    assert abs(finding["first_line"] - 201) < 6
+    assert abs(finding["last_line"] - 400) < 6
+    assert manifest["rejected"]["misaligned"] == finding["count"]
+    assert manifest["configuration"]["misaligned"] == "reject"
+
+
+def test_the_run_says_where_the_stretch_is_and_shows_it(rejected):
+    said, output = rejected
+    assert "a.en:2" in said
+    assert "these pairs are rejected as misaligned [misaligned]" in said
+    page = (output / "report.html").read_text()
+    assert "Look at the input" in page
+    assert 'class="mark"' in page
+
+
+@pytest.mark.slow
+def test_the_same_bytes_come_from_any_number_of_workers(rejected, directory):
+    words = (*WORDS, "--misaligned", "reject", "--output", "two", "--workers", "2")
+    runs.run_well_here(*words, cwd=directory)
+    assert runs.tree_digest(directory / "two") == runs.tree_digest(rejected[1])
+
+
+def planned(directory, **more):
+    return prepare(
+        augment.JOB,
+        AugmentOptions(
+            source_input=(str(directory / "a.en"),),
+            target_input=(str(directory / "a.de"),),
+            **{"source_lang": "en", "target_lang": "de", "output": str(directory / "out"), **more},
+        ),
+    ).document
+
+
+def test_a_finding_is_a_notice_and_keeps_its_pairs_by_default(directory):
+    document = planned(directory)
+    assert any("--misaligned reject" in notice for notice in document["notices"])
+    assert document["look"]["pairs"] == 600
+    assert "misaligned" not in document["configuration"]
+    assert "check" not in document["configuration"]
+
+
+def test_nothing_is_looked_at_if_it_is_not_wanted(directory):
+    document = planned(directory, check="none")
+    assert "look" not in document
+    assert not any("misaligned" in notice for notice in document["notices"])
+
+
+def test_what_is_rejected_must_be_looked_for(directory):
+    with pytest.raises(ConfigError, match="--check none does not look"):
+        planned(directory, check="none", misaligned="reject")
+
+
+def test_a_function_looks_if_it_is_asked_to(directory):
+    lines = [(directory / name).read_text().splitlines() for name in ("a.en", "a.de")]
+    table = pd.DataFrame({"source": lines[0], "target": lines[1]})
+    options = {"source_lang": "en", "target_lang": "de", "mix": 0}
+    with pytest.warns(UserWarning, match="misaligned"):
+        result = job_functions.augment(table, misaligned="reject", **options)
+    assert set(result.rejects["reason"]) == {"misaligned"}

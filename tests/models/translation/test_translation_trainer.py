@@ -1,0 +1,100 @@
+"""Training: what the converted model says, and that an update depends on its number alone."""
+
+import numpy as np
+import pytest
+
+from pairweave.models.subwords.symbol_training import train_with_symbols
+from pairweave.models.translation.translation_config import SIZES
+from pairweave.models.translation.translation_decoder import translate
+from pairweave.models.translation.translation_pairs import Vocabulary, encode_pass
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.symbols.representations import symbols
+from tests.makers.ablations import GERMAN, SIZE, WORDS, sentence
+
+pytestmark = pytest.mark.slow
+
+torch = pytest.importorskip("torch", reason="needs the extra `ablate`")
+pytest.importorskip("ctranslate2", reason="needs the extra `ablate`")
+translation_model = pytest.importorskip("pairweave.models.translation.translation_model")
+translation_trainer = pytest.importorskip("pairweave.models.translation.translation_trainer")
+
+SOURCES = [sentence(number, WORDS) for number in range(1_000, 1_200)]
+CONFIG = SIZES["toy"].changed(
+    **{name: value for name, value in SIZE.items() if name != "like"}, learning_rate=0.01
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Return a vocabulary and the pairs of a pass."""
+    targets = [sentence(number, GERMAN) for number in range(1_000, 1_200)]
+    model = train_with_symbols([*SOURCES, *targets], symbols("indexed", 10), 120, "unigram")
+    vocabulary = Vocabulary(model)
+    return vocabulary, encode_pass(vocabulary, SOURCES, targets, 50)
+
+
+def training(data, precision="fp32", **changed):
+    vocabulary, pairs = data
+    config = CONFIG.changed(**changed)
+    return translation_trainer.Training(
+        config, vocabulary, (pairs,), None, 1, "cpu", precision, "key"
+    )
+
+
+def test_the_converted_model_says_what_the_trained_one_says(data, tmp_path):
+    vocabulary, _ = data
+    model = translation_trainer.train(
+        training(data, steps=400, dimension=32), tmp_path / "state"
+    ).model.eval()
+    padding = model.get_input_embeddings().weight[vocabulary.padding]
+    assert padding.abs().max() == 0  # as CTranslate2 takes for granted
+    said = []
+    for numbers in vocabulary.encode(SOURCES[:20]):
+        source = torch.from_numpy(numbers.astype(np.int64))[None]
+        found = model.generate(
+            source, num_beams=1, do_sample=False, max_new_tokens=20, forced_eos_token_id=None
+        )[0, 1:].tolist()
+        kept = [number for number in found if number not in (0, vocabulary.padding)]
+        said.append(vocabulary.join([vocabulary.pieces[number] for number in kept]))
+    translation_model.convert(model, vocabulary, tmp_path / "model")
+    made = translate(
+        *(tmp_path / "model" / "ctranslate2", vocabulary, SOURCES[:20]),
+        *(CONFIG.changed(beam_size=1), "cpu"),
+    )
+    # CTranslate2 may say more than the twenty pieces asked of transformers.
+    assert all(text and whole.startswith(text) for whole, text in zip(made, said, strict=True))
+    assert len(set(said)) > 1
+
+
+def test_training_goes_on_from_a_checkpoint_with_the_same_weights(data, tmp_path):
+    whole = translation_trainer.train(training(data), tmp_path / "whole")
+
+    def kill(step, _steps, _loss):
+        if step == 17:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        translation_trainer.train(training(data), tmp_path / "cut", kill)
+    resumed = translation_trainer.train(training(data), tmp_path / "cut")
+    assert (whole.resumed_at, resumed.resumed_at) == (0, 15)
+    assert resumed.losses == whole.losses
+    other = dict(resumed.model.named_parameters())
+    for name, weight in whole.model.named_parameters():
+        assert torch.equal(weight, other[name]), name
+
+
+def test_bf16_gives_other_weights_that_are_finite(data, tmp_path):
+    one, other = (
+        translation_trainer.train(training(data, precision, steps=5), tmp_path / precision).model
+        for precision in ("fp32", "bf16")
+    )
+    weights = [model.get_input_embeddings().weight for model in (one, other)]
+    assert torch.isfinite(weights[1]).all()
+    assert not torch.equal(*weights)
+
+
+def test_pairs_that_are_all_too_long_are_refused(data, tmp_path):
+    vocabulary, _ = data
+    none = encode_pass(vocabulary, SOURCES, SOURCES, 4)
+    with pytest.raises(ConfigError, match="no pair is left to train on"):
+        translation_trainer.train(training((vocabulary, none)), tmp_path / "state")

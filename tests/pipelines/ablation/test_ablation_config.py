@@ -1,0 +1,64 @@
+"""The file of an ablation is checked before anything is read or trained."""
+
+import pytest
+import yaml
+
+from pairweave.pipelines.ablation.ablation_config import read_ablation, split_unit
+from pairweave.transforms.errors import ConfigError
+from tests.makers.ablations import configuration, write_configuration
+
+
+def read(tmp_path, change):
+    value = configuration(tmp_path)
+    change(value)
+    path = tmp_path / "ablation.yaml"
+    path.write_text(yaml.safe_dump(value, sort_keys=False), encoding="utf-8")
+    return read_ablation(str(path))
+
+
+def test_units_are_all_arms_of_a_seed_and_then_of_the_next(tmp_path):
+    ablation = read_ablation(str(write_configuration(tmp_path)))
+    assert ablation.units() == [("plain", 1), ("own", 1), ("plain", 2), ("own", 2)]
+
+
+def test_numbers_beside_a_named_size_replace_its_own(tmp_path):
+    ablation = read(tmp_path, lambda value: value.update(size={"like": "small", "steps": 7}))
+    assert (ablation.model.steps, ablation.model.dimension) == (7, 256)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda v: v.update(baseline="gold"), "there is no arm gold; the arms are plain, own"),
+        (lambda v: v.update(seeds=[1, 1]), "seeds: one is given twice"),
+        (lambda v: v.update(seeds=[]), "seeds: expected at least 1"),
+        (lambda v: v.update(metrics=["comet"]), "metrics: there is no comet; choose from bleu"),
+        (lambda v: v.update(sizes="toy"), "sizes: is not a key here"),
+        (lambda v: v.update(vocabulary=3), "vocabulary: expected 100 to 1000000 pieces"),
+        (lambda v: v.update(size={"like": "toy", "steps": 0}), "size: steps must be 1 to"),
+        (lambda v: v["arms"]["own"]["data"].clear(), "arms.own.data: expected at least 1"),
+        (lambda v: v["arms"]["own"]["data"][0].pop("target"), "source and target must be given"),
+        (lambda v: v["arms"]["own"]["data"][0].update(run="x"), "give exactly one of run, job"),
+        (lambda v: v["arms"]["own"].update(data=[{"job": "align"}]), "align makes links"),
+        (lambda v: v["tests"]["help"].pop("source"), "tests.help.source: is missing"),
+        (lambda v: v["arms"].update({"a/b": v["arms"]["own"]}), "arms.a/b: expected text of"),
+    ],
+)
+def test_a_wrong_field_is_named_with_the_file_in_one_line(tmp_path, change, said):
+    with pytest.raises(ConfigError) as caught:
+        read(tmp_path, change)
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 'ablation.yaml'}: ")
+    assert said in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [("gold/1", "there is no arm 'gold'"), ("own/3", "no seed '3'"), ("own", "no arm 'own'")],
+)
+def test_a_unit_that_is_not_in_the_file_is_refused(tmp_path, word, said):
+    ablation = read_ablation(str(write_configuration(tmp_path)))
+    assert split_unit("own/2", ablation) == ("own", 2)
+    with pytest.raises(ConfigError, match=said):
+        split_unit(word, ablation)

@@ -1,0 +1,133 @@
+"""Finished units become one table, and units that do not belong together are refused."""
+
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from pairweave.pipelines import cli
+from pairweave.pipelines.ablation.ablation_config import Ablation, read_ablation
+from pairweave.pipelines.ablation.claims import claimed
+from pairweave.pipelines.ablation.comparison import compare_arms, report_page
+from pairweave.pipelines.ablation.merging import read_units, write_results
+from pairweave.pipelines.ablation.prepared import prepare
+from pairweave.pipelines.ablation.units import make_unit
+from pairweave.transforms.errors import ConfigError
+from tests.makers.ablations import configuration, write_configuration, write_unit
+
+
+@pytest.fixture
+def made(tmp_path):
+    return prepare(Ablation.model_validate(configuration(tmp_path)), tmp_path / "made")
+
+
+def test_results_have_a_line_for_each_unit_test_set_and_metric(made):
+    for arm, seed in made.ablation.units():
+        write_unit(made, arm, seed)
+    write_results(made, read_units(made))
+    text = (made.directory / "results.jsonl").read_text(encoding="utf-8")
+    rows = [json.loads(line) for line in text.splitlines()]
+    keys = [(row["arm"], row["seed"], row["test"], row["metric"]) for row in rows]
+    assert len(set(keys)) == len(keys) == 4 * len(made.ablation.metrics)
+    assert all(row["signature"] for row in rows)
+    bleu = next(row["value"] for row in rows if row["metric"] == "bleu")
+    assert 0 < bleu < 100
+
+
+def test_a_table_is_made_of_what_is_there(made):
+    write_unit(made, "own", 2)
+    assert list(read_units(made)) == [("own", 2)]
+
+
+@pytest.mark.parametrize("key", ["vocabulary", "data", "tests", "size", "aligner"])
+def test_a_unit_of_something_else_is_refused(made, key):
+    path = write_unit(made, "own", 1, **{key: "other"})
+    with pytest.raises(ConfigError) as caught:
+        read_units(made)
+    assert str(caught.value).startswith(f"{path}: was trained with another {key} than ")
+
+
+def test_units_of_two_kinds_of_device_are_refused(made):
+    write_unit(made, "plain", 1)
+    path = write_unit(made, "own", 1, device="NVIDIA H100 bf16")
+    with pytest.raises(ConfigError) as caught:
+        read_units(made)
+    assert f"{path}: was trained on NVIDIA H100 bf16, but plain-1 on cpu" in str(caught.value)
+
+
+def test_a_file_under_the_name_of_another_unit_is_refused(made):
+    write_unit(made, "own", 1).rename(made.directory / "units" / "own-2.json.gz")
+    with pytest.raises(ConfigError, match="is of the unit own/1"):
+        read_units(made)
+
+
+def test_a_damaged_unit_is_named(made):
+    write_unit(made, "own", 1).write_bytes(b"\x1f\x8b")
+    with pytest.raises(ConfigError, match=r"own-1\.json\.gz: is damaged"):
+        read_units(made)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"scores": 5}, "scores: expected a list, found 5"),
+        ({"scores": [{"test": "help"}]}, "scores[0].metric: is missing"),
+        ({"translations": ["a"]}, "translations: expected an object"),
+        ({"translations": {"help": ["a"]}}, "translations: not a line for each segment"),
+        ({"translations": {}}, "translations: not a line for each segment"),
+        ({"run": {}}, "run.seconds: is missing"),
+        ({"losses": None}, "losses: expected an object"),
+        ({"device": 5}, "device: expected text, found 5"),
+        ({"losses": {"train": [1.0], "dev": ["a"]}}, "losses.dev[0]: expected a number"),
+    ],
+)
+def test_a_wrong_field_of_a_unit_is_named(made, changed, said):
+    write_unit(made, "own", 1, **{"device": "cpu", **changed}).rename(
+        path := made.directory / "units" / "own-1.json.gz"
+    )
+    with pytest.raises(ConfigError) as caught:
+        read_units(made)
+    assert str(caught.value).startswith(f"{path}: {said}")
+
+
+def test_equal_arms_differ_by_nothing_and_the_report_is_well_formed(made):
+    for arm, seed in made.ablation.units():
+        write_unit(made, arm, seed)
+    units = read_units(made)
+    rows = compare_arms(made, units)
+    own = [row for row in rows if row.arm == "own"]
+    assert {(row.difference.mean, row.difference.is_significant) for row in own} == {(0.0, False)}
+    assert {row.spread.seeds for row in rows} == {2}
+    page = report_page(made, units, rows, ["plain/3"])
+    ET.fromstring(page.removeprefix("<!DOCTYPE html>\n"))
+    for text in ("Not finished: plain/3", "XML BLEU", "Learning curves", "&lt;a_0&gt;", "Haus"):
+        assert text in page
+
+
+def test_a_finished_unit_is_not_trained_again_and_a_claimed_one_is_left_alone(made):
+    path = write_unit(made, "own", 1)
+    before = path.read_bytes()
+    assert make_unit(made, "own", 1, machine=None)
+    assert path.read_bytes() == before
+    with claimed(made.directory / "work" / "own-2") as is_ours:
+        assert is_ours
+        assert not make_unit(made, "own", 2, machine=None)
+
+
+def test_the_command_merges_without_training(tmp_path, capsys):
+    path = write_configuration(tmp_path)
+    made = prepare(read_ablation(str(path)), tmp_path / "made")
+    write_unit(made, "plain", 1)
+    words = ["ablate", "--config", str(path), "--output", str(made.directory)]
+    assert cli.main([*words, "--merge_only", "true"]) == 0
+    said = capsys.readouterr().out
+    assert "1 of 4 units finished" in said
+    assert "not finished: own/1, plain/2, own/2" in said
+    assert (made.directory / "report.html").exists()
+
+
+def test_the_command_refuses_an_unknown_unit_with_status_2(tmp_path, capsys):
+    path = write_configuration(tmp_path)
+    words = ["ablate", "--config", str(path), "--output", str(tmp_path / "made")]
+    assert cli.main([*words, "--only", "gold/1"]) == 2
+    assert "--only gold/1: there is no arm 'gold'" in capsys.readouterr().err

@@ -1,0 +1,165 @@
+"""A directory is prepared once, and test segments never get into training data."""
+
+import json
+
+import pytest
+
+from pairweave.pipelines.ablation.ablation_config import Ablation
+from pairweave.pipelines.ablation.prepared import prepare
+from pairweave.transforms.errors import ConfigError
+from tests.makers.ablations import configuration, write_pairs
+
+
+def prepared(tmp_path, value=None):
+    ablation = Ablation.model_validate(value or configuration(tmp_path))
+    return prepare(ablation, tmp_path / "made")
+
+
+def test_arms_of_the_same_text_differ_in_their_tags_alone(tmp_path):
+    made = prepared(tmp_path)
+    (plain,), (own,) = made.passes("plain"), made.passes("own")
+    assert any("<a_0>" in source and "<a_0>" in target for source, target in own)
+    stripped = [
+        tuple(side.replace("<a_0>", "").replace("</a_0>", "") for side in pair) for pair in own
+    ]
+    assert stripped == plain
+
+
+def test_pairs_are_taken_by_their_text_so_all_arms_have_the_same(tmp_path):
+    value = configuration(tmp_path)
+    for arm in value["arms"].values():
+        arm["data"][0]["take"] = 7
+    made = prepared(tmp_path, value)
+    (plain,), (own,) = made.passes("plain"), made.passes("own")
+    assert len(plain) == len(own) == 7
+    assert [pair[0].split()[-1] for pair in plain] == [pair[0].split()[-1] for pair in own]
+
+
+def test_a_second_preparation_reads_no_data_again(tmp_path):
+    value = configuration(tmp_path)
+    first = prepared(tmp_path, value)
+    (tmp_path / "train.en").unlink()
+    second = prepared(tmp_path, value)
+    assert second.arms == first.arms
+    assert second.passes("own") == first.passes("own")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("_ablation.json", b"", "not JSON"),
+        ("_ablation.json", b"[]", "expected a JSON object, found []; was it edited?"),
+        ("arms/own/about.json", b"{", "not JSON"),
+        ("arms/own/about.json", b"{}", "recipe: is missing; delete the arm's directory"),
+        ("arms/own/about.json", b'{"recipe": 5}', "recipe: expected an object, found 5; delete"),
+    ],
+)
+def test_a_damaged_file_is_named_in_one_line(tmp_path, name, data, said):
+    value = configuration(tmp_path)
+    prepared(tmp_path, value)
+    path = tmp_path / "made" / name
+    path.write_bytes(data)
+    with pytest.raises(ConfigError) as caught:
+        prepared(tmp_path, value)
+    assert str(caught.value).startswith(f"{path}: {said}")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("data", [None, b"", b"PAR1"])
+def test_pairs_that_cannot_be_read_are_named(tmp_path, data):
+    made = prepared(tmp_path)
+    path = tmp_path / "made/arms/own/pass-0.parquet"
+    path.unlink()
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(ConfigError, match=r"pass-0\.parquet: cannot be read"):
+        made.passes("own")
+
+
+def test_an_arm_can_be_added_but_not_changed(tmp_path):
+    value = configuration(tmp_path)
+    first = prepared(tmp_path, value)
+    more = write_pairs(tmp_path, "more", range(3_000, 3_020))
+    value["arms"]["more"] = {"data": [*value["arms"]["own"]["data"], more]}
+    second = prepared(tmp_path, value)
+    assert second.vocabulary_digest == first.vocabulary_digest
+    assert len(second.passes("more")[0]) == 80
+    value["arms"]["more"]["data"].pop()
+    with pytest.raises(ConfigError, match=r"arms\.more: .* was prepared by another recipe"):
+        prepared(tmp_path, value)
+
+
+@pytest.mark.parametrize(
+    ("key", "other"), [("vocabulary", 150), ("size", "toy"), ("baseline", "own")]
+)
+def test_a_directory_of_another_configuration_is_refused(tmp_path, key, other):
+    value = configuration(tmp_path)
+    prepared(tmp_path, value)
+    with pytest.raises(ConfigError, match=f"belongs to an ablation with another {key}"):
+        prepared(tmp_path, {**value, key: other})
+
+
+def test_other_test_segments_are_refused(tmp_path):
+    value = configuration(tmp_path)
+    prepared(tmp_path, value)
+    value["tests"] = {"help": write_pairs(tmp_path, "test", range(2_000, 2_011))}
+    with pytest.raises(ConfigError, match="belongs to an ablation with another tests"):
+        prepared(tmp_path, value)
+
+
+def test_a_test_set_in_the_training_data_is_refused_by_name_and_number(tmp_path):
+    value = configuration(tmp_path)
+    write_pairs(tmp_path, "train", range(1_950, 2_003), tagged=False)
+    with pytest.raises(ConfigError) as caught:
+        prepared(tmp_path, value)
+    assert str(caught.value).startswith(
+        "tests.help: 3 of its segments are in the training data of the arm plain, the first "
+    )
+
+
+def test_test_segments_can_be_left_out_instead_and_are_counted(tmp_path):
+    value = configuration(tmp_path, overlap="leave_out")
+    write_pairs(tmp_path, "train", range(1_950, 2_003), tagged=False)
+    made = prepared(tmp_path, value)
+    assert len(made.passes("plain")[0]) == 50
+    assert made.arms["plain"]["left_out"] == {"of the test sets": 3}
+
+
+def test_test_segments_in_the_fit_of_the_aligner_are_refused(tmp_path):
+    value = configuration(tmp_path)
+    fit = write_pairs(tmp_path, "fit", range(1_996, 2_002), tagged=False)
+    value["arms"]["plain"]["project"] = {
+        "fit_source": fit["source"],
+        "fit_target": fit["target"],
+    }
+    with pytest.raises(ConfigError, match=r"tests\.help: 2 of its segments are in the fit of the"):
+        prepared(tmp_path, value)
+
+
+def test_a_part_without_pairs_is_named(tmp_path):
+    value = configuration(tmp_path)
+    value["arms"]["own"]["data"].append(write_pairs(tmp_path, "none", range(0)))
+    with pytest.raises(ConfigError, match=r"arms\.own\.data\[1\]: .*none\.en.* has no pair"):
+        prepared(tmp_path, value)
+
+
+def test_exports_are_read(tmp_path):
+    value = configuration(tmp_path)
+    rows = [{"source": f"an <a_0>old</a_0> {n}", "target": f"<a_0>alt</a_0> {n}"} for n in range(3)]
+    jsonl, tsv = tmp_path / "rows.jsonl", tmp_path / "rows.tsv"
+    jsonl.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    lines = [f"{row['source']}\t{row['target']}\n" for row in rows]
+    tsv.write_text("source\ttarget\n" + "".join(lines), encoding="utf-8")
+    for name, path in (("jsonl", jsonl), ("tsv", tsv)):
+        value["arms"][name] = {"data": [{"pairs": str(path), "times": 2}]}
+    made = prepared(tmp_path, value)
+    wanted = [tuple(row.values()) for row in rows] * 2
+    assert made.passes("jsonl") == made.passes("tsv") == [wanted]
+
+
+def test_changed_pairs_are_noticed(tmp_path):
+    made = prepared(tmp_path)
+    own = made.directory / "arms" / "own" / "pass-0.parquet"
+    own.write_bytes((made.directory / "arms" / "plain" / "pass-0.parquet").read_bytes())
+    with pytest.raises(ConfigError, match="its pairs are not those that were prepared"):
+        made.passes("own")

@@ -1,0 +1,187 @@
+"""What the look at a file finds: each kind put into clean text, at ten places, and nothing else."""
+
+import numpy as np
+import pytest
+
+from pairweave.transforms.findings import KINDS, Finding
+from pairweave.transforms.inspection.finding_text import finding_lines
+from pairweave.transforms.inspection.look import look_at
+from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.units import CorpusInput, ReadLimits
+
+WORDS = {
+    "en": "the of and to in that for it was with his they from this have not are which",
+    "de": "der und das ist nicht ein eine zu den mit von auf für sich auch dem sie werden",
+}
+LINES = 1_500
+
+
+def sentences(language, seed=1):
+    """Return sentences in a language: their lengths and names depend on the seed alone."""
+    names = ["Anna", "Berlin", "Csaba", "Dublin", "Emil", "Fatima"]
+    draws = np.random.default_rng(seed)
+    lengths, ends = draws.integers(6, 26, LINES), draws.choice(names, LINES)
+    own = np.random.default_rng([seed, len(WORDS[language])])
+    words = WORDS[language].split()
+    return [
+        f"{' '.join(own.choice(words, length))} {end} {number}."
+        for number, (length, end) in enumerate(zip(lengths, ends, strict=True))
+    ]
+
+
+@pytest.fixture
+def clean():
+    return sentences("en"), sentences("de")
+
+
+def look(directory, source, target, languages=("en", "de"), **options):
+    for name, lines in (("a.en", source), ("a.de", target)):
+        (directory / name).write_text("".join(f"{line}\n" for line in lines))
+    corpus = CorpusInput(
+        *languages,
+        source_input=(str(directory / "a.en"),),
+        target_input=(str(directory / "a.de"),),
+        **options,
+    )
+    plan = make_plan([corpus], unit_rows=400)
+    return list(look_at(plan.units, ReadLimits()))
+
+
+def places(number=10):
+    return np.sort(np.random.default_rng(number).permutation(LINES)[:number]).tolist()
+
+
+def put(lines, change, number=10):
+    """Return lines of which some, and their numbers from 1, are changed."""
+    chosen = places(number)
+    changed = list(lines)
+    for place in chosen:
+        changed[place] = change(changed[place])
+    return changed, [place + 1 for place in chosen]
+
+
+def test_nothing_is_found_in_clean_text(tmp_path, clean):
+    assert look(tmp_path, *clean) == []
+
+
+CHANGES = {
+    "inline_tags": lambda line: f"<b>{line}</b>",
+    "placeholders": lambda line: f"{line} {{0}}",
+    "encoding": lambda line: f"{line} fÃ¼r",
+    "empty": lambda _: "",
+}
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+def test_damage_of_single_lines_is_found_with_first_and_last(tmp_path, clean, kind):
+    source, target = clean
+    number = 20 if kind == "encoding" else 10
+    changed, lines = put(target, CHANGES[kind], number)
+    (finding,) = look(tmp_path, source, changed)
+    assert finding.kind == kind
+    assert (finding.first_line, finding.last_line, finding.count) == (lines[0], lines[-1], number)
+
+
+@pytest.mark.parametrize(
+    ("tag", "syntax"),
+    [
+        ('<g id="1">{}</g>', "--inline_syntax xliff"),
+        ("<a_0>{}</a_0>", "--inline_syntax indexed"),
+        ("<emph>{}</emph>", "--inline_tags index"),
+    ],
+)
+def test_tags_name_the_option_that_reads_them(tmp_path, clean, tag, syntax):
+    source, target = ([tag.format(line) for line in side] for side in clean)
+    (finding,) = look(tmp_path, source, target)
+    assert (finding.kind, finding.count) == ("inline_tags", LINES)
+    assert syntax in finding.option
+    assert look(tmp_path, source, target, inline_tags="strip") == [] or "xml" not in finding.option
+
+
+def test_exchanged_sides_are_one_finding(tmp_path, clean):
+    source, target = clean
+    (finding,) = look(tmp_path, target, source)
+    assert finding.kind == "exchanged_languages"
+    assert "looks like de and the target like en, but en and de are given" in finding.evidence
+
+
+def test_another_language_is_named_with_its_option(tmp_path, clean):
+    source, target = clean
+    (finding,) = look(tmp_path, source, target, ("en", "fr"))
+    assert (finding.kind, finding.option) == ("other_language", "--target_lang de")
+    (finding,) = look(
+        tmp_path, source, [f"где {line} это не так {line}".translate(CYRILLIC) for line in target]
+    )
+    assert finding.kind == "other_language"
+    assert "Cyrillic" in finding.evidence
+
+
+CYRILLIC = str.maketrans("abcdefghijklmnopqrstuvwxyz", "абцдефгхийклмнопярстуввхыз")
+
+
+def test_two_sides_in_one_language_are_seen(tmp_path, clean):
+    source, _ = clean
+    other = [f"and for the {line}" for line in source]
+    (finding,) = look(tmp_path, source, other, ("en", "und"))
+    assert finding.kind == "one_language"
+
+
+def test_a_side_in_two_languages_is_seen(tmp_path, clean):
+    source, target = clean
+    mixed = [*target[:1_000], *source[1_000:]]
+    found = look(tmp_path, source, mixed)
+    assert {finding.kind for finding in found} == {"mixed_languages", "copied"}
+    (finding,) = [each for each in found if each.kind == "mixed_languages"]
+    assert finding.first_line == 1_001
+    assert "de 67%, en 33%" in finding.evidence
+
+
+def test_repeated_pairs_and_sides_are_counted(tmp_path, clean):
+    source, target = clean
+    again = [[*side[:1_300], *side[:200]] for side in clean]
+    (finding,) = look(tmp_path, *again)
+    assert (finding.kind, finding.count, finding.first_line) == ("duplicates", 200, 1_301)
+    changed, lines = put(target, lambda _: "Diese Seite ist nicht da.", 120)
+    (finding,) = look(tmp_path, source, changed)
+    assert (finding.kind, finding.count) == ("repeated_side", 120)
+    assert (finding.first_line, finding.last_line) == (lines[0], lines[-1])
+
+
+def test_a_block_in_another_order_and_a_moved_one_are_named_by_lines(tmp_path, clean):
+    source, target = clean
+    block = np.random.default_rng(1).permutation(target[300:500]).tolist()
+    changed = [
+        *target[:300],
+        *block,
+        *target[500:900],
+        *target[901:1_100],
+        "Noch eine.",
+        *target[1_100:],
+    ]
+    found = look(tmp_path, source, changed)
+    assert [finding.kind for finding in found] == ["misaligned", "moved"]
+    assert abs(found[0].first_line - 301) <= 3
+    assert abs(found[0].last_line - 500) <= 3
+    assert "the target is 1 line ahead" in found[1].evidence
+    assert abs(found[1].first_line - 901) <= 3
+    assert abs(found[1].last_line - 1_100) <= 3
+
+
+def test_lines_that_cannot_be_read_keep_the_others_in_place(tmp_path, clean):
+    source, target = clean
+    changed, lines = put(target, lambda line: f"{line}\x01")
+    (finding,) = look(tmp_path, source, changed)
+    assert (finding.kind, finding.count, finding.first_line) == ("unreadable", 10, lines[0])
+    assert "control_char" in finding.evidence
+
+
+def test_findings_are_shown_by_kind_and_as_json():
+    finding = Finding("empty", "a.en", 3, 9, 2, "2 pairs have an empty side", "none")
+    assert list(finding_lines([finding])) == [
+        f"empty: {KINDS['empty']}",
+        "  a.en:3-9",
+        "    2 pairs have an empty side",
+        "    -> none",
+    ]
+    assert str(finding) == "a.en:3-9: 2 pairs have an empty side; none [empty]"
+    assert Finding(**finding.as_json()) == finding

@@ -1,0 +1,48 @@
+"""Arms are compared over segments and over seeds."""
+
+import numpy as np
+import pytest
+
+from pairweave.transforms.metrics.seed_comparison import compare_seeds, spread, student
+from pairweave.transforms.metrics.significance import LineSums, ratio
+from pairweave.transforms.metrics.significance_options import Significance
+
+CONFIG = Significance(resamples=10, trials=500)
+
+
+def sums(hits, lines=200):
+    """Return lines of which so many are right."""
+    right = np.arange(lines) < hits
+    return LineSums(np.stack([right, np.ones(lines)], axis=1).astype(float), ratio)
+
+
+def test_the_interval_is_students_over_the_seeds():
+    found = compare_seeds(
+        {1: sums(60), 2: sums(80), 3: sums(100)}, {1: sums(40), 2: sums(50), 3: sums(60)}, CONFIG
+    )
+    assert found.mean == pytest.approx(0.15)
+    # Differences 0.10, 0.15, 0.20: deviation 0.05, quantile 4.303 of two degrees of freedom.
+    assert found.margin == pytest.approx(4.303 * 0.05 / 3**0.5)
+    assert found.seeds == 3
+    assert found.is_significant
+
+
+def test_a_difference_that_changes_its_sign_between_seeds_is_none():
+    found = compare_seeds(
+        {1: sums(120), 2: sums(60), 3: sums(130)}, {1: sums(60), 2: sums(70), 3: sums(60)}, CONFIG
+    )
+    assert found.p < 0.05
+    assert not found.is_significant
+
+
+def test_one_seed_is_never_enough():
+    found = compare_seeds({1: sums(200)}, {1: sums(0), 2: sums(0)}, CONFIG)
+    assert found.margin is None
+    assert not found.is_significant
+    assert compare_seeds({1: sums(1)}, {2: sums(1)}, CONFIG) is None
+
+
+def test_the_spread_of_one_seed_is_unknown():
+    assert spread({4: 2.5}).deviation is None
+    assert student(1) == 12.706
+    assert student(500) == 1.96

@@ -1,0 +1,48 @@
+"""What the page shows of the look at the input."""
+
+import pytest
+
+from pairweave.transforms.findings import Finding
+from pairweave.transforms.report.look_charts import MAX_FINDINGS, shown_look
+
+CURVE = (300, 300, -200, None)
+
+
+def manifest(*findings):
+    return {
+        "look": {"pairs": 400, "findings": [each.as_json() for each in findings]},
+        "inputs": [{"name": "a.en", "rows": 400}],
+    }
+
+
+def stretch(first, last, curve=(), file="a.en"):
+    return Finding("misaligned", file, first, last, last - first + 1, "no", "leave out", curve)
+
+
+def test_nothing_is_shown_where_nothing_was_found():
+    assert shown_look({"inputs": []}) is None
+    assert shown_look(manifest()) is None
+
+
+def test_the_stretches_of_a_file_are_marked_on_its_curve():
+    shown = shown_look(manifest(stretch(201, 250, CURVE), stretch(301, 400)))
+    (curve,) = shown["curves"]
+    assert [(each["x"], each["width"]) for each in curve["stretches"]] == [(2.0, 0.5), (3.0, 1.0)]
+    assert [bar["x"] for bar in curve["bars"]] == [0, 1, 2]
+    assert [bar["kind"] for bar in curve["bars"]] == ["kept", "kept", "rejected"]
+    # 300 to -200 is the whole height; the negative bar hangs below zero.
+    assert [bar["y"] for bar in curve["bars"]] == pytest.approx([0, 0, 36])
+    assert [bar["height"] for bar in curve["bars"]] == pytest.approx([36, 36, 24])
+    assert curve["bars"][2]["label"] == "lines 201 to 300: -2.0"
+    assert curve["ticks"] == ["1", "200", "400"]
+
+
+def test_a_table_has_what_was_found_where_and_what_to_do():
+    (row,) = shown_look(manifest(stretch(201, 250)))["rows"]
+    assert (row["lines"], row["what to do"]) == ("201 to 250", "leave out")
+    assert row["what"] == "lines that are no translations of those beside them"
+
+
+def test_a_long_list_is_counted():
+    shown = shown_look(manifest(*(stretch(1, 2) for _ in range(MAX_FINDINGS + 3))))
+    assert (len(shown["rows"]), shown["left"]) == (MAX_FINDINGS, 3)

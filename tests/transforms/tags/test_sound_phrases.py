@@ -1,0 +1,269 @@
+# ruff: noqa: RUF001 - marks that look alike are meant
+"""Which phrase pairs are drawn, and how often: cases by hand, and the slow twin."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pairweave.transforms.kernels.tags import sound_phrases as kernel
+from pairweave.transforms.links.kept_links import with_links
+from pairweave.transforms.links.linked_rows import linked_rows
+from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
+from pairweave.transforms.tags.sound_phrases import keep_sound
+from pairweave.transforms.tags.tags import TagConfig, find_taggable, inject_tags
+from pairweave.transforms.text.punctuation import marks
+from pairweave.transforms.text.tokens import TokenConfig, tokenize
+from tests.oracles import slow_sound_phrases, slow_tags
+from tests.transforms.tags.test_tags import INFINITE, linked_pairs, table_of
+
+MARKS = [
+    *"\"“”„«»‹›'‘’()[]（）「」《》.。,，:：;?!…—-%&",
+    "...",
+    "»,",
+    "Mr",
+    "St.",
+    "3",
+    "Dr",
+    "l'",
+]
+WORDS = ["a", "Bee", "10", "été", "don't", "漢字", "x-y", "f(x)", "it’s"]
+
+
+def weights_of(table, **options):
+    """Return the phrase pairs that may be tagged with their weights, for each pair."""
+    offsets, boxes, weights = find_taggable(table, TagConfig(**options)).phrases
+    return [
+        {
+            tuple(boxes[:, phrase].tolist()): float(weights[phrase])
+            for phrase in range(offsets[pair], offsets[pair + 1])
+        }
+        for pair in range(len(offsets) - 1)
+    ]
+
+
+def expected_weights(pair, *, punctuation):
+    """Return what `weights_of` returns, by the slow twin."""
+    boxes = [tuple(phrase.values())[:4] for phrase in pair["phrases"]]
+    weights = {box: slow_sound_phrases.weight_of(pair, box) for box in boxes}
+    return {
+        box: weight
+        for box, weight in weights.items()
+        if weight is not None and (punctuation or slow_tags.holds_words(pair, box))
+    }
+
+
+def phrases_of(source, target, links=None):
+    """Return the texts of the sound phrase pairs of a pair, linked in order by default."""
+    counts = [len(tokenize(pa.array([text]), TokenConfig())[0]) for text in (source, target)]
+    links = [(word, word) for word in range(min(counts))] if links is None else links
+    table = table_of([(source, target)], [links])
+    (row,) = table.to_pylist()
+
+    def text(side, first, behind):
+        tokens = row[f"{side}_tokens"]
+        return row[side][tokens[first]["start"] : tokens[behind - 1]["end"]]
+
+    (found,) = weights_of(table)
+    return {
+        (text("source", *box[:2]), text("target", *box[2:])): weight
+        for box, weight in found.items()
+    }
+
+
+def test_links_of_the_words_beside_a_phrase_pair_settle_its_borders():
+    found = phrases_of("a b c d", "A B C D")
+    assert set(found.values()) == {10.0}
+    # The words beside `b` have no link, or one that leads elsewhere.
+    found = phrases_of("a b c d", "A B C D", [(1, 1), (3, 3)])
+    assert found == {("d", "D"): 1.0, ("b", "B"): 0.0}
+    found = phrases_of("a b c d", "A B C D", [(0, 2), (1, 1), (2, 3), (3, 0)])
+    assert found[("a b", "B C")] == 1.0
+    assert ("b", "B") in found
+    assert found[("d", "A")] == 0.0
+
+
+def test_exchanged_words_settle_a_border():
+    found = phrases_of("the green witch", "la bruja verde", [(0, 0), (1, 2), (2, 1)])
+    assert found[("green witch", "bruja verde")] == 10.0
+    assert found[("witch", "bruja")] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "links"),
+    [
+        ("click Yes , then", "cliquez Oui puis", [(0, 0), (1, 1), (2, 1), (3, 2)]),
+        ("click Yes then", "klicken Ja » dann", [(0, 0), (1, 1), (1, 2), (2, 3)]),
+        ("go : now", "geh jetzt", [(0, 0), (1, 0), (2, 1)]),
+        ("he said . now", "er sprach ; jetzt", [(0, 0), (1, 1), (2, 2), (3, 3)]),
+    ],
+)
+def test_no_side_alone_has_a_mark_at_an_edge(source, target, links):
+    for one, other in phrases_of(source, target, links):
+        for place in (0, -1):
+            sides = [text[place] if not text[place].isalnum() else None for text in (one, other)]
+            assert sides[0] == sides[1]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "source_marks", "target_marks"),
+    [
+        ("he said “ go now ” today", "er sprach „ geh jetzt “ heute", "“”", "„“"),
+        ('he said " go now " today', "er sprach « geh jetzt » heute", '""', "«»"),
+        ("he said ( go now ) today", "er sprach （ geh jetzt ） heute", "()", "（）"),
+        ("he said 'go now' today", "er sprach ‚geh jetzt‘ heute", "''", "‚‘"),
+        ("see [ the ( big ) tree ] now", "seht [ der ( grosse ) Baum ] jetzt", "[]", "()"),
+    ],
+)
+def test_a_pair_of_quotes_or_brackets_is_never_cut(source, target, source_marks, target_marks):
+    found = phrases_of(source, target)
+    assert any(source_marks[0] in one and target_marks[0] in other for one, other in found)
+    for pair in found:
+        for text, (opening, closing) in zip(pair, (source_marks, target_marks), strict=True):
+            if opening == closing:
+                assert text.count(opening) % 2 == 0
+            else:
+                assert text.count(opening) == text.count(closing)
+
+
+def test_an_apostrophe_is_no_quotation_mark():
+    found = phrases_of("the dogs' tails don't hurt", "der Hunde Schwänze tun nicht weh")
+    assert any("don't" in one for one, _ in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [
+        ("we go . They stay", False),
+        ("we go ! they stay", True),
+        ("we go? They stay", False),
+        ("we go. ” They stay", False),
+        ("we met Mr. Smith today", True),
+        ("on 3. Oktober we met", True),
+        ("in 2008. We met them", False),
+        ("by J. Smith we met", True),
+        ("wait ... They stay here", True),
+        ("for … Next we go", True),
+        ("我走。他留", False),
+    ],
+)
+def test_a_tag_stays_within_a_sentence(text, inside):
+    found = phrases_of(text, text)
+    held = {one for one, _ in found}
+    assert (text in held) == inside
+    assert any(" " in one or len(one) > 1 for one in held)
+
+
+def test_all_phrase_pairs_are_drawn_alike_if_the_options_say_so():
+    table = table_of(
+        [("they go. We stay", "sie gehen. Wir bleiben")], [[(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)]]
+    )
+    offsets, boxes, weights = find_taggable(table, TagConfig(phrase_pairs="all")).phrases
+    assert len(weights) == 0
+    assert boxes.shape[1] == 14  # all but the full stop alone
+    sound = find_taggable(table, TagConfig()).phrases
+    assert sound.boxes.shape[1] < 14
+    assert len(sound.weights) == sound.boxes.shape[1]
+    assert offsets[-1] == 14
+
+
+def test_settled_borders_and_confidence_count_together():
+    table = table_of([("a b c", "A B C")], [[(0, 0), (1, 1)]])
+    uniform, confident = (weights_of(table, draw=draw)[0] for draw in ("uniform", "confident"))
+    assert {uniform[(0, 2, 0, 2)], uniform[(1, 2, 1, 2)]} == {1.0}
+    assert {box: weight * 100 for box, weight in uniform.items()} == pytest.approx(confident)
+
+
+def test_a_phrase_pair_with_two_settled_borders_is_drawn_more():
+    links = [(0, 0), (1, 1), (2, 2), (5, 5), (7, 7), (8, 8)]
+    pairs = [(" ".join(f"{n}w{i}" for i in range(9)),) * 2 for n in range(600)]
+    table = table_of(pairs, [links] * len(pairs))
+    config = TagConfig(mix=INFINITE, max_tags=1)
+    tags = [row["tags"][0] for row in inject_tags(table, config)[0].to_pylist()]
+    # [0, 3) and [7, 9) have parts with two settled borders, [5, 6) has none.
+    (found,) = {tuple(sorted(row.items())) for row in weights_of(table)}
+    assert sorted({weight for _, weight in found}) == [0.0, 1.0, 10.0]
+    twice = sum(weight for _, weight in found if weight == 10)
+    share = twice / sum(weight for _, weight in found)
+    ends = np.array([(tag["source_start"], tag["source_end"]) for tag in tags])
+    texts = [source[start:end] for (source, _), (start, end) in zip(pairs, ends, strict=True)]
+    drawn = [tuple(word.split("w")[1] for word in text.split()) for text in texts]
+    sure = {
+        tuple(str(word) for word in range(box[0], box[1])) for box, weight in found if weight == 10
+    }
+    assert sum(words in sure for words in drawn) / len(drawn) == pytest.approx(share, abs=0.06)
+    assert ("5",) not in drawn
+
+
+def test_marks_that_enclose_begin_with_the_bytes_that_are_looked_for():
+    points = np.flatnonzero(marks() & kernel.FAMILY)
+    found = {chr(point).encode()[0] for point in points.tolist()}
+    assert {byte for byte in found if byte >= 0x80} <= {0xC2, 0xE2, 0xE3, 0xEF}
+    assert {byte for byte in found if byte < 0x80} == set(b"\"'()[]{}")
+
+
+@st.composite
+def marked_pairs(draw):
+    """Draw a PHRASES table of texts with many marks, most of them linked in order."""
+    part = st.tuples(st.sampled_from([*MARKS, *WORDS]), st.sampled_from(["", " ", " "]))
+    side = st.lists(part.map("".join), min_size=2, max_size=12).map("".join)
+    sides = draw(st.lists(st.tuples(side, side), min_size=1, max_size=2))
+    links = []
+    for pair in sides:
+        counts = [len(tokenize(pa.array([text]), TokenConfig())[0]) for text in pair]
+        words = range(min(counts))
+        links.append({(word, word) for word in words if draw(st.integers(0, 4))})
+        if 0 not in counts:
+            edge = st.tuples(*(st.integers(0, count - 1) for count in counts))
+            links[-1] |= draw(st.sets(edge, max_size=2))
+    return table_of(sides, links)
+
+
+@given(table=st.one_of(marked_pairs(), marked_pairs(), linked_pairs()), punctuation=st.booleans())
+def test_phrase_pairs_and_weights_are_those_of_the_slow_twin(table, punctuation):
+    config = TagConfig(punctuation_tags=punctuation)
+    phrases = find_taggable(
+        table, config.changed(phrase_pairs="all", punctuation_tags=True)
+    ).phrases
+    offsets, boxes, weights = keep_sound(table, phrases, punctuation_tags=punctuation)
+    allowed = [
+        {tuple(phrases.boxes[:, place].tolist()) for place in range(*bounds)}
+        for bounds in zip(phrases.offsets[:-1], phrases.offsets[1:], strict=True)
+    ]
+    for number, pair in enumerate(table.to_pylist()):
+        found = {
+            tuple(boxes[:, place].tolist()): weights[place]
+            for place in range(offsets[number], offsets[number + 1])
+        }
+        expected = expected_weights(pair, punctuation=punctuation)
+        assert found == {box: expected[box] for box in expected if box in allowed[number]}
+
+
+@settings(max_examples=20)
+@given(marked_pairs())
+def test_kept_links_give_the_same_draws(table):
+    config = TagConfig(mix=1)
+    rows = inject_tags(table, config)[0]
+    again = extract_phrases(linked_rows(with_links(rows, table), "augment"), PhraseConfig())
+    assert inject_tags(again, config)[0].equals(rows)
+
+
+def test_a_slice_of_a_table_gives_the_same():
+    pairs = [(f"a{n} ( b c ) . D e", f"A{n} ( B C ) . D E") for n in range(5)]
+    table = table_of(pairs, [[(word, word) for word in range(8)]] * 5)
+    assert weights_of(table)[2:4] == weights_of(table.slice(2, 2))
+
+
+def test_real_phrase_pairs_are_judged_as_by_the_slow_twin(shared_data):
+    lines = (shared_data / "align" / "enfr.src-tgt").read_text().split("\n")[:60]
+    links = (shared_data / "align" / "enfr.mbert-awesome-align").read_text().split("\n")[:60]
+    table = table_of(
+        [tuple(line.split(" ||| ")) for line in lines],
+        [[tuple(map(int, link.split("-"))) for link in line.split()] for line in links],
+        tokens="whitespace",
+    )
+    found = weights_of(table, words="whitespace", punctuation_tags=True)
+    for pair, weights in zip(table.to_pylist(), found, strict=True):
+        assert weights == expected_weights(pair, punctuation=True)
+    assert sum(map(len, found)) > 500

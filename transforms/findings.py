@@ -1,0 +1,84 @@
+"""What a look at a corpus finds, as plain data: the same for terminal, JSON, report and API."""
+
+import dataclasses
+from typing import Any, Self
+
+KINDS = {
+    "misaligned": "lines that are no translations of those beside them",
+    "moved": "lines whose translations are some lines further on or back",
+    "inline_tags": "tags in texts, such as <b> or <g id=1>, that are read as text",
+    "placeholders": "placeholders in texts, such as {0} or %s",
+    "exchanged_languages": "the languages of the two sides are exchanged",
+    "other_language": "a side in another language than the one given",
+    "mixed_languages": "lines in several languages",
+    "one_language": "both sides are in the same language",
+    "duplicates": "pairs that occur more than once",
+    "repeated_side": "one text beside many different ones",
+    "copied": "pairs with the same text on both sides",
+    "empty": "pairs with an empty side",
+    "empty_file": "files without a pair",
+    "unreadable": "lines that cannot be read as pairs",
+    "encoding": "characters that were damaged by a wrong encoding",
+}
+"""Kinds of findings, and what each is about."""
+
+OF_LINES = frozenset({"misaligned", "moved"})
+"""Kinds of findings on stretches of lines, whose pairs can be rejected."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Finding:
+    """Something in a corpus that its owner should know before it is used.
+
+    Attributes:
+        kind: One of `KINDS`.
+        file: The file as the user named it; of line-parallel text the source's.
+        first_line: The first line that it concerns, from 1.
+        last_line: The last one; of scattered lines the last of them.
+        count: Number of lines that it concerns.
+        evidence: What was measured, as a sentence without its end.
+        option: What mends it; empty if no option does.
+        curve: Of the first stretch of lines in a file: the mean evidence, in hundredths of a nat,
+            that the lines of equal parts of the file belong together; None for a part without.
+    """
+
+    kind: str
+    file: str
+    first_line: int
+    last_line: int
+    count: int
+    evidence: str
+    option: str = ""
+    curve: tuple[int | None, ...] = dataclasses.field(default=(), repr=False)
+
+    @property
+    def message(self) -> str:
+        """Return the finding without its file, for people."""
+        mend = f"; {self.option}" if self.option else ""
+        return f"{self.evidence}{mend}"
+
+    @property
+    def place(self) -> str:
+        """Return where it is."""
+        if not self.first_line:
+            return self.file
+        if self.first_line == self.last_line:
+            return f"{self.file}:{self.first_line}"
+        return f"{self.file}:{self.first_line}-{self.last_line}"
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message} [{self.kind}]"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the finding as an object of JSON."""
+        document = dataclasses.asdict(self)
+        if self.curve:
+            return {**document, "curve": list(self.curve)}
+        del document["curve"]
+        return document
+
+    def rejected(self) -> Self:
+        """Return the finding, of a run that rejects what can be rejected for it."""
+        if self.kind not in OF_LINES:
+            return self
+        return dataclasses.replace(self, option="these pairs are rejected as misaligned")

@@ -1,0 +1,186 @@
+"""Line-parallel text in one zip archive, as OPUS distributes its corpora for Moses.
+
+The archive has a member for each side, ``Corpus.cs-en.cs`` and ``Corpus.cs-en.en``, beside others
+(a licence, identifiers) that are not read. Members are read as streams, in constant memory.
+"""
+
+import contextlib
+import dataclasses
+import posixpath
+import re
+import zipfile
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+
+from pairweave.transforms.errors import InputError, WorkerError
+from pairweave.transforms.formats.moses import Side, read_sides
+from pairweave.transforms.reading.input_format import InputFormat
+from pairweave.transforms.reading.scan import Digests, Scan, ScanRequest, stored_file
+from pairweave.transforms.reading.scan_lines import LineCounter
+from pairweave.transforms.storage import files
+from pairweave.transforms.storage.byte_streams import PLAIN_CHUNK_BYTES, part_bytes
+from pairweave.transforms.units import ReadLimits, Unit
+
+_SIDES = ("source", "target")
+_UNKNOWN = "und"
+_LANGUAGE = re.compile(r"[a-z]{2,3}([-_][a-z0-9]{2,8})*", re.IGNORECASE)
+_ADVICE = "unpack it, and give the two files with source_input and target_input"
+
+
+@contextlib.contextmanager
+def _archive(path: str, name: str) -> Iterator[zipfile.ZipFile]:
+    """Open an archive.
+
+    Raises:
+        InputError: ``zip_corrupt`` or ``unreadable``, also for what is read of it.
+    """
+    try:
+        with files.open_read(path) as file, zipfile.ZipFile(file) as archive:
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        message = f"the zip archive is damaged ({error}); fetch it again"
+        raise InputError("zip_corrupt", name, message) from error
+    except (NotImplementedError, RuntimeError) as error:
+        message = f"the zip archive cannot be read ({error}); {_ADVICE}"
+        raise InputError("unsupported_format", name, message) from error
+    except OSError as error:
+        raise InputError("unreadable", name, f"cannot be read: {error}") from error
+
+
+def _members(
+    archive: zipfile.ZipFile, langs: tuple[str, str], name: str
+) -> tuple[list[zipfile.ZipInfo], tuple[str, str]]:
+    """Return the member of each side, and its language.
+
+    Where a language is not given, the two members must be the only ones whose names differ in a
+    language alone; the source is the first by name.
+
+    Raises:
+        InputError: ``no_match``: there are no such members, or several.
+    """
+    pairs: dict[str, dict[str, zipfile.ZipInfo]] = defaultdict(dict)
+    for member in archive.infolist():
+        stem, suffix = posixpath.splitext(member.filename)
+        if not member.is_dir() and _LANGUAGE.fullmatch(suffix[1:]):
+            pairs[stem][_tag(suffix[1:])] = member
+    found = []
+    for by_language in pairs.values():
+        if _UNKNOWN in langs:
+            if len(by_language) == 2:
+                found.append(sorted(by_language.items()))
+            continue
+        sides = [_member_of(by_language, lang) for lang in langs]
+        if None not in sides and sides[0] != sides[1]:
+            found.append([(lang, by_language[lang]) for lang in sides if lang is not None])
+    if len(found) != 1:
+        wanted = "" if _UNKNOWN in langs else f" that end in .{langs[0]} and .{langs[1]}"
+        names = ", ".join(sorted(archive.namelist())[:8])
+        what = "no two members" if not found else f"{len(found)} times two members"
+        more = "; give source_lang and target_lang" if _UNKNOWN in langs else ""
+        message = f"the archive has {what}{wanted} of one name (it has {names}){more}, or {_ADVICE}"
+        raise InputError("no_match", name, message)
+    (source, target) = found[0]
+    return [source[1], target[1]], (source[0], target[0])
+
+
+def _tag(suffix: str) -> str:
+    return suffix.replace("_", "-")
+
+
+def _member_of(by_language: dict[str, zipfile.ZipInfo], lang: str) -> str | None:
+    """Return the language of the member for a language: the same tag, or else the same code."""
+    same = [tag for tag in by_language if tag.lower() == lang.lower()]
+    code = lang.lower().partition("-")[0]
+    alike = [tag for tag in by_language if tag.lower().partition("-")[0] == code]
+    chosen = same or alike
+    return chosen[0] if len(chosen) == 1 else None
+
+
+def _text(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, limits: ReadLimits
+) -> Iterator[bytes]:
+    """Yield the text of a member in pieces.
+
+    Raises:
+        InputError: ``expansion_limit``.
+    """
+    most = max(limits.expansion_floor_bytes, limits.max_expansion * member.compress_size)
+    size = 0
+    with archive.open(member) as stream:
+        while chunk := stream.read(PLAIN_CHUNK_BYTES):
+            size += len(chunk)
+            if size > min(most, limits.max_file_bytes):
+                raise InputError(
+                    "expansion_limit",
+                    name,
+                    f"{member.filename} holds over {size} bytes of text, more than max_expansion "
+                    f"{limits.max_expansion} or max_file_bytes {limits.max_file_bytes} allow; "
+                    "raise them if the archive is sound",
+                )
+            yield chunk
+
+
+def scan_zip(file: ScanRequest) -> Scan:
+    """Scan an archive: its digest, its members, and their lines.
+
+    Raises:
+        InputError: The archive cannot be used; ``line_count_mismatch`` if the sides differ.
+    """
+    digests = Digests()
+    for _ in digests.pass_on(stored_file(file.path, file.name)):
+        pass
+    counters = []
+    with _archive(file.path, file.name) as archive:
+        members, langs = _members(archive, file.langs, file.name)
+        for member in members:
+            counter = LineCounter()
+            for chunk in counter.pass_on(_text(archive, member, file.name, file.limits)):
+                digests.text_bytes += len(chunk)
+            counters.append(counter)
+    lines = [counter.lines for counter in counters]
+    if lines[0] != lines[1]:
+        told = " and ".join(
+            f"{member.filename} has {count} lines"
+            for member, count in zip(members, lines, strict=True)
+        )
+        message = f"{told}; both sides must have the same number of lines"
+        raise InputError("line_count_mismatch", file.name, message)
+    return dataclasses.replace(
+        digests.scan(lines[0]),
+        carriage_returns=sum(counter.carriage_returns for counter in counters),
+        byte_order_mark=any(counter.byte_order_mark for counter in counters),
+        langs=langs if _UNKNOWN in file.langs else None,
+    )
+
+
+def read_zip(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of an archive, in ROWS batches.
+
+    Raises:
+        WorkerError: The archive is not what was planned.
+    """
+    part = unit.parts[0]
+    for _ in part_bytes(part):  # compares it with the plan
+        pass
+    langs = unit.source_lang, unit.target_lang
+    try:
+        with _archive(part.path, part.name) as archive:
+            members, _ = _members(archive, langs, part.name)
+            yield from read_sides(unit, _sides(archive, members, limits), limits, batch_rows)
+    except InputError as error:
+        raise WorkerError(f"{error}; it was sound when the plan was made") from error
+
+
+def _sides(
+    archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], limits: ReadLimits
+) -> list[Side]:
+    return [
+        Side(member.filename, side, _text(archive, member, member.filename, limits), limits)
+        for side, member in zip(_SIDES, members, strict=True)
+    ]
+
+
+INPUT = InputFormat("moses_zip", scan_zip, read_zip, (".zip",), compressed=False)

@@ -1,0 +1,305 @@
+"""The look at the rows of one file: what they show, from features of all and a sample of some."""
+
+import collections
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pairweave.transforms.findings import Finding
+from pairweave.transforms.inspection.language_look import language_findings
+from pairweave.transforms.inspection.stretches import (
+    NATS,
+    Stretch,
+    features_of,
+    joined,
+    judge_lines,
+)
+from pairweave.transforms.inspection.tagged_texts import tag_findings
+from pairweave.transforms.kernels.inspection.line_features import (
+    MOJIBAKE,
+    REPLACED,
+    LineFeatures,
+)
+
+CHUNK_LINES = 1 << 19
+"""Lines that are judged together: about 100 MB of features and evidence."""
+
+SAMPLE_ROWS = 2_000
+"""Rows of a file whose texts are read for languages and tags, chosen by the hash of the texts."""
+
+LEAST_SHARE = 0.01
+"""Share of a file's rows from which damage that single rows may have is reported; a hundred rows
+are enough of any file."""
+
+LEAST_ROWS = 100
+
+REPEATED_SIDE_SHARE = 0.01
+"""Share of a file's rows that have one text beside many others: its writer's placeholder, a notice
+of a web site, a translation that failed."""
+
+DUPLICATE_SHARE = 0.05
+"""Likewise of pairs that are there before. Messages and chat repeat themselves by nature."""
+
+COPIED_SHARE = 0.1
+"""Likewise of pairs with equal sides: at most 0.1 % of news and help; 12 to 37 % of legal text,
+much of it numbers and references, which is reported."""
+
+CURVE_PARTS = 200
+"""Points of the curve of a file: as many as a report shows apart from each other."""
+
+
+@dataclasses.dataclass
+class _Problem:
+    count: int
+    first: int
+    last: int
+
+
+class FileLook:
+    """Gathers what the rows of a file show.
+
+    Args:
+        name: The file as the user named it.
+        languages: The languages given for the two sides.
+        rows: Number of its rows.
+        reads_tags: Whether its tags are read as tags.
+    """
+
+    def __init__(
+        self, name: str, languages: tuple[str, str], rows: int, *, reads_tags: bool
+    ) -> None:
+        self._name = name
+        self._languages = languages
+        self._rows = rows
+        self._reads_tags = reads_tags
+        self._stretches: list[tuple[Stretch, int, int]] = []
+        self._chunk: list[tuple[np.ndarray, LineFeatures, LineFeatures]] = []
+        self._chunk_lines = 0
+        chunks = -(-max(1, rows) // CHUNK_LINES)
+        self._chunk_size = -(-max(1, rows) // chunks)
+        self._evidence: list[np.ndarray] = []
+        self._lines: list[np.ndarray] = []
+        self._hashes: list[np.ndarray] = []
+        self._empty: list[np.ndarray] = []
+        self._marks: list[np.ndarray] = []
+        self._unread: dict[str, _Problem] = {}
+        self._sample: list[pa.RecordBatch] = []
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Add the next rows (`schemas.ROWS`)."""
+        lines = batch.column("line").to_numpy()
+        self._add_unread(batch, lines)
+        # A row that cannot be read keeps its place between the others.
+        texts = [
+            pc.if_else(batch.column("reason").is_null(), pc.fill_null(batch.column(side), ""), "")
+            for side in ("source", "target")
+        ]
+        source, target = map(features_of, texts)
+        self._chunk.append((lines, source, target))
+        self._chunk_lines += len(lines)
+        if self._chunk_lines >= self._chunk_size:
+            self._judge_chunk()
+        hashes = np.stack([source.hashes, target.hashes])
+        self._lines.append(lines)
+        self._hashes.append(hashes)
+        self._marks.append(source.marks | target.marks)
+        self._empty.append((source.points == 0) | (target.points == 0))
+        step = max(1, self._rows // SAMPLE_ROWS)
+        chosen = (_mixed(hashes) % np.uint64(step) == 0) & ~self._empty[-1]
+        if chosen.any():
+            self._sample.append(
+                pa.RecordBatch.from_arrays([*texts, batch.column("line")], names=_SAMPLED).filter(
+                    pa.array(chosen)
+                )
+            )
+
+    def _add_unread(self, batch: pa.RecordBatch, lines: np.ndarray) -> None:
+        reasons = batch.column("reason")
+        if reasons.null_count == len(reasons):
+            return
+        for row in np.flatnonzero(reasons.is_valid().to_numpy(zero_copy_only=False)).tolist():
+            line = int(lines[row])
+            problem = self._unread.setdefault(reasons[row].as_py(), _Problem(0, line, line))
+            problem.count += 1
+            problem.last = line
+
+    def _judge_chunk(self) -> None:
+        if not self._chunk:
+            return
+        lines = np.concatenate([each[0] for each in self._chunk])
+        source = joined([each[1] for each in self._chunk])
+        target = joined([each[2] for each in self._chunk])
+        stretches, evidence = judge_lines(source, target)
+        self._evidence.append(evidence)
+        for stretch in stretches:
+            self._stretches.append((stretch, int(lines[stretch.first]), int(lines[stretch.last])))
+        self._chunk, self._chunk_lines = [], 0
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what is wrong with the file."""
+        self._judge_chunk()
+        if not self._lines:
+            yield Finding("empty_file", self._name, 0, 0, 0, "has no pair")
+            return
+        yield from self._stretch_findings()
+        lines, empty = np.concatenate(self._lines), np.concatenate(self._empty)
+        hashes = np.concatenate(self._hashes, axis=1)
+        for reason, problem in sorted(self._unread.items()):
+            yield Finding(
+                "unreadable",
+                self._name,
+                problem.first,
+                problem.last,
+                problem.count,
+                f"{problem.count:,} of {len(lines):,} rows cannot be read as pairs: {reason}",
+            )
+        unread = sum(problem.count for problem in self._unread.values())
+        if int(empty.sum()) > unread:
+            yield self._of_rows(
+                "empty", lines, empty, f"{int(empty.sum()) - unread:,} pairs have an empty side"
+            )
+        yield from self._repetitions(lines[~empty], hashes[:, ~empty])
+        yield from self._damaged(lines)
+        if self._sample:
+            sample = pa.Table.from_batches(self._sample).combine_chunks()
+            yield from language_findings(self._name, sample, self._languages)
+            if not self._reads_tags:
+                marks = np.concatenate(self._marks)
+                yield from tag_findings(self._name, sample, lines, marks)
+
+    def _of_rows(
+        self, kind: str, lines: np.ndarray, rows: np.ndarray, evidence: str, option: str = ""
+    ) -> Finding:
+        """Return a finding on some rows, bool ``[row]``."""
+        found = lines[rows]
+        first, last = int(found.min()), int(found.max())
+        return Finding(kind, self._name, first, last, len(found), evidence, option)
+
+    def _stretch_findings(self) -> Iterator[Finding]:
+        if not self._stretches:
+            return
+        curve, every = self._curve(), np.concatenate(self._lines)
+        for stretch, first, last in _merged(self._stretches):
+            # Not every line of a file of markup is a pair.
+            lines = int(((every >= first) & (every <= last)).sum())
+            shown = (
+                f"evidence {stretch.mean:.1f} a pair, {stretch.elsewhere:.1f} in the rest of the "
+                f"file, {stretch.chance:.1f} between lines taken at random"
+            )
+            if stretch.move is None:
+                what = f"{lines:,} lines are no translations of those beside them ({shown})"
+                if lines == len(every):
+                    what = "the lines of the two sides do not belong together: no more alike "
+                    what += "than lines taken at random"
+                yield Finding("misaligned", self._name, first, last, lines, what, REJECT, curve)
+                curve = ()
+                continue
+            number = abs(stretch.move)
+            ahead = "ahead" if stretch.move < 0 else "behind"
+            what = (
+                f"from line {first:,} to {last:,} the target is {number} "
+                f"line{'s' * (number > 1)} {ahead} ({shown})"
+            )
+            yield Finding("moved", self._name, first, last, lines, what, REJECT, curve)
+            curve = ()
+
+    def _curve(self) -> tuple[int | None, ...]:
+        """Return the mean evidence of lines of equal parts of the file, in hundredths of a nat."""
+        lines, evidence = np.concatenate(self._lines), np.concatenate(self._evidence)
+        first, last = int(lines[0]), int(lines[-1])
+        parts = min(CURVE_PARTS, len(lines))
+        part = (lines - first) * parts // (last - first + 1)
+        counts = np.bincount(part, minlength=parts).tolist()
+        # Sums of integers below 2**53 are exact in any order.
+        sums = np.bincount(part, weights=evidence, minlength=parts).tolist()
+        return tuple(
+            round(100 * total / (NATS * count)) if count else None
+            for total, count in zip(sums, counts, strict=True)
+        )
+
+    def _repetitions(self, lines: np.ndarray, hashes: np.ndarray) -> Iterator[Finding]:
+        if len(lines) < 2:
+            return
+        pairs = _mixed(hashes)
+        again = _seen_before(pairs)
+        count = int(again.sum())
+        if count >= LEAST_ROWS and count >= DUPLICATE_SHARE * len(lines):
+            yield self._of_rows(
+                "duplicates",
+                lines,
+                again,
+                f"{count:,} of {len(lines):,} pairs are there before ({len(lines) - count:,} are "
+                "different); jobs keep the first of each",
+            )
+        for side, name in enumerate(("source", "target")):
+            texts, others = hashes[side], pairs
+            distinct = np.unique(np.stack([texts, others]), axis=1)[0] if count else texts
+            values, numbers = np.unique(distinct, return_counts=True)
+            most = int(numbers.argmax())
+            beside = int(numbers[most])
+            if beside >= LEAST_ROWS and beside >= REPEATED_SIDE_SHARE * len(lines):
+                yield self._of_rows(
+                    "repeated_side",
+                    lines,
+                    texts == values[most],
+                    f"the same {name} stands beside {beside:,} different texts",
+                )
+        equal = hashes[0] == hashes[1]
+        count = int(equal.sum())
+        if count >= LEAST_ROWS and count >= COPIED_SHARE * len(lines):
+            yield self._of_rows(
+                "copied",
+                lines,
+                equal,
+                f"{count:,} of {len(lines):,} pairs have the same text on both sides",
+                "--drop_identical rejects them",
+            )
+
+    def _damaged(self, lines: np.ndarray) -> Iterator[Finding]:
+        marks = np.concatenate(self._marks)
+        for bit, what in (
+            (REPLACED, "U+FFFD, where a character was lost"),
+            (MOJIBAKE, "UTF-8 read as another encoding, such as Ã¼ for ü"),
+        ):
+            found = marks & bit != 0
+            count = int(found.sum())
+            if count and (count >= LEAST_ROWS or count >= LEAST_SHARE * len(lines)):
+                yield self._of_rows(
+                    "encoding",
+                    lines,
+                    found,
+                    f"{count:,} of {len(lines):,} pairs contain {what}",
+                    "make the file anew from its source, or filter rejects them",
+                )
+
+
+REJECT = "--misaligned reject leaves these lines out"
+_SAMPLED = ("source", "target", "line")
+
+
+def _mixed(hashes: np.ndarray) -> np.ndarray:
+    """Return one hash for both sides, uint64 ``[row]``."""
+    mixed = hashes[0] * np.uint64(0x9E3779B97F4A7C15) + hashes[1]
+    mixed ^= mixed >> np.uint64(32)
+    return mixed * np.uint64(0xD6E8FEB86659FD93) >> np.uint64(8)
+
+
+def _seen_before(keys: np.ndarray) -> np.ndarray:
+    """Tell which keys have occurred before, bool ``[key]``."""
+    _, first = np.unique(keys, return_index=True)
+    again = np.ones(len(keys), np.bool_)
+    again[first] = False
+    return again
+
+
+def _merged(found: list[tuple[Stretch, int, int]]) -> Iterator[tuple[Stretch, int, int]]:
+    """Yield stretches, with those of two chunks that meet as one."""
+    waiting: collections.deque[tuple[Stretch, int, int]] = collections.deque(found)
+    while waiting:
+        stretch, first, last = waiting.popleft()
+        while waiting and waiting[0][1] == last + 1 and waiting[0][0].move == stretch.move:
+            last = waiting.popleft()[2]
+        yield stretch, first, last

@@ -1,0 +1,190 @@
+"""Languages of a sample of rows, by their scripts and by very frequent words.
+
+No detector is asked: what a run notes must be the same on every machine, whatever is installed.
+"""
+
+import collections
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+import regex
+
+from pairweave.transforms.filtering.scripts import scripts_of
+from pairweave.transforms.findings import Finding
+from pairweave.transforms.kernels.text.utf8 import SCRIPT, SCRIPT_SHIFT
+from pairweave.transforms.report.exchanged_languages import WORDS
+from pairweave.transforms.text import codepoints
+
+LEAST_LINES = 20
+"""Lines with a language below which nothing is said of a side."""
+
+LEAST_SHARE = 0.3
+"""Share of the lines that must have a language: others are lists, titles, menus."""
+
+MOST_SHARE = 0.6
+"""Share of these that must be in one language for it to be the side's."""
+
+MIXED_SHARE = 0.1
+"""Share in other languages from which a side is mixed. A single line may be a quotation, or have
+its few frequent words in common with another language; of most clean corpora at most 2 in
+100 do."""
+
+LEAST_HITS = 3
+"""Frequent words that decide a line, at least, and one and a half times as many as of another."""
+
+_UNKNOWN = "und"
+_SAME = {"nb": "no", "nn": "no", "da": "no"}
+"""Languages that frequent words of a line do not tell apart."""
+
+_INDEXED = frozenset(_SAME.get(language, language) for language in WORDS)
+
+
+def _index() -> dict[str, set[str]]:
+    """Return the languages in which a word is very frequent, by word."""
+    index: dict[str, set[str]] = collections.defaultdict(set)
+    for language, words in WORDS.items():
+        for word in words:
+            index[word].add(_SAME.get(language, language))
+    return dict(index)
+
+
+_INDEX = _index()
+_TAG = regex.compile(r"<[^<>]*>")
+_WORD = regex.compile(r"\p{L}+")
+_SCRIPT, _SCRIPT_SHIFT = int(SCRIPT), int(SCRIPT_SHIFT)
+
+
+def language_findings(name: str, sample: pa.Table, languages: tuple[str, str]) -> Iterator[Finding]:
+    """Yield what is to be said of the languages of a file.
+
+    Args:
+        name: The file.
+        sample: A sample of its rows: ``source``, ``target`` and ``line``.
+        languages: The languages given for the two sides.
+    """
+    lines = sample["line"].to_numpy()
+    votes = [_votes(sample[side].to_pylist()) for side in ("source", "target")]
+    looks = [_language(each) for each in votes]
+    rows = f"in a sample of {len(lines):,} pairs"
+    wrong = [_is_other(look, each) for look, each in zip(looks, languages, strict=True)]
+    exchanged = (
+        looks[0] is not None
+        and looks[1] is not None
+        and all(wrong)
+        and _fits(looks[0], languages[1])
+        and _fits(looks[1], languages[0])
+    )
+    if exchanged:
+        yield Finding(
+            "exchanged_languages",
+            name,
+            int(lines[0]),
+            int(lines[-1]),
+            len(lines),
+            f"{rows} the source looks like {looks[0]} and the target like {looks[1]}, but "
+            f"{languages[0]} and {languages[1]} are given",
+            "exchange the files, or --source_lang and --target_lang",
+        )
+        return
+    for side, name_of_side in enumerate(("source", "target")):
+        look = looks[side]
+        if wrong[side]:
+            option = f"--{name_of_side}_lang {look}" if look in WORDS else "give its language"
+            yield Finding(
+                "other_language",
+                name,
+                int(lines[0]),
+                int(lines[-1]),
+                len(lines),
+                f"{rows} the {name_of_side} looks like {look}, but {languages[side]} is given",
+                option,
+            )
+            continue
+        other = [
+            row
+            for row, vote in enumerate(votes[side])
+            if vote is not None and look is not None and vote != look
+        ]
+        voted = sum(vote is not None for vote in votes[side])
+        if len(other) >= LEAST_LINES and len(other) >= MIXED_SHARE * voted:
+            most = collections.Counter(filter(None, votes[side])).most_common(4)
+            shown = ", ".join(f"{each} {count / voted:.0%}" for each, count in most)
+            yield Finding(
+                "mixed_languages",
+                name,
+                int(lines[other[0]]),
+                int(lines[other[-1]]),
+                len(other),
+                f"{rows} the {name_of_side} is in several languages ({shown})",
+                "filter --detector cld2 rejects the others",
+            )
+    same = looks[0] is not None and looks[0] == looks[1] and languages[0] != languages[1]
+    if same and not any(wrong) and looks[0] in WORDS:
+        yield Finding(
+            "one_language",
+            name,
+            int(lines[0]),
+            int(lines[-1]),
+            len(lines),
+            f"{rows} both sides look like {looks[0]}",
+            "give a translation as the target",
+        )
+
+
+def _votes(texts: Sequence[str]) -> list[str | None]:
+    """Return the language or the script of each text; None for one that does not show it."""
+    return [_vote(text) for text in texts]
+
+
+def _vote(text: str) -> str | None:
+    if not text.isascii():  # else its letters are all Latin
+        points = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+        scripts = (codepoints.all_properties()[points] & _SCRIPT) >> _SCRIPT_SHIFT
+        counts = np.bincount(scripts[scripts > 0], minlength=1)
+        if counts.sum() < LEAST_HITS:
+            return None
+        most = int(counts.argmax())
+        script = codepoints.SCRIPTS[most - 1]
+        if script != "Latin":
+            return script if 2 * counts[most] > counts.sum() else None
+    hits: dict[str, int] = {}
+    for word in set(_WORD.findall(_TAG.sub(" ", text).lower())):
+        for language in _INDEX.get(word, ()):
+            hits[language] = hits.get(language, 0) + 1
+    ranked = sorted(hits.items(), key=lambda each: (-each[1], each[0]))
+    if not ranked or ranked[0][1] < LEAST_HITS:
+        return None
+    if len(ranked) > 1 and 2 * ranked[0][1] < 3 * ranked[1][1]:
+        return None
+    return ranked[0][0]
+
+
+def _language(votes: Sequence[str | None]) -> str | None:
+    """Return the language or script of most texts; None if they do not show one."""
+    counts = collections.Counter(filter(None, votes))
+    total = counts.total()
+    if total < LEAST_LINES or total < LEAST_SHARE * len(votes):
+        return None
+    look, most = min(counts.items(), key=lambda each: (-each[1], each[0]))
+    return look if most >= MOST_SHARE * total else None
+
+
+def _first(tag: str) -> str:
+    code = tag.lower().partition("-")[0]
+    return _SAME.get(code, code)
+
+
+def _fits(look: str, language: str) -> bool:
+    """Tell whether a text may be in a language."""
+    scripts = scripts_of(language)
+    if look in codepoints.SCRIPTS:
+        return not scripts or look in scripts or (look == "Han" and "Hangul" not in scripts)
+    if _first(language) in _INDEXED:
+        return look == _first(language)
+    return not scripts or "Latin" in scripts
+
+
+def _is_other(look: str | None, language: str) -> bool:
+    """Tell whether a side is certainly not in the language that is given for it."""
+    return look is not None and language != _UNKNOWN and not _fits(look, language)

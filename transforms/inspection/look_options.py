@@ -1,0 +1,26 @@
+"""Options of the look that a job takes at its input before the work."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from pairweave.transforms.config import StepOptions
+from pairweave.transforms.option_facts import UNPLANNED, UNSAID, in_short
+
+
+class LookOptions(StepOptions):
+    """The look at the input before the work."""
+
+    check: Literal["sample", "all", "none"] = Field(
+        "sample",
+        description="what is looked at before the work for stretches of lines that are no "
+        "translations, tags read as text, wrong languages and the like: blocks of lines chosen by "
+        "hash (32,768 pairs or a sixteenth of the input, at most 250,000), every line, or none",
+        json_schema_extra={**UNPLANNED, **in_short("look at a sample of the input first, or not")},
+    )
+    misaligned: Literal["keep", "reject"] = Field(
+        "keep",
+        description="pairs in stretches of lines that are no translations of each other, or that "
+        "have moved; reject looks at every line",
+        json_schema_extra=UNSAID,
+    )

@@ -1,0 +1,308 @@
+"""Stretches of lines that are not translations of each other, by evidence that needs no model."""
+
+import dataclasses
+import functools
+import itertools
+import unicodedata
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms.arrow.flat_columns import texts_of
+from pairweave.transforms.kernels.inspection import stretches as kernel
+from pairweave.transforms.kernels.inspection.line_features import (
+    FOLDED,
+    LineFeatures,
+    line_features,
+)
+from pairweave.transforms.text import codepoints
+
+NATS = 16
+"""Units of evidence in one natural logarithm: sums of integers are the same on any machine."""
+
+MOVES = (1, -1, 2, -2, 3, -3, 4, -4)
+"""Lines that a stretch may have moved by, beside none; more is found as belonging nowhere."""
+
+SHIFTS = (17, -23, 41, -61, 97, -131, 257, -389)
+"""Distances of lines that do not belong together: beyond `MOVES`, and within a document or two, so
+that what lines of one document have in common by themselves is no evidence."""
+
+PRICE = 25 * NATS
+"""Evidence that a change of state must outweigh: e**25 to 1. Lines that do not belong together have
+1 to 4 nats less than chance has, so a stretch of 15 to 50 lines is found; nothing is found in
+269,397 clean lines of 22 corpora at half of this price."""
+
+LEAST_LINES = 12
+"""Length of the shortest stretch that is reported."""
+
+LEAST_CORPUS_LINES = 100
+"""Lines of which a part can be judged by the rest."""
+
+LARGEST_SCORE = 3.0
+"""A stretch in which lines fit those beside them better than others in the stretch, by so many
+standard errors, is a free translation."""
+
+DOUBTFUL_DISTANCE = 1.0
+"""A file whose lines fit their translations better than others by less than this, in standard
+deviations, is looked at more closely: 1.4 to 2.9 in clean corpora."""
+
+LEAST_DISTANCE = 0.1
+"""If it is less than this when one half of the file judges the other, the file is no translation;
+0.0 where lines are in random order, 0.4 where a target has only a part of the sentence."""
+
+LEAST_DISTANCE_ERRORS = 2.5
+"""Likewise, in standard errors, for small files."""
+
+_FOLD_LINES = 64
+
+_SMOOTHING = 8.0
+"""Pairs of lines by which the frequency of a class is drawn towards that of chance."""
+
+_GROUPS = (
+    (kernel.LENGTHS, kernel.NUMBERS, 0),
+    (kernel.NUMBERS, kernel.NAMES, 6),
+    (kernel.NAMES, kernel.WORDS, 6),
+    (kernel.WORDS, kernel.ENDS, 6),
+    (kernel.ENDS, kernel.CLASSES, 0),
+)
+"""Range of the classes of each feature, and how many of them belong to lines of one size."""
+
+_RATIO_KERNEL = (0.25, 0.5, 0.25)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Stretch:
+    """Lines that do not belong to those beside them.
+
+    Attributes:
+        first: The first one, from 0.
+        last: The last one.
+        move: Number of lines that the target is further on; None if the lines belong nowhere.
+        mean: Mean evidence that a line belongs to the one beside it, in nats.
+        elsewhere: Mean of the lines that do belong together.
+        chance: Mean of lines paired at random.
+    """
+
+    first: int
+    last: int
+    move: int | None
+    mean: float
+    elsewhere: float
+    chance: float
+
+    @property
+    def lines(self) -> int:
+        """Return the number of lines."""
+        return self.last - self.first + 1
+
+
+def features_of(texts: pa.ChunkedArray | pa.Array) -> LineFeatures:
+    """Return the features of a column of texts without nulls."""
+    return line_features(texts_of(texts), codepoints.all_properties(), _folded())
+
+
+def joined(parts: list[LineFeatures]) -> LineFeatures:
+    """Return the features of all lines in one."""
+    return LineFeatures(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def find_stretches(source: LineFeatures, target: LineFeatures) -> list[Stretch]:
+    """Find the stretches of lines that do not belong to those beside them, in order.
+
+    Args:
+        source: Features of the source, in the order of the file.
+        target: Features of its translation.
+    """
+    return judge_lines(source, target)[0]
+
+
+def judge_lines(source: LineFeatures, target: LineFeatures) -> tuple[list[Stretch], np.ndarray]:
+    """Find the stretches, and return with them the evidence that each line belongs to its own.
+
+    Returns:
+        The stretches in order, and int32 ``[line]`` in `NATS`; zeros if there are too few lines.
+    """
+    sides = _sides(source, target)
+    lines = len(source.points)
+    if lines < LEAST_CORPUS_LINES:
+        return [], np.zeros(lines, np.int32)
+    judge = _Judge(sides, lines)
+    return list(judge.stretches()), judge.beside
+
+
+def _sides(source: LineFeatures, target: LineFeatures) -> kernel.Sides:
+    logs = [
+        np.rint(kernel.LENGTH_STEPS * np.log(side.points + 4.0)).astype(np.int32)
+        for side in (source, target)
+    ]
+    whole = (source.points > 0) & (target.points > 0)
+    usual = int(np.median((logs[0] - logs[1])[whole])) if whole.any() else 0
+    return kernel.Sides(source, target, logs[0], (logs[1] + usual).astype(np.int32))
+
+
+@functools.cache
+def _folded() -> np.ndarray:
+    """Return each letter in lower case without its accents (`line_features`)."""
+    bases = (unicodedata.normalize("NFD", chr(point).lower())[0] for point in range(FOLDED))
+    return np.array([ord(base) for base in bases], np.int32)
+
+
+class _Judge:
+    """Judges the lines of one file."""
+
+    def __init__(self, sides: kernel.Sides, lines: int) -> None:
+        self._sides = sides
+        self._lines = lines
+        self._moves = (0, *(move for move in MOVES if abs(move) * 4 < lines))
+        self._shifts = [shift for shift in SHIFTS if abs(shift) * 3 < lines]
+        counts = [self._counts(0, lines, shift) for shift in self._shifts]
+        self._chance: np.ndarray = np.sum(counts, axis=0)
+        self.beside = np.zeros(lines, np.int32)
+
+    def _counts(self, first: int, last: int, move: int) -> np.ndarray:
+        return kernel.count_classes(self._sides, first, last, move)
+
+    def _evidence(self, weights: np.ndarray, first: int, last: int, move: int) -> np.ndarray:
+        return kernel.evidence(self._sides, weights, first, last, move)
+
+    def stretches(self) -> Iterator[Stretch]:
+        """Yield the stretches, in order."""
+        counts = self._first_counts()
+        for _ in range(3):
+            weights = _weights(counts, self._chance)
+            parts = self._parts(weights)
+            there = [part for part in parts if part[2] != kernel.NOWHERE]
+            counts = sum(
+                (self._counts(*part) for part in there), np.zeros(kernel.CLASSES, np.int64)
+            )
+        self.beside = beside = self._evidence(weights, 0, self._lines, 0)
+        chance = np.stack([self._evidence(weights, 0, self._lines, move) for move in self._shifts])
+        random = float(chance.mean()) / NATS
+        if not there or (
+            _distance(beside, chance) < DOUBTFUL_DISTANCE and self._is_no_translation()
+        ):
+            if self._lengths_vary():
+                mean = float(beside.mean()) / NATS
+                yield Stretch(0, self._lines - 1, None, mean, mean, random)
+            return
+        kept = [beside[first:last] for first, last, move in parts if move == 0]
+        elsewhere = float(np.concatenate(kept).mean()) / NATS if kept else 0.0
+        for first, last, move in parts:
+            if move == 0 or last - first < LEAST_LINES:
+                continue
+            lost = move == kernel.NOWHERE
+            if lost and not self._fits_nowhere(weights, first, last):
+                continue
+            mean = float(beside[first:last].mean()) / NATS
+            yield Stretch(first, last - 1, None if lost else move, mean, elsewhere, random)
+
+    def _first_counts(self) -> np.ndarray:
+        """Return the counts of the move that fits most lines: usually none."""
+        best = self._counts(0, self._lines, 0)
+        most = 2 * _information(best, self._chance)
+        for move in self._moves[1:]:
+            counts = self._counts(0, self._lines, move)
+            information = _information(counts, self._chance)
+            if information > most:
+                best, most = counts, information
+        return best
+
+    def _parts(self, weights: np.ndarray) -> list[tuple[int, int, int]]:
+        """Return the first line of each part, the line after it, and its move."""
+        found = [self._evidence(weights, 0, self._lines, move) for move in self._moves]
+        found.append(np.zeros(self._lines, np.int32))
+        path = kernel.best_states(np.stack(found), PRICE)
+        cuts = [0, *(np.flatnonzero(np.diff(path)) + 1).tolist(), self._lines]
+        moves = (*self._moves, kernel.NOWHERE)
+        return [(first, last, moves[path[first]]) for first, last in itertools.pairwise(cuts)]
+
+    def _fits_nowhere(self, weights: np.ndarray, first: int, last: int) -> bool:
+        """Tell whether the lines of a stretch do not even fit better than others of the stretch.
+
+        The usual difference of lengths is that of the stretch here, so that a part of a file that
+        is translated at greater length is no stretch.
+        """
+        part = kernel.Sides(
+            LineFeatures(*(column[first:last] for column in self._sides.source)),
+            LineFeatures(*(column[first:last] for column in self._sides.target)),
+            self._sides.source_logs[first:last],
+            self._sides.target_logs[first:last],
+        )
+        usual = int(np.median(part.source_logs - part.target_logs))
+        part = part._replace(target_logs=(part.target_logs + usual).astype(np.int32))
+        lines = last - first
+        beside = kernel.evidence(part, weights, 0, lines, 0).astype(np.float64)
+        if int(beside.sum()) > -PRICE:
+            return False
+        others = []
+        for step in (3, 5, 7, 11):
+            turned = [np.roll(column, -step) for column in part.target]
+            logs = np.roll(part.target_logs, -step)
+            moved = part._replace(target=LineFeatures(*turned), target_logs=logs)
+            others.append(kernel.evidence(moved, weights, 0, lines, 0).astype(np.float64))
+        gain = beside - np.mean(others, axis=0)
+        error = float(gain.std()) / np.sqrt(lines)
+        return float(gain.mean()) < LARGEST_SCORE * error
+
+    def _is_no_translation(self) -> bool:
+        """Tell whether no move makes lines fit, where each half is judged by the other."""
+        least = max(LEAST_DISTANCE, LEAST_DISTANCE_ERRORS / self._lines**0.5)
+        return all(self._distance_between_halves(move) < least for move in self._moves)
+
+    def _distance_between_halves(self, move: int) -> float:
+        starts = range(0, self._lines, _FOLD_LINES)
+        blocks = [(first, min(self._lines, first + _FOLD_LINES)) for first in starts]
+        found, others = [], []
+        for mine, theirs in ((blocks[::2], blocks[1::2]), (blocks[1::2], blocks[::2])):
+            counts = [self._counts(first, last, move) for first, last in mine]
+            weights = _weights(np.sum(counts, axis=0), self._chance)
+            found += [self._evidence(weights, *block, move) for block in theirs]
+            others += [
+                self._evidence(weights, *block, shift) for block in theirs for shift in self._shifts
+            ]
+        return _distance(np.concatenate(found), np.concatenate(others))
+
+    def _lengths_vary(self) -> bool:
+        """Tell whether lines differ, so that their translations would have to, likewise."""
+        sides = (self._sides.source_logs, self._sides.target_logs)
+        return all(float(logs.std()) > 0.2 * kernel.LENGTH_STEPS for logs in sides)
+
+
+def _distance(found: np.ndarray, chance: np.ndarray) -> float:
+    """Return how far two distributions of evidence are apart, in standard deviations."""
+    spread = np.sqrt((float(found.var()) + float(chance.var())) / 2)
+    return (float(found.mean()) - float(chance.mean())) / max(1e-9, spread)
+
+
+def _information(counts: np.ndarray, chance: np.ndarray) -> int:
+    """Return the sum of the evidence that classes give by themselves."""
+    return int((_weights(counts, chance) * counts).sum())
+
+
+def _weights(counts: np.ndarray, chance: np.ndarray) -> np.ndarray:
+    """Return the evidence of each class, int32 ``[CLASSES]``, in `NATS`.
+
+    Args:
+        counts: How often each occurs in lines that belong together.
+        chance: How often in others.
+    """
+    weights = np.zeros(kernel.CLASSES, np.int32)
+    for first, last, size in _GROUPS:
+        true, random = (each[first:last].astype(np.float64) for each in (counts, chance))
+        if first == kernel.LENGTHS:
+            true, random = _smooth(true), _smooth(random)
+        true, random = (each.reshape(-1, size or last - first) for each in (true, random))
+        totals = random.sum(axis=1, keepdims=True)
+        expected = (random + 0.5) / (totals + 0.5 * random.shape[1])
+        rows = true.sum(axis=1, keepdims=True)
+        seen = (true + _SMOOTHING * expected) / (rows + _SMOOTHING)
+        evidence = np.clip(np.log(seen / expected), -4.0, 4.0)
+        weights[first:last] = np.rint(NATS * evidence).astype(np.int32).ravel()
+    return weights
+
+
+def _smooth(counts: np.ndarray) -> np.ndarray:
+    """Return counts of ratios of lengths with neighbouring ones mixed in."""
+    rows = counts.reshape(4, -1)
+    return np.stack([np.convolve(row, _RATIO_KERNEL, "same") for row in rows]).ravel()

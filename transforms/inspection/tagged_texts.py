@@ -1,0 +1,86 @@
+"""Tags and placeholders in texts that are read as text."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms.findings import Finding
+from pairweave.transforms.kernels.inspection.line_features import BRACES, PERCENT, TAG
+from pairweave.transforms.markup.markup import INDEXED, XLIFF, XML, find_elements, parse_markup
+
+LEAST_SHARE = 0.002
+"""Share of a file's rows with tags from which they are reported: 2 in 1,000."""
+
+LEAST_ROWS = 3
+
+_SYNTAXES = (INDEXED, XLIFF, XML)
+
+
+def tag_findings(
+    name: str, sample: pa.Table, lines: np.ndarray, marks: np.ndarray
+) -> Iterator[Finding]:
+    """Yield what is to be said of tags and placeholders.
+
+    Args:
+        name: The file.
+        sample: A sample of its rows: ``source`` and ``target``.
+        lines: The line of each row.
+        marks: What each row has (`transforms.kernels.inspection.line_features`).
+    """
+    found = marks & TAG != 0
+    count = int(found.sum())
+    if _is_enough(count, len(lines)):
+        syntax, share = _syntax(sample)
+        if share:
+            option = "--inline_tags index keeps them as tags, strip removes them"
+            if syntax not in ("xml", "xliff"):
+                option = f"--inline_tags index --inline_syntax {syntax} keeps them as tags"
+            elif syntax == "xliff":
+                option = "--inline_tags index --inline_syntax xliff keeps them as tags, strip "
+                option += "removes them"
+            yield Finding(
+                "inline_tags",
+                name,
+                int(lines[found].min()),
+                int(lines[found].max()),
+                count,
+                f"{count:,} of {len(lines):,} pairs contain tags, which look like {syntax}",
+                option,
+            )
+    for bit, shown in ((BRACES, "{0} or {name}"), (PERCENT, "%s or %1")):
+        found = marks & bit != 0
+        count = int(found.sum())
+        if _is_enough(count, len(lines)):
+            yield Finding(
+                "placeholders",
+                name,
+                int(lines[found].min()),
+                int(lines[found].max()),
+                count,
+                f"{count:,} of {len(lines):,} pairs contain placeholders such as {shown}",
+                "no tag splits them; filter compares both sides (--max_placeholder_mismatch)",
+            )
+
+
+def _is_enough(count: int, rows: int) -> bool:
+    return count >= LEAST_ROWS and count >= LEAST_SHARE * rows
+
+
+def _syntax(sample: pa.Table) -> tuple[str, int]:
+    """Return the narrowest syntax that has the elements of a sample, and their number."""
+    texts = [
+        text
+        for side in ("source", "target")
+        for text in sample[side].to_pylist()
+        if "<" in text and ">" in text
+    ]
+    numbers = {}
+    for syntax in _SYNTAXES:
+        numbers[syntax.name] = sum(
+            len(find_elements(parse_markup(text, syntax).tags)) for text in texts
+        )
+    most = max(numbers.values(), default=0)
+    if not most:
+        return "xml", 0
+    return next(name for name, number in numbers.items() if number >= 0.8 * most), most

@@ -1,0 +1,1 @@
+"""What the look at a corpus measures: features of lines, and which lines belong together."""

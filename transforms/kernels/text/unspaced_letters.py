@@ -1,0 +1,65 @@
+"""Letters of scripts without spaces between words, each of which is a token by itself."""
+
+import numba
+import numpy as np
+
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.text.utf8 import CLASS, MARK, NUMERIC, WORD, decode
+
+SYLLABIC, IDEOGRAPH, KANA = 0, 1, 2
+"""Thai, Lao, Tibetan, Burmese and Khmer; ideographs of Chinese and Japanese; kana."""
+
+KINDS = 3
+
+_FIRST_LEAD = 0xE0
+"""Lead byte of the first code point of any of them (UTF-8); no byte inside a sequence is as
+large."""
+
+
+@numba.njit(nogil=True, cache=True)
+def _kind(point: Integer) -> Integer:
+    """Return the kind of a code point's block; -1 for any other."""
+    if point < 0x0E00:
+        return -1
+    if point <= 0x0FFF or 0x1000 <= point <= 0x109F or 0x1780 <= point <= 0x17FF:
+        return SYLLABIC
+    if point < 0x3040:
+        return -1
+    if point <= 0x30FF or 0x31F0 <= point <= 0x31FF or 0xFF66 <= point <= 0xFF9F:
+        return KANA
+    if 0x3400 <= point <= 0x9FFF or 0xF900 <= point <= 0xFAFF or 0x20000 <= point <= 0x3FFFF:
+        return IDEOGRAPH
+    return SYLLABIC if 0xA9E0 <= point <= 0xA9FF or 0xAA60 <= point <= 0xAA7F else -1
+
+
+@numba.njit(nogil=True, cache=True)
+def count_unspaced_letters(
+    data: np.ndarray, offsets: np.ndarray, properties: np.ndarray
+) -> np.ndarray:
+    """Count the letters of each kind, without the marks that belong to them.
+
+    Args:
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Start of each text, int64 ``[text + 1]``.
+        properties: Properties of every code point, uint16.
+
+    Returns:
+        int32 ``[text, KINDS]``.
+    """
+    counts = np.zeros((len(offsets) - 1, KINDS), np.int32)
+    for text in range(len(counts)):
+        at = offsets[text]
+        end = offsets[text + 1]
+        while at < end:
+            if data[at] < _FIRST_LEAD:
+                at += 1
+                continue
+            point, width = decode(data, at, end)
+            at += width
+            kind = _kind(point)
+            if kind < 0:
+                continue
+            found = properties[point]
+            if found & WORD and not found & MARK and found & CLASS != NUMERIC:
+                counts[text, kind] += 1
+    return counts

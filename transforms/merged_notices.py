@@ -1,0 +1,42 @@
+"""One notice for one cause, however many files have it."""
+
+from collections.abc import Iterable
+
+from pairweave.transforms.units import Notice
+
+MOST_FILES = 3
+"""Files with the same notice that are named one by one; with more, the first one stands for all."""
+
+
+def merged(notices: Iterable[Notice]) -> tuple[Notice, ...]:
+    """Return notices in their order, with a single one for many files that say the same.
+
+    Two notices say the same if their codes are equal, and their messages but for their counts.
+
+    >>> found = merged(Notice("empty_file", f"{name}.xlf", 1, "no rows") for name in "abcd")
+    >>> [str(notice) for notice in found]
+    ['a.xlf and 3 other files: no rows [empty_file]']
+    """
+    groups: dict[tuple[str, str], list[Notice]] = {}
+    for notice in notices:
+        groups.setdefault((notice.code, _without_count(notice)), []).append(notice)
+    out: list[Notice] = []
+    for (code, message), group in groups.items():
+        if len({notice.file for notice in group}) <= MOST_FILES:
+            out += group
+            continue
+        count = sum(notice.count for notice in group)
+        files = f"{group[0].file} and {len({notice.file for notice in group}) - 1:,} other files"
+        out.append(Notice(code, files, count, message.replace(_COUNT, f"{count:,}")))
+    return tuple(out)
+
+
+_COUNT = "\0"
+
+
+def _without_count(notice: Notice) -> str:
+    """Return a message with a mark in place of the count, if it has it once."""
+    for written in (f"{notice.count:,}", str(notice.count)):
+        if notice.count > 1 and notice.message.count(written) == 1:
+            return notice.message.replace(written, _COUNT)
+    return notice.message.replace(" 1 ", f" {_COUNT} ") if notice.count == 1 else notice.message

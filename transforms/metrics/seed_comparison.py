@@ -1,0 +1,113 @@
+"""Two ways of training, each with several seeds, compared in one metric.
+
+A small model differs from seed to seed, often by more than the data differ. So a difference counts
+as significant only if both kinds of chance are ruled out: that of the segments, by approximate
+randomization over the segments of all seeds together (`significance`), and that of the seeds, by
+Student's interval of the differences of models with the same seed.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy as np
+
+from pairweave.transforms.metrics.significance import LineSums, compare
+from pairweave.transforms.metrics.significance_options import Significance
+
+ALPHA = 0.05
+
+_T = (
+    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
+    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
+)
+"""The 97.5 % quantiles of Student's distribution with 1 to 20 degrees of freedom."""
+
+_NORMAL = 1.960
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Spread:
+    """The values of several seeds.
+
+    Attributes:
+        mean: Their mean.
+        deviation: Their standard deviation; None for one seed.
+        seeds: Their number.
+    """
+
+    mean: float
+    deviation: float | None
+    seeds: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Difference:
+    """The difference from a baseline.
+
+    Attributes:
+        mean: Mean of the differences of models with the same seed.
+        margin: Half the width of its 95 % interval over seeds; None for one seed.
+        p: p-value of the randomization over segments.
+        seeds: Number of seeds that both have.
+    """
+
+    mean: float
+    margin: float | None
+    p: float
+    seeds: int
+
+    @property
+    def is_significant(self) -> bool:
+        """Tell whether neither segments nor seeds explain it by chance."""
+        return self.margin is not None and self.p < ALPHA and abs(self.mean) > self.margin
+
+
+def spread(values: Mapping[int, float]) -> Spread:
+    """Return mean and deviation of values by seed.
+
+    >>> spread({1: 2.0, 2: 4.0})
+    Spread(mean=3.0, deviation=1.4142135623730951, seeds=2)
+    """
+    found = np.array(list(values.values()), np.float64)
+    deviation = float(found.std(ddof=1)) if len(found) > 1 else None
+    return Spread(float(found.mean()), deviation, len(found))
+
+
+def student(degrees: int) -> float:
+    """Return the 97.5 % quantile of Student's distribution; the normal one's beyond 20 degrees."""
+    return _T[degrees - 1] if degrees <= len(_T) else _NORMAL
+
+
+def compare_seeds(
+    arm: Mapping[int, LineSums], baseline: Mapping[int, LineSums], config: Significance
+) -> Difference | None:
+    """Compare models with those of a baseline.
+
+    Args:
+        arm: Sums of each segment, by seed.
+        baseline: The same of the baseline.
+        config: How the test draws.
+
+    Returns:
+        The difference; None if no seed is in both.
+    """
+    seeds = sorted(arm.keys() & baseline.keys())
+    if not seeds:
+        return None
+    figure = arm[seeds[0]].figure
+    differences = np.array(
+        [
+            float(figure(arm[seed].lines.sum(axis=0)) - figure(baseline[seed].lines.sum(axis=0)))
+            for seed in seeds
+        ]
+    )
+    together = [
+        LineSums(np.sum([side[seed].lines for seed in seeds], axis=0), figure)
+        for side in (arm, baseline)
+    ]
+    margin = None
+    if len(seeds) > 1:
+        error = float(differences.std(ddof=1)) / len(seeds) ** 0.5
+        margin = student(len(seeds) - 1) * error
+    tested = compare(together[0], together[1], config)
+    return Difference(float(differences.mean()), margin, tested.p_randomization, len(seeds))

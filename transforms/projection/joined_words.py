@@ -1,0 +1,58 @@
+"""Tokens of translations joined to words before tags are placed, with the links of their parts."""
+
+import bisect
+from collections.abc import Sequence
+
+import numpy as np
+
+from pairweave.transforms.links.soft_links import SoftLinks
+from pairweave.transforms.markup.markup import Marked
+from pairweave.transforms.text.joined_tokens import join_tokens
+
+Tokens = Sequence[tuple[int, int]]
+
+
+def join_words(
+    tokens: Tokens, links: SoftLinks, words: Sequence[tuple[int, int]]
+) -> tuple[Tokens, SoftLinks]:
+    """Join the target tokens of a pair that are parts of one word, so that no tag is placed inside.
+
+    Args:
+        tokens: Tokens of the translation.
+        links: Links of the pair's tokens.
+        words: Words inside which no tag is placed (`transforms.text.joined_tokens`).
+
+    Returns:
+        The resulting tokens, and links with the greatest probability of those of the parts.
+    """
+    joined = join_tokens(tokens, words)
+    if len(joined) == len(tokens):
+        return tokens, links
+    starts = [start for start, _ in joined]
+    word_of = np.array([bisect.bisect_right(starts, at) - 1 for at, _ in tokens], np.int64)
+    return joined, join_targets(links, word_of)
+
+
+def splits_word(source: Marked, words: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether a tag of the source is inside a word, so that its translation is split too."""
+    starts = [start for start, _ in words]
+    for tag in source.tags:
+        word = bisect.bisect_left(starts, tag.offset) - 1
+        if word >= 0 and tag.offset < words[word][1]:
+            return True
+    return False
+
+
+def join_targets(links: SoftLinks, word_of: np.ndarray) -> SoftLinks:
+    """Turn links of target tokens into links of the words that the tokens are parts of.
+
+    Args:
+        links: The links.
+        word_of: The word of each target token, int64 ``[token]``.
+    """
+    ends = np.stack([links.source, word_of[links.target]])
+    (sources, targets), link_of = np.unique(ends, axis=1, return_inverse=True)
+    forward, reverse = np.zeros(len(sources)), np.zeros(len(sources))
+    np.maximum.at(forward, link_of.ravel(), links.forward)
+    np.maximum.at(reverse, link_of.ravel(), links.reverse)
+    return SoftLinks(sources, targets, forward, reverse)

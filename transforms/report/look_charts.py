@@ -1,0 +1,102 @@
+"""What the page shows of the look at the input: findings, and curves over the lines of files."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pairweave.transforms.findings import KINDS, OF_LINES
+from pairweave.transforms.report.templating import number
+
+HEIGHT = 60
+"""Height of a curve, in units of its drawing."""
+
+LEAST_TOP = 100
+"""Hundredths of a nat up to which a curve is drawn at least, on either side of 0."""
+
+MAX_FINDINGS = 200
+"""Findings listed before the rest is only counted."""
+
+MAX_CURVES = 12
+
+Json = Mapping[str, Any]
+Shown = dict[str, Any]
+
+
+def shown_look(manifest: Json) -> Shown | None:
+    """Return what the page shows of a look; None if nothing was found."""
+    found = manifest.get("look", {}).get("findings", [])
+    if not found:
+        return None
+    rows_of = {entry["name"]: entry["rows"] for entry in manifest["inputs"]}
+    charts = [
+        _curve(finding, found, rows_of.get(finding["file"], 0))
+        for finding in found
+        if finding.get("curve")
+    ]
+    return {
+        "pairs": manifest["look"]["pairs"],
+        "rows": [_row(finding) for finding in found[:MAX_FINDINGS]],
+        "left": max(0, len(found) - MAX_FINDINGS),
+        "curves": charts[:MAX_CURVES],
+    }
+
+
+def _row(finding: Json) -> Shown:
+    return {
+        "what": KINDS.get(finding["kind"], finding["kind"]),
+        "kind": finding["kind"],
+        "file": finding["file"],
+        "lines": _lines(finding),
+        "evidence": finding["evidence"],
+        "what to do": finding["option"],
+    }
+
+
+def _lines(finding: Json) -> str:
+    first, last = finding["first_line"], finding["last_line"]
+    return number(first) if first == last else f"{number(first)} to {number(last)}"
+
+
+def _curve(finding: Json, found: Sequence[Json], rows: int) -> Shown:
+    """Return the curve of a file, with all of its stretches."""
+    values = finding["curve"]
+    of_file = [
+        each for each in found if each["file"] == finding["file"] and each["kind"] in OF_LINES
+    ]
+    lines = max(rows, *(each["last_line"] for each in of_file))
+    width = len(values)
+    known = [value for value in values if value is not None]
+    top, bottom = max(LEAST_TOP, *known), min(-LEAST_TOP, *known)
+    scale = HEIGHT / (top - bottom)
+    zero = scale * top
+    return {
+        "file": finding["file"],
+        "width": width,
+        "height": HEIGHT,
+        "zero": zero,
+        "bars": [
+            {
+                "x": place,
+                "y": zero - scale * max(0, value),
+                "height": scale * abs(value),
+                "kind": "kept" if value >= 0 else "rejected",
+                "label": _label(place, width, lines, value),
+            }
+            for place, value in enumerate(values)
+            if value is not None
+        ],
+        "stretches": [
+            {
+                "x": width * (each["first_line"] - 1) / lines,
+                "width": width * (each["last_line"] - each["first_line"] + 1) / lines,
+                "label": f"lines {_lines(each)}: {each['kind']}",
+            }
+            for each in of_file
+        ],
+        "ticks": [number(1), number(max(1, lines // 2)), number(lines)],
+        "said": ", ".join(f"lines {_lines(each)} ({each['kind']})" for each in of_file),
+    }
+
+
+def _label(place: int, width: int, lines: int, value: int) -> str:
+    first, last = place * lines // width + 1, max(1, (place + 1) * lines // width)
+    return f"lines {number(first)} to {number(last)}: {value / 100:.1f}"

@@ -1,0 +1,132 @@
+"""Notices about reasons for which more than a few pairs of a run were rejected."""
+
+import itertools
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow.compute as pc
+
+from pairweave.transforms.option_facts import REJECTS, mark_of
+from pairweave.transforms.output.finished_run import FinishedRun
+from pairweave.transforms.output.receipt_sums import ReceiptSums
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.report.rejected_languages import ADVICE, MIN_PAIRS
+from pairweave.transforms.screen_options import ScreenLimits
+
+MOST = 0.05
+"""A reason for which a greater share of a run's pairs is rejected is named: clean corpora lose less
+than 2 % to any limit."""
+
+ENOUGH = 2_000
+"""Rejects whose values tell what another limit would reject, to about one in a hundred of them."""
+
+MOST_SHARDS = 8
+"""Shards that are read for them at most."""
+
+BETTER = 0.5
+"""Another limit is named if it rejects at most this share of what the present one does."""
+
+FILTER = "filter"
+
+_ASKED_FOR = frozenset(
+    {
+        *(Reject.LOW_SCORE, Reject.IN_TABLE, Reject.TAKEN_DOWN, Reject.IN_EARLIER_CORPUS),
+        *(Reject.OBSOLETE, Reject.MISALIGNED),
+    }
+)
+"""Reasons of pairs that the user, or the state of an entry, asks to leave out."""
+
+_MEASURED = re.compile(
+    r"(-?[0-9.]+(?:e[-+]?[0-9]+)?)(?: tokens| characters)? ([<>]) [0-9.]+(?:e[-+]?[0-9]+)?$"
+)
+"""The value at the end of a reject's detail, and on which side of the limit it is."""
+
+_STEPS = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
+"""The limits that are tried, times powers of ten."""
+
+
+def share_notices(run: FinishedRun, sums: ReceiptSums) -> list[str]:
+    """Return notices on reasons for which more than one pair in twenty was rejected.
+
+    Of a limit they say how many pairs another value would reject: from the values in the rejects
+    of a few shards, whose pairs are a sample by hash.
+
+    Args:
+        run: The run; its manifest may be a draft.
+        sums: The sums of its receipts.
+    """
+    read = sums.rows
+    if read < MIN_PAIRS:
+        return []
+    return [
+        _notice(run, sums, reason, count)
+        for reason, count in sorted(sums.reasons.items(), key=lambda each: (-each[1], each[0]))
+        if count > MOST * read and reason not in _ASKED_FOR
+    ]
+
+
+def _notice(run: FinishedRun, sums: ReceiptSums, reason: str, count: int) -> str:
+    share = f"{count:,} of {sums.rows:,} pairs ({count / sums.rows:.0%})"
+    said = f"{share} were rejected as {reason}"
+    limit = _limit(run, reason)
+    if limit is None:
+        return f"{said}; {ADVICE[reason]}" if reason in ADVICE else said
+    option, value = limit
+    other = _another_limit(run, sums, reason, value)
+    told = f"{said} ({option} {value:g})"
+    if other is not None:
+        told += f"; {option} {other[0]:g} would reject about {round(other[1] * count):,}"
+    return f"{told}; {ADVICE[reason]}" if reason in ADVICE else told
+
+
+def _limit(run: FinishedRun, reason: str) -> tuple[str, float] | None:
+    """Return the option of a limit and its value; None if the reason is not that of a limit."""
+    settings = run.settings
+    for name, field in ScreenLimits.model_fields.items():
+        if mark_of(field, REJECTS) == reason and name in settings:
+            return f"--{name}", float(settings[name])
+    values = settings if run.job == FILTER else settings.get(FILTER)
+    if not isinstance(values, dict):
+        return None
+    # The limit of a rule is named after its reason (`transforms.filtering.rules`).
+    for option in (f"max_{reason}", f"min_{reason}"):
+        if option in values:
+            told = f"--{option}" if run.job == FILTER else f"filter: {option}"
+            return told, float(values[option])
+    return None
+
+
+def _another_limit(
+    run: FinishedRun, sums: ReceiptSums, reason: str, limit: float
+) -> tuple[float, float] | None:
+    """Return the nearest round limit that rejects much less, and the share that it still does."""
+    found = list(itertools.islice(_values(run, sums, reason), ENOUGH))
+    if not found:
+        return None
+    below = found[0][1]
+    values = np.array([value for value, _ in found])
+    for other in _round_limits(limit, below=below):
+        share = float((values < other).mean() if below else (values > other).mean())
+        if share <= BETTER:
+            return other, share
+    return None
+
+
+def _round_limits(limit: float, *, below: bool) -> Iterator[float]:
+    """Yield round numbers on the looser side of a limit, the nearest first."""
+    numbers = [float(f"{step * 10.0**power:.3g}") for power in range(-2, 6) for step in _STEPS]
+    chosen = [number for number in numbers if (number < limit if below else number > limit)]
+    return reversed(chosen) if below else iter(chosen)
+
+
+def _values(run: FinishedRun, sums: ReceiptSums, reason: str) -> Iterator[tuple[float, bool]]:
+    """Yield the measured value of rejects, and whether it is below the limit."""
+    shards = sorted(shard.shard for shard in sums.shards if reason in shard.reasons)
+    for shard in shards[:MOST_SHARDS]:
+        table = run.table(run.rejects_name(shard), ["reason", "detail"])
+        chosen = pc.equal(table.column("reason").cast("string"), reason)
+        for detail in table.filter(chosen).column("detail").to_pylist():
+            measured = _MEASURED.search(detail or "")
+            if measured is not None:
+                yield float(measured[1]), measured[2] == "<"

@@ -1,0 +1,156 @@
+"""Strict reading of YAML: files of options, and options that are blocks."""
+
+from collections.abc import Hashable
+from typing import cast
+
+import yaml
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage import files
+
+_MERGE = "tag:yaml.org,2002:merge"
+
+_LONGEST = 60
+
+MOST_VALUES = 100_000
+"""Keys and values at most: a few lines of aliases of aliases stand for billions."""
+
+
+def read_yaml(path: str) -> object:
+    """Read a YAML file.
+
+    Raises:
+        ConfigError: It cannot be read, or `parse_yaml` refuses its content; the message begins with
+            the path.
+    """
+    try:
+        return parse_yaml(files.read_bytes(path))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def parse_yaml(text: bytes | str) -> object:
+    """Return the value of a YAML document; None if it is empty.
+
+    Raises:
+        ConfigError: It is not valid YAML, repeats a key, contains text that is not Unicode or has
+            NUL, nests maps and lists too deeply, or multiplies them by aliases.
+    """
+    try:
+        loader = _Loader(text)
+        try:
+            node = loader.get_single_node()
+            if node is None:
+                return None
+            loader.check(node, {})
+            return cast("object", loader.construct_document(node))
+        finally:
+            loader.dispose()
+    except yaml.YAMLError as error:
+        raise ConfigError(f"not valid YAML: {_fault(error)}") from error
+    except RecursionError as error:
+        raise ConfigError(
+            "its lists and maps are nested too deeply; options need two levels"
+        ) from error
+
+
+def _fault(error: yaml.YAMLError) -> str:
+    """Return what is wrong with a document, and in which line."""
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        mark = error.problem_mark
+        said = ": ".join(part for part in (error.context, error.problem) if part)
+        return f"{said}, in line {mark.line + 1}, column {mark.column + 1}"
+    if isinstance(error, yaml.reader.ReaderError):
+        return f"{str(error).splitlines()[0]}, at position {error.position}"
+    return " ".join(str(error).split())
+
+
+class _Loader(yaml.SafeLoader):
+    """A safe loader that says which value it cannot read, and checks a document before."""
+
+    def check(self, node: yaml.Node, sizes: dict[yaml.Node, int]) -> int:
+        """Refuse what YAML permits and options do not.
+
+        Args:
+            node: The document, or a part of it.
+            sizes: For each part that was checked, how many keys and values it stands for.
+
+        Returns:
+            That of this part.
+
+        Raises:
+            ConfigError: See `parse_yaml`.
+            RecursionError: A part contains itself, or parts are nested too deeply.
+        """
+        if node in sizes:
+            return sizes[node]
+        parts: list[yaml.Node] = []
+        if isinstance(node, yaml.ScalarNode):
+            _check_text(node)
+        elif isinstance(node, yaml.MappingNode):
+            self._check_distinct(node)
+            parts = [part for pair in node.value for part in pair]
+        elif isinstance(node, yaml.SequenceNode):
+            parts = node.value
+        sizes[node] = size = 1 + sum(self.check(part, sizes) for part in parts)
+        if size > MOST_VALUES:
+            raise ConfigError(
+                f"has more than {MOST_VALUES:,} keys and values once its aliases are filled in"
+            )
+        return size
+
+    def _check_distinct(self, node: yaml.MappingNode) -> None:
+        """Refuse a key that is given twice, of which YAML takes the last."""
+        first: dict[Hashable, yaml.ScalarNode] = {}
+        for key_node, _ in node.value:
+            if key_node.tag == _MERGE or not isinstance(key_node, yaml.ScalarNode):
+                continue
+            _check_text(key_node)
+            before = first.setdefault(self.construct_object(key_node), key_node)
+            if before is not key_node:
+                same = "" if before.value == key_node.value else f" as {before.value}"
+                raise ConfigError(
+                    f"{_line(key_node)}: the key {key_node.value} is given twice, first{same} in "
+                    f"{_line(before)}; remove one of them"
+                )
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> object:  # noqa: FBT001, FBT002 - the library's signature
+        """Return the value of a part.
+
+        Raises:
+            ConfigError: It does not have the form of its type. Most constructors check nothing, so
+                the error is what their code runs into.
+        """
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, LookupError, AttributeError, OverflowError) as error:
+            kind = node.tag.rpartition(":")[2]
+            raise ConfigError(
+                f"{_line(node)}: {_shown(str(node.value))} is no valid {kind}; put it in quotes if "
+                "it is text"
+            ) from error
+
+
+def _check_text(node: yaml.ScalarNode) -> None:
+    """Refuse text that no option may have."""
+    text = node.value
+    if "\0" in text:
+        raise ConfigError(
+            f"{_line(node)}: {_shown(text)} has the character NUL, which neither names nor texts "
+            "may have; remove it"
+        )
+    if any(0xD800 <= ord(mark) < 0xE000 for mark in text):
+        raise ConfigError(
+            f"{_line(node)}: {_shown(text)} is not valid Unicode, it contains half of a surrogate "
+            "pair; write the character itself"
+        )
+
+
+def _shown(text: str) -> str:
+    return ascii(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...")
+
+
+def _line(node: yaml.Node) -> str:
+    return f"line {node.start_mark.line + 1}"

@@ -1,0 +1,77 @@
+"""What punctuation marks are to a tag: which equal each other, open, close, or end a sentence."""
+
+import functools
+
+import numpy as np
+import regex
+
+from pairweave.transforms.kernels.tags import sound_phrases as kernel
+from pairweave.transforms.kernels.text import utf8
+
+# The first line that a character is in decides. Marks of one class are the same mark in two
+# languages; `kernel.OTHER_MARK` is every mark that no line names.
+_MARKS = (
+    # Signs that stand for a word or a letter, which a translation may write out.
+    (r"%‰‱٪％&＆@＠#＃§_", 0),  # noqa: RUF001 - full-width signs are meant
+    (r"\"“”„‟«»‹›「」『』《》〈〉＂'‘’‚‛", kernel.QUOTE),  # noqa: RUF001 - likewise
+    (r"(（", kernel.BRACKET),  # noqa: RUF001
+    (r")）", kernel.BRACKET + 1),  # noqa: RUF001
+    (r"\[［", kernel.BRACKET + 2),  # noqa: RUF001
+    (r"\]］", kernel.BRACKET + 3),  # noqa: RUF001
+    (r"\{｛", kernel.BRACKET + 4),  # noqa: RUF001
+    (r"\}｝", kernel.BRACKET + 5),  # noqa: RUF001
+    (r"\p{Ps}", kernel.BRACKET + 6),
+    (r"\p{Pe}", kernel.BRACKET + 7),
+    (r".．。｡।۔", kernel.FULL_STOP),  # noqa: RUF001
+    (r"?？؟", kernel.QUESTION),  # noqa: RUF001
+    (r"!！", kernel.EXCLAMATION),  # noqa: RUF001
+    (r"…⋯", kernel.ELLIPSIS),
+    (r",，،、､", kernel.COMMA),  # noqa: RUF001
+    (r";；؛", kernel.SEMICOLON),  # noqa: RUF001
+    (r":：", kernel.COLON),  # noqa: RUF001
+    (r"\p{Pd}", kernel.DASH),
+    (r"\p{P}", kernel.OTHER_MARK),
+)
+
+# Families of marks that enclose text. The marks of a family close what one of them opened.
+_OPENING = (r"(（", r"\[［", r"\{｛", r"「", r"『", r"《", r"〈", r"【")  # noqa: RUF001
+_CLOSING = (r")）", r"\]］", r"\}｝", r"」", r"』", r"》", r"〉", r"】")  # noqa: RUF001
+_EITHER = (r"\"“”„‟＂", r"«»", r"‹›", r"'‘’‚‛")  # noqa: RUF001
+
+_FLAGS = (
+    # Ends a sentence without a space after it.
+    (r"。．｡।۔？！؟", kernel.WIDE_STOP),  # noqa: RUF001
+    (r"\p{L}\p{N}", kernel.WORD),
+    (r"\p{Ll}", kernel.SMALL),
+    (r"\p{Lu}\p{Lt}\p{Nd}", kernel.LARGE),
+    (r"'‘’‚‛", kernel.APOSTROPHE),  # noqa: RUF001
+)
+
+
+@functools.cache
+def marks() -> np.ndarray:
+    """Return what every code point is to a tag (`transforms.kernels.tags.sound_phrases`).
+
+    Returns:
+        uint16 ``[1114112]``, read-only.
+    """
+    points = np.arange(utf8.CODE_POINTS, dtype=np.uint32)
+    everything = points.tobytes().decode("utf-32-le", "surrogatepass")
+    table = np.zeros(utf8.CODE_POINTS, np.uint16)
+
+    def fill(members: str, value: int) -> None:
+        for match in regex.finditer(rf"[{members}]+", everything, regex.V1):
+            table[match.start() : match.end()] |= value
+
+    for members, mark in reversed(_MARKS):
+        for match in regex.finditer(rf"[{members}]+", everything, regex.V1):
+            table[match.start() : match.end()] = mark
+    for number, (opening, closing) in enumerate(zip(_OPENING, _CLOSING, strict=True), 1):
+        fill(opening, number << kernel.FAMILY_SHIFT | kernel.OPENS)
+        fill(closing, number << kernel.FAMILY_SHIFT | kernel.CLOSES)
+    for number, members in enumerate(_EITHER, len(_OPENING) + 1):
+        fill(members, number << kernel.FAMILY_SHIFT | kernel.OPENS | kernel.CLOSES)
+    for members, flag in _FLAGS:
+        fill(members, flag)
+    table.flags.writeable = False
+    return table
