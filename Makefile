@@ -6,20 +6,22 @@ INSTALL := $(BIN)/python deploy/dependencies/install.py --editable
 LOCKS := pyproject.toml requirements.lock
 JAR := deploy/flink/target/pairweave-flink-job-server.jar
 
+KERNELS := pairweave/compiled_kernels/numba.txt
+
 # Tests start Python often; without the compiled modules each start would compile them again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test test-all lint docs docs-links bench wheels mutants flink prism azurite oracles lock clean
+.PHONY: setup demo test test-all lint docs docs-links bench wheels kernels mutants flink prism azurite oracles lock clean
 
 setup: $(VENV)/.all prism flink ## every extra, the Prism runner and the Flink job server
 
 demo: $(VENV)/.demo ## the main job on a small real corpus
 	$(BIN)/pairweave demo
 
-test: $(VENV)/.dev ## the unit suite
+test: $(VENV)/.dev $(KERNELS) ## the unit suite
 	$(BIN)/pytest -n auto --dist worksteal
 
-test-all: $(VENV)/.all prism flink oracles ## the unit suite, then the slow and the cluster suites
+test-all: $(VENV)/.all $(KERNELS) prism flink oracles ## the unit suite, then the slow and the cluster suites
 	HYPOTHESIS_PROFILE=dev $(BIN)/pytest -n auto --dist worksteal
 	HYPOTHESIS_PROFILE=dev PYTHONPATH=$(CURDIR)/.oracles $(BIN)/pytest -m "slow or flink" -n 0
 
@@ -41,10 +43,13 @@ docs-links: $(VENV)/.dev ## asks every address of the documentation, over the ne
 bench: $(VENV)/.dev $(VENV)/.peers ## speed of each step beside its peers
 	$(BIN)/pytest -m bench -n 0 -s tests/benchmarks
 
-wheels: $(VENV)/.dev ## dist/: the package without compiled kernels, and with those for this platform and Python
+wheels: kernels ## dist/: the package without compiled kernels, and with those for this platform and Python
 	rm -rf build/lib build/bdist.* dist/*-none-any.whl
 	$(BIN)/python -m pip --disable-pip-version-check --quiet wheel --no-deps --no-build-isolation --wheel-dir dist .
-	$(BIN)/python deploy/wheels/compile_wheel.py dist/*-none-any.whl dist
+	$(BIN)/python deploy/wheels/compile_wheel.py dist/*-none-any.whl dist --kernels $(dir $(KERNELS))
+
+kernels: $(VENV)/.dev ## compiles the kernels of this checkout, on all cores, for any CPU of the platform
+	$(BIN)/python deploy/wheels/compile_kernels.py
 
 MUTANTS ?= 300
 SEED ?= 1
@@ -69,6 +74,10 @@ $(JAR): pipelines/engines/flink/pom.xml
 .tools/azurite:
 	npm install --silent --no-save --no-audit --no-fund --ignore-scripts --prefix $@.part azurite@3.37.0
 	mv $@.part $@
+
+# Once: a kernel that changes afterwards is compiled when it is first called.
+$(KERNELS): | $(VENV)/.dev
+	$(MAKE) kernels
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -111,4 +120,4 @@ lock: | $(BIN)/python ## constraints.txt and requirements.lock from pyproject.to
 	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/python deploy/dependencies/make_lock.py $(if $(UPGRADE),--upgrade)
 
 clean:
-	rm -rf $(VENV) .peers .oracles .tools build dist demo-output deploy/flink/target
+	rm -rf $(VENV) .peers .oracles .tools build dist demo-output deploy/flink/target pairweave/compiled_kernels

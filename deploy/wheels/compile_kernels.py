@@ -1,24 +1,36 @@
-"""Run each job on a few made-up pairs, so that Numba compiles the kernels and caches them.
+"""Compile the package's kernels for any CPU of this platform, once, on all cores.
 
-python deploy/wheels/compile_kernels.py
+python deploy/wheels/compile_kernels.py [TREE] [LEVEL]
 
-The kernels are compiled for the CPU and into the directory that Numba's variables name
-(``NUMBA_CPU_NAME``, ``NUMBA_CPU_FEATURES``, ``NUMBA_CACHE_DIR``).
+Runs each job on a few made-up pairs and puts what Numba compiled into ``compiled_kernels`` of the
+package in the tree: a checkout (the default) or an unpacked wheel. With an optimization level lower
+than Numba's own, 3, that takes less time and the kernels are slower: enough for a test.
 """
 
 import contextlib
+import importlib.metadata
+import io
+import multiprocessing
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-from pairweave.pipelines.cli import main
+CPU = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+"""What makes Numba compile for any CPU."""
+
+COMPILED = Path("pairweave", "compiled_kernels")
+"""Where the package looks for them."""
 
 PAIRS = 120
 ENGLISH = "the a small red old house dog tree river road sees likes takes finds has today here now"
 GERMAN = "das ein klein rot alt haus hund baum fluss weg sieht mag nimmt findet hat heute hier nun"
 
 FITTED = ("--model", "{directory}/fit")
+VITERBI = ("--model", "{directory}/fit_viterbi")
 SHAPES = (
     *("--self_closing_share", "0.3", "--damage_share", "0.1", "--empty_share", "0.1"),
     *("--split_share", "0.2", "--nesting", "free", "--unaligned_words", "allow"),
@@ -36,7 +48,7 @@ RUNS = {
     "fit": ("fit",),
     "fit_viterbi": ("fit", "--decode", "viterbi"),
     "align": ("align", *FITTED),
-    "align_viterbi": ("align", "--model", "{directory}/fit_viterbi"),
+    "align_viterbi": ("align", *VITERBI),
     "align_given": ("align", *GIVEN),
     "augment": ("augment",),
     "augment_pieces": ("augment", "--tokens", "sentencepiece", "--vocabulary", "256"),
@@ -52,20 +64,74 @@ RUNS = {
 """Command lines by the names of their outputs; ``{directory}`` is where the texts are."""
 
 
-def compile_kernels(directory: Path) -> None:
-    """Run the jobs in a directory.
+def compile_kernels(tree: Path, level: str = "3") -> Path:
+    """Compile the kernels of a package in place of those that are there; return their folder.
+
+    Args:
+        tree: The directory with the folder ``pairweave``.
+        level: How far the kernels are optimized, from 0 to 3.
+
+    Raises:
+        CalledProcessError: A job failed; it has said why.
+        FileExistsError: The code of two kernels would have the same name.
+    """
+    with tempfile.TemporaryDirectory() as made:
+        directory = Path(made)
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+        environment = {
+            **kept,
+            **CPU,
+            "NUMBA_OPT": level,
+            "NUMBA_CACHE_DIR": str(directory / "kernels"),
+            "PYTHONPATH": str(tree.absolute()),
+            "PYTHONPYCACHEPREFIX": str(directory / "bytecode"),
+        }
+        command = [sys.executable, str(Path(__file__).absolute()), "--run"]
+        shutil.rmtree(tree / COMPILED, ignore_errors=True)
+        subprocess.run(command, env=environment, cwd=directory, check=True)
+        folder = directory / "compiled"
+        folder.mkdir()
+        for path in (directory / "kernels").rglob("*.nb[ci]"):
+            if (folder / path.name).exists():
+                raise FileExistsError(f"two kernels have compiled code called {path.name}")
+            shutil.copy(path, folder)
+        version = importlib.metadata.version("numba")
+        (folder / "numba.txt").write_text(f"{version}\n", encoding="utf-8")
+        return Path(shutil.copytree(folder, tree / COMPILED))
+
+
+def run_jobs(directory: Path) -> None:
+    """Run all jobs in a directory, as many at a time as there are cores, and say how far they are.
+
+    The first process that needs a kernel compiles it, and the others wait for it.
 
     Raises:
         SystemExit: A job failed.
     """
+    sys.stdout.write("compiling kernels, once for these sources, on all cores\n")
     _write_texts(directory)
-    for name, words in RUNS.items():
-        given = [word.format(directory=directory) for word in words]
-        given += ["--source_input", f"{directory}/text.en", "--source_lang", "en"]
-        given += ["--target_input", f"{directory}/text.de", "--target_lang", "de"]
-        _run(*given, "--workers", "1", "--output", f"{directory}/{name}")
-    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
-        _run("stream", f"{directory}/align", "--epochs", "1")
+    later = {name for name, words in RUNS.items() if not {*FITTED, *VITERBI}.isdisjoint(words)}
+    # Forked before Beam starts a thread.
+    context = multiprocessing.get_context("fork")
+    done = 0
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=context) as processes:
+        for names in (RUNS.keys() - later, later):
+            # In the order above: what many jobs need is compiled first.
+            ordered = sorted(names, key=list(RUNS).index)
+            jobs = [processes.submit(_run_job, name, directory) for name in ordered]
+            for job in as_completed(jobs):
+                job.result()
+                done += 1
+                sys.stdout.write(f"compiled for {done} of {len(RUNS)} jobs\n")
+                sys.stdout.flush()
+    _run("stream", f"{directory}/align", "--epochs", "1")
+
+
+def _run_job(name: str, directory: Path) -> None:
+    given = [word.format(directory=directory) for word in RUNS[name]]
+    given += ["--source_input", f"{directory}/text.en", "--source_lang", "en"]
+    given += ["--target_input", f"{directory}/text.de", "--target_lang", "de"]
+    _run(*given, "--workers", "1", "--output", f"{directory}/{name}")
 
 
 def _write_texts(directory: Path) -> None:
@@ -84,11 +150,27 @@ def _write_texts(directory: Path) -> None:
 
 
 def _run(*words: str) -> None:
-    status = main(words)
+    # Not at the top: the version of the package that is compiled is not always installed.
+    from pairweave.pipelines.cli import main
+
+    with (
+        io.StringIO() as said,
+        contextlib.redirect_stdout(said),
+        contextlib.redirect_stderr(said),
+    ):
+        status = main(words)
+        text = said.getvalue()
     if status:
-        sys.exit(f"compile_kernels: exit status {status}: pairweave {' '.join(words)}")
+        command = f"pairweave {' '.join(words)}"
+        sys.exit(f"{text}compile_kernels: exit status {status}: {command}")
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as made:
-        compile_kernels(Path(made))
+    if sys.argv[1:] == ["--run"]:
+        with tempfile.TemporaryDirectory() as texts:
+            run_jobs(Path(texts))
+    elif len(sys.argv) > 3 or any(word.startswith("-") for word in sys.argv[1:]):
+        sys.exit(__doc__)
+    else:
+        given_tree, *given_level = sys.argv[1:] or ["."]
+        sys.stdout.write(f"{compile_kernels(Path(given_tree), *given_level)}\n")

@@ -20,8 +20,8 @@ SHIPPED = f"pairweave/{kernel_cache.SHIPPED}"
 pytestmark = pytest.mark.slow
 
 
-def build(directory, *level):
-    """Build the wheel as `make wheels` does, or at another optimization level; return its path."""
+def build(directory, level):
+    """Build the wheel as `make wheels` does, at an optimization level; return its path."""
     pytest.importorskip("wheel", reason="needs the extra wheels")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "wheel"]
     tree = copy_sources(directory / "tree")
@@ -30,7 +30,7 @@ def build(directory, *level):
     (pure,) = directory.glob("*-none-any.whl")
     compile_wheel = [sys.executable, str(FOLDER / "compile_wheel.py")]
     done = subprocess.run(
-        [*compile_wheel, str(pure), str(directory / "dist"), *level],
+        [*compile_wheel, str(pure), str(directory / "dist"), "--level", level],
         check=True,
         stdout=subprocess.PIPE,
         text=True,
@@ -41,6 +41,9 @@ def build(directory, *level):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
+    made = os.environ.get("PAIRWEAVE_WHEEL")
+    if made:
+        return Path(made)
     # The machine code differs, what is found and loaded does not, and it takes half the time.
     return build(tmp_path_factory.mktemp("built"), "1")
 
