@@ -153,15 +153,14 @@ def _run(*words: str) -> None:
     # Not at the top: the version of the package that is compiled is not always installed.
     from pairweave.pipelines.cli import main
 
-    with (
-        io.StringIO() as said,
-        contextlib.redirect_stdout(said),
-        contextlib.redirect_stderr(said),
-    ):
+    # Shown only if something is wrong. `stream` writes bytes, to the buffer of the output.
+    said = io.TextIOWrapper(io.BytesIO(), "utf-8")
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         status = main(words)
-        text = said.getvalue()
     if status:
+        said.flush()
         command = f"pairweave {' '.join(words)}"
+        text = said.buffer.getvalue().decode()
         sys.exit(f"{text}compile_kernels: exit status {status}: {command}")
 
 
