@@ -238,7 +238,8 @@ def _characters_over(pairs: Pairs, config: ScreenConfig, row: int) -> str:
 def _ratio_over(pairs: Pairs, config: ScreenConfig, row: int) -> str:
     counts = [words[row] for words in pairs.words[: 3 if pairs.translated[row] else 2]]
     shown = " : ".join(f"{count:.1f}".removesuffix(".0") for count in counts)
-    return f"{shown} tokens, ratio {pairs.ratio[row]:.2f} > {config.max_ratio:g}"
+    counted = "words" if config.tokens.kind == "words" else "tokens"
+    return f"{shown} {counted}, ratio {pairs.ratio[row]:.2f} > {config.max_ratio:g}"
 
 
 RULES = (

@@ -45,7 +45,7 @@ def reasons(*pairs, **limits):
         (("a b c", "d e f"), {"max_tokens": 2}, "too_long", "3 tokens > 2"),
         (("a b c", "d e f"), {"max_tokens": 3}, None, None),
         (("abcd", "abc"), {"max_token_chars": 3}, "long_token", "4 characters > 3"),
-        (("a b c d", "e"), {}, "length_ratio", "4 : 1 tokens, ratio 4.00 > 3"),
+        (("a b c d", "e"), {}, "length_ratio", "4 : 1 words, ratio 4.00 > 3"),
         (("a b c d e f", "g h"), {}, None, None),
         (("a b c d", "e"), {"max_ratio": float("inf")}, None, None),
         (("same", "same"), {}, None, None),
@@ -187,8 +187,8 @@ def test_an_empty_batch_stays_empty():
         ("x <a_0>", {}, None, None),
         ("x y z", {"max_tokens": 2}, "too_long", "3 tokens > 2"),
         ("x" * 11, {"max_token_chars": 10}, "long_token", "11 characters > 10"),
-        ("x", {"max_ratio": 1.5}, "length_ratio", "2 : 2 : 1 tokens, ratio 2.00 > 1.5"),
-        ("x y z u", {"max_ratio": 1.5}, "length_ratio", "2 : 2 : 4 tokens, ratio 2.00 > 1.5"),
+        ("x", {"max_ratio": 1.5}, "length_ratio", "2 : 2 : 1 words, ratio 2.00 > 1.5"),
+        ("x y z u", {"max_ratio": 1.5}, "length_ratio", "2 : 2 : 4 words, ratio 2.00 > 1.5"),
     ],
 )
 def test_a_translation_is_screened_where_a_job_uses_it(translation, limits, reason, detail):

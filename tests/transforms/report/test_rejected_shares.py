@@ -42,7 +42,7 @@ def notices(rows, rejects, **settings):
 
 
 def test_one_pair_in_twenty_is_not_yet_said():
-    rejects = [("length_ratio", "8 : 2 tokens, ratio 4.00 > 3")] * 5
+    rejects = [("length_ratio", "8 : 2 words, ratio 4.00 > 3")] * 5
     assert notices(100, rejects, max_ratio=3.0) == []
     (said,) = notices(98, rejects, max_ratio=3.0)
     assert said.startswith("5 of 98 pairs (5%) were rejected as length_ratio (--max_ratio 3)")
@@ -56,7 +56,7 @@ def test_the_nearest_round_limit_that_rejects_half_as_many_is_named_with_its_num
 
 
 def test_a_ratio_says_what_to_do_besides():
-    rejects = [("length_ratio", "8 : 2 tokens, ratio 4.00 > 3")] * 30
+    rejects = [("length_ratio", "8 : 2 words, ratio 4.00 > 3")] * 30
     (said,) = notices(60, rejects, max_ratio=3.0)
     assert "--max_ratio 4 would reject about 0" in said
     assert said.endswith(RATIO_ADVICE)
