@@ -111,8 +111,11 @@ def _write_linked(rows: pa.RecordBatch) -> list[bytes]:
     return [*_write(rows), joined_lines(rows.column("links"))]
 
 
-_LXM = re.compile(rb"(\xef\xbb\xbf)?\s*\{\s*\"(lang|type|text)\"\s*:")
-"""The beginning of a file of LXM JSON (`transforms.formats.lxm`)."""
+_LXM = re.compile(
+    rb"(\xef\xbb\xbf)?\s*\{\s*(\"\w+\"\s*:\s*\"[^\"]*\"\s*,\s*)*\"text\"\s*:\s*\{"
+)
+"""The beginning of a file of LXM JSON (`transforms.formats.lxm`), whose texts have names; in JSON
+lines a text is a string."""
 
 
 def scan_moses(file: ScanRequest) -> Scan:

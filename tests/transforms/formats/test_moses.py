@@ -289,3 +289,22 @@ def test_real_text_is_read_as_the_slow_reader_reads_it(shared_data):
     found = [(row["line"], row["source"], row["target"], row["reason"]) for row in rows]
     assert found == list(slow_pairs(*texts, 1 << 20))
     assert len(found) == 27_743
+
+
+@pytest.mark.parametrize(
+    ("text", "is_lxm"),
+    [
+        ('{"lang": "en", "type": "source", "text": {"a": "x"}}\n', True),
+        ('\ufeff{\n "text": {\n  "a": "x"}}\n', True),
+        ('{"text": "x"}\n{"text": "y"}\n', False),
+        ('{"lang": "en", "text": "x {y"}\n', False),
+        ('{ "type": press "text": {\n', False),
+    ],
+)
+def test_json_with_names_of_texts_is_not_read_as_lines(tmp_path, text, is_lxm):
+    sides = [write(tmp_path, f"x.{name}", text.encode()) for name in ("en", "de")]
+    if is_lxm:
+        with pytest.raises(InputError, match="this is LXM JSON; give --format lxm"):
+            make_plan([moses(*sides)])
+    else:
+        assert make_plan([moses(*sides)]).rows == len(text.splitlines())
