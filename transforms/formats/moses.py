@@ -111,9 +111,7 @@ def _write_linked(rows: pa.RecordBatch) -> list[bytes]:
     return [*_write(rows), joined_lines(rows.column("links"))]
 
 
-_LXM = re.compile(
-    rb"(\xef\xbb\xbf)?\s*\{\s*(\"\w+\"\s*:\s*\"[^\"]*\"\s*,\s*)*\"text\"\s*:\s*\{"
-)
+_LXM = re.compile(rb"(\xef\xbb\xbf)?\s*\{\s*(\"\w+\"\s*:\s*\"[^\"]*\"\s*,\s*)*\"text\"\s*:\s*\{")
 """The beginning of a file of LXM JSON (`transforms.formats.lxm`), whose texts have names; in JSON
 lines a text is a string."""
 
