@@ -10,6 +10,7 @@ import yaml
 
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.recipes import rejected_share, summary
@@ -41,7 +42,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     steps = read_recipe(path, options.output, given, options.max_rejected)
     if options.plan_only:
         return max([_show(path, number, steps, extra) for number in range(len(steps))])
-    if any(getattr(step.options, "engine", "") == "local" for step in steps):
+    if any(engines.forks_workers(getattr(step.options, "engine", ""), extra) for step in steps):
         worker.prepare_forks()  # Do this before a step starts a thread.
     for number, step in enumerate(steps):
         _say_step(number, steps)

@@ -9,18 +9,24 @@ import sys
 import time
 from pathlib import Path
 
-from pairweave.pipelines.engines import server_process
+from pairweave.pipelines.engines import fork_client, server_process
 from pairweave.pipelines.process import descendants
 
 WORKER_FILE = 9
 """File descriptor of the shared file in a worker; a shell accepts only one digit."""
 
+QUICK = ("-I", "-S")
+"""Without site-packages Python starts in a few hundredths of a second."""
+
 WORKER = "worker"
 """The name of the script that starts a worker."""
 
+MODULE = "pairweave.pipelines.engines.local.worker"
+"""The program of a worker."""
 
-def worker_processes(scratch: Path, shared: int) -> list[str]:
-    """Return the options that make the runner start pairweave's workers as programs.
+
+def worker_processes(scratch: Path, shared: int, forks: str | None = None) -> list[str]:
+    """Return the options that make the runner start pairweave's workers as processes.
 
     `LOOPBACK` would run a worker in this process, for which Beam opens a port on every interface,
     and anyone who can reach the port could run code here.
@@ -29,16 +35,22 @@ def worker_processes(scratch: Path, shared: int) -> list[str]:
         scratch: The directory where the script is written.
         shared: Descriptor, in this process, of the open file of a `transforms.arrow.exchange`,
             which the workers join. They open it anew, because they are not this process's children.
+        forks: Address at which `fork_requests.listening` forks workers; None to start each as a
+            program, which takes seconds of a core.
     """
     file = f"/proc/{os.getpid()}/fd/{shared}"
     path = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path)
+    if forks is None:
+        worker = _called(sys.executable, "-P", "-m", MODULE, f"--file={WORKER_FILE}")
+    else:
+        client = _called(sys.executable, *QUICK, fork_client.__file__)
+        worker = f"{client} {_called(forks, MODULE, str(WORKER_FILE))}"
     boot = _script(
         scratch / WORKER,
         f"PYTHONPATH={shlex.quote(path)}",
         "export PYTHONPATH",
         f'echo "$$" >> {shlex.quote(str(_workers(scratch / WORKER)))}',
-        f"exec {shlex.quote(sys.executable)} -P -m pairweave.pipelines.engines.local.worker "
-        f'--file={WORKER_FILE} "$@" {WORKER_FILE}<>{file}',
+        f'exec {worker} "$@" {WORKER_FILE}<>{file}',
     )
     return [
         "--environment_type=PROCESS",
@@ -62,10 +74,8 @@ def write_launcher(script: Path, program: str, *arguments: str) -> Path:
     The program also ends when the script is interrupted or killed
     (`pipelines.engines.server_process`). If it ends earlier, `exit_of` returns its exit status.
     """
-    # Without site-packages Python starts in a few hundredths of a second.
-    words = (sys.executable, "-I", "-S", server_process.__file__)
-    command = " ".join(shlex.quote(word) for word in words)
-    called = " ".join(shlex.quote(word) for word in (str(_note(script)), program, *arguments))
+    command = _called(sys.executable, *QUICK, server_process.__file__)
+    called = _called(str(_note(script)), program, *arguments)
     return _script(script, f'exec {command} "$PPID" {called} "$@"')
 
 
@@ -103,6 +113,11 @@ def _note(script: Path) -> Path:
 
 def _workers(script: Path) -> Path:
     return script.with_name(f"{script.name}.started")
+
+
+def _called(*words: str) -> str:
+    """Return words as a shell reads them."""
+    return " ".join(map(shlex.quote, words))
 
 
 def _script(path: Path, *lines: str) -> Path:

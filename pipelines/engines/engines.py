@@ -22,6 +22,7 @@ from pathlib import Path
 from pairweave.pipelines.engines import (
     engine_flags,
     engine_scripts,
+    fork_requests,
     lost_workers,
     private_network,
 )
@@ -180,12 +181,19 @@ class RunPlace:
     held: contextlib.ExitStack
     cluster: session_cluster.ClusterState | None
 
-    def worker_processes(self) -> list[str]:
-        """Return options for pairweave's workers, which exchange large tables through a file."""
+    def worker_processes(self, *, forked: bool) -> list[str]:
+        """Return options for pairweave's workers, which exchange large tables through a file.
+
+        Args:
+            forked: Whether this process may fork them, so that they end with it.
+        """
         from pairweave.transforms.arrow import exchange  # this loads Arrow
 
         shared = self.held.enter_context(exchange.opened())
-        return engine_scripts.worker_processes(self.scratch, shared)
+        address = None
+        if forked and forks.ready():
+            address = self.held.enter_context(fork_requests.listening(self.scratch))
+        return engine_scripts.worker_processes(self.scratch, shared, address)
 
 
 def _at_cluster(cluster: session_cluster.ClusterState, extra: Sequence[str]) -> list[str]:
@@ -280,6 +288,22 @@ def works_here(engine: str, extra: Sequence[str]) -> bool:
     return not remote and not given.has("environment_type")
 
 
+def forks_workers(engine: str, extra: Sequence[str]) -> bool:
+    """Tell whether the launcher forks the workers of an engine where that is safe.
+
+    They end with the launcher, which those of a Flink cluster must not.
+    """
+    given = Given(extra)
+    inside = engine == "prism" or (engine == "flink" and _is_mini_cluster(given))
+    return engine == "local" or (inside and not given.has("environment_type"))
+
+
+def _is_mini_cluster(given: "Given") -> bool:
+    """Tell whether Flink runs in its job server, in which it ends with the run."""
+    master = given.value("flink_master") or "[local]"
+    return not given.has(job_jar.OPTION) and master in {"[local]", "[auto]"}
+
+
 def processes_here(extra: Sequence[str]) -> list[int]:
     """Return the processes on this machine that do a run's work, or that start those."""
     try:
@@ -344,7 +368,7 @@ def _prism(_workers: int, given: Given, place: RunPlace) -> list[str]:
     flags.append("--experiment=disable_prism_server_singleton")
     ours = place.scratch / "prism"
     if not given.has("environment_type"):
-        flags += place.worker_processes()
+        flags += place.worker_processes(forked=True)
         place.held.enter_context(lost_workers.watched(place.scratch / engine_scripts.WORKER, ours))
     warn_of_open_ports("prism")
     if not given.has("prism_location"):
@@ -355,7 +379,7 @@ def _prism(_workers: int, given: Given, place: RunPlace) -> list[str]:
 def _flink(workers: int, given: Given, place: RunPlace) -> list[str]:
     alone = given.has(job_jar.OPTION)
     master = given.value("flink_master") or (job_jar.MASTER if alone else "[local]")
-    here = not alone and master in {"[local]", "[auto]"}
+    here = _is_mini_cluster(given)
     flags = ["--runner=FlinkRunner", f"--flink_master={master}", f"--parallelism={workers}"]
     # Objects need not be copied between steps, because no step changes its input.
     flags += [f"--flink_version={FLINK_VERSION}", "--faster_copy"]
@@ -378,7 +402,7 @@ def _flink(workers: int, given: Given, place: RunPlace) -> list[str]:
                 "start it with more --task_managers or --slots"
             )
         if not given.has("environment_type"):
-            flags += place.worker_processes()
+            flags += place.worker_processes(forked=False)
     elif not given.has("environment_type"):
         raise ConfigError(
             f"--flink_master={master}: give the place of its workers: "
@@ -489,7 +513,7 @@ def _flink_workers(workers: int, place: RunPlace) -> list[str]:
     the same time would take turns in any order. If a step opens only when its input is complete,
     its slots are opened one after another, and each gets a process of its own.
     """
-    return [*place.worker_processes(), f"--sdk_worker_parallelism={workers}"]
+    return [*place.worker_processes(forked=True), f"--sdk_worker_parallelism={workers}"]
 
 
 @functools.cache  # warn only once

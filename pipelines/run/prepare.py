@@ -68,7 +68,7 @@ def prepare(job: JobDefinition[GraphT], options: GraphT, extra: Sequence[str] = 
         ConfigError: The options or the input cannot be used.
     """
     engines.check_place(options, extra)
-    if options.engine == "local":
+    if engines.forks_workers(options.engine, extra):
         worker.prepare_forks()  # Do this before anything that may start a thread.
     plan, limits, settled = _settle(job, options)
     shards = shard_count(plan, expected_rows(plan, options), options.shard_pairs)

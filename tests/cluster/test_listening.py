@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.pipelines.engines import private_network
+from pairweave.pipelines.engines import fork_requests, private_network
 from tests.cluster.conftest import ready
 from tests.makers import corpora, runs, terminals
 from tests.makers.listening import listeners
@@ -73,10 +73,13 @@ def test_sockets_work_in_a_temporary_directory_with_a_long_name(arguments, tmp_p
 def test_no_port_of_another_engine_can_be_reached(engine, arguments, tmp_path, monkeypatch):
     ready(engine)
     more = ("--engine", engine, "--workers", 2)
-    ports, sockets, _, errors = watch(arguments, tmp_path, monkeypatch, *more)
+    deep = tmp_path / ("long" * 30)
+    deep.mkdir()
+    ports, sockets, modes, errors = watch(arguments, deep, monkeypatch, *more)
     assert ports  # they are there
     assert {listener for listener in ports if listener.reachable} == set()
-    assert sockets == set()
+    assert {Path(listener.address).name for listener in sockets} == {fork_requests.SOCKET}
+    assert modes == {0o700}
     assert "SECURITY.md" not in errors
 
 

@@ -98,20 +98,29 @@ class ForkServer:
         self._gone = False
         threading.Thread(target=self._listen, daemon=True).start()
 
-    def start(self, arguments: Sequence[str], files: Sequence[int]) -> Fork | None:
+    def start(
+        self, arguments: Sequence[str], files: Sequence[int], outputs: Sequence[int] = ()
+    ) -> Fork | None:
         """Fork a process.
 
         Args:
             arguments: Its arguments; `--file=N` is added for each file, with its descriptor there.
             files: Descriptors of open files to pass to it.
+            outputs: Descriptors of its standard output and error; if empty, those of this process.
 
         Returns:
             The process; None if the server is gone.
         """
-        message = json.dumps({"arguments": list(arguments), "environment": dict(os.environ)})
+        message = json.dumps(
+            {
+                "arguments": list(arguments),
+                "environment": dict(os.environ),
+                "outputs": len(outputs),
+            }
+        )
         with self._asking:
             try:
-                socket.send_fds(self._socket, [message.encode()], list(files))
+                socket.send_fds(self._socket, [message.encode()], [*outputs, *files])
             except OSError:  # the server is gone, or the environment is too large for a message
                 return None
             with self._answered:
@@ -171,9 +180,11 @@ def ready() -> bool:
     return _server is not None
 
 
-def start(arguments: Sequence[str], files: Sequence[int]) -> Fork | None:
+def start(
+    arguments: Sequence[str], files: Sequence[int], outputs: Sequence[int] = ()
+) -> Fork | None:
     """Fork a process from this one's server, see `ForkServer.start`; None if there is none."""
-    return None if _server is None else _server.start(arguments, files)
+    return None if _server is None else _server.start(arguments, files, outputs)
 
 
 def parent() -> int:
@@ -246,7 +257,10 @@ def _run(run: Callable[[list[str]], int], message: bytes, files: Sequence[int], 
     os.setsid()
     os.environ.clear()
     os.environ.update(request["environment"])
-    return run([*request["arguments"], *(f"--file={number}" for number in files)])
+    outputs, shared = files[: request["outputs"]], files[request["outputs"] :]
+    for output, number in enumerate(outputs, start=1):
+        os.dup2(number, output)
+    return run([*request["arguments"], *(f"--file={number}" for number in shared)])
 
 
 def _tell_ended(parent: socket.socket) -> None:

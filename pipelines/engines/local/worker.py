@@ -1,4 +1,4 @@
-"""A Beam worker process of `local` and `flink`, which is run as a module.
+"""A Beam worker process of `local`, `prism` and `flink`: a fork, or this module as a program.
 
 Flags name the runner that it serves, as for Beam's container boot program. It ends when the process
 that started it ends. On standard error it prints this package's messages and other packages'

@@ -1,5 +1,6 @@
 """Options for each engine, and messages if something is missing."""
 
+import contextlib
 import json
 import re
 import subprocess
@@ -15,7 +16,9 @@ from apache_beam.options.pipeline_options import (
     PortableOptions,
 )
 
-from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines import engine_scripts, engines, fork_client, fork_requests
+from pairweave.pipelines.engines.flink import job_jar
+from pairweave.pipelines.engines.local import forks
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 
@@ -115,6 +118,35 @@ def test_a_number_of_workers_that_is_none_is_refused(count):
 )
 def test_where_the_workers_are_is_known_from_the_options(engine, extra, here):
     assert engines.works_here(engine, extra) == here
+
+
+@pytest.mark.parametrize(
+    ("engine", "extra", "forked"),
+    [
+        ("local", (), True),
+        ("prism", (), True),
+        ("prism", ("--environment_type=LOOPBACK",), False),
+        ("flink", (), True),
+        ("flink", ("--flink_master", "[auto]"), True),
+        ("flink", ("--flink_master=cluster",), False),
+        ("flink", ("--flink_master=host:8081",), False),
+        ("flink", ("--environment_type", "EXTERNAL"), False),
+        ("flink", (f"--{job_jar.OPTION}=a.jar",), False),
+        ("dataflow", (), False),
+    ],
+)
+def test_the_launcher_forks_the_workers_that_end_with_it(engine, extra, forked):
+    assert engines.forks_workers(engine, extra) == forked
+
+
+@pytest.mark.parametrize(("ready", "forked"), [(True, True), (True, False), (False, True)])
+def test_a_worker_is_a_fork_where_that_is_safe(tmp_path, monkeypatch, ready, forked):
+    monkeypatch.setattr(forks, "ready", lambda: ready)
+    with contextlib.ExitStack() as held:
+        engines.RunPlace(tmp_path, held, None).worker_processes(forked=forked)
+        script = (tmp_path / engine_scripts.WORKER).read_text(encoding="utf-8")
+        assert (fork_client.__file__ in script) == (ready and forked)
+        assert (tmp_path / fork_requests.SOCKET).is_socket() == (ready and forked)
 
 
 def test_an_unknown_engine_is_refused_with_the_known_ones():
