@@ -19,7 +19,7 @@ os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSeri
 
 hypothesis.settings.register_profile("unit", max_examples=30, deadline=None)
 hypothesis.settings.register_profile("dev", max_examples=100, deadline=None)
-hypothesis.settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
+hypothesis.settings.register_profile("ci", max_examples=40, deadline=None, derandomize=True)
 hypothesis.settings.register_profile("nightly", max_examples=5000, deadline=None)
 hypothesis.settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "unit")
