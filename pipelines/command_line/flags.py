@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import pydantic
 
-from pairweave.pipelines.command_line import outputs
+from pairweave.pipelines.command_line import outputs, plugin_help
 from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
 from pairweave.pipelines.options.base import (
     LANGUAGE,
@@ -98,6 +98,8 @@ def parse(
             no flag, or a value is out of range or of the wrong type.
     """
     parser = _parser(model, prog, about, beam=beam)
+    if "--help" in arguments:
+        plugin_help.add(parser, model)
     first = model.FIRST_HELP
     if first is not None and _asks_for_help(arguments):
         terminal.say(_short_help(parser, model, first))

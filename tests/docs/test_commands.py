@@ -24,6 +24,7 @@ ELSEWHERE = {
     "laser.txt.gz": "needs Khmer; tests/jobs/test_filter_given_scores.py has scores of German",
     "--golden_sizes": "needs thousands of rows; tests/pipelines/commands/test_export_series.py",
     "--sheets project.tsv": "needs judges; tests/transforms/metrics/tags has filled sheets",
+    "plugin_rules": "needs an installed plugin; tests/jobs/test_plugin_rules.py installs one",
     "pairweave doctor": "needs a network for its stores; tests/pipelines/commands has its tests",
 }
 """What only runs where this test does not: beginnings of commands or options in them, and why."""
