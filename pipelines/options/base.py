@@ -323,11 +323,7 @@ class GraphOptions(PlannedOptions):
         default=False,
         description="dataflow: the packages of all plugins that options name are installed in the "
         "workers' image, in the versions that this machine has; without it they are refused",
-        json_schema_extra={
-            **UNPLANNED,
-            **OF_COMMAND,
-            **in_short("dataflow: the workers' image has the plugins that options name"),
-        },
+        json_schema_extra=UNPLANNED,
     )
     workers: int = Field(
         default_factory=lambda: os.cpu_count() or 1,
