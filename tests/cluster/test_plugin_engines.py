@@ -1,4 +1,4 @@
-"""Rules of other packages on every engine: workers import them, and bytes are the same."""
+"""Plugins on every engine: workers import them, and bytes are the same."""
 
 import json
 
@@ -22,10 +22,11 @@ def directory(tmp_path_factory):
 
 
 def digest_of(directory, output, *more, workers=2):
-    words = ("--input", "pairs.tsv", "--score_field", "3", "--source_lang", "en")
-    words += ("--target_lang", "de", "--plugin_rules", "{shouting: 0.6}", "--shard_pairs", "20")
-    words += ("--unit_rows", "25", "--workers", workers, "--output", output, *more)
-    runs.run_well("filter", *words, cwd=directory, packages=[directory / "site"])
+    words = ("--input", "pairs.tsv", "--source_lang", "en", "--target_lang", "de")
+    words += ("--filter", "{plugin_rules: {shouting: 0.6}}", "--aligner", "diagonal")
+    words += ("--shard_pairs", "20", "--unit_rows", "25", "--workers", workers)
+    words += ("--output", output, *more)
+    runs.run_well("align", *words, cwd=directory, packages=[directory / "site"])
     manifest = json.loads((directory / output / "_manifest.json").read_text())
     assert manifest["rejected"]["rule_shouting"] == 20
     return runs.tree_digest(directory / output)

@@ -21,6 +21,18 @@ RULE = Rule()
 """
 """A module with a rule."""
 
+ALIGNER = """
+class Aligner:
+    about = "the first tokens"
+
+    def align(self, pairs):
+        links = [[(0, 0, 0.5)] for _ in range(len(pairs))]
+        return links, links
+
+ALIGNER = Aligner()
+"""
+"""A module with a word aligner."""
+
 
 def write_package(folder, name="a-package", module="a_module", code=RULE, points=None, version="1"):
     """Write an installed distribution of one module; return the folder.

@@ -27,7 +27,8 @@ TEXTS = frozenset(
         *("corpus", "licence", "source_lang", "target_lang", "source_field", "target_field"),
         *("document_field", "translation_field", "score_field", "links_field"),
         *("revision", "translator_revision", "token_budget", "accelerator", "template"),
-        *("memory", "change", "objectives", "device", "accept", "pairs", "filter", "plugin_rules"),
+        *("memory", "change", "objectives", "device", "accept", "pairs", "filter"),
+        *("plugin_rules", "aligner"),  # of installed packages
     }
 )
 """Options that are texts but no places."""

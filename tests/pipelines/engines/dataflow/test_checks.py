@@ -148,12 +148,21 @@ def test_a_file_of_the_end_needs_a_command_that_waits():
         (AugmentOptions, {"filter": {"plugin_rules": {"shouting": None}}}),
     ],
 )
-def test_a_plugin_that_the_image_may_lack_is_refused_until_the_user_says_that_it_has_it(
+def test_a_rule_that_the_image_may_lack_is_refused_until_the_user_says_that_it_has_it(
     kind, options
 ):
     with pytest.raises(ConfigError, match="--plugin_rules shouting: is a rule of another package"):
         places.check(kind(**IN, **options, output=OUT))
     places.check(kind(**IN, **options, output=OUT, plugins_in_image=True))
+
+
+def test_an_aligner_that_the_image_may_lack_is_refused_likewise():
+    known = AlignOptions(**IN, output=OUT)
+    options = known.model_copy(update={"aligner": "diagonal"})
+    with pytest.raises(ConfigError, match="--aligner diagonal: is a word aligner of another pack"):
+        places.check(options)
+    places.check(options.model_copy(update={"plugins_in_image": True}))
+    places.check(known)
 
 
 def test_files_in_buckets_and_those_of_the_launcher_pass():

@@ -1,4 +1,4 @@
-"""Rules of other packages in jobs: the example, installed by pip, from the command line."""
+"""Plugins in jobs: the example, installed by pip, from the command line."""
 
 import importlib.metadata
 import json
@@ -146,6 +146,33 @@ def test_a_rule_that_fails_in_a_run_ends_it_with_a_line(
     assert message.endswith("mend that package, or leave the rule out")
 
 
+@pytest.mark.usefixtures("installed")
+def test_an_aligner_of_another_package_aligns_and_is_planned(directory):
+    words = ("align", "--input", "pairs.tsv", *LANGS, "--aligner", "diagonal")
+    runs.run_well_here(*words, "--pharaoh", "links", "--output", "out", cwd=directory)
+    first, *_ = (directory / "links").read_text().splitlines()
+    assert first.startswith("0-0 1-1 2-2")
+    plan = json.loads((directory / "out" / "_plan.json").read_text())
+    planned = plan["configuration"]["aligner_plugin"]
+    assert planned["distribution"] == "pairweave-example-plugin 1.0"
+    assert len(planned["code"]) == 64
+    assert len(plan["configuration"]["model"]) == 64
+    note = json.loads((directory / "out" / "_run.json").read_text())
+    assert note["packages"]["pairweave-example-plugin"] == "1.0"
+
+
+def test_an_aligner_that_fails_in_a_run_ends_it_with_a_line(tmp_path, directory, monkeypatch):
+    code = plugins.ALIGNER.replace("return links, links", "return 1 / 0")
+    points = {"pairweave.aligners": {"first": "a_module:ALIGNER"}}
+    plugins.use(monkeypatch, plugins.write_package(tmp_path / "site", code=code, points=points))
+    words = ("align", "--input", "pairs.tsv", *LANGS, "--aligner", "first", "--output", "out")
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    plugins.forget()
+    assert status == 2
+    assert "Traceback" not in errors
+    assert "raised ZeroDivisionError: division by zero; expected links" in errors.splitlines()[-1]
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [
@@ -161,6 +188,14 @@ def test_a_rule_that_fails_in_a_run_ends_it_with_a_line(
 )
 def test_what_is_no_map_of_limits_is_refused(directory, value, said):
     assert said in refusal(directory, "--plugin_rules", value)
+
+
+@pytest.mark.usefixtures("installed")
+def test_help_of_all_options_lists_the_aligners(capsys):
+    with pytest.raises(SystemExit):
+        runs.cli.main(["align", "--help", "all"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "aligner: diagonal (of pairweave-example-plugin 1.0): by relative place" in shown
 
 
 @pytest.mark.parametrize("job", ["filter", "augment"])
