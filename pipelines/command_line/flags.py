@@ -98,12 +98,12 @@ def parse(
             no flag, or a value is out of range or of the wrong type.
     """
     parser = _parser(model, prog, about, beam=beam)
-    if "--help" in arguments:
-        plugin_help.add(parser, model)
     first = model.FIRST_HELP
     if first is not None and _asks_for_help(arguments):
         terminal.say(_short_help(parser, model, first))
         sys.exit(0)
+    if {"-h", "--help"} & {*arguments}:
+        plugin_help.add(parser, model)
     given, rest = _given(parser, model, arguments)
     _check_rest(rest, parser, prog, beam=beam)
     if rest:

@@ -7,8 +7,6 @@ import re
 import pytest
 
 import pairweave
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from tests.makers import corpora, plugins, runs
 
 LANGS = ("--source_lang", "en", "--target_lang", "de", "--workers", "1")
@@ -216,4 +214,6 @@ def test_no_entry_point_is_read_unless_a_plugin_is_named(directory, monkeypatch)
 
     monkeypatch.setattr(importlib.metadata, "entry_points", read)
     run(directory, "plain")
-    flags.parse(FilterJobOptions, "pairweave filter", "", ["--output", "out"], beam=True)
+    for command in ("filter", "align"):
+        with pytest.raises(SystemExit):
+            runs.cli.main([command, "--help"])

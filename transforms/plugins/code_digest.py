@@ -27,7 +27,9 @@ def code_digest(distribution: Distribution, module: str) -> str:
     found = {**dict(_listed(distribution)), **dict(_of_package(module.partition(".")[0]))}
     digest = hashlib.sha256()
     for name in sorted(found):
-        digest.update(f"{name}\0{hashlib.sha256(found[name].read_bytes()).hexdigest()}\n".encode())
+        with found[name].open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        digest.update(f"{name}\0{content}\n".encode())
     return digest.hexdigest()
 
 

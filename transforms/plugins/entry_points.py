@@ -105,6 +105,11 @@ def _identified(entry: EntryPoint) -> Plugin:
     """Return the plugin of an entry point, with the hash of its code as it is now."""
     distribution = entry.dist
     assert distribution is not None  # `installed` has it from there
+    if EntryPoint.pattern.fullmatch(entry.value) is None:
+        raise ConfigError(
+            f"plugin {entry.name} of {_distribution(entry)} ({_text(entry)}): names no object; "
+            "expected MODULE:OBJECT; mend the entry point of that package"
+        )
     try:
         digest = code_digest(distribution, entry.module)
     except (OSError, ImportError, ValueError) as error:

@@ -109,6 +109,13 @@ def test_a_name_that_no_column_can_have_is_refused(tmp_path, monkeypatch):
     assert "small letters, digits and underscores" in refusal("Too-Long")
 
 
+@pytest.mark.parametrize("value", ["a module", "a_module:RULE:more", ":RULE"])
+def test_an_entry_point_that_names_no_object_is_refused(tmp_path, monkeypatch, value):
+    plugins.use(monkeypatch, write_package(tmp_path / "site", points=_points(value)))
+    message = refusal()
+    assert f"length of a-package 1 ([pairweave.rules] length = {value}): names no object" in message
+
+
 @pytest.mark.parametrize(
     ("code", "said"),
     [
