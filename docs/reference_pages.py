@@ -13,6 +13,7 @@ import pyarrow as pa
 from pydantic.fields import FieldInfo
 
 import pairweave
+from pairweave import plugins
 from pairweave.pipelines import cli
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.evaluate import evaluate_command
@@ -295,6 +296,9 @@ def api_page() -> str:
         members = "" if kind == "autofunction" or hasattr(value, "_fields") else "\n   :members:"
         parts.append(f"## {name}\n\n```{{eval-rst}}\n.. {kind}:: pairweave.{name}{members}\n```")
     about = "Everything that is not on this page is private and may change without notice."
+    for name in sorted(plugins.__all__):
+        directive = f".. autoclass:: pairweave.plugins.{name}\n   :members:"
+        parts.append(f"## plugins.{name}\n\n```{{eval-rst}}\n{directive}\n```")
     return _page("Python API", about, *parts)
 
 

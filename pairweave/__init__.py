@@ -7,7 +7,7 @@
 
 The functions here do with tables in memory what the command ``pairweave`` does with files, with the
 same options. Importing this package loads neither Beam nor a neural library. Everything that is not
-listed in ``__all__`` is private and may change without notice.
+listed in ``__all__``, here and in ``pairweave.plugins``, is private and may change without notice.
 """
 
 from typing import TYPE_CHECKING

@@ -1,14 +1,39 @@
 """The reasons for rejecting pairs.
 
 The reasons of the screen are beside its rules (`transforms.screen.ScreenReject`), so that a rule is
-an addition to one file; all others are here.
+an addition to one file; all others are here, but for those of rules of other packages.
 """
 
 import enum
+import re
 from typing import TypeAlias
 
-Reason: TypeAlias = enum.StrEnum
-"""A reason code: a member of `Reject` or of `transforms.screen.ScreenReject`."""
+PLUGIN_RULE = r"rule_[a-z][a-z0-9_]{0,39}"
+"""Pattern of the reasons, and columns, of rules of other packages: ``rule_`` and their names."""
+
+
+class PluginReason(str):
+    """The reason code of a rule of another package (`PLUGIN_RULE`).
+
+    >>> str(PluginReason.of("shouting")), is_of_plugin("rule_shouting"), is_of_plugin("script")
+    ('rule_shouting', True, False)
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, name: str) -> "PluginReason":
+        """Return the reason of the rule with a name."""
+        return cls(f"rule_{name}")
+
+
+def is_of_plugin(reason: str) -> bool:
+    """Tell whether a reason, or a column, is that of a rule of another package."""
+    return re.fullmatch(PLUGIN_RULE, reason) is not None
+
+
+Reason: TypeAlias = enum.StrEnum | PluginReason
+"""A reason code: a member of `Reject` or of `transforms.screen.ScreenReject`, or of a plugin."""
 
 
 class Stage(enum.StrEnum):

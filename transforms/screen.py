@@ -16,7 +16,7 @@ from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.config import Config
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.kernels.text.utf8 import any_visible
-from pairweave.transforms.rejects import Reason, Reject, Stage
+from pairweave.transforms.rejects import PluginReason, Reason, Reject, Stage, is_of_plugin
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
 from pairweave.transforms.storage import files
@@ -40,7 +40,7 @@ class ScreenReject(enum.StrEnum):
 
 
 def reason_of(code: str) -> Reason:
-    """Return the reason that a code names: one of the screen, or any other.
+    """Return the reason that a code names: one of the screen, of a plugin, or any other.
 
     >>> reason_of("too_long"), reason_of("duplicate")
     (<ScreenReject.TOO_LONG: 'too_long'>, <Reject.DUPLICATE: 'duplicate'>)
@@ -48,6 +48,8 @@ def reason_of(code: str) -> Reason:
     Raises:
         ValueError: There is no such reason.
     """
+    if is_of_plugin(code):
+        return PluginReason(code)
     return ScreenReject(code) if code in set(ScreenReject) else Reject(code)
 
 

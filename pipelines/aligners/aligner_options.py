@@ -3,9 +3,11 @@
 import types
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
+import pydantic
 from pydantic import Field
 
 from pairweave.pipelines.aligners.aligner_registry import ALIGNERS, places_in_name
+from pairweave.pipelines.aligners.plugin import PLUGIN_ALIGNERS, known_aligner
 from pairweave.pipelines.options.base import (
     ANY_TOKENS,
     FITTED_MODEL,
@@ -19,6 +21,7 @@ from pairweave.transforms.option_facts import (
     ONLY_IN_RUNS,
     PLANNED_OTHERWISE,
     SUBWORDS,
+    Metavar,
     Role,
     Use,
     not_by,
@@ -28,10 +31,15 @@ _OF_PAIRS = {each.name: each.pairs for each in ALIGNERS if each.pairs}
 _OF_TRANSLATIONS = {each.name: each.translations for each in ALIGNERS if each.translations}
 
 if TYPE_CHECKING:
-    PairAligner: TypeAlias = str
+    PairAligner: TypeAlias = Annotated[str, PLUGIN_ALIGNERS]
     TranslationAligner: TypeAlias = str
 else:
-    PairAligner = Literal[tuple(_OF_PAIRS)]
+    PairAligner = Annotated[
+        str,
+        pydantic.AfterValidator(lambda name: known_aligner(name, tuple(_OF_PAIRS))),
+        PLUGIN_ALIGNERS,
+        Metavar("{" + ",".join(_OF_PAIRS) + "}"),
+    ]
     TranslationAligner = Literal[tuple(_OF_TRANSLATIONS)]
 
 
@@ -102,7 +110,10 @@ _SECOND = Role(Use.MODEL, "KIND[:MODEL]", on_hub=True, parts=places_in_name)
 class AlignerOptions(_Options):
     """Word alignment of two languages."""
 
-    aligner: PairAligner = Field("hmm", description=f"the word aligner: {_listed(_OF_PAIRS)}")
+    aligner: PairAligner = Field(
+        "hmm",
+        description=f"the word aligner: {_listed(_OF_PAIRS)}; or one of another installed package",
+    )
     second_aligner: Annotated[str | None, _SECOND] = Field(
         None,
         description="another aligner, whose links are combined with the first one's: hmm:DIRECTORY,"

@@ -10,6 +10,7 @@ from pairweave.pipelines.aligners.external import External
 from pairweave.pipelines.aligners.given import Given
 from pairweave.pipelines.aligners.hmm import Hmm
 from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.pipelines.aligners.plugin import PluginJobAligner
 from pairweave.pipelines.aligners.ter import Ter
 from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
@@ -35,8 +36,8 @@ _BY_NAME = {aligner.name: aligner for aligner in (*ALIGNERS, StartingEncoder())}
 
 
 def aligner_of(options: WordAlignerOptions) -> JobAligner:
-    """Return the aligner of a job or a command."""
-    return _BY_NAME[options.aligner_name]
+    """Return the aligner of a job or a command; one that is not of this package is a plugin."""
+    return _BY_NAME.get(options.aligner_name) or PluginJobAligner(options.aligner_name)
 
 
 def read_name(text: str, option: str = "--aligners") -> AlignerName:

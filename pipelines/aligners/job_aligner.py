@@ -146,6 +146,10 @@ class JobAligner:
             ConfigError: It is not.
         """
 
+    def needed(self, options: WordAlignerOptions) -> tuple[str, ...]:
+        """Return the distributions that it needs."""
+        return self.packages
+
     def copies(self, options: WordAlignerOptions) -> int | None:
         """Return the number of copies that the workers of a machine share, None if they do not."""
         return None

@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import pydantic
 
-from pairweave.pipelines.command_line import outputs
+from pairweave.pipelines.command_line import outputs, plugin_help
 from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
 from pairweave.pipelines.options.base import (
     LANGUAGE,
@@ -102,6 +102,8 @@ def parse(
     if first is not None and _asks_for_help(arguments):
         terminal.say(_short_help(parser, model, first))
         sys.exit(0)
+    if {"-h", "--help"} & {*arguments}:
+        plugin_help.add(parser, model)
     given, rest = _given(parser, model, arguments)
     _check_rest(rest, parser, prog, beam=beam)
     if rest:

@@ -8,6 +8,7 @@ import pyarrow as pa
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.options.corpora import corpora_of
+from pairweave.pipelines.parts.plugin_rules_part import planned_rules
 from pairweave.pipelines.parts.screen_part import screen_of
 from pairweave.pipelines.process import terminal
 from pairweave.transforms import schemas
@@ -36,6 +37,7 @@ def show(options: FilterJobOptions, pairs: int) -> int:
         ConfigError: The options or the input cannot be used.
     """
     limits = pick(ReadLimits, options)
+    config_of_rules = pick(RuleConfig, options, plugins=planned_rules(options))
     plan = make_plan(corpora_of(options), limits, options.unit_rows)
     _, tokens = choose_aligner(options)
     config = screen_of(options, tokens)
@@ -43,7 +45,7 @@ def show(options: FilterJobOptions, pairs: int) -> int:
         config = config.before_training()
     batches = [screen(batch, config) for batch in _first(plan, limits, pairs)]
     rows = pa.Table.from_batches(batches, schemas.ROWS).unify_dictionaries()
-    for line in preview_lines(rows, pick(RuleConfig, options)):
+    for line in preview_lines(rows, config_of_rules):
         terminal.say(line)
     return 0
 

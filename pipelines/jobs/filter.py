@@ -1,6 +1,7 @@
 """The job ``filter``: applies rules to pairs, scores them, and selects the best."""
 
 import functools
+from collections.abc import Sequence
 
 import apache_beam as beam
 
@@ -18,6 +19,7 @@ from pairweave.pipelines.parts.detector_part import DETECTOR, check_detector
 from pairweave.pipelines.parts.earlier_part import EARLIER
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
 from pairweave.pipelines.parts.look_part import LOOK
+from pairweave.pipelines.parts.plugin_rules_part import PLUGIN_RULES
 from pairweave.pipelines.parts.score_weights_part import SCORE_WEIGHTS
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.parts.similarity_part import SIMILARITY
@@ -57,7 +59,7 @@ from pairweave.transforms.filtering.selection import Aim
 from pairweave.transforms.output import receipts
 from pairweave.transforms.output.line_files.score_lines import score_lines
 from pairweave.transforms.output.write import ShardOutput
-from pairweave.transforms.rejects import Reject
+from pairweave.transforms.rejects import Reason
 from pairweave.transforms.shards.shard import Batches, Shard, Shards
 from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.storage import files
@@ -277,11 +279,11 @@ def _shuffled(
 
 
 def _rules(run: Run[FilterJobOptions]) -> rules.RuleConfig:
-    """Return the rules, with the detector that the plan names."""
-    return rule_config(run.options, run.need(DETECTOR))
+    """Return the rules, with the detector and the plugins that the plan names."""
+    return rule_config(run.options, run.need(DETECTOR), run.need(PLUGIN_RULES))
 
 
-def finish(shard: Shard, *, annotate: bool, reasons: tuple[Reject, ...]) -> ShardOutput:
+def finish(shard: Shard, *, annotate: bool, reasons: Sequence[Reason]) -> ShardOutput:
     """Reject the pairs with a reason, unless pairs are only annotated, and count.
 
     Args:
@@ -303,7 +305,10 @@ JOB = Job(
     name="filter",
     about=COMMANDS["filter"].about,
     options=FilterJobOptions,
-    parts=(DETECTOR, ALIGNER, SIMILARITY, SCREEN, EARLIER, KNOWN_PAIRS, SCORE_WEIGHTS, LOOK),
+    parts=(
+        *(DETECTOR, PLUGIN_RULES, ALIGNER, SIMILARITY, SCREEN, EARLIER),
+        *(KNOWN_PAIRS, SCORE_WEIGHTS, LOOK),
+    ),
     graph=graph,
     without_run=preview,
     check_run=check_run,

@@ -319,6 +319,12 @@ class GraphOptions(PlannedOptions):
         description="dataflow: wait for the end of the job; with false, print its id and leave",
         json_schema_extra={**UNPLANNED, **OF_COMMAND},
     )
+    plugins_in_image: bool = Field(
+        default=False,
+        description="dataflow: the packages of all plugins that options name are installed in the "
+        "workers' image, in the versions that this machine has; without it they are refused",
+        json_schema_extra=UNPLANNED,
+    )
     workers: int = Field(
         default_factory=lambda: os.cpu_count() or 1,
         ge=1,

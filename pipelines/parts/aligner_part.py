@@ -69,7 +69,7 @@ class AlignerPart(Part[PlannedOptions, ChosenAligner]):
             },
             left_out=frozenset(unused_options(options) | aligner.unread(reference)),
             models=() if reference is None else (reference,),
-            packages=aligner.packages,
+            packages=aligner.needed(options),
             copies=aligner.copies(options),
             learned=learned,
             fitting=fitting,

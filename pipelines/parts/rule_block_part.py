@@ -7,7 +7,9 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.pair_scores import scoring_models
 from pairweave.pipelines.parts.detector_part import check_detector, detector_settings
 from pairweave.pipelines.parts.part import Learned, Part, Planning, Settled
+from pairweave.pipelines.parts.plugin_rules_part import distributions, planned_rules
 from pairweave.pipelines.steps.minimum_score import Minimum
+from pairweave.transforms.filtering.plugin_rules import rule_settings
 from pairweave.transforms.filtering.rule_block import RuleBlock, RuleBlockOptions
 from pairweave.transforms.filtering.rule_options import RuleOptions
 from pairweave.transforms.filtering.rules import rule_config
@@ -51,6 +53,7 @@ class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
             if reference is not None:
                 scoring_models(reference)
         check_detector(block.detector)
+        planned_rules(block)
 
     def plan(self, options: RuleBlockOptions, planning: Planning) -> Settled[PlannedRules | None]:
         """Find the model of the minimum score, if there is one."""
@@ -58,11 +61,17 @@ class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
         if block is None:
             return Settled(None)
         detector = detector_settings(block.detector)
-        settings = block.model_dump(mode="json", exclude=set(_OF_SCORE)) | detector
-        config = rule_config(block, detector["detector"])
+        left_out = {*_OF_SCORE, "plugin_rules"}
+        plugins = planned_rules(block)
+        settings = block.model_dump(mode="json", exclude=left_out) | detector
+        # In one level, so that the signature names each.
+        settings |= {f"plugin_rules.{name}": each for name, each in rule_settings(plugins).items()}
+        config = rule_config(block, detector["detector"], plugins)
+        packages = distributions(plugins)
         minimum = _minimum(block)
         if minimum is None:
-            return Settled(PlannedRules(config, None), settings={"filter": settings})
+            need = PlannedRules(config, None)
+            return Settled(need, settings={"filter": settings}, packages=packages)
         model = minimum.model
         settings |= {
             "min_score": minimum.least,
@@ -74,6 +83,7 @@ class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
             PlannedRules(config, minimum),
             settings={"filter": settings},
             models=(model,),
+            packages=packages,
             learned=(
                 Learned("filter.score_model", model.directory, "a model", about, refused=True),
             ),

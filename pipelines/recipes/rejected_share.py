@@ -6,7 +6,7 @@ from typing import Any
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rules import RULES
 from pairweave.transforms.option_facts import REJECTS, mark_of
-from pairweave.transforms.rejects import Reject
+from pairweave.transforms.rejects import Reject, is_of_plugin
 from pairweave.transforms.screen import ScreenReject
 from pairweave.transforms.screen_options import ScreenLimits
 
@@ -63,6 +63,8 @@ def check(job: str, manifest: Mapping[str, Any], most: float, output: str) -> No
 def _limit(reason: str) -> str | None:
     """Return the option whose limit a reason stands for, None if there is none."""
     screen = ScreenLimits.model_fields.items()
+    if is_of_plugin(reason):
+        return "plugin_rules"
     limits = {str(mark_of(field, REJECTS)): name for name, field in screen}
     limits |= {str(rule.reason): rule.option for rule in RULES}
     return limits.get(reason)

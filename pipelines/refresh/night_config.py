@@ -30,6 +30,8 @@ from pairweave.transforms.option_facts import (
     role_of,
     with_places,
 )
+from pairweave.transforms.plugins.entry_points import plan_plugin
+from pairweave.transforms.plugins.plugin_kind import plugins_named
 from pairweave.transforms.storage import files, hashed_files
 from pairweave.transforms.storage.yaml_files import read_yaml
 from pairweave.transforms.units import CorpusInput
@@ -234,7 +236,7 @@ def _corpora(values: Values, kind: type[GraphOptions]) -> tuple[Values, tuple[Va
 
 
 def settings_of(job: str, options: GraphOptions) -> Values:
-    """Return what determines the rows of a pair: options, contents of files and the release.
+    """Return what determines the rows of a pair: options, contents of files, releases, plugins.
 
     Options that have their default are left out, and paths are replaced by digests, so that a file
     may move.
@@ -248,6 +250,10 @@ def settings_of(job: str, options: GraphOptions) -> Values:
         role = role_of(kind.model_fields[name])
         if role is not None and role.use is Use.FILES:
             made[name] = [_content(path) for pattern in value for path in files.match(pattern)]
+    for option, plugin_kind, name in plugins_named(options):
+        plugin, _ = plan_plugin(plugin_kind, name, f"--{option}")
+        version = f"{plugin.distribution} {plugin.version}, code {plugin.sha256}"
+        made[f"{plugin_kind.noun} {name}"] = version
     return {"job": job, "release": importlib.metadata.version("pairweave"), "options": made}
 
 

@@ -16,7 +16,10 @@ SITE = [
     *PAGES,
     *(path for path in sorted((ROOT / "deploy").rglob("*.md")) if "target" not in path.parts),
     *(ROOT / name for name in ("SECURITY.md", "CODE_OF_CONDUCT.md")),
-    *(ROOT / name / "README.md" for name in ("examples", "tests", "tests/benchmarks")),
+    *(
+        ROOT / name / "README.md"
+        for name in ("examples", "examples/plugin", "tests", "tests/benchmarks")
+    ),
 ]
 """All pages whose commands and links are checked; those of `PAGES` are also run."""
 VARIABLES = {"BUCKET": "gs://a-bucket", "REGION": "europe-west4", "VERSION": "0.1.0"}

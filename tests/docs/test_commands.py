@@ -9,7 +9,7 @@ import pytest
 from pairweave.pipelines import cli
 from pairweave.pipelines.command_line import flags
 from tests.docs import pages
-from tests.makers import documented, runs
+from tests.makers import documented, plugins, runs
 
 ELSEWHERE = {
     "--engine flink": "needs a job server; tests/cluster runs jobs on it",
@@ -24,6 +24,8 @@ ELSEWHERE = {
     "laser.txt.gz": "needs Khmer; tests/jobs/test_filter_given_scores.py has scores of German",
     "--golden_sizes": "needs thousands of rows; tests/pipelines/commands/test_export_series.py",
     "--sheets project.tsv": "needs judges; tests/transforms/metrics/tags has filled sheets",
+    "plugin_rules": "needs an installed plugin; tests/jobs/test_plugins.py installs one",
+    "--aligner diagonal": "needs it likewise",
     "pairweave doctor": "needs a network for its stores; tests/pipelines/commands has its tests",
 }
 """What only runs where this test does not: beginnings of commands or options in them, and why."""
@@ -68,6 +70,8 @@ def test_options_exist_and_have_these_values(page, tmp_path, monkeypatch):
     (tmp_path / "pairweave.yaml").write_text("source_lang: en\n")  # as `init` writes one
     (tmp_path / "nightly.yaml").write_text("job: augment\n")  # as the README shows one
     write_configurations(page, tmp_path)
+    points = {"pairweave.aligners": {"diagonal": "a_module:ALIGNER"}}
+    plugins.use(monkeypatch, plugins.write_package(tmp_path / "site", points=points))
     for block, command in pages.own_commands(page):
         try:
             parse(pages.words(command)[1:], monkeypatch)

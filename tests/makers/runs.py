@@ -20,9 +20,10 @@ COMMAND = [sys.executable, "-m", "pairweave.pipelines.cli"]
 SECONDS = 600
 
 
-def start(*arguments, cwd=None):
-    """Start the command in a process group of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+def start(*arguments, cwd=None, packages=()):
+    """Start the command in a process group of its own, perhaps with further folders of packages."""
+    path = os.pathsep.join(map(str, (ROOT, *packages)))
+    environment = {**os.environ, "PYTHONPATH": path}
     return subprocess.Popen(
         [*COMMAND, *map(str, arguments)],
         cwd=cwd or ROOT,
@@ -34,9 +35,9 @@ def start(*arguments, cwd=None):
     )
 
 
-def run(*arguments, cwd=None):
+def run(*arguments, cwd=None, packages=()):
     """Run the command; return its exit status, output and errors."""
-    process = start(*arguments, cwd=cwd)
+    process = start(*arguments, cwd=cwd, packages=packages)
     try:
         out, errors = process.communicate(timeout=SECONDS)
     finally:
@@ -44,9 +45,9 @@ def run(*arguments, cwd=None):
     return process.returncode, out, errors
 
 
-def run_well(*arguments, cwd=None):
+def run_well(*arguments, cwd=None, packages=()):
     """Run the command and expect success without a traceback; return its output."""
-    status, out, errors = run(*arguments, cwd=cwd)
+    status, out, errors = run(*arguments, cwd=cwd, packages=packages)
     assert status == 0, errors[-4000:]
     assert "Traceback" not in errors, errors[-4000:]
     return out

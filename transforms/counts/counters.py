@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from pairweave.transforms.rejects import Reject
+from pairweave.transforms.rejects import PLUGIN_RULE, Reject
 
 SUGGESTING = ("random", "alignment", "parallel")
 """The methods that make examples of suggestions."""
@@ -110,7 +110,9 @@ RULE_COUNTERS: Mapping[str, Counter] = MappingProxyType(
 )
 """Counters of every rule of `filter`, by what precedes the reason in their names."""
 
-_OF_RULE = re.compile(rf"({'|'.join(sorted(RULE_COUNTERS, reverse=True))})_({'|'.join(Reject)})")
+_OF_RULE = re.compile(
+    rf"({'|'.join(sorted(RULE_COUNTERS, reverse=True))})_({'|'.join(Reject)}|{PLUGIN_RULE})"
+)
 
 
 def rule_counter(kind: str, reason: str) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from pairweave.transforms.rejects import is_of_plugin
+
 HMM_COLUMNS = (
     *("forward_likelihood", "reverse_likelihood", "target_coverage", "source_coverage"),
     *("gap", "order", "roughness"),
@@ -44,13 +46,14 @@ def layer_column(layer: int) -> str:
 
 
 def evidence_names(columns: Sequence[str]) -> list[str]:
-    """Return the columns that scorers compute among those of a table, in output order.
+    """Return the columns of scorers and of plugins' rules among those of a table, in output order.
 
-    >>> evidence_names(["yisi2_layer_17", "score", "yisi2"])
-    ['yisi2', 'yisi2_layer_17']
+    >>> evidence_names(["rule_shouting", "yisi2_layer_17", "score", "yisi2"])
+    ['yisi2', 'yisi2_layer_17', 'rule_shouting']
     """
     fixed = [name for name in EVIDENCE_COLUMNS if name in columns]
-    return fixed + [name for name in columns if name.startswith(LAYER_COLUMN)]
+    layers = [name for name in columns if name.startswith(LAYER_COLUMN)]
+    return fixed + layers + [name for name in columns if is_of_plugin(name)]
 
 
 def evidence_of(values: Values) -> np.ndarray:

@@ -20,7 +20,7 @@ from pairweave.transforms.filtering.evidence import (
 )
 from pairweave.transforms.filtering.rule_options import DuplicateOptions
 from pairweave.transforms.filtering.rules import COLUMNS, Judged
-from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.rejects import PluginReason, Reason, Reject, Stage, is_of_plugin
 
 _DETECTED = ("source_detected", "target_detected")
 
@@ -32,7 +32,7 @@ def scored_schema(evidence: Sequence[str]) -> pa.Schema:
     not scored, which always has a reason, has neither a score nor a scorer's columns.
 
     Args:
-        evidence: The columns that the scorer computes (`evidence.evidence_names`).
+        evidence: The columns of the scorer and of plugins' rules (`evidence.evidence_names`).
     """
     return pa.schema(
         [
@@ -133,6 +133,7 @@ def _rows(
 ) -> pa.Table:
     first = judged.first()
     reasons = list(judged.hits)
+    schema = scored_schema(evidence_names([*evidence, *judged.values]))
     rejected = np.flatnonzero(first >= 0)
     details = {row: judged.details[reasons[first[row]]](row) for row in rejected.tolist()}
     hits = np.zeros(pairs.num_rows, np.int32)
@@ -154,9 +155,9 @@ def _rows(
         else columns[field.name]
         if isinstance(columns[field.name], pa.Array | pa.ChunkedArray)
         else pa.array(columns[field.name], field.type)
-        for field in scored_schema(evidence)
+        for field in schema
     ]
-    return pa.Table.from_arrays(arrays, schema=scored_schema(evidence))
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def reject_copies(rows: pa.Table, config: DuplicateConfig) -> pa.Table:
@@ -277,11 +278,12 @@ def _kept(field: pa.Field) -> pa.Field:
     return field.with_nullable(field.nullable and not always)
 
 
-def reasons_of(rows: pa.Table) -> list[tuple[Stage, Reject, np.ndarray, list[str]]]:
+def reasons_of(rows: pa.Table) -> list[tuple[Stage, Reject | PluginReason, np.ndarray, list[str]]]:
     """Return each reason with its rows and their details, in the order of reasons."""
     reasons = rows.column("reason").combine_chunks().fill_null("")
+    of_plugins = [PluginReason(name) for name in rows.column_names if is_of_plugin(name)]
     flagged = []
-    for reason in Reject:
+    for reason in (*Reject, *of_plugins):
         mask = pc.equal(reasons, str(reason)).to_numpy(zero_copy_only=False)
         if mask.any():
             details = rows.column("detail").filter(pa.array(mask)).to_pylist()
@@ -289,7 +291,7 @@ def reasons_of(rows: pa.Table) -> list[tuple[Stage, Reject, np.ndarray, list[str
     return flagged
 
 
-def counts_of(rows: pa.Table, reasons: tuple[Reject, ...]) -> dict[str, int]:
+def counts_of(rows: pa.Table, reasons: Sequence[Reason]) -> dict[str, int]:
     """Count the kept pairs, and the rejections by each rule.
 
     Args:
@@ -320,7 +322,7 @@ def column_bars(rows: pa.Table) -> Bars:
         rows: SCORED rows; pairs that the aligner or the encoder did not score do not count where
             its columns are measured.
     """
-    # Those of single layers have no histograms.
+    # Those of single layers and of plugins have no histograms.
     evidence = [name for name in EVIDENCE_COLUMNS if name in rows.column_names]
     said = pc.is_valid(rows.column("score")).to_numpy()
     histograms: Bars = {}

@@ -1,16 +1,46 @@
 """Options of the rules, of duplicates and of the selection; the rules are in ``rules.py``."""
 
+import re
 from typing import Annotated, Literal
 
 import pydantic
 from pydantic import Field
 
 from pairweave.transforms.config import Share, StepOptions
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_facts import DETECTOR, UNSAID, in_short, not_at_night
+from pairweave.transforms.plugins.filter_rule import PLUGIN_RULES
+from pairweave.transforms.plugins.plugin_kind import NAME
+from pairweave.transforms.storage.yaml_files import parse_yaml
 
 DETECTORS = r"^(none|cld2|langid|lingua|fasttext:.+)$"
 
 AtLeastZero = Annotated[float, Field(ge=0)]
+
+MOST_PLUGIN_RULES = 12
+"""The bits of ``hits`` have room for no more beside the rules and the languages."""
+
+
+def _limits(value: object) -> object:
+    """Read a map of limits that a flag gives as text."""
+    if isinstance(value, str):
+        try:
+            value = parse_yaml(value)
+        except ConfigError as error:
+            raise ValueError(f"{error}; {_MAP}") from error
+    if value is not None and not isinstance(value, dict):
+        raise ValueError(_MAP)
+    wrong = [name for name in value or () if not re.fullmatch(NAME, str(name))]
+    if wrong:
+        raise ValueError(f"{wrong[0]!r} is no name of a rule; {_MAP}")
+    if value is not None and len(value) > MOST_PLUGIN_RULES:
+        raise ValueError(f"names {len(value)} rules; give {MOST_PLUGIN_RULES} at most")
+    return value
+
+
+_MAP = "expected a map of names and limits, such as '{shouting: 0.5}'"
+
+Limit = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 class RuleOptions(StepOptions):
@@ -80,6 +110,19 @@ class RuleOptions(StepOptions):
         description="language detector: cld2, langid, lingua or fasttext:FILE, a model such as "
         "lid.176.ftz (pip install 'pairweave[lang]'); a pair is rejected if a side is reliably "
         "detected as another language",
+    )
+    plugin_rules: Annotated[
+        dict[str, Limit | None] | None, PLUGIN_RULES, pydantic.BeforeValidator(_limits)
+    ] = Field(
+        None,
+        description="rules of other installed packages, behind those above: a YAML map of their "
+        "names and limits, such as '{shouting: 0.5}'; a name without a limit, {shouting: }, has "
+        "the rule's own",
+        json_schema_extra={
+            **UNSAID,
+            **in_short("rules of other installed packages, such as '{shouting: 0.5}'"),
+            "metavar": "{RULE: LIMIT, ...}",
+        },
     )
 
 

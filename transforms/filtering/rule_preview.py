@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.filtering import languages
-from pairweave.transforms.filtering.rules import RULES, Judged, Rule, RuleConfig, judge
+from pairweave.transforms.filtering.rules import Judged, Rule, RuleConfig, judge, rules_of
 
 KEEPS, REJECTS = "keeps", "rejects"
 
@@ -49,7 +49,7 @@ def _pair_head(row: Row) -> Iterator[str]:
 def _pair_table(judged: Judged, place: int, row: Row, config: RuleConfig) -> list[tuple[str, ...]]:
     """Return a pair's row for each rule: reason, value, limit, verdict."""
     table: list[tuple[str, ...]] = [("rule", "value", "limit", "")]
-    for rule in RULES:
+    for rule in rules_of(config):
         measured = [f"{judged.values[name][place]:.3g}" for name in rule.columns]
         verdict = REJECTS if judged.hits[rule.reason][place] else KEEPS
         table.append((str(rule.reason), ", ".join(measured), _limit(rule, config), verdict))
@@ -62,7 +62,7 @@ def _pair_table(judged: Judged, place: int, row: Row, config: RuleConfig) -> lis
 
 
 def _limit(rule: Rule, config: RuleConfig) -> str:
-    return f"{'>=' if rule.least else '<='} {getattr(config, rule.option):g}"
+    return f"{'>=' if rule.least else '<='} {rule.limit(config):g}"
 
 
 def _summary(read: int, judged: Judged, config: RuleConfig) -> Iterator[str]:
@@ -72,14 +72,14 @@ def _summary(read: int, judged: Judged, config: RuleConfig) -> Iterator[str]:
     table: list[tuple[str, ...]] = [
         ("rule", "limit", "rejects", "first", "only", "median", "worst")
     ]
-    rules = {rule.reason: rule for rule in RULES}
+    rules = {rule.reason: rule for rule in rules_of(config)}
     for number, reason in enumerate(judged.hits):
         counts = (hits[number], first == number, hits[number] & (together == 1))
         spread = _spread(judged, rules.get(reason))
         rule = rules.get(reason)
         option = rule.option if rule else "detector"
-        value = getattr(config, option)
-        limit = f"--{option} {value if rule is None else format(value, 'g')}"
+        value = config.detector if rule is None else format(rule.limit(config), "g")
+        limit = f"--{option} {value}"
         table.append((str(reason), limit, *(str(int(each.sum())) for each in counts), *spread))
     yield from _table(table)
     kept = int((first < 0).sum())

@@ -13,12 +13,13 @@ import pyarrow as pa
 from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.config import Config, pick
 from pairweave.transforms.filtering import detectors, languages, scripts
+from pairweave.transforms.filtering.plugin_rules import PlannedRule, measure
 from pairweave.transforms.filtering.rule_options import RuleOptions
 from pairweave.transforms.kernels.filtering import characters, marks
 from pairweave.transforms.kernels.filtering.characters import Characters, Words
 from pairweave.transforms.kernels.filtering.marks import Marks
 from pairweave.transforms.kernels.filtering.signs import MOJIBAKE, count_signs
-from pairweave.transforms.rejects import Reject
+from pairweave.transforms.rejects import PluginReason, Reject
 from pairweave.transforms.storage import files
 from pairweave.transforms.text import codepoints
 
@@ -33,27 +34,38 @@ PAUSES = ":;,\uff1a\uff1b\uff0c\u3001\u060c\u061b"
 
 
 class RuleConfig(RuleOptions, Config):
-    """Limits of the rules."""
+    """Limits of the rules.
+
+    Attributes:
+        plugins: The rules of other packages, as planned.
+    """
+
+    plugins: tuple[PlannedRule, ...] = ()
 
 
-def rule_config(options: RuleOptions, planned: object) -> RuleConfig:
+def rule_config(
+    options: RuleOptions, planned: object, plugins: tuple[PlannedRule, ...] = ()
+) -> RuleConfig:
     """Return the rules that options set, for workers in any directory.
 
     Args:
         options: The options.
         planned: The detector as the plan names it, with the digest of its file if it has one.
+        plugins: The rules of other packages.
     """
     kind, colon, path = options.detector.partition(":")
     if not colon:
-        return pick(RuleConfig, options)
+        return pick(RuleConfig, options, plugins=plugins)
     digest = str(planned).partition(":")[2]
-    return pick(RuleConfig, options, detector=f"{kind}:{digest}@{files.absolute(path)}")
+    detector = f"{kind}:{digest}@{files.absolute(path)}"
+    return pick(RuleConfig, options, detector=detector, plugins=plugins)
 
 
 class Sides:
     """Both sides of some pairs, scanned once for all rules.
 
     Attributes:
+        pairs: The pairs.
         texts: Source and target texts.
         characters: Their characters by class.
         words: Their words.
@@ -65,6 +77,7 @@ class Sides:
 
     def __init__(self, pairs: pa.Table | pa.RecordBatch) -> None:
         """Scan the texts of pairs (with the columns of `transforms.schemas.PAIRS`)."""
+        self.pairs = pairs
         properties = codepoints.all_properties()
         bits = [_script_bits(pairs.column(f"{side}_lang")) for side in ("source", "target")]
         unknown = (bits[0] == 0) | (bits[1] == 0)
@@ -258,21 +271,27 @@ class Rule:
         option: Its limit in `RuleOptions`.
         least: Whether the limit is a minimum, not a maximum.
         beside: Further columns of the same measurement, for the score.
+        own_limit: The limit of a rule of another package, which is no option of its own.
     """
 
-    reason: Reject
+    reason: Reject | PluginReason
     measure: Callable[[Sides], Values]
     columns: tuple[str, ...]
     option: str
     least: bool = False
     beside: tuple[str, ...] = ()
+    own_limit: float | None = None
+
+    def limit(self, config: RuleConfig) -> float:
+        """Return its limit."""
+        return getattr(config, self.option) if self.own_limit is None else self.own_limit
 
     def hits(self, values: Values, config: RuleConfig) -> Mask:
         """Tell which pairs it rejects: those with every column beyond the limit.
 
         The rule on scripts rejects a pair if either side is beyond the limit.
         """
-        limit = np.float32(getattr(config, self.option))
+        limit = np.float32(self.limit(config))
         if self.least:
             return np.logical_or.reduce([values[name] < limit for name in self.columns])
         return np.logical_and.reduce([values[name] > limit for name in self.columns])
@@ -280,7 +299,7 @@ class Rule:
     def detail(self, values: Values, row: int, config: RuleConfig) -> str:
         """Return the detail of a rejected pair: its values and the limit."""
         measured = ", ".join(f"{name} {values[name][row]:.3g}" for name in self.columns)
-        return f"{measured} {'<' if self.least else '>'} {getattr(config, self.option):g}"
+        return f"{measured} {'<' if self.least else '>'} {self.limit(config):g}"
 
 
 RULES = (
@@ -314,7 +333,24 @@ RULES = (
 """The rules in order; the first one that a pair breaks is its reject reason."""
 
 COLUMNS = tuple(column for rule in RULES for column in (*rule.columns, *rule.beside))
-"""The columns of all rules, float32."""
+"""The columns of all rules of this package, float32."""
+
+
+def rules_of(config: RuleConfig) -> tuple[Rule, ...]:
+    """Return all rules in order: those of this package, then those of other packages."""
+    return (*RULES, *(_plugin_rule(planned) for planned in config.plugins))
+
+
+def _plugin_rule(planned: PlannedRule) -> Rule:
+    reason = PluginReason.of(planned.plugin.name)
+    return Rule(
+        reason,
+        lambda sides: {str(reason): measure(planned, sides.pairs)},
+        (str(reason),),
+        "plugin_rules",
+        least=planned.least,
+        own_limit=planned.limit,
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -332,8 +368,8 @@ class Judged:
     """
 
     values: Values
-    hits: Mapping[Reject, Mask]
-    details: Mapping[Reject, Callable[[int], str]]
+    hits: Mapping[Reject | PluginReason, Mask]
+    details: Mapping[Reject | PluginReason, Callable[[int], str]]
     target_words: np.ndarray
     detected: Mapping[str, list[str | None]]
 
@@ -353,16 +389,17 @@ def judge(pairs: pa.Table | pa.RecordBatch, config: RuleConfig) -> Judged:
         config: Limits of the rules.
 
     Raises:
-        ConfigError: The language detector is not installed.
+        ConfigError: The language detector or a rule's package is not installed, or that rule fails.
     """
     sides = Sides(pairs)
+    active = rules_of(config)
     values: dict[str, np.ndarray] = {}
-    for rule in RULES:
+    for rule in active:
         values |= rule.measure(sides)
-    hits = {rule.reason: rule.hits(values, config) for rule in RULES}
-    details: dict[Reject, Callable[[int], str]] = {
+    hits = {rule.reason: rule.hits(values, config) for rule in active}
+    details: dict[Reject | PluginReason, Callable[[int], str]] = {
         rule.reason: lambda row, rule=rule: rule.detail(values, row, config)  # type: ignore[misc]
-        for rule in RULES
+        for rule in active
     }
     detected: dict[str, list[str | None]] = {}
     for side, reason in languages.REASONS.items() if config.detector != "none" else ():
@@ -376,7 +413,7 @@ def judge(pairs: pa.Table | pa.RecordBatch, config: RuleConfig) -> Judged:
     return Judged(values, hits, details, sides.characters[1].written, detected)
 
 
-def reasons(config: RuleConfig) -> tuple[Reject, ...]:
+def reasons(config: RuleConfig) -> tuple[Reject | PluginReason, ...]:
     """Return the reasons of all active rules, in their order."""
     detected = tuple(languages.REASONS.values()) if config.detector != "none" else ()
-    return (*(rule.reason for rule in RULES), *detected)
+    return (*(rule.reason for rule in rules_of(config)), *detected)

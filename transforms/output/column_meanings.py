@@ -2,6 +2,8 @@
 
 import pyarrow as pa
 
+from pairweave.transforms.rejects import is_of_plugin
+
 KEY = b"description"
 """The metadata of a field that holds its meaning."""
 
@@ -84,6 +86,7 @@ MEANINGS = {
     "lm": "geometric mean of the probabilities of the target's pieces, by a language model",
     "margin": "cosine of the sentence vectors relative to that of their neighbours",
     "cosine": "cosine of the sentence vectors",
+    "rule_": "value of the rule of another package that has this name, in that rule's unit",
 }
 """The meaning of each column, with its unit. A column means the same in the rows of every job."""
 
@@ -91,11 +94,14 @@ MEANINGS = {
 def meaning_of(column: str) -> str | None:
     """Return the meaning of a column; None if it is unknown.
 
-    Columns of one kind that end in a number, such as those of layers, share a meaning.
+    Columns of one kind that end in a number, such as those of layers, share a meaning; so do those
+    of rules of other packages.
 
     >>> meaning_of("yisi2_layer_17")
     'YiSi-2 with the vectors of the layer of this number, from the front'
     """
+    if is_of_plugin(column):
+        return MEANINGS["rule_"]
     return MEANINGS.get(column) or MEANINGS.get(column.rstrip("0123456789"))
 
 

@@ -5,7 +5,7 @@ the nearest to the border among a part of its pairs.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms.filtering.rule_options import SelectedShareOptions
-from pairweave.transforms.rejects import Reject
+from pairweave.transforms.rejects import PluginReason, Reject
 
 EACH_SIDE = 2
 """Pairs on each side of a border."""
@@ -42,19 +42,33 @@ def border_samples(
     from pairweave.transforms.filtering.rules import RULES
 
     borders: list[Row] = []
-    for rule in RULES:
-        columns = [name for name in rule.columns if data and name in data[0].column_names]
-        limit = settings.get(rule.option)
+    measured = [
+        (rule.reason, rule.columns, settings.get(rule.option), rule.least) for rule in RULES
+    ]
+    for reason, every, limit, least in (*measured, *_of_plugins(settings)):
+        columns = [name for name in every if data and name in data[0].column_names]
         if columns and limit is not None:
-            kept = _kept(data, columns, least=rule.least)
-            rejected = _rejected(data, rejects, rule.reason, columns)
-            borders.append(_border(str(rule.reason), limit, kept, rejected, least=rule.least))
+            kept = _kept(data, columns, least=least)
+            rejected = _rejected(data, rejects, reason, columns)
+            borders.append(_border(str(reason), limit, kept, rejected, least=least))
     kept = _kept(data, ["score"], least=True) if _selects(settings) else []
     rejected = _rejected(data, rejects, Reject.LOW_SCORE, ["score"])
     if rejected:
         limit = settings.get("select_score")
         borders.append(_border(str(Reject.LOW_SCORE), limit, kept, rejected, least=True))
     return [each for each in borders if each["kept"] or each["rejected"]]
+
+
+def _of_plugins(
+    settings: Mapping[str, Any],
+) -> Iterator[tuple[PluginReason, tuple[str, ...], object, bool]]:
+    """Yield reason, columns, limit and direction of the rules of other packages, in their order."""
+    rules = settings.get("plugin_rules") or {}
+    for name in sorted(
+        (name for name in rules if "." not in name), key=lambda name: rules[f"{name}.applied"]
+    ):
+        reason = PluginReason.of(name)
+        yield reason, (str(reason),), rules[name], rules[f"{name}.limit"] == "minimum"
 
 
 def _selects(settings: Mapping[str, Any]) -> bool:
@@ -92,7 +106,7 @@ def _kept(data: Iterable[pa.Table], columns: Sequence[str], *, least: bool) -> l
 def _rejected(
     data: Iterable[pa.Table],
     rejects: Iterable[pa.Table],
-    reason: Reject,
+    reason: Reject | PluginReason,
     columns: Sequence[str],
 ) -> list[Row]:
     """Return the pairs that were rejected for a reason, with the values."""
@@ -109,7 +123,7 @@ def _rejected(
     return rows
 
 
-def _is(table: pa.Table, reason: Reject) -> pa.ChunkedArray:
+def _is(table: pa.Table, reason: Reject | PluginReason) -> pa.ChunkedArray:
     return pc.fill_null(pc.equal(table.column("reason").cast(pa.string()), str(reason)), False)  # noqa: FBT003
 
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from pairweave.transforms.option_facts import REJECTS, mark_of
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.receipt_sums import ReceiptSums
-from pairweave.transforms.rejects import Reject
+from pairweave.transforms.rejects import Reject, is_of_plugin
 from pairweave.transforms.report.rejected_languages import ADVICE, MIN_PAIRS
 from pairweave.transforms.screen_options import ScreenLimits
 
@@ -89,6 +89,8 @@ def _limit(run: FinishedRun, reason: str) -> tuple[str, float] | None:
     values = settings if run.job == FILTER else settings.get(FILTER)
     if not isinstance(values, dict):
         return None
+    if is_of_plugin(reason):
+        return None  # its package alone knows of which unit its limit is
     # The limit of a rule is named after its reason (`transforms.filtering.rules`).
     for option in (f"max_{reason}", f"min_{reason}"):
         if option in values:

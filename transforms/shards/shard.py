@@ -97,7 +97,7 @@ class Shard:
         )
 
     def reject_each(
-        self, reasons: Sequence[tuple[Stage, Reject, np.ndarray, list[str]]]
+        self, reasons: Sequence[tuple[Stage, Reason, np.ndarray, list[str]]]
     ) -> "Shard":
         """Move marked rows for several reasons; the working table stays as it is.
 

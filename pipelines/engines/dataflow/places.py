@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_facts import By, Use, places_of
+from pairweave.transforms.plugins.plugin_kind import plugins_named
 
 SCHEME = "gs://"
 
@@ -13,19 +14,36 @@ WRITTEN_AFTER = (Use.BESIDE, Use.BY_LINE)
 
 
 def check(options: GraphOptions) -> None:
-    """Check that workers on other machines can open every file of a job.
+    """Check that workers on other machines can open every file of a job, and have its plugins.
 
     Raises:
-        ConfigError: They cannot open a file; names the option and the path.
+        ConfigError: They cannot open a file; names the option and the path. Or they may lack a
+            plugin.
     """
     if not options.wait:
         check_written_after(options, "--wait false")
+    if not options.plugins_in_image:
+        check_no_plugin(options)
     for name, path in opened(options):
         if not path.startswith(SCHEME):
             raise ConfigError(
                 f"--{name} {path}: Dataflow's workers cannot open it; copy it to a bucket and "
                 f"give its URI, such as {SCHEME}BUCKET/{path.rstrip('/').rpartition('/')[2]}"
             )
+
+
+def check_no_plugin(options: GraphOptions) -> None:
+    """Check that options name no plugin, which workers have only if their image has it.
+
+    Raises:
+        ConfigError: They name one; names the option and the plugin.
+    """
+    for option, kind, name in plugins_named(options):
+        raise ConfigError(
+            f"--{option} {name}: is a {kind.noun} of another package, which Dataflow's workers "
+            "have only in their image; install the same version in the image of "
+            "--sdk_container_image and give --plugins_in_image, or leave it out"
+        )
 
 
 def check_written_after(options: GraphOptions, without: str) -> None:

@@ -28,6 +28,7 @@ TEXTS = frozenset(
         *("document_field", "translation_field", "score_field", "links_field"),
         *("revision", "translator_revision", "token_budget", "accelerator", "template"),
         *("memory", "change", "objectives", "device", "accept", "pairs", "filter"),
+        *("plugin_rules", "aligner"),  # of installed packages
     }
 )
 """Options that are texts but no places."""

@@ -27,7 +27,7 @@ def test_a_file_with_another_content_is_another_setting_for_every_job(tmp_path, 
     value = f"{BEHIND_A_KIND[name]}:{path}" if name in BEHIND_A_KIND else str(path)
     for job, kind in jobs_with(name).items():
         is_list = isinstance(kind.model_fields[name].default, tuple)
-        options = kind.model_construct(**{name: (value,) if is_list else value})
+        options = kind.model_construct(**{"output": "", name: (value,) if is_list else value})
         path.write_text("one")
         first = night_config.settings_of(job, options)
         assert str(path) not in str(first)

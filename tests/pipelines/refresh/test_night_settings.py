@@ -5,7 +5,8 @@ import pytest
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
-from pairweave.pipelines.refresh.night_config import settings_of
+from pairweave.pipelines.refresh.night_config import differences, settings_of
+from tests.makers import plugins
 
 
 @pytest.mark.parametrize(
@@ -29,3 +30,17 @@ def test_another_content_is_another_setting_and_another_name_is_not(tmp_path, jo
     one = settings("one", "a\n")
     assert settings("one", "b\n") != one
     assert settings("other", "a\n") == one
+
+
+def test_another_version_of_a_plugin_is_another_setting(tmp_path, monkeypatch):
+    values = {"input": ["a.tsv"], "output": ".", "filter": {"plugin_rules": {"length": 3}}}
+    options = flags.validate(AugmentOptions, values, "pairweave augment")
+    found = []
+    for number in ("1", "2"):
+        with monkeypatch.context() as patch:
+            site, code = tmp_path / number, f"{plugins.RULE}# {number}\n"
+            plugins.use(patch, plugins.write_package(site, code=code, version=number))
+            found.append(settings_of("augment", options))
+    plugins.forget()
+    (said,) = differences(*found)
+    assert said.startswith("rule length was a-package 1, code ")

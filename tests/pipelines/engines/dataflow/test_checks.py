@@ -5,6 +5,7 @@ import pytest
 from pairweave.pipelines.cli import main
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.dataflow import checks, places
+from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.job_options.pair_options import AlignOptions, AugmentOptions
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.transforms.errors import ConfigError
@@ -138,6 +139,30 @@ def test_files_that_workers_cannot_open_are_refused(options, message):
 def test_a_file_of_the_end_needs_a_command_that_waits():
     with pytest.raises(ConfigError, match="--pharaoh: is written after the end of the job"):
         places.check(AlignOptions(**IN, output=OUT, pharaoh="links.txt", wait=False))
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (FilterJobOptions, {"plugin_rules": {"shouting": 0.5}}),
+        (AugmentOptions, {"filter": {"plugin_rules": {"shouting": None}}}),
+    ],
+)
+def test_a_rule_that_the_image_may_lack_is_refused_until_the_user_says_that_it_has_it(
+    kind, options
+):
+    with pytest.raises(ConfigError, match="--plugin_rules shouting: is a rule of another package"):
+        places.check(kind(**IN, **options, output=OUT))
+    places.check(kind(**IN, **options, output=OUT, plugins_in_image=True))
+
+
+def test_an_aligner_that_the_image_may_lack_is_refused_likewise():
+    known = AlignOptions(**IN, output=OUT)
+    options = known.model_copy(update={"aligner": "diagonal"})
+    with pytest.raises(ConfigError, match="--aligner diagonal: is a word aligner of another pack"):
+        places.check(options)
+    places.check(options.model_copy(update={"plugins_in_image": True}))
+    places.check(known)
 
 
 def test_files_in_buckets_and_those_of_the_launcher_pass():

@@ -1,0 +1,33 @@
+"""What ``--help all`` says of installed plugins, which no other command line looks for."""
+
+import argparse
+from collections.abc import Iterator
+
+import pydantic
+from pydantic.fields import FieldInfo
+
+from pairweave.transforms.option_facts import block_of
+from pairweave.transforms.plugins.entry_points import descriptions
+from pairweave.transforms.plugins.plugin_kind import NamesPlugins, PluginKind
+
+
+def add(parser: argparse.ArgumentParser, model: type[pydantic.BaseModel]) -> None:
+    """List the installed plugins of each option that names some, behind its help.
+
+    Args:
+        parser: The parser of a job's options.
+        model: The options.
+    """
+    for action in parser._actions:
+        field = model.model_fields.get(action.dest)
+        for option, kind in _kinds(action.dest, field) if field is not None else ():
+            found = "; ".join(descriptions(kind)).replace("%", "%%")
+            action.help = f"{action.help}. Installed for {option}: {found or 'none'}"
+
+
+def _kinds(name: str, field: FieldInfo) -> Iterator[tuple[str, PluginKind]]:
+    """Yield the kinds of plugins that an option names, itself or inside a block, with the key."""
+    yield from ((name, fact.kind) for fact in field.metadata if isinstance(fact, NamesPlugins))
+    block = block_of(field)
+    for key, inner in block.model_fields.items() if block is not None else ():
+        yield from _kinds(key, inner)

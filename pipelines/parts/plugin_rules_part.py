@@ -1,0 +1,57 @@
+"""The rules of other packages that ``filter`` applies; the block ``filter:`` may name some too."""
+
+from typing import TYPE_CHECKING
+
+from pairweave.pipelines.job_options.filter_options import FilterJobOptions
+from pairweave.pipelines.parts.part import Part, Planning, Settled
+from pairweave.transforms.filtering.rule_options import RuleOptions
+
+if TYPE_CHECKING:
+    from pairweave.transforms.filtering.plugin_rules import PlannedRule
+
+
+class PluginRulesPart(Part[FilterJobOptions, "tuple[PlannedRule, ...]"]):
+    """The rules; none if the option is not given, and then no entry point is read."""
+
+    name = "plugin_rules"
+    options = RuleOptions
+
+    def check(self, options: FilterJobOptions) -> None:
+        """Load the rules now, and not on a worker."""
+        planned_rules(options)
+
+    def plan(
+        self, options: FilterJobOptions, planning: Planning
+    ) -> "Settled[tuple[PlannedRule, ...]]":
+        """Hash the code of the rules."""
+        planned = planned_rules(options)
+        if not planned:
+            return Settled(())
+        from pairweave.transforms.filtering.plugin_rules import rule_settings
+
+        return Settled(
+            planned,
+            settings={"plugin_rules": rule_settings(planned)},
+            packages=distributions(planned),
+        )
+
+
+def planned_rules(options: RuleOptions) -> "tuple[PlannedRule, ...]":
+    """Return the rules of other packages that options name.
+
+    Raises:
+        ConfigError: One cannot be loaded.
+    """
+    if not options.plugin_rules:
+        return ()
+    from pairweave.transforms.filtering.plugin_rules import plan_rules
+
+    return plan_rules(options.plugin_rules)
+
+
+def distributions(planned: "tuple[PlannedRule, ...]") -> tuple[str, ...]:
+    """Return the distributions that rules are in."""
+    return tuple(dict.fromkeys(rule.plugin.distribution for rule in planned))
+
+
+PLUGIN_RULES = PluginRulesPart()

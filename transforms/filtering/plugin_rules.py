@@ -1,0 +1,104 @@
+"""Rules of other packages, as a run applies them."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.plugins.entry_points import Plugin, load_plugin, plan_plugin
+from pairweave.transforms.plugins.filter_rule import RULE, FilterRule
+
+_TEXTS = ("source", "target", "source_lang", "target_lang")
+
+
+@dataclasses.dataclass(frozen=True)
+class PlannedRule:
+    """A rule of another package.
+
+    Attributes:
+        plugin: The plugin, by which workers load it.
+        limit: Its limit.
+        least: Whether that is a minimum.
+    """
+
+    plugin: Plugin
+    limit: float
+    least: bool
+
+
+def plan_rules(limits: Mapping[str, float | None] | None) -> tuple[PlannedRule, ...]:
+    """Find the rules that an option names.
+
+    Args:
+        limits: Their limits by name; None for the limit of the rule.
+
+    Returns:
+        The rules in the order of the map, in which they are applied.
+
+    Raises:
+        ConfigError: A package is not installed, or has no such rule.
+    """
+    planned = []
+    for name, given in (limits or {}).items():
+        plugin, loaded = plan_plugin(RULE, name, "--plugin_rules")
+        rule = cast("FilterRule", loaded)
+        limit = float(rule.limit if given is None else given)
+        planned.append(PlannedRule(plugin, limit, rule.least))
+    return tuple(planned)
+
+
+def rule_settings(planned: tuple[PlannedRule, ...]) -> dict[str, object]:
+    """Return the plan's entries of rules, by name: limit, distribution and hash of the code."""
+    settings: dict[str, object] = {}
+    for number, rule in enumerate(planned, 1):
+        plugin, name = rule.plugin, rule.plugin.name
+        settings |= {
+            name: rule.limit,
+            f"{name}.applied": number,
+            f"{name}.limit": "minimum" if rule.least else "maximum",
+            f"{name}.distribution": f"{plugin.distribution} {plugin.version}",
+            f"{name}.entry_point": plugin.value,
+            f"{name}.code": plugin.sha256,
+        }
+    return settings
+
+
+def measure(planned: PlannedRule, pairs: pa.Table | pa.RecordBatch) -> np.ndarray:
+    """Return the values of a rule, float32 ``[pair]``.
+
+    Args:
+        planned: The rule.
+        pairs: Pairs with texts and languages; no text is null.
+
+    Raises:
+        ConfigError: The rule cannot be loaded here, raises an error, or returns anything else than
+            a number for each pair.
+    """
+    rule = cast("FilterRule", load_plugin(planned.plugin, RULE))
+    columns = {name: pairs.column(name).cast(pa.string()) for name in _TEXTS}
+    try:
+        values = np.asarray(rule.measure(pa.table(columns)), np.float32)
+    except MemoryError:
+        raise
+    except Exception as error:
+        said = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
+        raise _failed(planned, f"raised {said}") from error
+    if values.shape != (pairs.num_rows,):
+        shape = "x".join(map(str, values.shape)) or "one"
+        raise _failed(planned, f"returned {shape} values for {pairs.num_rows} pairs")
+    if np.isnan(values).any():
+        place = int(np.isnan(values).argmax())
+        text = str(columns["source"][place])[:80]
+        raise _failed(planned, f"returned NaN for a pair, whose source is {text!r}")
+    return values
+
+
+def _failed(planned: PlannedRule, what: str) -> ConfigError:
+    return ConfigError(
+        f"--plugin_rules {planned.plugin.name}: measure of {planned.plugin.distribution} "
+        f"{planned.plugin.version} ({planned.plugin.value}) {what}; expected a number for each "
+        "pair; mend that package, or leave the rule out"
+    )

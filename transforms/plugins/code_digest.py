@@ -1,0 +1,67 @@
+"""The SHA-256 of a plugin's code: of every file of its distribution and its package."""
+
+import hashlib
+import importlib.util
+from collections.abc import Iterator
+from importlib.metadata import Distribution
+from pathlib import Path, PurePosixPath
+
+_COMPILED = frozenset({".pyc", ".pyo", ".nbi", ".nbc", ".pth"})
+
+
+def code_digest(distribution: Distribution, module: str) -> str:
+    """Return the hex SHA-256 of the names and bytes of all files of a plugin.
+
+    These are the files that its distribution lists, and those in the folder of the package that its
+    entry point names, so that a package in development, of which a distribution lists nothing, is
+    known by its files as well. Caches and what an installer writes are left out. Other
+    distributions that it imports do not count.
+
+    Args:
+        distribution: The installed distribution.
+        module: The module that the entry point names.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    found = {**dict(_listed(distribution)), **dict(_of_package(module.partition(".")[0]))}
+    digest = hashlib.sha256()
+    for name in sorted(found):
+        with found[name].open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        digest.update(f"{name}\0{content}\n".encode())
+    return digest.hexdigest()
+
+
+def _listed(distribution: Distribution) -> Iterator[tuple[str, Path]]:
+    """Yield the files that a distribution lists, by their names."""
+    for each in distribution.files or ():
+        written = each.parts[0] == ".." or each.parts[0].endswith((".dist-info", ".egg-info"))
+        path = Path(str(each.locate()))
+        if not written and not each.name.startswith("__editable__") and _is_code(each, path):
+            yield each.as_posix(), path
+
+
+def _of_package(name: str) -> Iterator[tuple[str, Path]]:
+    """Yield the files of a package or module, by their names below the folder that it lies in.
+
+    Those of a package without ``__init__.py``, which several distributions may share, are only
+    those that a distribution lists.
+    """
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None or not spec.has_location:
+        return
+    origin = Path(spec.origin)
+    if spec.submodule_search_locations is None:
+        yield origin.name, origin
+        return
+    folder = origin.parent
+    for path in folder.rglob("*"):
+        below = PurePosixPath(folder.name, path.relative_to(folder).as_posix())
+        if _is_code(below, path):
+            yield below.as_posix(), path
+
+
+def _is_code(name: PurePosixPath, path: Path) -> bool:
+    cached = "__pycache__" in name.parts or name.suffix in _COMPILED
+    return not cached and path.is_file()

@@ -1,0 +1,200 @@
+"""Plugins in this environment: found by name, checked, loaded, and the same on every worker."""
+
+import dataclasses
+import difflib
+import functools
+import importlib.metadata
+import re
+from importlib.metadata import EntryPoint
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.plugins.code_digest import code_digest
+from pairweave.transforms.plugins.plugin_kind import NAME, PluginKind
+
+
+@dataclasses.dataclass(frozen=True)
+class Plugin:
+    """A plugin as planned, by which workers load the same.
+
+    Attributes:
+        group: The group of its entry point.
+        name: Its name.
+        value: What the entry point names, as ``module:object``.
+        distribution: The distribution that has it.
+        version: The version of that.
+        sha256: Hash of the code (`code_digest`).
+    """
+
+    group: str
+    name: str
+    value: str
+    distribution: str
+    version: str
+    sha256: str
+
+    def __str__(self) -> str:
+        """Return what messages call it."""
+        return f"{self.name} of {self.distribution} {self.version}"
+
+
+def installed(kind: PluginKind) -> list[EntryPoint]:
+    """Return the entry points of a kind in this environment, by name and distribution."""
+    found = importlib.metadata.entry_points(group=kind.group)
+    return sorted(found, key=lambda each: (each.name, _distribution(each)))
+
+
+def plan_plugin(kind: PluginKind, name: str, option: str) -> tuple[Plugin, object]:
+    """Find a plugin, load it in this process, and hash its code.
+
+    Args:
+        kind: Its kind.
+        name: Its name.
+        option: The option that names it, for messages.
+
+    Returns:
+        The plugin, and the object that its entry point names.
+
+    Raises:
+        ConfigError: There is none of this name, or more than one; it cannot be loaded, or is not
+            what a plugin of its kind must be. The message names the distribution and the entry
+            point.
+    """
+    entry = _find(kind, name, option)
+    plugin = _identified(entry)
+    try:
+        return plugin, load_plugin(plugin, kind)
+    except ConfigError as error:
+        raise ConfigError(f"{option} {name}: {error}") from error
+
+
+def _find(kind: PluginKind, name: str, option: str) -> EntryPoint:
+    """Return the entry point of a name."""
+    every = installed(kind)
+    found = [each for each in every if each.name == name]
+    named = " and ".join(f"{_distribution(each)} ({_text(each)})" for each in found)
+    if name in kind.built_in:
+        whose = f", but {named} has an entry point of that name" if found else ""
+        advice = "rename the entry point" if found else "it needs no plugin"
+        raise ConfigError(
+            f"{option} {name}: is a name of pairweave's own{whose}; expected a {kind.noun} of "
+            f"another package, with a name of its own; {advice}"
+        )
+    if len(found) > 1:
+        raise ConfigError(
+            f"{option} {name}: {named} have an entry point of that name; expected one package with "
+            "it; uninstall all others, or rename their entry points"
+        )
+    if not found:
+        names = sorted({each.name for each in every})
+        near = difflib.get_close_matches(name, names, 1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise ConfigError(
+            f"{option} {name}: no installed package has a {kind.noun} of that name; {hint}"
+            f"expected one of the entry points {kind.group}: {', '.join(names) or 'there are none'}"
+            "; install the package that has it (pip install)"
+        )
+    if not re.fullmatch(NAME, name):
+        raise ConfigError(
+            f"{option} {name}: {named}: expected a name of at most 40 small letters, digits and "
+            "underscores that begins with a letter; rename the entry point"
+        )
+    return found[0]
+
+
+def _identified(entry: EntryPoint) -> Plugin:
+    """Return the plugin of an entry point, with the hash of its code as it is now."""
+    distribution = entry.dist
+    assert distribution is not None  # `installed` has it from there
+    if EntryPoint.pattern.fullmatch(entry.value) is None:
+        raise ConfigError(
+            f"plugin {entry.name} of {_distribution(entry)} ({_text(entry)}): names no object; "
+            "expected MODULE:OBJECT; mend the entry point of that package"
+        )
+    try:
+        digest = code_digest(distribution, entry.module)
+    except (OSError, ImportError, ValueError) as error:
+        raise ConfigError(
+            f"plugin {entry.name} of {_distribution(entry)} ({_text(entry)}): its code cannot be "
+            f"read: {error}; install that package again"
+        ) from error
+    name, version = distribution.metadata["Name"], distribution.version
+    return Plugin(entry.group, entry.name, entry.value, str(name), str(version), digest)
+
+
+@functools.cache
+def load_plugin(plugin: Plugin, kind: PluginKind) -> object:
+    """Return the object of a planned plugin, which a process loads once.
+
+    Raises:
+        ConfigError: It cannot be loaded, is not what a plugin of its kind must be, or its code is
+            not the planned one.
+    """
+    entry = EntryPoint(plugin.name, plugin.value, plugin.group)
+    place = f"{plugin.distribution} {plugin.version} ({_text(entry)})"
+    code = _digest_here(plugin)
+    if code != plugin.sha256:
+        raise ConfigError(
+            f"{place}: its code changed after this process loaded it, or is not the same on all "
+            "machines; expected that of the plan; run the command again, with the same package "
+            "wherever workers run"
+        )
+    try:
+        loaded = entry.load()
+    except (Exception, SystemExit) as error:
+        text = _one_line(error)
+        raise ConfigError(
+            f"{place}: cannot be loaded: {text}; expected {kind.expected}; install that package "
+            "and what it needs again, or leave it out"
+        ) from error
+    fault = kind.fault(loaded)
+    if fault is not None:
+        raise ConfigError(
+            f"{place}: {fault}; expected {kind.expected}; install a version of that package that "
+            "fits, or leave it out"
+        )
+    return loaded
+
+
+@functools.cache
+def _digest_of_module(distribution: str, module: str) -> str:
+    """Return the hash of a plugin's code when this process first saw it."""
+    return code_digest(importlib.metadata.distribution(distribution), module)
+
+
+def _digest_here(plugin: Plugin) -> str:
+    module = EntryPoint(plugin.name, plugin.value, plugin.group).module
+    try:
+        return _digest_of_module(plugin.distribution, module)
+    except (OSError, ImportError, ValueError) as error:
+        raise ConfigError(
+            f"{plugin.distribution} {plugin.version}: is not installed where a worker runs, or "
+            f"cannot be read there: {_one_line(error)}; expected the package of the plan; install "
+            "it in that environment"
+        ) from error
+
+
+def descriptions(kind: PluginKind) -> list[str]:
+    """Return a line of help for each installed plugin of a kind, also for one with a fault."""
+    lines = []
+    for entry in installed(kind):
+        try:
+            plugin = _identified(_find(kind, entry.name, ""))
+            said = kind.describe(load_plugin(plugin, kind))
+        except ConfigError as error:
+            said = f"cannot be used: {str(error).strip()}"
+        lines.append(f"{entry.name} (of {_distribution(entry)}): {said}")
+    return lines
+
+
+def _text(entry: EntryPoint) -> str:
+    """Return an entry point as the package's ``pyproject.toml`` has it."""
+    return f"[{entry.group}] {entry.name} = {entry.value}"
+
+
+def _distribution(entry: EntryPoint) -> str:
+    return "" if entry.dist is None else f"{entry.dist.metadata['Name']} {entry.dist.version}"
+
+
+def _one_line(error: BaseException) -> str:
+    """Return the type and the message of an error in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")

@@ -1,0 +1,72 @@
+"""Word aligners in other packages: their interface, and what an option says of them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from pairweave.transforms.plugins.plugin_kind import PluginKind
+
+if TYPE_CHECKING:  # the module is read by --help
+    import pyarrow as pa
+
+Link: TypeAlias = tuple[int, int, float]
+"""Number of the source token and of the target token, both from 0, and a probability in [0, 1]."""
+
+Links: TypeAlias = Sequence[Sequence[Link]]
+"""The links of each pair, in any order, none twice."""
+
+
+class WordAligner(Protocol):
+    """A word aligner for ``--aligner NAME``, named by an entry point.
+
+    The entry point names an instance, not a class::
+
+        [project.entry-points."pairweave.aligners"]
+        diagonal = "my_package.diagonal:ALIGNER"
+
+    Attributes:
+        about: How it aligns, in one line for ``--help all``.
+    """
+
+    about: str
+
+    def align(self, pairs: "pa.Table") -> tuple[Links, Links]:
+        """Align pairs in both directions.
+
+        The links of a pair may depend on that pair and on the code alone: not on its neighbours,
+        their number or order, earlier calls, files, the clock or chance. Otherwise output differs
+        with the number of workers. Several processes call it, each of them one call at a time.
+
+        Args:
+            pairs: The tokens ``source_tokens`` and ``target_tokens`` (lists of `pa.string`), and
+                the language tags ``source_lang`` and ``target_lang`` (such as ``en``, ``und`` if it
+                is not known); no nulls; up to about 65,536 rows, perhaps none.
+
+        Returns:
+            The links from source to target and those of the other direction, each with an entry for
+            every row, in their order. Both name the source token first. An aligner without
+            directions returns the same links twice. ``--heuristic`` combines the directions.
+        """
+        ...
+
+
+def _fault(loaded: object) -> str | None:
+    """Say what an aligner lacks."""
+    if isinstance(loaded, type):
+        return f"{loaded.__name__} is a class"
+    about = getattr(loaded, "about", None)
+    if not isinstance(about, str) or not about.strip() or not about.isprintable():
+        return f"about is {about!r}, not a line of text"
+    if not callable(getattr(loaded, "align", None)):
+        return "it has no method align"
+    return None
+
+
+ALIGNER = PluginKind(
+    group="pairweave.aligners",
+    noun="word aligner",
+    expected="an instance with about (a line of text) and align(pairs), as "
+    "pairweave.plugins.WordAligner",
+    built_in=frozenset({"ter", "hmm", "encoder", "attention", "external", "given"}),
+    fault=_fault,
+    describe=lambda loaded: str(getattr(loaded, "about", "")),
+)
