@@ -39,7 +39,8 @@ def built(tmp_path_factory):
 
 def modules():
     """Return the paths that all modules should have in a package."""
-    found = {"pairweave/__init__.py", "pairweave/py.typed"}
+    own = ("__init__.py", "plugins.py", "py.typed")
+    found = {f"pairweave/{name}" for name in own}
     for name in FOLDERS[1:]:
         for path in (ROOT / name).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
