@@ -8,7 +8,9 @@ import enum
 import re
 from typing import TypeAlias
 
-PLUGIN_RULE = r"rule_[a-z][a-z0-9_]{0,39}"
+from pairweave.transforms.plugins.plugin_kind import NAME
+
+PLUGIN_RULE = rf"rule_{NAME}"
 """Pattern of the reasons, and columns, of rules of other packages: ``rule_`` and their names."""
 
 

@@ -1,5 +1,6 @@
 """Word aligners of other packages, by the names of their entry points."""
 
+import functools
 from typing import TYPE_CHECKING
 
 from pairweave.pipelines.aligners.job_aligner import JobAligner
@@ -29,11 +30,11 @@ class PluginJobAligner(JobAligner):
         from pairweave.models.plugin_aligner import PluginAligner
         from pairweave.pipelines.aligners.token_choice import known_tokens
 
-        return PluginAligner(self._plugin()), known_tokens(options)
+        return PluginAligner(self._plugin), known_tokens(options)
 
     def settings(self, options: WordAlignerOptions) -> dict[str, object]:
         """Return its entries in a plan: the package, and the hash of its code."""
-        plugin = self._plugin()
+        plugin = self._plugin
         return {
             "aligner_plugin": {
                 "distribution": f"{plugin.distribution} {plugin.version}",
@@ -44,9 +45,11 @@ class PluginJobAligner(JobAligner):
 
     def needed(self, options: WordAlignerOptions) -> tuple[str, ...]:
         """Return the distribution that it is in."""
-        return (self._plugin().distribution,)
+        return (self._plugin.distribution,)
 
+    @functools.cached_property
     def _plugin(self) -> Plugin:
+        """The plugin; its code is read and hashed once."""
         return plan_plugin(ALIGNER, self.name, "--aligner")[0]
 
 
