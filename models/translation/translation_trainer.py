@@ -30,10 +30,11 @@ from pairweave.models.translation.translation_pairs import (
     Vocabulary,
     padded,
 )
+from pairweave.models.translation.translation_weights import load_weights
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.sampling import STEP_DROPOUT, draw
 
-VERSION = 1
+VERSION = 2
 """Increased when the same data and settings give other weights."""
 
 _IGNORED = -100
@@ -53,7 +54,8 @@ class Training:
         vocabulary: The pieces.
         passes: The pairs of each pass over the data.
         dev: Pairs whose loss is measured for the learning curve; None without.
-        seed: Of the first weights, the order of pairs, and dropout.
+        weights: The file of the first weights (`translation_weights`); None for random ones.
+        seed: Of random first weights, the order of pairs, and dropout.
         device: The device.
         precision: The arithmetic of the layers; weights are fp32.
         key: Digest of everything that determines the weights.
@@ -63,6 +65,7 @@ class Training:
     vocabulary: Vocabulary
     passes: tuple[PassPairs, ...]
     dev: PassPairs | None
+    weights: Path | None
     seed: int
     device: str
     precision: Precision
@@ -109,7 +112,10 @@ class _Trainer:
     def __init__(self, training: Training, checkpoint: Path) -> None:
         self._training, self._checkpoint = training, checkpoint
         config = training.config
-        self.model = new_model(config, training.vocabulary, training.seed).to(training.device)
+        model = new_model(config, training.vocabulary, training.seed)
+        if training.weights is not None:
+            load_weights(training.weights, model)
+        self.model = model.to(training.device)
         self._optimizer = torch.optim.Adam(
             self.model.parameters(), lr=config.learning_rate, betas=_BETAS, eps=1e-9
         )

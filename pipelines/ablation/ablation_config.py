@@ -92,6 +92,14 @@ class Arm(StepOptions):
     project: ProjectedTags | None = Field(None, description="detag and project")
 
 
+class Start(StepOptions):
+    """A model from which all units go on, such as one of more text than the arms have."""
+
+    data: tuple[DataItem, ...] = Field(min_length=1, description="the parts, all of which are used")
+    steps: int = Field(ge=1, le=10_000_000, description="updates")
+    seed: int = Field(1, ge=0, lt=1 << 31, description="of its first weights and the order")
+
+
 class EvaluationFiles(StepOptions):
     """A test set."""
 
@@ -129,6 +137,7 @@ class Ablation(StepOptions):
     size: SizeName | SizeNumbers = "toy"
     vocabulary: int | str = Field(2_000, description="pieces of a new model, or a model's file")
     seeds: tuple[Annotated[int, Field(ge=0, lt=1 << 31)], ...] = Field(min_length=1)
+    start: Start | None = Field(None, description="a model from which all units go on")
     baseline: Name
     arms: dict[Name, Arm] = Field(min_length=1)
     tests: dict[Name, EvaluationFiles] = Field(min_length=1)

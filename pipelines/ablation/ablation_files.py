@@ -52,6 +52,7 @@ class FinishedUnit(JsonFile):
     arm: Name
     seed: int
     device: str
+    start_weights: Digest | None
     translations: dict[str, list[str]]
     scores: list[Score]
     packages: dict[str, str]

@@ -42,11 +42,11 @@ class ArmPairs:
     left_out: dict[str, int]
 
 
-def read_arm(name: str, arm: Arm, ablation: Ablation, runs: str) -> ArmPairs:
+def read_arm(field: str, arm: Arm, ablation: Ablation, runs: str) -> ArmPairs:
     """Return the pairs of an arm; jobs that make them are run first, unless they have finished.
 
     Args:
-        name: Its name.
+        field: Its field in the configuration, such as ``arms.plain``.
         arm: Its recipe.
         ablation: The languages.
         runs: The directory for the runs of jobs. Equal jobs of several arms are one run.
@@ -57,7 +57,7 @@ def read_arm(name: str, arm: Arm, ablation: Ablation, runs: str) -> ArmPairs:
     left_out: dict[str, int] = {}
     parts = []
     for number, item in enumerate(arm.data):
-        place = f"arms.{name}.data[{number}]"
+        place = f"{field}.data[{number}]"
         try:
             parts.append(_passes(item, ablation, runs, left_out))
         except ConfigError as error:

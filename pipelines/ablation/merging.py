@@ -36,6 +36,11 @@ def read_units(prepared: Prepared) -> dict[tuple[str, int], dict[str, Any]]:
                     f"on {first['device']}, so they cannot be compared; train all units on one "
                     "kind of device, each table in a directory of its own"
                 )
+            if first["start_weights"] != unit["start_weights"]:
+                raise ConfigError(
+                    f"{path}: went on from other weights than {first['arm']}-{first['seed']}, so "
+                    "they cannot be compared; copy the directory with its start/ to every machine"
+                )
             break
         found[arm, seed] = unit
     return found

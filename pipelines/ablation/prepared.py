@@ -48,7 +48,7 @@ from pairweave.transforms.symbols.representations import symbols
 FORMAT = 1
 
 PLAN, VOCABULARY = "_ablation.json", "vocabulary.spm"
-ARMS, RUNS, UNITS, WORK = "arms", "runs", "units", "work"
+ARMS, RUNS, START, UNITS, WORK = "arms", "runs", "start", "units", "work"
 
 _ABOUT, _ALIGNER = "about.json", "aligner"
 _ANOTHER = "give another --output, or undo the change"
@@ -67,6 +67,7 @@ class Prepared:
         tests: The test sets; the set of the learning curve is apart.
         dev: The set of the learning curve.
         arms: What `about.json` says of each arm.
+        start: What it says of the data of the model from which all units go on; None without one.
     """
 
     directory: Path
@@ -75,6 +76,7 @@ class Prepared:
     tests: dict[str, EvaluationSet]
     dev: EvaluationSet | None
     arms: dict[str, dict[str, Any]]
+    start: dict[str, Any] | None
 
     @property
     def vocabulary_digest(self) -> str:
@@ -92,22 +94,16 @@ class Prepared:
         Raises:
             ConfigError: A file is not the one that was prepared.
         """
-        about = self.arms[arm]
-        found = []
-        for path in about["passes"]:
-            name = self.directory / ARMS / arm / path
-            try:
-                table = pq.read_table(name, columns=["source", "target"])
-            except (OSError, pa.ArrowException) as error:
-                raise ConfigError(f"{name}: cannot be read ({error}); {ARM_ADVICE}") from error
-            sides = (table.column(side).to_pylist() for side in ("source", "target"))
-            found.append(list(zip(*sides, strict=True)))
-        if _pairs_digest(found) != about["data"]:
-            raise ConfigError(
-                f"{self.directory / ARMS / arm}: its pairs are not those that were prepared; "
-                f"{ARM_ADVICE}"
-            )
-        return found
+        return _read_passes(self.directory / ARMS / arm, self.arms[arm])
+
+    def start_passes(self) -> list[list[Pair]]:
+        """Return the pairs of each pass over the data of the model from which all units go on.
+
+        Raises:
+            ConfigError: A file is not the one that was prepared.
+        """
+        assert self.start is not None
+        return _read_passes(self.directory / START, self.start)
 
     def aligner(self, arm: str) -> HmmModel:
         """Return the aligner that puts the tags of an arm's translations back."""
@@ -116,6 +112,20 @@ class Prepared:
         if model.digest != self.arms[arm]["aligner"]:
             raise ConfigError(f"{place}: is not the aligner that was prepared; {ARM_ADVICE}")
         return model
+
+
+def _read_passes(place: Path, about: dict[str, Any]) -> list[list[Pair]]:
+    passes = []
+    for name in about["passes"]:
+        try:
+            table = pq.read_table(place / name, columns=["source", "target"])
+        except (OSError, pa.ArrowException) as error:
+            raise ConfigError(f"{place / name}: cannot be read ({error}); {ARM_ADVICE}") from error
+        sides = (table.column(side).to_pylist() for side in ("source", "target"))
+        passes.append(list(zip(*sides, strict=True)))
+    if _pairs_digest(passes) != about["data"]:
+        raise ConfigError(f"{place}: its pairs are not those that were prepared; {ARM_ADVICE}")
+    return passes
 
 
 def prepare(ablation: Ablation, directory: Path) -> Prepared:
@@ -134,11 +144,17 @@ def prepare(ablation: Ablation, directory: Path) -> Prepared:
         _claim(directory / PLAN, plan)
         known = known_sources([*tests.values(), *([dev] if dev else [])])
         arms = {}
+        # The baseline first: a mistake in it is told before the other arms are made.
         first = [ablation.baseline, *(name for name in ablation.arms if name != ablation.baseline)]
-        for name in first:  # the baseline first, because the vocabulary is that of its text
-            arms[name] = _prepare_arm(name, ablation, directory, known)
-        vocabulary = _vocabulary(ablation, directory, arms)
-        return Prepared(directory, ablation, vocabulary, tests, dev, arms)
+        for name in first:
+            arms[name] = _prepare_data(name, ablation.arms[name], ablation, directory, known)
+        start, text = None, directory / ARMS / ablation.baseline / arms[first[0]]["passes"][0]
+        if ablation.start is not None:
+            recipe = Arm(data=ablation.start.data)
+            start = _prepare_data(None, recipe, ablation, directory, known)
+            text = directory / START / start["passes"][0]
+        vocabulary = _vocabulary(ablation, directory / VOCABULARY, text)
+        return Prepared(directory, ablation, vocabulary, tests, dev, arms, start)
 
 
 def _read_tests(ablation: Ablation) -> tuple[dict[str, EvaluationSet], EvaluationSet | None]:
@@ -159,9 +175,13 @@ def _plan(
         "size": model,
         "vocabulary": ablation.vocabulary,
         "baseline": ablation.baseline,
+        "start": None if ablation.start is None else ablation.start.model_dump(include=_START),
         "overlap": ablation.overlap,
         "tests": {name: _digest(_as_json(test)) for name, test in sets.items()},
     }
+
+
+_START = {"steps", "seed"}
 
 
 def _claim(path: Path, plan: dict[str, Any]) -> None:
@@ -177,32 +197,42 @@ def _claim(path: Path, plan: dict[str, Any]) -> None:
             )
 
 
-def _prepare_arm(
-    name: str, ablation: Ablation, directory: Path, known: dict[str, str]
+def _prepare_data(
+    name: str | None, arm: Arm, ablation: Ablation, directory: Path, known: dict[str, str]
 ) -> dict[str, Any]:
-    """Write the pairs of an arm, unless that is done, and return what is said of them."""
-    arm, place = ablation.arms[name], directory / ARMS / name
+    """Write the pairs of an arm, unless that is done, and return what its `about.json` says.
+
+    Args:
+        name: Its name; None for the model from which all units go on.
+        arm: Its recipe.
+        ablation: The configuration.
+        directory: The directory of the ablation.
+        known: The sources of the test sets, and the set that each is in.
+    """
+    field, place = "start", directory / START
+    if name is not None:
+        field, place = f"arms.{name}", directory / ARMS / name
     recipe = arm.model_dump(mode="json", exclude_defaults=True)
     path = place / _ABOUT
     if path.exists():
         about = json_files.read_checked(str(path), ArmAbout)
         if about["recipe"] != recipe:
             raise ConfigError(
-                f"arms.{name}: {place} was prepared by another recipe; {_ANOTHER}, or name the "
-                "arm otherwise"
+                f"{field}: {place} was prepared by another recipe; {_ANOTHER}, or name the arm "
+                "otherwise"
             )
         return about
     runs = str(directory / RUNS)
-    made = read_arm(name, arm, ablation, runs)
+    made = read_arm(field, arm, ablation, runs)
     before = len(made.passes[0])
     if ablation.overlap == "leave_out":
         made.passes = [without_tests(pairs, known) for pairs in made.passes]
         made.left_out["of the test sets"] = before - len(made.passes[0])
     else:
         sources = (source for pairs in made.passes for source, _ in pairs)
-        refuse_seen(sources, known, f"the training data of the arm {name}", _REMEDY)
+        refuse_seen(sources, known, f"the training data of {field}", _REMEDY)
     if not all(made.passes):
-        raise ConfigError(f"arms.{name}: no pair is left to train on")
+        raise ConfigError(f"{field}: no pair is left to train on")
     _refuse_fitted(arm, ablation, runs, known)
     place.mkdir(parents=True, exist_ok=True)
     names = [f"pass-{number}.parquet" for number in range(len(made.passes))]
@@ -212,7 +242,7 @@ def _prepare_arm(
         pq.write_table(table, place / one, compression="zstd")
     aligner = None
     if arm.project is not None:
-        aligner = _fit(name, arm.project, ablation, made.passes, known, place)
+        aligner = _fit(field, arm.project, ablation, made.passes, known, place)
     about = {
         "recipe": recipe,
         "passes": names,
@@ -222,7 +252,7 @@ def _prepare_arm(
         "aligner": aligner,
     }
     files.write_bytes(str(path), orjson.dumps(about, option=orjson.OPT_INDENT_2))
-    said = f"{name}: {before:,} pairs"
+    said = f"{field}: {before:,} pairs"
     out = ", ".join(f"{count:,} {reason}" for reason, count in about["left_out"].items())
     terminal.note(f"{said}; left out: {out}" if out else said)
     return about
@@ -249,7 +279,7 @@ _UNFITTED = frozenset(map(str, (Stage.READ, Stage.SCREEN)))
 
 
 def _fit(
-    name: str,
+    field: str,
     given: ProjectedTags,
     ablation: Ablation,
     passes: Sequence[Sequence[Pair]],
@@ -264,7 +294,7 @@ def _fit(
         refuse_seen(
             (source for source, _ in pairs),
             known,
-            f"the fit of the aligner of the arm {name} ({given.fit_source})",
+            f"the fit of the aligner of {field} ({given.fit_source})",
             "leave them out of the file",
         )
     texts = dict.fromkeys((plain(source), plain(target)) for source, target in pairs)
@@ -276,9 +306,8 @@ def _fit(
     return model.digest
 
 
-def _vocabulary(ablation: Ablation, directory: Path, arms: dict[str, Any]) -> bytes:
-    """Return the vocabulary of all arms: of the text of the baseline, or from a file."""
-    path = directory / VOCABULARY
+def _vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:
+    """Return the vocabulary of all models: of the pairs in a file, or a model that is given."""
     if path.exists():
         return path.read_bytes()
     listed = symbols("indexed", INDICES)
@@ -290,8 +319,7 @@ def _vocabulary(ablation: Ablation, directory: Path, arms: dict[str, Any]) -> by
                 f"vocabulary: {ablation.vocabulary}: cannot be read: {error.strerror}"
             ) from error
     else:
-        first = arms[ablation.baseline]["passes"][0]
-        table = pq.read_table(directory / ARMS / ablation.baseline / first)
+        table = pq.read_table(text)
         sides = [table.column(side).to_pylist() for side in ("source", "target")]
         texts = dict.fromkeys(plain(text) for side in sides for text in side)
         model = train_with_symbols(texts, listed, ablation.vocabulary, "unigram")

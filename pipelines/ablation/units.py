@@ -1,61 +1,29 @@
 """Units of work: one model of one arm with one seed, from its pairs to its scores."""
 
-import dataclasses
-import hashlib
-import importlib.metadata
-import logging
 import shutil
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from pairweave.models.translation import arithmetic
-from pairweave.models.translation.translation_config import Precision
 from pairweave.models.translation.translation_decoder import translate
 from pairweave.models.translation.translation_pairs import Vocabulary, encode_pass
 from pairweave.pipelines.ablation import fitted_projection
 from pairweave.pipelines.ablation.claims import claimed
 from pairweave.pipelines.ablation.evaluation_sets import EvaluationSet
+from pairweave.pipelines.ablation.machines import (
+    CHECKPOINT,
+    Machine,
+    digest_of,
+    encoded,
+    made_with,
+    progress,
+)
 from pairweave.pipelines.ablation.prepared import UNITS, WORK, Prepared, read_packed, write_packed
+from pairweave.pipelines.ablation.start_model import start_facts, start_weights
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import INDEXED, strip_markup
 from pairweave.transforms.metrics.tags.translation_metrics import measure
-
-_LOG = logging.getLogger("pairweave")
-
-_SAY_SECONDS = 30.0
-_CHECKPOINT = "checkpoint.safetensors"
-_PACKAGES = ("ctranslate2", "sentencepiece", "torch", "transformers")
-
-
-@dataclasses.dataclass(frozen=True)
-class Machine:
-    """Where units are trained.
-
-    Attributes:
-        device: The device, as PyTorch names it.
-        precision: The arithmetic.
-        kind: The kind of the device.
-    """
-
-    device: str
-    precision: Precision
-    kind: str
-
-    @classmethod
-    def find(cls, device: str, precision: str) -> "Machine":
-        """Return the machine of the options.
-
-        Raises:
-            ConfigError: There is no such device, or a library is not installed.
-        """
-        chosen = arithmetic.choose_device(device)
-        arithmetic.torch_library()
-        chosen_precision = arithmetic.choose_precision(chosen, precision)
-        return cls(chosen, chosen_precision, arithmetic.kind_of(chosen, chosen_precision))
 
 
 def unit_path(directory: Path, arm: str, seed: int) -> Path:
@@ -69,6 +37,7 @@ def facts(prepared: Prepared, arm: str) -> dict[str, Any]:
         "aligner": prepared.arms[arm]["aligner"],
         "data": prepared.arms[arm]["data"],
         "size": prepared.ablation.model.model_dump(exclude={"checkpoint_steps"}),
+        "start": start_facts(prepared),
         "tests": prepared.tests_digest,
         "vocabulary": prepared.vocabulary_digest,
     }
@@ -122,33 +91,31 @@ def make_unit(prepared: Prepared, arm: str, seed: int, machine: Machine) -> bool
 def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path) -> dict[str, Any]:
     from pairweave.models.translation import translation_trainer
     from pairweave.models.translation.translation_model import convert
+    from pairweave.models.translation.translation_weights import weights_digest
 
     begin = time.monotonic()
     config, vocabulary = prepared.ablation.model, Vocabulary(prepared.vocabulary)
-    passes = tuple(
-        encode_pass(vocabulary, [s for s, _ in pairs], [t for _, t in pairs], config.max_pieces)
-        for pairs in prepared.passes(arm)
-    )
-    packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
+    weights = start_weights(prepared, machine)
+    passes = encoded(prepared.passes(arm), vocabulary, config)
     made_of = {
         **facts(prepared, arm),
         "arm": arm,
-        "device": machine.kind,
-        "packages": packages,
         "seed": seed,
-        "version": translation_trainer.VERSION,
+        "start_weights": None if weights is None else weights_digest(weights),
+        **made_with(machine),
     }
     training = translation_trainer.Training(
         config,
         vocabulary,
         passes,
         _dev_pairs(prepared, arm, vocabulary),
+        weights,
         seed,
         machine.device,
         machine.precision,
-        hashlib.sha256(orjson.dumps(made_of, option=orjson.OPT_SORT_KEYS)).hexdigest(),
+        digest_of(made_of),
     )
-    trained = translation_trainer.train(training, work / _CHECKPOINT, _progress(arm, seed))
+    trained = translation_trainer.train(training, work / CHECKPOINT, progress(f"{arm}/{seed}"))
     shutil.rmtree(work / "model", ignore_errors=True)
     convert(trained.model, vocabulary, work / "model")
 
@@ -213,33 +180,3 @@ def scores(prepared: Prepared, translations: dict[str, list[str]]) -> list[dict[
             for metric, one in measured.items()
         ]
     return found
-
-
-def _progress(arm: str, seed: int) -> Callable[[int, int, float], None]:
-    """Return what says from time to time how far a unit is, and the time left."""
-    begin = said = 0.0
-    first: int | None = None
-
-    def progress(step: int, steps: int, loss: float) -> None:
-        nonlocal begin, said, first
-        now = time.monotonic()
-        if first is None:  # the time before it, in which libraries are loaded, tells nothing
-            begin, said, first = now, now, step
-        elif now - said >= _SAY_SECONDS:
-            said = now
-            left = (steps - step) * (now - begin) / (step - first)
-            place = f"update {step:,} of {steps:,}, loss {loss:.3f}"
-            _LOG.info("%s/%d: %s, %s left", arm, seed, place, shown_time(left))
-
-    return progress
-
-
-def shown_time(seconds: float) -> str:
-    """Return a time for a reader.
-
-    >>> shown_time(75), shown_time(7300)
-    ('1 min 15 s', '2 h 1 min')
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

@@ -13,9 +13,10 @@ from pairweave.pipelines.ablation.comparison import (
     report_page,
     text_lines,
 )
+from pairweave.pipelines.ablation.machines import Machine
 from pairweave.pipelines.ablation.merging import read_units, write_results
 from pairweave.pipelines.ablation.prepared import Prepared, prepare
-from pairweave.pipelines.ablation.units import Machine, make_unit, unit_path
+from pairweave.pipelines.ablation.units import make_unit, unit_path
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.options.base import Options, Patterns
@@ -43,7 +44,7 @@ class AblateOptions(Options):
         description="cpu, cuda or cuda:N (default: a GPU if there is one)",
     )
     precision: Literal["auto", "fp32", "bf16"] = Field(
-        "auto", description="arithmetic; auto: bf16 where the device has instructions for it"
+        "auto", description="arithmetic; auto: bf16 where the device is quicker with it"
     )
     merge_only: bool = Field(
         default=False, description="train nothing; write results and report of finished units"

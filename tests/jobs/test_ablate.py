@@ -1,5 +1,6 @@
 """Whole ablations: two arms trained, killed in the middle, and resumed."""
 
+import hashlib
 import json
 import time
 
@@ -23,6 +24,7 @@ def write(directory, **changed):
         directory,
         size={**SIZE, "steps": 60},
         seeds=[1],
+        start={"data": [{**train, "tags": "strip"}], "steps": 60},
         arms={
             "plain": {"data": [{**train, "tags": "strip"}], "project": {}},
             "own": {"data": [train]},
@@ -50,20 +52,26 @@ def undisturbed(tmp_path_factory):
     return config, directory / "made"
 
 
+def kill_at(checkpoint, *words):
+    """Start a command and kill it when a checkpoint is there."""
+    process = runs.start(*words)
+    end = time.monotonic() + 300
+    while not checkpoint.exists() and process.poll() is None:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    runs.kill_group(process)
+    process.communicate()
+
+
 def test_units_that_were_killed_and_resumed_equal_those_that_were_not(undisturbed, tmp_path):
     config, whole = undisturbed
     output = tmp_path / "made"
     words = ("ablate", "--config", config, "--output", output, "--only")
+    kill_at(output / "start" / "checkpoint.safetensors", *words, "own/1")
+    assert not (output / "start" / "weights.safetensors").exists()
     resumed = 0
     for arm in ("own", "plain"):
-        process = runs.start(*words, f"{arm}/1")
-        checkpoint = output / "work" / f"{arm}-1" / "checkpoint.safetensors"
-        end = time.monotonic() + 300
-        while not checkpoint.exists() and process.poll() is None:
-            assert time.monotonic() < end
-            time.sleep(0.01)
-        runs.kill_group(process)
-        process.communicate()
+        kill_at(output / "work" / f"{arm}-1" / "checkpoint.safetensors", *words, f"{arm}/1")
         assert not (output / "units" / f"{arm}-1.json.gz").exists()
         runs.run_well(*words, f"{arm}/1")
         resumed += read_packed(output / "units" / f"{arm}-1.json.gz")["run"]["resumed_at"] > 0
@@ -81,6 +89,10 @@ def test_a_model_learns_and_its_tags_are_measured(undisturbed):
         assert len(train) == len(dev) == 2
         assert dev[1] < dev[0]
         assert len(unit["translations"]["help"]) == 10
+    weights = (whole / "start" / "weights.safetensors").read_bytes()
+    assert {unit["start_weights"] for unit in units.values()} == {
+        hashlib.sha256(weights).hexdigest()
+    }
     rows = [json.loads(line) for line in (whole / "results.jsonl").read_text().splitlines()]
     match = {row["arm"]: row["value"] for row in rows if row["metric"] == "xml_match"}
     assert match["plain"] == 100  # each tag of the source is put back exactly once

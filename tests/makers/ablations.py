@@ -75,6 +75,7 @@ def write_unit(prepared, arm, seed, **changed):
         "arm": arm,
         "seed": seed,
         "device": "cpu x86_64 AVX2 fp32",
+        "start_weights": None,
         "packages": {"torch": "1"},
         "translations": translations,
         "scores": scores(prepared, translations),

@@ -61,6 +61,14 @@ def test_a_file_under_the_name_of_another_unit_is_refused(made):
         read_units(made)
 
 
+def test_units_that_went_on_from_other_weights_are_refused(made):
+    write_unit(made, "plain", 1, start_weights="a" * 64)
+    path = write_unit(made, "own", 1, start_weights="b" * 64)
+    with pytest.raises(ConfigError, match="went on from other weights than plain-1") as caught:
+        read_units(made)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
 def test_a_damaged_unit_is_named(made):
     write_unit(made, "own", 1).write_bytes(b"\x1f\x8b")
     with pytest.raises(ConfigError, match=r"own-1\.json\.gz: is damaged"):

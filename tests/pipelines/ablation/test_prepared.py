@@ -1,9 +1,11 @@
 """A directory is prepared once, and test segments never get into training data."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from pairweave.models.translation.translation_pairs import Vocabulary
 from pairweave.pipelines.ablation.ablation_config import Ablation
 from pairweave.pipelines.ablation.prepared import prepare
 from pairweave.transforms.errors import ConfigError
@@ -113,7 +115,7 @@ def test_a_test_set_in_the_training_data_is_refused_by_name_and_number(tmp_path)
     with pytest.raises(ConfigError) as caught:
         prepared(tmp_path, value)
     assert str(caught.value).startswith(
-        "tests.help: 3 of its segments are in the training data of the arm plain, the first "
+        "tests.help: 3 of its segments are in the training data of arms.plain, the first "
     )
 
 
@@ -155,6 +157,43 @@ def test_exports_are_read(tmp_path):
     made = prepared(tmp_path, value)
     wanted = [tuple(row.values()) for row in rows] * 2
     assert made.passes("jsonl") == made.passes("tsv") == [wanted]
+
+
+def with_start(directory, numbers, **changed):
+    """Return a configuration whose models go on from one of plain text."""
+    more = {**write_pairs(directory, "more", numbers), "tags": "strip"}
+    return configuration(directory, start={"data": [more], "steps": 20, **changed})
+
+
+def test_the_vocabulary_is_that_of_the_text_from_which_all_models_go_on(tmp_path):
+    value = with_start(tmp_path, range(3_000, 3_080))
+    for side in ("source", "target"):
+        with Path(value["start"]["data"][0][side]).open("a", encoding="utf-8") as file:
+            file.writelines(f"quiz {number}\n" for number in range(20))
+    made = prepared(tmp_path, value)
+    assert len(made.start_passes()[0]) == 100
+    assert any(
+        "q" in piece for piece in Vocabulary(made.vocabulary).pieces
+    )  # no arm has the letter
+    made.directory.joinpath("start", "pass-0.parquet").unlink()
+    with pytest.raises(ConfigError, match=r"start/pass-0\.parquet: cannot be read"):
+        made.start_passes()
+
+
+def test_another_start_is_refused(tmp_path):
+    prepared(tmp_path, with_start(tmp_path, range(3_000, 3_080)))
+    for other in (
+        with_start(tmp_path, range(3_000, 3_080), steps=21),
+        with_start(tmp_path, range(3_000, 3_080), seed=2),
+        configuration(tmp_path),
+    ):
+        with pytest.raises(ConfigError, match="belongs to an ablation with another start"):
+            prepared(tmp_path, other)
+
+
+def test_a_test_set_in_the_data_of_the_start_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"3 of its segments are in the training data of start,"):
+        prepared(tmp_path, with_start(tmp_path, range(1_950, 2_003)))
 
 
 def test_changed_pairs_are_noticed(tmp_path):

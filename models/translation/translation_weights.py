@@ -1,0 +1,50 @@
+"""The file of a trained model's weights, from which other models can go on. No pickle."""
+
+import hashlib
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage import files
+
+
+def write_weights(path: Path, model: torch.nn.Module, about: dict[str, str]) -> None:
+    """Write the weights of a model.
+
+    Args:
+        path: The file.
+        model: The model.
+        about: What is said of them in the file.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    tensors = {name: weight.detach().cpu() for name, weight in model.named_parameters()}
+    files.write_bytes(str(path), save(tensors, metadata=about))
+
+
+def weights_digest(path: Path) -> str:
+    """Return the hex SHA-256 of a file of weights."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def load_weights(path: Path, model: torch.nn.Module) -> None:
+    """Give a model the weights of a file.
+
+    Raises:
+        ConfigError: The file is damaged, or of a model with other sizes.
+    """
+    try:
+        tensors = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise ConfigError(f"{path}: is damaged ({error}); delete it to train it again") from error
+    own = dict(model.named_parameters())
+    if {name: one.shape for name, one in tensors.items()} != {k: v.shape for k, v in own.items()}:
+        raise ConfigError(f"{path}: is of a model with other sizes; delete it to train it again")
+    with torch.no_grad():
+        for name, weight in own.items():
+            weight.copy_(tensors[name])

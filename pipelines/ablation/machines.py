@@ -1,0 +1,106 @@
+"""The machine on which models are trained, and what it says of the progress."""
+
+import dataclasses
+import hashlib
+import importlib.metadata
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+
+from pairweave.models.translation import arithmetic
+from pairweave.models.translation.translation_config import Precision, TranslationConfig
+from pairweave.models.translation.translation_pairs import PassPairs, Vocabulary, encode_pass
+from pairweave.pipelines.ablation.arm_data import Pair
+
+_LOG = logging.getLogger("pairweave")
+
+_SAY_SECONDS = 30.0
+_PACKAGES = ("ctranslate2", "sentencepiece", "torch", "transformers")
+
+CHECKPOINT = "checkpoint.safetensors"
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """Where units are trained.
+
+    Attributes:
+        device: The device, as PyTorch names it.
+        precision: The arithmetic.
+        kind: The kind of the device.
+    """
+
+    device: str
+    precision: Precision
+    kind: str
+
+    @classmethod
+    def find(cls, device: str, precision: str) -> "Machine":
+        """Return the machine of the options.
+
+        Raises:
+            ConfigError: There is no such device, or a library is not installed.
+        """
+        chosen = arithmetic.choose_device(device)
+        arithmetic.torch_library()
+        chosen_precision = arithmetic.choose_precision(chosen, precision)
+        return cls(chosen, chosen_precision, arithmetic.kind_of(chosen, chosen_precision))
+
+
+def made_with(machine: Machine) -> dict[str, Any]:
+    """Return what the weights of a model depend on apart from its data and settings."""
+    from pairweave.models.translation import translation_trainer
+
+    return {
+        "device": machine.kind,
+        "packages": {name: importlib.metadata.version(name) for name in _PACKAGES},
+        "version": translation_trainer.VERSION,
+    }
+
+
+def digest_of(value: object) -> str:
+    """Return the hex SHA-256 of a JSON value."""
+    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def encoded(
+    passes: Sequence[Sequence[Pair]], vocabulary: Vocabulary, config: TranslationConfig
+) -> tuple[PassPairs, ...]:
+    """Return the pieces of the pairs of each pass."""
+    return tuple(
+        encode_pass(vocabulary, [s for s, _ in pairs], [t for _, t in pairs], config.max_pieces)
+        for pairs in passes
+    )
+
+
+def progress(name: str) -> Callable[[int, int, float], None]:
+    """Return what says from time to time how far training is, and the time left."""
+    begin = said = 0.0
+    first: int | None = None
+
+    def say(step: int, steps: int, loss: float) -> None:
+        nonlocal begin, said, first
+        now = time.monotonic()
+        if first is None:  # the time before it, in which libraries are loaded, tells nothing
+            begin, said, first = now, now, step
+        elif now - said >= _SAY_SECONDS:
+            said = now
+            left = (steps - step) * (now - begin) / (step - first)
+            place = f"update {step:,} of {steps:,}, loss {loss:.3f}"
+            _LOG.info("%s: %s, %s left", name, place, shown_time(left))
+
+    return say
+
+
+def shown_time(seconds: float) -> str:
+    """Return a time for a reader.
+
+    >>> shown_time(75), shown_time(7300)
+    ('1 min 15 s', '2 h 1 min')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

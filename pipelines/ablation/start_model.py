@@ -1,0 +1,71 @@
+"""The model from which all units go on, trained once for a directory."""
+
+from pathlib import Path
+from typing import Any
+
+from pairweave.models.translation.translation_pairs import Vocabulary
+from pairweave.pipelines.ablation.claims import claimed
+from pairweave.pipelines.ablation.machines import (
+    CHECKPOINT,
+    Machine,
+    digest_of,
+    encoded,
+    made_with,
+    progress,
+)
+from pairweave.pipelines.ablation.prepared import START, Prepared
+
+WEIGHTS = "weights.safetensors"
+
+
+def start_facts(prepared: Prepared) -> dict[str, Any] | None:
+    """Return what the model is trained on; None without one."""
+    given = prepared.ablation.start
+    if given is None or prepared.start is None:
+        return None
+    return {"data": prepared.start["data"], "steps": given.steps, "seed": given.seed}
+
+
+def start_weights(prepared: Prepared, machine: Machine) -> Path | None:
+    """Return the file of the model's weights, after training it if that is not done.
+
+    A process waits while another one trains it.
+
+    Raises:
+        ConfigError: Training diverged.
+        WorkerError: Its state cannot be written.
+    """
+    from pairweave.models.translation import translation_trainer
+    from pairweave.models.translation.translation_weights import write_weights
+
+    given, about = prepared.ablation.start, start_facts(prepared)
+    if given is None:
+        return None
+    place = prepared.directory / START
+    path, checkpoint = place / WEIGHTS, place / CHECKPOINT
+    with claimed(place, wait=True):
+        if path.exists():
+            return path
+        config = prepared.ablation.model.changed(steps=given.steps)
+        vocabulary = Vocabulary(prepared.vocabulary)
+        made_of = {
+            "size": config.model_dump(exclude={"checkpoint_steps"}),
+            "start": about,
+            "vocabulary": prepared.vocabulary_digest,
+            **made_with(machine),
+        }
+        training = translation_trainer.Training(
+            config,
+            vocabulary,
+            encoded(prepared.start_passes(), vocabulary, config),
+            None,
+            None,
+            given.seed,
+            machine.device,
+            machine.precision,
+            digest_of(made_of),
+        )
+        trained = translation_trainer.train(training, checkpoint, progress("start"))
+        write_weights(path, trained.model, {"device": machine.kind, "digest": digest_of(made_of)})
+        checkpoint.unlink(missing_ok=True)
+        return path
