@@ -174,7 +174,7 @@ def _plan(
         "languages": [ablation.source_lang, ablation.target_lang],
         "size": model,
         "vocabulary": ablation.vocabulary,
-        "baseline": ablation.baseline,
+        "text_of_vocabulary": ablation.baseline if ablation.start is None else "start",
         "start": None if ablation.start is None else ablation.start.model_dump(include=_START),
         "overlap": ablation.overlap,
         "tests": {name: _digest(_as_json(test)) for name, test in sets.items()},

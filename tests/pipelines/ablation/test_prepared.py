@@ -92,12 +92,17 @@ def test_an_arm_can_be_added_but_not_changed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("key", "other"), [("vocabulary", 150), ("size", "toy"), ("baseline", "own")]
+    ("key", "other", "named"),
+    [
+        ("vocabulary", 150, "vocabulary"),
+        ("size", "toy", "size"),
+        ("baseline", "own", "text_of_vocabulary"),
+    ],
 )
-def test_a_directory_of_another_configuration_is_refused(tmp_path, key, other):
+def test_a_directory_of_another_configuration_is_refused(tmp_path, key, other, named):
     value = configuration(tmp_path)
     prepared(tmp_path, value)
-    with pytest.raises(ConfigError, match=f"belongs to an ablation with another {key}"):
+    with pytest.raises(ConfigError, match=f"belongs to an ablation with another {named}"):
         prepared(tmp_path, {**value, key: other})
 
 
@@ -189,6 +194,14 @@ def test_another_start_is_refused(tmp_path):
     ):
         with pytest.raises(ConfigError, match="belongs to an ablation with another start"):
             prepared(tmp_path, other)
+
+
+def test_with_a_start_tables_with_other_baselines_share_a_directory(tmp_path):
+    value = with_start(tmp_path, range(3_000, 3_080))
+    before = prepared(tmp_path, value)
+    after = prepared(tmp_path, {**value, "baseline": "own"})
+    assert after.vocabulary == before.vocabulary
+    assert after.arms == before.arms
 
 
 def test_a_test_set_in_the_data_of_the_start_is_refused(tmp_path):
