@@ -2,9 +2,10 @@
 
 python deploy/wheels/compile_kernels.py [TREE] [LEVEL]
 
-Runs each job on a few made-up pairs and puts what Numba compiled into ``compiled_kernels`` of the
-package in the tree: a checkout (the default) or an unpacked wheel. With an optimization level lower
-than Numba's own, 3, that takes less time and the kernels are slower: enough for a test.
+Runs jobs and commands on a few made-up pairs and puts what Numba compiled into
+``compiled_kernels`` of the package in the tree: a checkout (the default) or an unpacked wheel. With
+an optimization level lower than Numba's own, 3, that takes less time and the kernels are slower:
+enough for a test.
 """
 
 import contextlib
@@ -12,6 +13,7 @@ import importlib.metadata
 import io
 import multiprocessing
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -63,6 +65,23 @@ RUNS = {
 }
 """Command lines by the names of their outputs; ``{directory}`` is where the texts are."""
 
+KOREAN = ("--source_input", "{directory}/text.en", "--target_input", "{directory}/text.ko")
+BOTH_TAGGED = ("--source_input", "{directory}/text.en", "--target_input", "{directory}/text.de")
+PLAIN_TARGET = ("--source_input", "{directory}/text.en", "--target_input", "{directory}/plain.de")
+PROJECT = ("tags", "project", "--syntax", "xml", *FITTED, *PLAIN_TARGET)
+FIT_PROJECTION = ("tags", "fit_projection", "--syntax", "xml", *FITTED, *BOTH_TAGGED)
+PROFILE = ("tags", "profile", "--syntax", "xml", "--input", "{directory}/text.en")
+
+COMMANDS = (
+    ("stream", "{directory}/align", "--epochs", "1"),
+    ("fit", *KOREAN, "--target_lang", "ko", "--workers", "1", "--output", "{directory}/fit_korean"),
+    (*PROJECT, "--rules", "best", "--output", "{directory}/best.de"),
+    (*PROJECT, "--rules", "paper", "--output", "{directory}/paper.de"),
+    (*FIT_PROJECTION, "--output", "{directory}/weights.json"),
+    (*PROFILE, "--target_input", "{directory}/text.de", "--output", "{directory}/profile.json"),
+)
+"""Command lines that need the outputs of jobs."""
+
 
 def compile_kernels(tree: Path, level: str = "3") -> Path:
     """Compile the kernels of a package in place of those that are there; return their folder.
@@ -101,7 +120,7 @@ def compile_kernels(tree: Path, level: str = "3") -> Path:
 
 
 def run_jobs(directory: Path) -> None:
-    """Run all jobs in a directory, as many at a time as there are cores, and say how far they are.
+    """Run everything in a directory, as much at a time as there are cores, and say how far it is.
 
     The first process that needs a kernel compiles it, and the others wait for it.
 
@@ -113,25 +132,26 @@ def run_jobs(directory: Path) -> None:
     later = {name for name, words in RUNS.items() if not {*FITTED, *VITERBI}.isdisjoint(words)}
     # Forked before Beam starts a thread.
     context = multiprocessing.get_context("fork")
-    done = 0
+    done, count = 0, len(RUNS) + len(COMMANDS)
     with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=context) as processes:
-        for names in (RUNS.keys() - later, later):
-            # In the order above: what many jobs need is compiled first.
-            ordered = sorted(names, key=list(RUNS).index)
-            jobs = [processes.submit(_run_job, name, directory) for name in ordered]
-            for job in as_completed(jobs):
+        first, second = (
+            [_job(name) for name in RUNS if (name in later) is is_later]
+            for is_later in (False, True)
+        )
+        # In the order above: what many jobs need is compiled first.
+        for lines in (first, second, COMMANDS):
+            filled = [[word.format(directory=directory) for word in words] for words in lines]
+            for job in as_completed([processes.submit(_run, *words) for words in filled]):
                 job.result()
                 done += 1
-                sys.stdout.write(f"compiled for {done} of {len(RUNS)} jobs\n")
+                sys.stdout.write(f"compiled for {done} of {count} runs\n")
                 sys.stdout.flush()
-    _run("stream", f"{directory}/align", "--epochs", "1")
 
 
-def _run_job(name: str, directory: Path) -> None:
-    given = [word.format(directory=directory) for word in RUNS[name]]
-    given += ["--source_input", f"{directory}/text.en", "--source_lang", "en"]
-    given += ["--target_input", f"{directory}/text.de", "--target_lang", "de"]
-    _run(*given, "--workers", "1", "--output", f"{directory}/{name}")
+def _job(name: str) -> tuple[str, ...]:
+    """Return the command line of a job, with its texts and its output."""
+    texts = ("--source_lang", "en", "--target_lang", "de", *BOTH_TAGGED)
+    return (*RUNS[name], *texts, "--workers", "1", "--output", f"{{directory}}/{name}")
 
 
 def _write_texts(directory: Path) -> None:
@@ -145,6 +165,9 @@ def _write_texts(directory: Path) -> None:
                 line[2] = f"<b>{line[2]}</b>"
             lines.append(f"{' '.join(line)} {row}.\n")
         (directory / f"text.{name}").write_text("".join(lines))
+    german = (directory / "text.de").read_text()
+    (directory / "plain.de").write_text(re.sub("</?b>", "", german))
+    (directory / "text.ko").write_text(german.replace("a", "집에서").replace("u", "개를"))
     links = " ".join(f"{place}-{place}" for place in range(9))
     (directory / "links").write_text(f"{links}\n" * PAIRS)
 

@@ -108,6 +108,19 @@ def test_a_first_run_compiles_nothing(site, tmp_path, job):
     assert "compiling" not in done.stderr
 
 
+def test_tags_are_put_back_without_compiling(site, tmp_path):
+    command_of("augment", tmp_path)
+    english = (tmp_path / "corpus.en").read_text(encoding="utf-8").splitlines()
+    tagged = [f"<b>{line.replace(' ', '</b> ', 1)}" for line in english]
+    (tmp_path / "tagged.en").write_text("\n".join([*tagged, ""]), encoding="utf-8")
+    words = ["tags", "project", "--syntax", "xml", "--source_input", tmp_path / "tagged.en"]
+    words += ["--target_input", tmp_path / "corpus.de", "--output", tmp_path / "tagged.de"]
+    done = run(site, tmp_path / "cache", *words)
+    assert compiled(tmp_path / "cache") == []
+    assert "compiling" not in done.stderr
+    assert "<b>" in (tmp_path / "tagged.de").read_text(encoding="utf-8")
+
+
 def test_the_bytes_are_those_of_kernels_for_this_machine(site, tmp_path):
     words = command_of("augment", tmp_path)
     skip = shutil.ignore_patterns(kernel_cache.SHIPPED)
