@@ -31,7 +31,7 @@ _BEAM_PLACES = (
     *("runner", "flink_master", "job_endpoint", "artifact_endpoint"),
     *("flink_submit_uber_jar", "subnetwork", "temp_location", "staging_location"),
 )
-"""Beam options by which a part of the run, or its files, may be on another machine."""
+"""Beam options that may put a part of the run, or its files, on another machine."""
 
 Values = dict[str, Any]
 

@@ -17,7 +17,7 @@ from pairweave.transforms.suggestions.suggestion_options import (
 
 
 def _limits_of(*methods: str) -> set[str]:
-    """Return the limits of an example that apply to some methods alone."""
+    """Return the limits of an example that apply to only some methods."""
     fields = FilterOptions.model_fields.items()
     return {name for name, field in fields if mark_of(field, OF_METHODS) == list(methods)}
 

@@ -50,7 +50,7 @@ class Fitting:
     Attributes:
         directory: Its directory, relative to the run's output.
         pairs: Approximate number of pairs that it is made from.
-        find: Returns the reference of a complete one in a directory; None if there is none.
+        find: Returns the reference to a complete model in a directory; None if there is none.
     """
 
     directory: str
