@@ -48,21 +48,21 @@ PATH_ERRORS = (
 
 
 PLACE_ERRORS = frozenset({errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP}) | FULL
-"""Numbers of further errors that only another place for a file mends, or room in this one."""
+"""Numbers of other errors that only another place for a file fixes, or more room in this one."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a job.
 
     Returns:
-        0 when done, 2 for what the user must mend, 3 when all but a few shards are finished, 128
-        and its number after a signal (130 after Ctrl-C), 1 otherwise.
+        0 if it is done, 2 if the user must fix something, 3 if all but a few shards are finished,
+        128 plus the number of a signal that ended it (130 after Ctrl-C), 1 otherwise.
     """
     if arguments is None:
         _open_closed_streams()
-    given = sys.argv[1:] if arguments is None else arguments
+    command_line = sys.argv[1:] if arguments is None else arguments
     try:
-        chosen, words = verbosity.take(given)
+        chosen, words = verbosity.take(command_line)
     except ConfigError as error:
         terminal.fail(f"pairweave: {error}")
         return MEND
@@ -88,12 +88,13 @@ def _main(words: list[str], *, in_process: bool) -> int:
 
 
 def _print(text: str, status: int) -> int:
-    print(text, flush=True)  # here, and not as the interpreter ends, where nobody can help
+    # Flush now, because an error at the end of the interpreter could not be handled.
+    print(text, flush=True)
     return status
 
 
 def _program(words: list[str]) -> int:
-    """Run a job in a process that holds nothing else."""
+    """Run a job in a process of its own."""
     if private_network.is_wanted(words):
         with contextlib.suppress(OSError):  # the engine says what that means
             private_network.enter()
@@ -103,7 +104,7 @@ def _program(words: list[str]) -> int:
 
 
 def _report(work: Callable[[], int]) -> int:
-    """Do some work; tell what stops it in one line, and return the exit status."""
+    """Do some work; report an error in one line, and return the exit status."""
     try:
         return work()
     except (ConfigError, FullError) as error:
@@ -116,7 +117,7 @@ def _report(work: Callable[[], int]) -> int:
         _tell(f"{error}")
         return FAILED
     except BrokenPipeError:
-        # The reader of our output has left; let the interpreter's own flush not complain.
+        # The reader of our output has left. Keep the interpreter's final flush from failing.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         supervisor.leave(FAILED)
         return FAILED
@@ -140,7 +141,7 @@ def _report(work: Callable[[], int]) -> int:
 
 
 def _tell(text: str) -> None:
-    """Say in one line what stops the program, after its traceback if that is wanted."""
+    """Report in one line what stops the program, after its traceback if that is wanted."""
     if verbosity.current().debug:
         terminal.fail(traceback.format_exc().rstrip())
     terminal.fail(f"pairweave: {text}")
@@ -219,7 +220,7 @@ def _set_up_logging() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Let streams that were closed at the start lead nowhere.
+    """Redirect streams that were closed at the start to the null device.
 
     A file that is opened later would otherwise have the number of standard output or error, and
     whatever a library writes there would go into it.

@@ -1,7 +1,7 @@
 """Where the program begins: it answers signals first, and then imports the command line.
 
-The imports take half a second and more on a busy machine, and a signal of that time would end the
-program without a word.
+The imports take half a second or more on a busy machine, and a signal during that time would end
+the program without a message.
 """
 
 import sys

@@ -36,7 +36,7 @@ _BY_NAME = {aligner.name: aligner for aligner in (*ALIGNERS, StartingEncoder())}
 
 
 def aligner_of(options: WordAlignerOptions) -> JobAligner:
-    """Return the aligner of a job or a command; one that is not of this package is a plugin."""
+    """Return the aligner of a job or a command; an aligner of another package is a plugin."""
     return _BY_NAME.get(options.aligner_name) or PluginJobAligner(options.aligner_name)
 
 
@@ -74,7 +74,7 @@ def places_in_name(text: str, option: str = "--second_aligner") -> Iterator[Part
     """Yield the parts of an aligner's name that are places: its model, and its program.
 
     Raises:
-        ConfigError: It is no name of an aligner.
+        ConfigError: No aligner has this name.
     """
     name = read_name(text, option)
     first = 0

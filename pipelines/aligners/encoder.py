@@ -155,9 +155,10 @@ class StartingEncoder(Encoder):
         from pairweave.models.encoder.hosting import encoder_reference
         from pairweave.pipelines.aligners.token_choice import read_tokens
 
-        given: Any = options  # `FinetuneOptions`, in which this aligner's options are others
-        config = EncoderConfig(model=given.model, layer=given.layer, revision=given.revision)
-        return encoder_reference.find(config), read_tokens(given.tokens)
+        # `FinetuneOptions` does not inherit this aligner's options, but has its own.
+        own: Any = options
+        config = EncoderConfig(model=own.model, layer=own.layer, revision=own.revision)
+        return encoder_reference.find(config), read_tokens(own.tokens)
 
     def known(self, options: WordAlignerOptions) -> set[str]:
         """Return all options of the job."""
@@ -178,13 +179,15 @@ def config_of(name: AlignerName) -> EncoderConfig:
     name.require_settings(*fields)
     if name.model is None:
         raise ConfigError(f"{name.option} encoder: needs a model, as in encoder:DIRECTORY:layer=8")
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         option: name.value(setting, field)
         for setting, (option, field) in fields.items()
         if setting in name.settings
     }
-    of_head = {option: given.pop(option) for option in HeadOptions.model_fields if option in given}
-    return EncoderConfig(model=name.model, head=HeadConfig(**of_head), **given)
+    of_head = {
+        option: values.pop(option) for option in HeadOptions.model_fields if option in values
+    }
+    return EncoderConfig(model=name.model, head=HeadConfig(**of_head), **values)
 
 
 def _encoder(reference: "AlignerReference | None") -> "EncoderReference":

@@ -75,7 +75,7 @@ class Given(JobAligner):
             )
 
     def of_plan(self, reference: "AlignerReference", plan: Plan) -> "AlignerReference":
-        """Return the links with the files that the plan found."""
+        """Return the links with their files from the plan."""
         return _links(reference).of_plan(plan)
 
     def unread(self, reference: "AlignerReference | None") -> set[str]:

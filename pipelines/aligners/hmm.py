@@ -48,15 +48,15 @@ class Hmm(JobAligner):
         from pairweave.models.hmm import hmm_reference
         from pairweave.pipelines.aligners.token_choice import read_tokens
 
-        directory, given = options.given_model, options.tokens
+        directory, token_name = options.given_model, options.tokens
         if directory is None:
-            return None, read_tokens(given or "words")
+            return None, read_tokens(token_name or "words")
         fitted = hmm_reference.read(directory)
-        tokens = fitted.tokens if given is None else read_tokens(given)
+        tokens = fitted.tokens if token_name is None else read_tokens(token_name)
         if not _agree(tokens, fitted.tokens):
             raise ConfigError(
-                f"--tokens {given}: the model in {directory} was fitted on "
-                f"{fitted.tokens.kind}; leave --tokens out, or fit a model on {given}"
+                f"--tokens {token_name}: the model in {directory} was fitted on "
+                f"{fitted.tokens.kind}; leave --tokens out, or fit a model on {token_name}"
             )
         return hmm_reference.find(directory), tokens
 
@@ -72,13 +72,13 @@ class Hmm(JobAligner):
 
         if reference is None:
             return
-        given = _fitted(reference)
-        about = hmm_reference.load(given).about
+        fitted = _fitted(reference)
+        about = hmm_reference.load(fitted).about
         languages = [about.get(name) for name in ("source_lang", "target_lang")]
         if languages[0] != languages[1]:
             shown = " to ".join(",".join(each or ["unknown"]) for each in languages)
             raise ConfigError(
-                f"--model {given.directory}: was fitted from {shown}; translations are aligned "
+                f"--model {fitted.directory}: was fitted from {shown}; translations are aligned "
                 "with their references within one language. Leave --model out to fit one first, or "
                 "fit one on translations as the source, with the target language as both languages"
             )

@@ -45,9 +45,9 @@ class JobAligner:
         packages: Distributions that it needs.
         brings_pieces: Whether it cuts text itself (``--tokens pieces``).
         takes_links: Whether its links come from the input.
-        has_soft_links: Whether it has probabilities for links that it does not make.
+        has_soft_links: Whether it gives probabilities of links that it does not make, too.
         may_be_second: Whether ``--second_aligner`` can name it.
-        models_from_hub: Whether its model may be named as on a hub, which a run downloads.
+        models_from_hub: Whether its model may have a name on a hub, from which a run downloads it.
         warms_up: Whether its first pairs in a process take longer than others.
     """
 
@@ -174,8 +174,8 @@ class JobAligner:
             after: Receipts that must exist before anything is fitted.
             translations: Whether it aligns translations with targets, not sources with targets.
         """
-        given = run.model or self.find_fitted(run.options, run.model_directory)
-        return given or self.fit(rows, run, pieces, after, translations=translations)
+        reference = run.model or self.find_fitted(run.options, run.model_directory)
+        return reference or self.fit(rows, run, pieces, after, translations=translations)
 
     def fit(
         self,
@@ -186,13 +186,13 @@ class JobAligner:
         *,
         translations: bool,
     ) -> "beam.pvalue.AsSingleton":
-        """Return one that is fitted on a sample of the rows, if `find` can return none.
+        """Return an aligner fitted on a sample of the rows, if `find` can return none.
 
         Args:
-            rows: As for `model`, and so are the others.
+            rows: Screened rows.
             run: The run.
             pieces: The SentencePiece model that the run trains, if it does.
-            after: Receipts that must be there before anything is fitted.
+            after: Receipts that must exist before anything is fitted.
             translations: Whether it aligns translations with targets.
         """
         raise NotImplementedError
@@ -251,7 +251,7 @@ class JobAligner:
         tokens: "TokenConfig | None",
         pairs: "Pairs",
     ) -> "tuple[LoadedAligner, TokenConfig]":
-        """Fit one in this process.
+        """Fit an aligner in this process.
 
         Args:
             options: The command's options.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PLUGIN_ALIGNERS = NamesPlugins(
     ALIGNER, lambda value: () if value in ALIGNER.built_in else (str(value),)
 )
-"""The fact of an option whose value is the name of an aligner, of this package or another."""
+"""Marks an option whose value is the name of an aligner, of this package or another."""
 
 
 class PluginJobAligner(JobAligner):
@@ -26,7 +26,7 @@ class PluginJobAligner(JobAligner):
         self.name = name  # type: ignore[misc]  # that of the class, in classes with one instance
 
     def find(self, options: WordAlignerOptions) -> "Chosen":
-        """Return the aligner, loaded here once so that its faults are found before the run."""
+        """Return the aligner, loaded here once, to report its faults before the run."""
         from pairweave.models.plugin_aligner import PluginAligner
         from pairweave.pipelines.aligners.token_choice import known_tokens
 
@@ -44,7 +44,7 @@ class PluginJobAligner(JobAligner):
         }
 
     def needed(self, options: WordAlignerOptions) -> tuple[str, ...]:
-        """Return the distribution that it is in."""
+        """Return the distribution that contains it."""
         return (self._plugin.distribution,)
 
     @functools.cached_property
@@ -54,7 +54,7 @@ class PluginJobAligner(JobAligner):
 
 
 def known_aligner(name: str, built_in: tuple[str, ...]) -> str:
-    """Check that a name is that of an aligner; entry points are read only for other names.
+    """Check that an aligner has this name; entry points are read unless this package has it.
 
     Args:
         name: The name.

@@ -64,8 +64,8 @@ def tokens_text(tokens: TokenConfig | None) -> str:
 def screen_tokens(tokens: TokenConfig | None) -> TokenConfig:
     """Return the tokens that the screen counts.
 
-    These are words instead of the pieces of an encoder, which only the step that loads it has, and
-    of a model that is still to be trained (`pipelines.run_steps.screened_rows`).
+    The screen counts words in place of the pieces of an encoder, which only the step that loads it
+    knows, and of a model that is still to be trained (`pipelines.run_steps.screened_rows`).
     """
     if tokens is not None and tokens.kind in ("whitespace", "sentencepiece"):
         return tokens

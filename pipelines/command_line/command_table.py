@@ -1,4 +1,4 @@
-"""The commands of the program: a line for each, and where its options are.
+"""The commands of the program: a line for each, with the place of its options.
 
 It imports none of their modules, nor pydantic, so that a wrong name or ``--version`` costs little.
 """
@@ -150,7 +150,7 @@ COMMANDS = {
 
 
 def options_of(name: str) -> "type[Options] | None":
-    """Return the options of a command; None if it has none of a job."""
+    """Return the job options of a command; None if it has none."""
     module, _, kind = COMMANDS[name].options.partition(":")
     options: type[Options] | None = None
     if module:
@@ -169,7 +169,7 @@ SUBCOMMANDS = {
     "refresh": ("status", "history", "verify", "takedown", "vacuum", "compact", "export"),
     "run": (),
 }
-"""The commands of `JOBS` whose modules take words or keys besides their options: which words."""
+"""The subcommands of each command of `JOBS` that takes words or keys besides its options."""
 
 CONTINUED = JOBS - {"try"} | {"ablate"}
-"""The commands that, given again after they were interrupted, make what is missing."""
+"""The commands that continue after an interruption when they are run again."""

@@ -43,7 +43,7 @@ from pairweave.transforms.text.language_names import tag_of
 Model = TypeVar("Model", bound=Options)
 
 _JOB_SERVER_FLAGS = ("--flink_conf_dir",)
-"""Options that Beam's job server has, and of which its Python part knows nothing."""
+"""Options of Beam's job server that Beam's Python code does not declare."""
 
 _NEGATIVE = re.compile(r"-\.?[0-9]")
 
@@ -104,18 +104,18 @@ def parse(
         sys.exit(0)
     if {"-h", "--help"} & {*arguments}:
         plugin_help.add(parser, model)
-    given, rest = _given(parser, model, arguments)
+    flag_values, rest = _flag_values(parser, model, arguments)
     _check_rest(rest, parser, prog, beam=beam)
     if rest:
         _beam_parser(prog).parse_known_args(rest)  # Beam's own parser would end the process
     object_stores.use_beam_flags(rest)
     values: dict[str, Any] = {}
-    # A command whose file has no options, such as that of ablate, has an option of this name.
-    config = None if "config" in model.model_fields else given.pop("config", None)
+    # Some commands, such as ablate, have an option of this name for a file that has no options.
+    config = None if "config" in model.model_fields else flag_values.pop("config", None)
     if config is not None:
         values = _read_yaml(config, model)
-    files = dict.fromkeys(values.keys() - given.keys(), config or "")
-    values.update(given)
+    files = dict.fromkeys(values.keys() - flag_values.keys(), config or "")
+    values.update(flag_values)
     options = validate(model, values, prog, files)
     outputs.check(options, is_night=prog.endswith(f" {outputs.NIGHT}"))
     return options, rest
@@ -134,10 +134,10 @@ def given_values(
     Raises:
         ConfigError: A flag lacks its value.
     """
-    return _given(_parser(model, prog, "", beam=True), model, arguments)
+    return _flag_values(_parser(model, prog, "", beam=True), model, arguments)
 
 
-def _given(
+def _flag_values(
     parser: Parser, model: type[Options], arguments: Sequence[str]
 ) -> tuple[dict[str, Any], list[str]]:
     known, rest = parser.parse_known_args(_normalized(model, arguments))
@@ -145,7 +145,7 @@ def _given(
 
 
 def _asks_for_help(arguments: Sequence[str]) -> bool:
-    """Tell whether the first options are asked for; ``--help all`` asks for all of them."""
+    """Tell whether the short help is requested; ``--help all`` requests all options."""
     for word, following in itertools.zip_longest(arguments, arguments[1:], fillvalue=""):
         if word in ("-h", "--help"):
             return following != "all"
@@ -153,7 +153,7 @@ def _asks_for_help(arguments: Sequence[str]) -> bool:
 
 
 def _short_help(parser: Parser, model: type[Options], first: FirstHelp) -> str:
-    """Return the help of a job on a screen: an example and the options that most people need."""
+    """Return a job's help of one screen: an example and the options that most people need."""
     actions = {action.dest: action for action in parser._actions}
     options = len(actions.keys() & model.model_fields.keys())
     room = max(40, shutil.get_terminal_size().columns - _FLAG_WIDTH - 4)
@@ -178,7 +178,7 @@ def _short_help(parser: Parser, model: type[Options], first: FirstHelp) -> str:
 
 
 def _in_short(model: type[Options], name: str) -> str:
-    """Return what the first screen says of an option; "" for the first clause of its help."""
+    """Return the text of the short help on an option; "" for the first clause of its help."""
     field = model.model_fields.get(name)
     return "" if field is None else str(mark_of(field, IN_SHORT) or "")
 
@@ -359,7 +359,7 @@ def _jobs_with(name: str) -> str:
 def _may_be_beams(flag: str) -> bool:
     """Tell whether Beam's source has a flag, so that a mistyped one is refused without its import.
 
-    Importing Beam takes seconds. A flag that its source does not have is none of its options.
+    Importing Beam takes seconds. A flag that is not in its source is not one of its options.
     """
     return flag in _JOB_SERVER_FLAGS or flag in _flags_in_beam()
 
@@ -426,13 +426,13 @@ def _read_yaml(path: str, model: type[Options]) -> dict[str, Any]:
     return value
 
 
-def check_keys(given: Iterable[object], names: Sequence[str]) -> None:
-    """Check that every key is among some names.
+def check_keys(keys: Iterable[object], names: Sequence[str]) -> None:
+    """Check that every key is a known name.
 
     Raises:
         ConfigError: One is not; the message names the jobs that have it, or the nearest name.
     """
-    for key in given:
+    for key in keys:
         if key not in names:
             hint = _jobs_with(str(key)) or _nearest(str(key), names, names)
             raise ConfigError(f"unknown key {key}{hint}")
@@ -441,13 +441,13 @@ def check_keys(given: Iterable[object], names: Sequence[str]) -> None:
 def validate(
     model: type[Model], values: dict[str, Any], prog: str, files: Mapping[str, str] | None = None
 ) -> Model:
-    """Make options of values by name.
+    """Make options from their values.
 
     Args:
         model: The options.
-        values: Their values.
+        values: Their values, by name.
         prog: The command as typed, for messages.
-        files: The file that a value is from, for messages; none for those of flags.
+        files: The file that a value is from, for messages; values of flags have none.
 
     Raises:
         ConfigError: A value is missing, out of range or of the wrong type.
@@ -471,7 +471,7 @@ def validate(
 
 
 def _no_input(model: type[Options], values: Mapping[str, Any]) -> str:
-    """Return what a message begins with if no input is given where a job needs some, or ""."""
+    """Return the beginning of the message if a job lacks its input, or ""."""
     if not issubclass(model, InputOptions) or "output" in values:
         return ""
     names = [
@@ -486,7 +486,7 @@ def _no_input(model: type[Options], values: Mapping[str, Any]) -> str:
 
 
 def _of_file(files: Mapping[str, str], name: object) -> str:
-    """Return what a message about an option begins with: its file, if it is from one."""
+    """Return the beginning of a message about an option: its file, if it is from one."""
     return f"{files[str(name)]}: " if str(name) in files else ""
 
 
@@ -502,7 +502,7 @@ def _texts(value: object, place: str = "") -> Iterator[tuple[str, str]]:
 
 def _described(problem: Mapping[str, Any], model: type[Options]) -> str:
     """Describe a validation error of pydantic in one clause, with what to write instead."""
-    kind, given = problem["type"], problem.get("input")
+    kind, value = problem["type"], problem.get("input")
     place = ".".join(str(part) for part in problem["loc"])
     if kind == "missing":
         return f"--{place} is required"
@@ -516,15 +516,15 @@ def _described(problem: Mapping[str, Any], model: type[Options]) -> str:
                 "beside corpora, not in the list"
             )
         return f"{place}: unknown key{_jobs_with(name) or _nearest(name, names, names)}"
-    if isinstance(given, bool) and place.endswith("_lang"):
+    if isinstance(value, bool) and place.endswith("_lang"):
         # YAML 1.1 reads the bare words no, off, yes and on as switches.
-        example = "yes" if given else "no"
+        example = "yes" if value else "no"
         return (
-            f'{place}: read as {str(given).lower()}; put the language in quotes, as in "{example}"'
+            f'{place}: read as {str(value).lower()}; put the language in quotes, as in "{example}"'
         )
     context = problem.get("ctx", {})
     own = context.get("error")  # a message of this project, not of Pydantic
     pattern = context.get("pattern")
     text = str(own) if own else PATTERN_TEXTS.get(pattern, problem["msg"].lower())
-    meant = tag_of(given) if pattern == LANGUAGE and isinstance(given, str) else None
-    return f"{place}: {text}, got {given!r}{f'; write {meant}' if meant else ''}"
+    meant = tag_of(value) if pattern == LANGUAGE and isinstance(value, str) else None
+    return f"{place}: {text}, got {value!r}{f'; write {meant}' if meant else ''}"

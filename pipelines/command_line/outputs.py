@@ -1,4 +1,4 @@
-"""Where no command may write: into a table of `refresh`, whose vacuum deletes what is not its own.
+"""Checks that no command writes into a table of `refresh`, whose vacuum deletes foreign files.
 
 All options that name an output are checked here, when they are read.
 """
@@ -41,7 +41,7 @@ _EXAMPLES = (
 
 
 def check(options: pydantic.BaseModel, *, is_night: bool = False) -> None:
-    """Check the outputs among a command's options; stores are not asked.
+    """Check the outputs among a command's options, without requests to stores.
 
     Args:
         options: The options.
@@ -57,14 +57,14 @@ def check(options: pydantic.BaseModel, *, is_night: bool = False) -> None:
 
 
 def require_outside_tables(option: str, path: str, *, is_table: bool = False) -> None:
-    """Check that an output is no table of `refresh`, is not inside one, and writes into none.
+    """Check that an output is not a table of `refresh`, is not inside one, and writes into none.
 
     The runs of a night are inside one: a scheduler starts them below ``_runs``.
 
     Args:
         option: The option that names it.
-        path: The output: a file or a directory, on a disk or in a store, which is asked.
-        is_table: Whether the output is a table, which may be there already.
+        path: The output: a file or a directory, on a disk or in a store, which is queried.
+        is_table: Whether the output is a table, which may exist already.
 
     Raises:
         ConfigError: It is; names the table.
@@ -89,7 +89,7 @@ def require_outside_tables(option: str, path: str, *, is_table: bool = False) ->
 def require_no_input_inside(table: str, inputs: Iterable[str]) -> None:
     """Check that a night does not read the files of its own table.
 
-    Files of the user that lie in the directory of the table beside them are none.
+    The user's own files may be in the same directory, beside those of the table.
 
     Args:
         table: Directory of all tables.
@@ -109,7 +109,7 @@ def require_no_input_inside(table: str, inputs: Iterable[str]) -> None:
 
 
 def require_apart(option: str, path: str, inputs: Iterable[str]) -> None:
-    """Check that no input is where files of an output are written.
+    """Check that no input is in a place where files of an output are written.
 
     Args:
         option: The option that names the output.

@@ -1,4 +1,4 @@
-"""What ``--help all`` says of installed plugins, which no other command line looks for."""
+"""The list of installed plugins in ``--help all``; no other command line searches for them."""
 
 import argparse
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from pairweave.transforms.plugins.plugin_kind import NamesPlugins, PluginKind
 
 
 def add(parser: argparse.ArgumentParser, model: type[pydantic.BaseModel]) -> None:
-    """List the installed plugins of each option that names some, behind its help.
+    """List the installed plugins of each option that names some, after its help text.
 
     Args:
         parser: The parser of a job's options.
@@ -21,8 +21,8 @@ def add(parser: argparse.ArgumentParser, model: type[pydantic.BaseModel]) -> Non
     for action in parser._actions:
         field = model.model_fields.get(action.dest)
         for option, kind in _kinds(action.dest, field) if field is not None else ():
-            found = "; ".join(descriptions(kind)).replace("%", "%%")
-            action.help = f"{action.help}. Installed for {option}: {found or 'none'}"
+            installed = "; ".join(descriptions(kind)).replace("%", "%%")
+            action.help = f"{action.help}. Installed for {option}: {installed or 'none'}"
 
 
 def _kinds(name: str, field: FieldInfo) -> Iterator[tuple[str, PluginKind]]:

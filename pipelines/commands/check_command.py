@@ -1,4 +1,4 @@
-"""The command ``check``: says what is wrong with a corpus, where, and what mends it."""
+"""The command ``check``: reports the problems of a corpus, with their places and remedies."""
 
 import json
 from collections.abc import Sequence
@@ -17,20 +17,20 @@ def main(name: str, arguments: Sequence[str]) -> int:
     options, _ = flags.parse(
         CheckOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
     )
-    plan, found = look_at_input(options)
+    plan, findings = look_at_input(options)
     for notice in plan.notices:
         terminal.warn(str(notice))
     if verbosity.current().log_format == "json":
-        for finding in found:
+        for finding in findings:
             terminal.say(json.dumps(finding.as_json(), ensure_ascii=False))
     else:
-        _show(found, plan.rows)
-    refused = {finding.kind for finding in found} & set(options.fail_on)
+        _show(findings, plan.rows)
+    refused = {finding.kind for finding in findings} & set(options.fail_on)
     return 1 if refused else 0
 
 
-def _show(found: Sequence[Finding], rows: int) -> None:
-    for line in finding_lines(found):
+def _show(findings: Sequence[Finding], rows: int) -> None:
+    for line in finding_lines(findings):
         terminal.say(line)
-    what = f"{len(found):,} finding{'s' * (len(found) != 1)}" if found else "nothing found"
+    what = f"{len(findings):,} finding{'s' * (len(findings) != 1)}" if findings else "nothing found"
     terminal.say(f"{rows:,} pairs read: {what}")

@@ -50,16 +50,16 @@ def _show(directory: Path, *, named: bool) -> int:
     if state is None:
         sys.stdout.write(f"{directory}: not up\n")
         return 1
-    said = session_cluster.overview(state)
+    overview = session_cluster.overview(state)
     lines = [f"{directory}: {'up' if state.ready else 'a process has ended'}"]
     lines += [
         f"  {member.name}: process {member.pid}{'' if member.alive else ', ended'}"
         for member in state.members
     ]
     lines += [
-        f"  {said.slots_available} of {said.slots_total} slots free; "
-        f"{said.jobs_running} jobs running"
-        if said
+        f"  {overview.slots_available} of {overview.slots_total} slots free; "
+        f"{overview.jobs_running} jobs running"
+        if overview
         else "  the job manager does not answer",
         f"  web: http://localhost:{state.rest}",
         f"  use: --engine flink --flink_master={MASTER}{f':{directory}' if named else ''}",

@@ -80,17 +80,17 @@ _OTHERS = {
     "evaluate tags": (f"{_OPTIONS}:EvaluateTagsOptions",),
     "evaluate judgements": (f"{_OPTIONS}:JudgementOptions",),
 }
-"""Where the options are of commands and subcommands that are no jobs."""
+"""The classes of options (module and name) of commands and subcommands other than jobs."""
 
 
 def subcommands() -> dict[str, tuple[str, ...]]:
     """Return the words that may follow each command that has subcommands."""
-    found = {name: words for name, words in command_table.SUBCOMMANDS.items() if words}
+    words_of = {name: words for name, words in command_table.SUBCOMMANDS.items() if words}
     for name in _OTHERS:
         command, _, word = name.partition(" ")
         if word:
-            found[command] = (*found.get(command, ()), word)
-    return found
+            words_of[command] = (*words_of.get(command, ()), word)
+    return words_of
 
 
 def options_of(name: str) -> list[str]:
@@ -105,17 +105,17 @@ def options_of(name: str) -> list[str]:
     for place in _OTHERS.get(name, ()):
         module, _, kind = place.partition(":")
         kinds.append(getattr(importlib.import_module(module), kind))
-    given = {
+    own_options = {
         option
         for kind in kinds
         for option, field in kind.model_fields.items()
         if not is_list_of_blocks(field) and not _is_argument(field)
     }
-    return sorted({*common, *given, *(["config"] if job is not None else [])})
+    return sorted({*common, *own_options, *(["config"] if job is not None else [])})
 
 
 def _is_argument(field: FieldInfo) -> bool:
-    """Tell whether a value is given without a flag, by its place."""
+    """Tell whether an option is a positional argument, given without a flag."""
     extra = field.json_schema_extra
     return isinstance(extra, dict) and "at" in extra
 
@@ -133,7 +133,7 @@ def _bash() -> str:
         for name in ordered
     )
     words = "\n".join(
-        f'      {name}) words="{" ".join(found)}" ;;' for name, found in subcommands().items()
+        f'      {name}) words="{" ".join(subwords)}" ;;' for name, subwords in subcommands().items()
     )
     return _BASH.format(commands=" ".join(COMMANDS), cases=cases, subcommands=words)
 

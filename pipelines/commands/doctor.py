@@ -26,7 +26,7 @@ EXTRAS = {
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
-    """Install what is asked for and print the report.
+    """Install the requested programs and print the report.
 
     Returns:
         1 if the local engine cannot run or a given store is unreachable, else 0.

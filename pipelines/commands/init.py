@@ -42,24 +42,24 @@ def main(name: str, arguments: Sequence[str]) -> int:
     )
     if files.exists(options.output):
         raise ConfigError(f"{options.output}: already exists; give another --output, or delete it")
-    given = _input(options.files)
-    plan, of_format = _planned(given)
+    input_options = _input(options.files)
+    plan, of_format = _planned(input_options)
     rows = _texts(plan)
     languages = {
-        side: _language(rows[side].to_pylist(), given.get(f"{side}_input", ()))
+        side: _language(rows[side].to_pylist(), input_options.get(f"{side}_input", ()))
         for side in ("source", "target")
     }
     for side in languages:
         stated = {getattr(unit, f"{side}_lang") for unit in plan.units}
         if len(stated) == 1 and _UNKNOWN not in stated:
             languages[side] = (stated.pop(), "as the file says")
-    text = _yaml({**given, **of_format}, plan, rows, languages)
-    found = _look(plan, {side: language for side, (language, _) in languages.items()})
+    text = _yaml({**input_options, **of_format}, plan, rows, languages)
+    findings = _look(plan, {side: language for side, (language, _) in languages.items()})
     files.write_alone(options.output, text.encode())
     terminal.say(text)
-    for line in finding_lines(found):
+    for line in finding_lines(findings):
         terminal.say(line)
-    if found:
+    if findings:
         terminal.say("")
     terminal.say(f"These options are in {options.output} now. To run the job with them:")
     terminal.say(f"pairweave augment --config {options.output} --keep_links --output first/")
@@ -80,17 +80,17 @@ def _input(paths: Sequence[str]) -> dict[str, Any]:
     return {"source_input": (paths[0],), "target_input": (paths[1],)}
 
 
-def _planned(given: dict[str, Any]) -> tuple[Plan, dict[str, str]]:
+def _planned(input_options: dict[str, Any]) -> tuple[Plan, dict[str, str]]:
     """Return the plan for reading the files, and the format options that it needs."""
     refused: InputError | None = None
     for name in DELIMITERS:
         options = {} if refused is None else {"csv_delimiter": name}
         try:
-            return make_plan([_corpus(given, options)]), options
+            return make_plan([_corpus(input_options, options)]), options
         except InputError as error:
             if error.code == "lxm_as_text":
                 of_format = {"format": "lxm"}
-                return make_plan([_corpus(given, of_format)]), of_format
+                return make_plan([_corpus(input_options, of_format)]), of_format
             refused = refused or error
             if ".csv" not in _suffixes(error.path):
                 break
@@ -98,10 +98,10 @@ def _planned(given: dict[str, Any]) -> tuple[Plan, dict[str, str]]:
     raise refused
 
 
-def _corpus(given: dict[str, Any], of_format: dict[str, str]) -> CorpusInput:
+def _corpus(input_options: dict[str, Any], of_format: dict[str, str]) -> CorpusInput:
     options = {name: value for name, value in of_format.items() if name != "format"}
     return CorpusInput(
-        _UNKNOWN, _UNKNOWN, format=of_format.get("format"), format_options=options, **given
+        _UNKNOWN, _UNKNOWN, format=of_format.get("format"), format_options=options, **input_options
     )
 
 
@@ -134,13 +134,16 @@ def _texts(plan: Plan) -> pa.Table:
 
 
 def _yaml(
-    given: dict[str, Any], plan: Plan, rows: pa.Table, languages: dict[str, tuple[str, str]]
+    input_options: dict[str, Any], plan: Plan, rows: pa.Table, languages: dict[str, tuple[str, str]]
 ) -> str:
     """Return a commented file of options."""
     lines = [f"# {file.name}: {file.format}, {file.rows:,} rows" for file in plan.files]
     lines += [f"# {notice}" for notice in plan.notices]
     lines += _written(
-        {name: list(each) if isinstance(each, tuple) else each for name, each in given.items()}
+        {
+            name: list(each) if isinstance(each, tuple) else each
+            for name, each in input_options.items()
+        }
     )
     for side, (language, why) in languages.items():
         lines += [f"{line}  # {why}" for line in _written({f"{side}_lang": language})]
@@ -209,8 +212,8 @@ def _named(path: str) -> str | None:
     for suffix in reversed(PurePath(path).suffixes):
         if suffix[1:] in NAMES:
             return suffix[1:]
-    found = {part for part in re.split(r"[._-]", PurePath(path).name)[1:] if part in NAMES}
-    return found.pop() if len(found) == 1 else None
+    languages = {part for part in re.split(r"[._-]", PurePath(path).name)[1:] if part in NAMES}
+    return languages.pop() if len(languages) == 1 else None
 
 
 def _detected(texts: Iterable[str]) -> str | None:

@@ -36,7 +36,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     if not moments.pairs:
         raise ConfigError(f"{options.source_input}: no pair has pieces on both sides")
     matrix = moments.solve(options.method)
-    made = Projection(
+    projection = Projection(
         matrix.astype(np.float32), options.method, pieces.encoder.digest, pieces.encoder.layer
     )
     languages = {
@@ -51,7 +51,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
         "pieces": moments.pairs,
         "seed": options.seed,
     }
-    hashed_files.write(options.output, vector_projection.pack(made, facts))
+    hashed_files.write(options.output, vector_projection.pack(projection, facts))
     before, after = moments.distance(np.eye(len(matrix))), moments.distance(matrix)
     sys.stdout.write(
         f"{pairs.num_rows:,} pairs, {moments.pairs:,} pairs of pieces; mean squared distance of "

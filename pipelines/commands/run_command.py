@@ -38,8 +38,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
     if path is None:
         raise ConfigError(f"--config is required: the recipe; see pairweave {name} --help")
     files.check_store(options.output)
-    given = options.model_dump(include=set(EngineOptions.model_fields), exclude_none=True)
-    steps = read_recipe(path, options.output, given, options.max_rejected)
+    engine_options = options.model_dump(include=set(EngineOptions.model_fields), exclude_none=True)
+    steps = read_recipe(path, options.output, engine_options, options.max_rejected)
     if options.plan_only:
         return max([_show(path, number, steps, extra) for number in range(len(steps))])
     if any(engines.forks_workers(getattr(step.options, "engine", ""), extra) for step in steps):
@@ -86,17 +86,17 @@ def _show(path: str, number: int, steps: Sequence[Step], extra: Sequence[str]) -
     """Print the plan of a step, or its options if a step that it reads from has not run."""
     step = steps[number]
     _say_step(number, steps)
-    directories = {one.name: one.options.output for one in steps}
+    directories = {each.name: each.options.output for each in steps}
     missing = [
-        one
-        for one in step.reads
-        if not files.exists(files.join(directories[one], run_files.MANIFEST))
+        name
+        for name in step.reads
+        if not files.exists(files.join(directories[name], run_files.MANIFEST))
     ]
     if not missing:
         with _named(path, step, steps):
             return _start(_planned_only(step), extra)
-    given = step.options.model_dump(mode="json", exclude_unset=True)
-    text = yaml.safe_dump(given, sort_keys=True, allow_unicode=True)
+    set_options = step.options.model_dump(mode="json", exclude_unset=True)
+    text = yaml.safe_dump(set_options, sort_keys=True, allow_unicode=True)
     lines = [f"reads from {', '.join(missing)}, which has not run; its options"]
     terminal.say("\n".join([*lines, *(f"  {line}" for line in text.splitlines())]))
     return 0
@@ -121,7 +121,7 @@ def _named(path: str, step: Step, steps: Sequence[Step]) -> Iterator[None]:
     try:
         yield
     except ClaimedError as error:
-        again = [one.options.output for one in _made_from(step, steps)]
+        again = [dependent.options.output for dependent in _made_from(step, steps)]
         raise ConfigError(
             f"{place}: {error}. To make this step again, delete {' and '.join(again)}"
         ) from error
@@ -135,8 +135,10 @@ def _named(path: str, step: Step, steps: Sequence[Step]) -> Iterator[None]:
 
 def _made_from(step: Step, steps: Sequence[Step]) -> list[Step]:
     """Return a step and all steps that read from it, directly or indirectly."""
-    made = {step.name: step}
-    for one in steps:
-        if not made.keys().isdisjoint(one.reads):
-            made[one.name] = one
-    return [one for one in made.values() if files.list_names(one.options.output)]
+    dependents = {step.name: step}
+    for candidate in steps:
+        if not dependents.keys().isdisjoint(candidate.reads):
+            dependents[candidate.name] = candidate
+    return [
+        candidate for candidate in dependents.values() if files.list_names(candidate.options.output)
+    ]

@@ -17,8 +17,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
     changed = None
     if options.change:
         flags_of = {option: _flag(option, value) for option, value in changes(options.change)}
-        kept = _without(arguments, flags_of.keys())
-        changed = _parsed(name, [*kept, *itertools.chain.from_iterable(flags_of.values())])
+        unchanged = _without(arguments, flags_of.keys())
+        changed = _parsed(name, [*unchanged, *itertools.chain.from_iterable(flags_of.values())])
 
     from pairweave.pipelines.trial.trial import run_trial
     from pairweave.pipelines.trial.trial_text import changed_lines, trial_lines
@@ -39,13 +39,13 @@ def _parsed(name: str, arguments: Sequence[str]) -> TrialOptions:
     return options
 
 
-def changes(given: Sequence[str]) -> Iterator[tuple[str, str]]:
+def changes(given_changes: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield changed options and their values.
 
     Raises:
         ConfigError: A change has no value, or names no option of the job.
     """
-    for change in given:
+    for change in given_changes:
         option, equals, value = change.partition("=")
         option = option.replace("-", "_")
         if not equals or not option:
@@ -68,10 +68,10 @@ def _flag(option: str, value: str) -> list[str]:
 
 def _without(arguments: Sequence[str], options: Collection[str]) -> list[str]:
     """Return a command line without some options, because lists given twice would be joined."""
-    kept, left_out = [], False
+    words, left_out = [], False
     for word in arguments:
         if word.startswith("--"):
             left_out = word[2:].partition("=")[0].replace("-", "_") in options
         if not left_out:
-            kept.append(word)
-    return kept
+            words.append(word)
+    return words

@@ -110,8 +110,8 @@ def _each(
     half_0: hmm_reference.HmmReference | None = None,
     half_1: hmm_reference.HmmReference | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    given = {"model": model, "half_0": half_0, "half_1": half_1}
-    models = {name: one for name, one in given.items() if one is not None}
+    optional = {"model": model, "half_0": half_0, "half_1": half_1}
+    models = {name: reference for name, reference in optional.items() if reference is not None}
     if unit is None:
         yield pa.RecordBatch.from_pylist([], schema=schemas.ROWS)
     else:
@@ -224,8 +224,10 @@ def _judges(halves: Sequence[hmm_reference.HmmReference]) -> list[HmmModel | Non
     """Return the aligners of both halves; None for one that cannot judge."""
     loaded = [None if half == NO_MODEL else hmm_reference.load(half) for half in halves]
     return [
-        one.model if one is not None and one.about.get("pairs", 0) >= LEAST_PAIRS else None
-        for one in loaded
+        aligner.model
+        if aligner is not None and aligner.about.get("pairs", 0) >= LEAST_PAIRS
+        else None
+        for aligner in loaded
     ]
 
 
@@ -317,6 +319,6 @@ def _placed(path: Path) -> list[PlacedBead]:
 
 def _kept(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        kept = batch.filter(batch.column("reason").is_null())
-        if kept.num_rows:
-            yield kept
+        open_rows = batch.filter(batch.column("reason").is_null())
+        if open_rows.num_rows:
+            yield open_rows

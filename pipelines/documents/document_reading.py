@@ -122,7 +122,7 @@ def _of_row(
     unit: Unit, place: pa.RecordBatch, settings: DocumentSettings, number: int
 ) -> DocumentPair | pa.RecordBatch:
     """Return the document pair in a row of a table, or the rejected row if it is too long."""
-    made, row = [], place.to_pylist()[0]
+    sides, row = [], place.to_pylist()[0]
     for role, language in (("source", unit.source_lang), ("target", unit.target_lang)):
         text = str(row[role] or "")
         if unit.format == "tsv":
@@ -131,13 +131,13 @@ def _of_row(
         side = sentences_of(unit.file, lines, {}, settings.splitting, language)
         side = dataclasses.replace(side, lines=np.full(len(side), row["line"], np.int64))
         try:
-            made.append(_checked(side, settings, language))
+            sides.append(_checked(side, settings, language))
         except InputError as error:
             return too_long(place, error)
     identifier = row["translation"]
     name = DocumentName(number, None if identifier is None else str(identifier))
-    sides = made[0], made[1]
-    return DocumentPair(name, sides, words_of(unit, sides, settings.tokens), place)
+    both_sides = sides[0], sides[1]
+    return DocumentPair(name, both_sides, words_of(unit, both_sides, settings.tokens), place)
 
 
 def _checked(side: Sentences, settings: DocumentSettings, language: str) -> Sentences:

@@ -18,22 +18,22 @@ ENDPOINTS = {
 """Options that give the host and port of a server, and what the server is."""
 
 
-def check(engine: str, given: Mapping[str, str]) -> None:
+def check(engine: str, values: Mapping[str, str]) -> None:
     """Check the options of an engine before anything is read.
 
     Args:
         engine: Its name.
-        given: Values of the user's Beam options, by name.
+        values: Values of the user's Beam options, by name.
 
     Raises:
         ConfigError: An option is wrong, or nothing listens at the address that it gives.
     """
     if engine == "prism":
-        _check_prism(given.get("prism_location"))
+        _check_prism(values.get("prism_location"))
     if engine == "flink":
-        _check_count("parallelism", given.get("parallelism"))
+        _check_count("parallelism", values.get("parallelism"))
         for name in ENDPOINTS:
-            _check_endpoint(name, given.get(name))
+            _check_endpoint(name, values.get(name))
 
 
 def _check_prism(location: str | None) -> None:

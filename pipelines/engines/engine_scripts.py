@@ -34,7 +34,7 @@ def worker_processes(scratch: Path, shared: int, forks: str | None = None) -> li
     Args:
         scratch: The directory where the script is written.
         shared: Descriptor, in this process, of the open file of a `transforms.arrow.exchange`,
-            which the workers join. They open it anew, because they are not this process's children.
+            which the workers join. They open it again, as they are not this process's children.
         forks: Address at which `fork_requests.listening` forks workers; None to start each as a
             program, which takes seconds of a core.
     """

@@ -124,11 +124,11 @@ def beam_options(
         WorkerError: The runner's own program ended while it was needed (says how), or a worker died
             and the runner kept waiting for it.
     """
-    cluster = session_cluster.find(Given(extra).value("flink_master"))
+    cluster = session_cluster.find(UserOptions(extra).value("flink_master"))
     if cluster is not None:
         extra = _at_cluster(cluster, extra)
-    given = Given(extra)
-    runner = (given.value("runner") or "").rpartition(".")[2].lower()
+    user_options = UserOptions(extra)
+    runner = (user_options.value("runner") or "").rpartition(".")[2].lower()
     if runner in {"directrunner", "direct", "switchingdirectrunner"}:
         raise ConfigError(
             "--runner=DirectRunner can mean any of three runners and may download one; leave "
@@ -136,8 +136,8 @@ def beam_options(
         )
     if runner == "dataflowrunner" and engine != "dataflow":
         raise ConfigError("--runner=DataflowRunner: give --engine dataflow, which checks the rest")
-    _check_runner(given.value("runner"))
-    makers: dict[str, Callable[[int, Given, RunPlace], list[str]]] = {
+    _check_runner(user_options.value("runner"))
+    makers: dict[str, Callable[[int, UserOptions, RunPlace], list[str]]] = {
         "local": _local,
         "prism": _prism,
         "flink": _flink,
@@ -151,8 +151,8 @@ def beam_options(
             tempfile.TemporaryDirectory(prefix="pairweave-", ignore_cleanup_errors=True)
         )
         place = RunPlace(Path(scratch), held, cluster)
-        flags = [f"--job_name={job_name}", *makers[engine](workers, given, place)]
-        ours = [flag for flag in flags if not given.has(flag[2:].partition("=")[0])]
+        flags = [f"--job_name={job_name}", *makers[engine](workers, user_options, place)]
+        ours = [flag for flag in flags if not user_options.has(flag[2:].partition("=")[0])]
         try:
             yield [*ours, *extra]
         except Exception as error:
@@ -198,21 +198,21 @@ class RunPlace:
 
 def _at_cluster(cluster: session_cluster.ClusterState, extra: Sequence[str]) -> list[str]:
     """Replace `--flink_master=cluster` with the addresses of the cluster on this machine."""
-    given = Given(extra)
+    user_options = UserOptions(extra)
     ours = {
         "job_endpoint": f"localhost:{cluster.job_port}",
         "sdk_worker_parallelism": str(cluster.slots),
     }
     name = re.compile(r"--flink[_-]master")
-    kept = [
+    other_words = [
         word
         for before, word in itertools.pairwise(["", *extra])
         if not name.match(word) and not name.fullmatch(before)
     ]
     return [
         f"--flink_master=localhost:{cluster.rest}",
-        *(f"--{key}={value}" for key, value in ours.items() if not given.has(key)),
-        *kept,
+        *(f"--{key}={value}" for key, value in ours.items() if not user_options.has(key)),
+        *other_words,
     ]
 
 
@@ -260,15 +260,15 @@ def check_place(options: GraphOptions, extra: Sequence[str]) -> None:
             f"--memory {options.memory}: is for --engine local; the workers of {options.engine} "
             "have the memory that their machines or its own options give them"
         )
-    if options.memory is not None and Given(extra).has("direct_num_workers"):
+    if options.memory is not None and UserOptions(extra).has("direct_num_workers"):
         raise ConfigError(
             f"--memory {options.memory}: chooses the number of workers; leave out "
             "--direct_num_workers, and give --workers for the most that may run"
         )
-    engine_flags.check(options.engine, Given(extra).values)
-    job_jar.check(options, Given(extra).values)
+    engine_flags.check(options.engine, UserOptions(extra).values)
+    job_jar.check(options, UserOptions(extra).values)
     if options.engine == "dataflow":
-        dataflow_checks.check(options, extra, Given(extra).values)
+        dataflow_checks.check(options, extra, UserOptions(extra).values)
     elif not options.wait:
         raise ConfigError(
             f"--wait false: engine {options.engine} ends with this command; only a job on "
@@ -278,43 +278,43 @@ def check_place(options: GraphOptions, extra: Sequence[str]) -> None:
 
 def works_here(engine: str, extra: Sequence[str]) -> bool:
     """Tell whether the workers of an engine run on this machine, according to its options."""
-    given = Given(extra)
-    if given.has("runner") or engine == "dataflow":
+    user_options = UserOptions(extra)
+    if user_options.has("runner") or engine == "dataflow":
         return False
     if engine != "flink":
         return True
-    master = given.value("flink_master")
+    master = user_options.value("flink_master")
     remote = master not in {None, "[local]", "[auto]"} and not session_cluster.is_named(master)
-    return not remote and not given.has("environment_type")
+    return not remote and not user_options.has("environment_type")
 
 
 def forks_workers(engine: str, extra: Sequence[str]) -> bool:
     """Tell whether the launcher forks the workers of an engine where that is safe.
 
-    They end with the launcher, which those of a Flink cluster must not.
+    They end with the launcher; the workers of a Flink cluster must outlive it.
     """
-    given = Given(extra)
-    inside = engine == "prism" or (engine == "flink" and _is_mini_cluster(given))
-    return engine == "local" or (inside and not given.has("environment_type"))
+    user_options = UserOptions(extra)
+    inside = engine == "prism" or (engine == "flink" and _is_mini_cluster(user_options))
+    return engine == "local" or (inside and not user_options.has("environment_type"))
 
 
-def _is_mini_cluster(given: "Given") -> bool:
+def _is_mini_cluster(user_options: "UserOptions") -> bool:
     """Tell whether Flink runs in its job server, in which it ends with the run."""
-    master = given.value("flink_master") or "[local]"
-    return not given.has(job_jar.OPTION) and master in {"[local]", "[auto]"}
+    master = user_options.value("flink_master") or "[local]"
+    return not user_options.has(job_jar.OPTION) and master in {"[local]", "[auto]"}
 
 
 def processes_here(extra: Sequence[str]) -> list[int]:
-    """Return the processes on this machine that do a run's work, or that start those."""
+    """Return the processes on this machine that do a run's work, or that start such processes."""
     try:
-        cluster = session_cluster.find(Given(extra).value("flink_master"))
+        cluster = session_cluster.find(UserOptions(extra).value("flink_master"))
     except ConfigError:  # the cluster is no longer up
         cluster = None
     members = () if cluster is None else cluster.members
     return [os.getpid(), *(member.pid for member in members)]
 
 
-class Given:
+class UserOptions:
     """The Beam options that the user gave."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
@@ -341,9 +341,9 @@ class Given:
         return self._values
 
 
-def _local(workers: int, given: Given, _place: RunPlace) -> list[str]:
+def _local(workers: int, user_options: UserOptions, _place: RunPlace) -> list[str]:
     count = workers
-    if (wanted := given.value("direct_num_workers")) is not None:
+    if (wanted := user_options.value("direct_num_workers")) is not None:
         if not wanted.isdecimal():
             raise ConfigError(f"--direct_num_workers: expected a whole number, got {wanted!r}")
         count = int(wanted)
@@ -357,8 +357,8 @@ def _local(workers: int, given: Given, _place: RunPlace) -> list[str]:
     ]
 
 
-def _prism(_workers: int, given: Given, place: RunPlace) -> list[str]:
-    binary = given.value("prism_location") or _find_prism()
+def _prism(_workers: int, user_options: UserOptions, place: RunPlace) -> list[str]:
+    binary = user_options.value("prism_location") or _find_prism()
     if binary is None:
         raise ConfigError(f"engine prism: no Beam prism program found; run {PRISM_INSTALL}")
     flags = ["--runner=PrismRunner", "--prism_log_level=warn"]
@@ -367,24 +367,24 @@ def _prism(_workers: int, given: Given, place: RunPlace) -> list[str]:
     # (`--experiment` in the singular, so that a user's `--experiments` is kept.)
     flags.append("--experiment=disable_prism_server_singleton")
     ours = place.scratch / "prism"
-    if not given.has("environment_type"):
+    if not user_options.has("environment_type"):
         flags += place.worker_processes(forked=True)
         place.held.enter_context(lost_workers.watched(place.scratch / engine_scripts.WORKER, ours))
     warn_of_open_ports("prism")
-    if not given.has("prism_location"):
+    if not user_options.has("prism_location"):
         flags.append(f"--prism_location={engine_scripts.write_launcher(ours, str(binary))}")
     return flags
 
 
-def _flink(workers: int, given: Given, place: RunPlace) -> list[str]:
-    alone = given.has(job_jar.OPTION)
-    master = given.value("flink_master") or (job_jar.MASTER if alone else "[local]")
-    here = _is_mini_cluster(given)
+def _flink(workers: int, user_options: UserOptions, place: RunPlace) -> list[str]:
+    alone = user_options.has(job_jar.OPTION)
+    master = user_options.value("flink_master") or (job_jar.MASTER if alone else "[local]")
+    here = _is_mini_cluster(user_options)
     flags = ["--runner=FlinkRunner", f"--flink_master={master}", f"--parallelism={workers}"]
     # Objects need not be copied between steps, because no step changes its input.
     flags += [f"--flink_version={FLINK_VERSION}", "--faster_copy"]
-    if not given.has("job_endpoint") and not given.has("flink_submit_uber_jar"):
-        flags += _job_server(given, place.scratch)
+    if not user_options.has("job_endpoint") and not user_options.has("flink_submit_uber_jar"):
+        flags += _job_server(user_options, place.scratch)
         warn_of_open_ports("flink")
     if place.cluster is not None or here or alone:
         # A started worker process serves the job's later steps too.
@@ -392,7 +392,7 @@ def _flink(workers: int, given: Given, place: RunPlace) -> list[str]:
         flags.append("--execution_mode_for_batch=BATCH_FORCED")
     if here:
         flags.append(f"--flink_conf_dir={_flink_conf(place.scratch)}")
-        if not given.has("environment_type"):
+        if not user_options.has("environment_type"):
             flags += _flink_workers(workers, place)
     elif place.cluster is not None:
         slots = place.cluster.slots * place.cluster.task_managers
@@ -401,9 +401,9 @@ def _flink(workers: int, given: Given, place: RunPlace) -> list[str]:
                 f"--workers {workers}: the cluster has {slots} slots; give at most as many, or "
                 "start it with more --task_managers or --slots"
             )
-        if not given.has("environment_type"):
+        if not user_options.has("environment_type"):
             flags += place.worker_processes(forked=False)
-    elif not given.has("environment_type"):
+    elif not user_options.has("environment_type"):
         raise ConfigError(
             f"--flink_master={master}: give the place of its workers: "
             "--environment_type=EXTERNAL --environment_config=localhost:50000 with `python -m "
@@ -414,9 +414,9 @@ def _flink(workers: int, given: Given, place: RunPlace) -> list[str]:
     return flags
 
 
-def _dataflow(_workers: int, given: Given, _place: RunPlace) -> list[str]:
-    dataflow_checks.check_flags(given.values)
-    temp = (given.value("temp_location") or "").rstrip("/")
+def _dataflow(_workers: int, user_options: UserOptions, _place: RunPlace) -> list[str]:
+    dataflow_checks.check_flags(user_options.values)
+    temp = (user_options.value("temp_location") or "").rstrip("/")
     return [
         "--runner=DataflowRunner",
         f"--staging_location={temp}/staging",
@@ -428,9 +428,9 @@ def _dataflow(_workers: int, given: Given, _place: RunPlace) -> list[str]:
     ]
 
 
-def _job_server(given: Given, scratch: Path) -> list[str]:
-    jar = require_job_server(given.value("flink_job_server_jar"))
-    java = require_java(given.value("job_server_java_launcher"))
+def _job_server(user_options: UserOptions, scratch: Path) -> list[str]:
+    jar = require_job_server(user_options.value("flink_job_server_jar"))
+    java = require_java(user_options.value("job_server_java_launcher"))
     # Java's default is /tmp even if TMPDIR is set; it would also write performance data there.
     properties = (f"-Djava.io.tmpdir={scratch}", "-XX:-UsePerfData")
     launcher = engine_scripts.write_launcher(scratch / "java", java, *properties)
@@ -444,13 +444,13 @@ def _job_server(given: Given, scratch: Path) -> list[str]:
     ]
 
 
-def require_job_server(given: str | None = None) -> str:
+def require_job_server(location: str | None = None) -> str:
     """Return the job server's jar: the given path or URI, or the one that was built.
 
     Raises:
         ConfigError: The jar is missing.
     """
-    jar = given or str(find_job_server())
+    jar = location or str(find_job_server())
     if not re.match(r"\w+://", jar) and not Path(jar).is_file():
         raise ConfigError(
             f"engine flink: no job server at {jar}; run `{job_server.INSTALL}` (`make flink` in a "
@@ -459,13 +459,13 @@ def require_job_server(given: str | None = None) -> str:
     return jar
 
 
-def require_java(given: str | None = None) -> str:
+def require_java(program: str | None = None) -> str:
     """Return the java program: the given one, or the one in `JAVA_HOME` or on `PATH`.
 
     Raises:
         ConfigError: There is none, or Flink does not run on its version.
     """
-    java = given or _find_java()
+    java = program or _find_java()
     if java is None:
         raise ConfigError(
             f"engine flink: no java found; install Java {JAVA_VERSIONS[0]} to "

@@ -1,4 +1,4 @@
-"""Is a forked worker's process for a runner: `fork_client.py SOCKET MODULE FILE WORD ...`.
+"""Represents a forked worker to a runner: `fork_client.py SOCKET MODULE FILE WORD ...`.
 
 The runner starts and watches this program; the launcher, which listens on SOCKET, forks the worker
 (`pipelines.engines.fork_requests`). The program ends as the worker ends, and the worker is killed

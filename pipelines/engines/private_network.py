@@ -31,7 +31,7 @@ _BEAM_PLACES = (
     *("runner", "flink_master", "job_endpoint", "artifact_endpoint"),
     *("flink_submit_uber_jar", "subnetwork", "temp_location", "staging_location"),
 )
-"""Beam options by which a part of the run, or its files, may be on another machine."""
+"""Beam options that may put a part of the run, or its files, on another machine."""
 
 Values = dict[str, Any]
 
@@ -103,8 +103,8 @@ def _read(words: Sequence[str]) -> _Command | None:
     kind = options_of(words[0])
     if kind is None or "engine" not in kind.model_fields:
         return None
-    given, beam = flags.given_values(kind, f"pairweave {words[0]}", words[1:])
-    path = given.pop("config", None)
+    option_values, beam = flags.given_values(kind, f"pairweave {words[0]}", words[1:])
+    path = option_values.pop("config", None)
     document = read_yaml(path) if path is not None else {}
     if not isinstance(document, dict):
         return None
@@ -113,8 +113,8 @@ def _read(words: Sequence[str]) -> _Command | None:
         of_job = options_of(job) if isinstance(job, str) and job in COMMANDS else None
         if of_job is None:
             return None
-        jobs.append((of_job, {**values, **given}))
-    return _Command(jobs, [*jobs, (kind, given)], beam)
+        jobs.append((of_job, {**values, **option_values}))
+    return _Command(jobs, [*jobs, (kind, option_values)], beam)
 
 
 def _jobs(command: str, document: Values) -> Iterator[tuple[object, Values]]:

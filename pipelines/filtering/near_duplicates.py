@@ -62,7 +62,7 @@ class FindNearCopies(beam.PTransform[Numbers, Numbers]):
         return copies | "Back" >> beam.GroupByKey() | "Write" >> write
 
 
-def keys_of(number: int, place: Place, shards: int, waited: Iterable[int]) -> Iterator[Part]:  # noqa: ARG001 - for what it waits
+def keys_of(number: int, place: Place, shards: int, waited: Iterable[int]) -> Iterator[Part]:  # noqa: ARG001 - waited for
     """Yield the keys of a shard by partition."""
     keys, _ = scored_shards.read_signatures(place, number)
     yield from near_duplicates.key_tables(keys, number, shards).items()

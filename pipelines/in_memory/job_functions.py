@@ -34,7 +34,7 @@ class FittedModel(os.PathLike[str]):
     """A fitted aligner, which every function takes as its ``model``.
 
     Attributes:
-        directory: Where it lies. Without ``output`` it is temporary and goes with this object.
+        directory: Its directory. Without ``output`` it is temporary and deleted with this object.
     """
 
     def __init__(self, directory: str, temporary: str | None = None) -> None:
@@ -47,7 +47,7 @@ class FittedModel(os.PathLike[str]):
         return self.directory
 
     def __repr__(self) -> str:
-        """Return how to name it."""
+        """Return the class and the directory."""
         return f"FittedModel({self.directory!r})"
 
 
@@ -199,8 +199,8 @@ def try_(
     """
     options = _with_model(options, model)
     refuse(options, [*options_of_files("try"), "output"], "pairs in memory are tried")
-    given = options.get("aligner") == "given"
-    columns = [name for name in text_columns("try") if given or name != "links"]
+    links_are_given = options.get("aligner") == "given"
+    columns = [name for name in text_columns("try") if links_are_given or name != "links"]
     table = as_table(pairs, columns)
     with tempfile.TemporaryDirectory(prefix="pairweave-") as directory, in_python("try_"):
         path = Path(directory, "pairs.parquet")
@@ -220,7 +220,7 @@ def check(
     target_input: Files = (),
     **options: Any,  # noqa: ANN401
 ) -> list[Finding]:
-    """Say what is wrong with pairs before they are used, where, and what mends it.
+    """Report the problems of pairs before they are used, with their places and remedies.
 
     Args:
         pairs: Sentence pairs: a table with the columns ``source`` and ``target``, or tuples. Lines
@@ -239,16 +239,16 @@ def check(
     """
     refuse(options, ("files", "fail_on"), "look at the findings that are returned")
     named = {"input": input, "source_input": source_input, "target_input": target_input}
-    given: dict[str, Any] = {name: _listed(value) for name, value in named.items() if value}
-    if (pairs is None) == (not given):
+    files: dict[str, Any] = {name: _listed(value) for name, value in named.items() if value}
+    if (pairs is None) == (not files):
         raise ConfigError("check takes pairs, or files by input or source_input and target_input")
     with tempfile.TemporaryDirectory(prefix="pairweave-") as directory, in_python("check"):
         if pairs is not None:
             refuse(options, ("format", "source_field", "target_field"), "pairs are in memory")
             path = Path(directory, "pairs.parquet")
             pq.write_table(as_table(pairs, ("source", "target")), path)
-            given = {"input": (str(path),), "source_field": "source", "target_field": "target"}
-        return look_at_input(validated("check", options, given))[1]
+            files = {"input": (str(path),), "source_field": "source", "target_field": "target"}
+        return look_at_input(validated("check", options, files))[1]
 
 
 def _listed(value: Files) -> tuple[str, ...]:

@@ -28,10 +28,10 @@ from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 FIELD = "_field"
-"""What options end with that name the column of a table."""
+"""The ending of options that name a column of a table."""
 
 OWN_DEFAULTS: Mapping[str, Any] = {"workers": 1, "check": "none"}
-"""Defaults of functions that are not those of jobs: a call is quick, and `check` is a function."""
+"""Defaults that differ from those of jobs: one process, and no look at the input."""
 
 _OF_FILES = ("corpus", "format", "plan_only")
 _OF_BIG_RUNS = frozenset(
@@ -51,7 +51,7 @@ _HELP = re.compile(r"; see pairweave [a-z_ ]+ --help( all)?")
 
 def job_model(job: str) -> type[Options]:
     """Return the options of a job."""
-    if job == "check":  # a command, whose options are no job's
+    if job == "check":  # a command, not a job
         return CheckOptions
     kind = options_of(job)
     assert kind is not None
@@ -91,18 +91,18 @@ def documented(job: str, without: Iterable[str] = ()) -> Callable[[Function], Fu
 
     Args:
         job: The job.
-        without: Options that mean nothing to a function.
+        without: Options that do not apply to the function.
     """
     left_out = set(without)
 
     def wrap(function: Function) -> Function:
-        first = [
+        parameters = [
             parameter
             for parameter in inspect.signature(function).parameters.values()
             if parameter.kind is not inspect.Parameter.VAR_KEYWORD
         ]
-        given = {parameter.name for parameter in first} | left_out
-        own = {name: field for name, field in keywords(job).items() if name not in given}
+        taken = {parameter.name for parameter in parameters} | left_out
+        own = {name: field for name, field in keywords(job).items() if name not in taken}
         named = [
             inspect.Parameter(
                 name,
@@ -113,7 +113,7 @@ def documented(job: str, without: Iterable[str] = ()) -> Callable[[Function], Fu
             for name, field in own.items()
         ]
         target: Any = function
-        target.__signature__ = inspect.Signature([*first, *named])
+        target.__signature__ = inspect.Signature([*parameters, *named])
         lines = [f"    {name}: {about(field)}" for name, field in own.items()]
         target.__doc__ = (
             f"{inspect.cleandoc(function.__doc__ or '')}\n\nOptions:\n" + "\n".join(lines) + "\n"
@@ -150,31 +150,31 @@ def about(field: FieldInfo) -> str:
     return _FLAG.sub("", field.description or "")
 
 
-def validated(job: str, given: Mapping[str, Any], own: Mapping[str, Any]) -> Any:  # noqa: ANN401
+def validated(job: str, given_keywords: Mapping[str, Any], own: Mapping[str, Any]) -> Any:  # noqa: ANN401
     """Return the options of a job.
 
     Args:
         job: The job.
-        given: What the caller of the function gave.
-        own: What the function itself sets.
+        given_keywords: The keywords of the caller.
+        own: Options that the function itself sets.
 
     Raises:
         ConfigError: An option is unknown, or has a wrong value.
     """
     names = list(keywords(job))
-    for name in given:
+    for name in given_keywords:
         if name not in job_model(job).model_fields:
             near = difflib.get_close_matches(name, names, 1, 0.6)
             hint = f"did you mean {near[0]}?" if near else "no such option"
             raise ConfigError(f"{name}: {hint}; see help(pairweave.{python_name(job)})")
-    plain = {name: _plain(value) for name, value in given.items()}
+    plain = {name: _plain(value) for name, value in given_keywords.items()}
     options = flags.validate(job_model(job), {**plain, **own}, f"pairweave {job}")
     outputs.check(options)
     return options
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401
-    """Return a value as options have it: a path as text, a number of NumPy as one of Python."""
+    """Return a value as options take it: a path as text, a NumPy number as a Python number."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, list):
@@ -206,12 +206,12 @@ def in_python(name: str) -> Iterator[None]:
         name: The function's name.
     """
     try:
-        with terminal.warning_by(lambda text: _warn(_said(text, name))):
+        with terminal.warning_by(lambda text: _warn(_with_keywords(text, name))):
             yield
     except ConfigError as error:
         if type(error) is not ConfigError:
             raise
-        raise ConfigError(_said(str(error), name)) from error
+        raise ConfigError(_with_keywords(str(error), name)) from error
 
 
 def _warn(text: str) -> None:
@@ -226,6 +226,6 @@ def _is_own(module: str) -> bool:
     return module.startswith("pairweave.") or module == "contextlib"
 
 
-def _said(text: str, name: str) -> str:
+def _with_keywords(text: str, name: str) -> str:
     text = _HELP.sub(f"; see help(pairweave.{name})", text)
     return _FLAG.sub("", text.removeprefix("warning: "))

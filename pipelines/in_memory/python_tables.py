@@ -19,12 +19,12 @@ def as_table(pairs: Pairs, columns: Sequence[str], *, lists: bool = False) -> pa
     """Return pairs as an Arrow table with string columns.
 
     Args:
-        pairs: What the caller has; its index and its other columns are left out.
+        pairs: The caller's pairs; their index and other columns are left out.
         columns: The columns that are wanted; ``source`` and ``target`` must be there.
         lists: Whether a text may be a list of paragraphs.
 
     Raises:
-        ConfigError: It is none of the kinds that are known, a column is missing, or a text is none.
+        ConfigError: The pairs are of an unknown kind, a column is missing, or a value is no text.
     """
     table = _from_any(pairs)
     missing = [name for name in ("source", "target") if name not in table.column_names]
@@ -50,8 +50,8 @@ def _from_any(pairs: Pairs) -> pa.Table:
     if isinstance(pairs, pa.Table):
         return pairs
     if _is_dataset(pairs):
-        found: pa.Table = pairs.with_format("arrow")[:]
-        return found
+        table: pa.Table = pairs.with_format("arrow")[:]
+        return table
     if isinstance(pairs, pa.RecordBatch):
         return pa.Table.from_batches([pairs])
     if hasattr(pairs, "__arrow_c_stream__") or hasattr(pairs, "__dataframe__"):

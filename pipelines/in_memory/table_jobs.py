@@ -61,7 +61,7 @@ def run_table(job: str, pairs: Pairs, options: Mapping[str, Any]) -> Result:
 
     Args:
         job: Its name.
-        pairs: What the caller has.
+        pairs: The caller's pairs.
         options: Its options; with ``output``, the run's directory is kept.
 
     Raises:
@@ -84,14 +84,14 @@ def finished(
 
     Args:
         job: Its name.
-        pairs: What the caller has.
+        pairs: The caller's pairs.
         options: Its options.
         stepwise: Whether rows and rejects are enough: no manifest, card or report.
     """
     known = [*options_of_files(job), *(name for name in options if name.endswith(FIELD))]
     refuse(options, known, "pairs in memory are the input")
-    given = options.get("aligner") == "given"
-    columns = [name for name in text_columns(job) if given or name != "links"]
+    links_are_given = options.get("aligner") == "given"
+    columns = [name for name in text_columns(job) if links_are_given or name != "links"]
     table = as_table(pairs, columns, lists=job == "bitext")
     stepwise &= "output" not in options and table.num_rows <= STEPWISE_PAIRS
     stepwise &= options.get("workers", 1) == 1 and options.get("engine", "local") == "local"
@@ -108,12 +108,12 @@ def finished(
             rejects = options.get("misaligned") == "reject"
             usual["check"] = "all" if rejects else OWN_DEFAULTS["check"]
         checked = validated(job, {**usual, **options}, own)
-        found: Job[Any] = importlib.import_module(f"pairweave.pipelines.jobs.{job}").JOB
+        job_definition: Job[Any] = importlib.import_module(f"pairweave.pipelines.jobs.{job}").JOB
         output = Path(checked.output)
-        if not (stepwise and _run_steps(found, checked)):
+        if not (stepwise and _run_steps(job_definition, checked)):
             shutil.rmtree(Path(directory, "output"), ignore_errors=True)
             with contextlib.redirect_stdout(io.StringIO()):
-                found.start(checked, ())
+                job_definition.start(checked, ())
         yield output
 
 

@@ -144,8 +144,8 @@ def evaluate(
             path.write_text("".join(_line(line, name) for line in lines), encoding="utf-8")
             paths.append(str(path))
         with in_python("evaluate"):
-            said = _command("commands.evaluate.evaluate_command", kind, options, (kind, *paths))
-    figures: dict[str, Any] = json.loads(said.strip().splitlines()[-1])
+            printed = _command("commands.evaluate.evaluate_command", kind, options, (kind, *paths))
+    figures: dict[str, Any] = json.loads(printed.strip().splitlines()[-1])
     return figures
 
 

@@ -17,7 +17,7 @@ from pairweave.transforms.suggestions.suggestion_options import (
 
 
 def _limits_of(*methods: str) -> set[str]:
-    """Return the limits of an example that apply to some methods alone."""
+    """Return the limits of an example that apply to only some methods."""
     fields = FilterOptions.model_fields.items()
     return {name for name, field in fields if mark_of(field, OF_METHODS) == list(methods)}
 
@@ -40,26 +40,26 @@ def check_methods(options: SuggestOptions) -> None:
     Raises:
         ConfigError: There are such options.
     """
-    given = options.model_fields_set
+    chosen = options.model_fields_set
     used = options.used_methods
     # A golden set is also compared with examples of the method alignment.
     of_random = OF_RANDOM - ({"fit_lengths"} if "alignment" in used else set())
     for method, names in (("random", of_random), ("alignment", OF_ALIGNMENT)):
-        if method not in used and given & names:
+        if method not in used and chosen & names:
             raise ConfigError(
-                f"{_flags(given & names)}: for the method {method}, {_why_unused(options, method)}"
+                f"{_flags(chosen & names)}: for the method {method}, {_why_unused(options, method)}"
             )
-    if used == {"parallel"} and given & OF_SPANS:
+    if used == {"parallel"} and chosen & OF_SPANS:
         raise ConfigError(
-            f"{_flags(given & OF_SPANS)}: for the methods random and alignment; parallel masks "
+            f"{_flags(chosen & OF_SPANS)}: for the methods random and alignment; parallel masks "
             "whole sentences, of any length. Leave it out, or name one of them in --methods"
         )
-    if "mix" in given and not {"parallel"} < set(options.methods):
+    if "mix" in chosen and not {"parallel"} < set(options.methods):
         raise ConfigError(
             "--mix: the ratio of parallel to other examples, so --methods must name parallel and "
             "another method"
         )
-    if "hint_letters" in given and options.hint != "letters":
+    if "hint_letters" in chosen and options.hint != "letters":
         raise ConfigError("--hint_letters: applies to --hint letters; give both")
 
 

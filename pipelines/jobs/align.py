@@ -32,7 +32,7 @@ from pairweave.transforms.text.tokens import TokenConfig
 
 
 def line_files(run: Run[AlignOptions]) -> list[LineFile]:
-    """Return the file of links that the options ask for, if they do."""
+    """Return the file of links that the options request, if they do."""
     wanted = run.options.pharaoh
     return [] if wanted is None else [LineFile("pharaoh", wanted, run)]
 

@@ -122,7 +122,7 @@ class BeadFile:
 
 
 def bead_file(run: Run[BitextOptions]) -> list[BeadFile]:
-    """Return the file of beads that the options ask for, if they do."""
+    """Return the file of beads that the options request, if they do."""
     wanted = run.options.beads
     return [] if wanted is None else [BeadFile(wanted, run)]
 
@@ -207,11 +207,11 @@ def document_settings(run: Run[BitextOptions]) -> DocumentSettings:
 
 
 def fitted_models(pipeline: beam.Pipeline, run: Run[BitextOptions]) -> dict[str, Model]:
-    """Return the aligner fitted on the documents, as ``model``; models of an earlier attempt serve.
+    """Return the aligner fitted on the documents, as ``model``.
 
-    If the documents alone are fitted on, so are ``half_0`` and ``half_1``, aligners of either half
-    of the pairs. Each fit reads the input again, because a step cannot use a model that is fitted
-    on its output.
+    If it is fitted on the documents alone, ``half_0`` and ``half_1`` are aligners fitted on either
+    half of the pairs. Models of an earlier attempt are reused. Each fit reads the input again,
+    because a step cannot use a model that is fitted on its output.
 
     Args:
         pipeline: The pipeline.
@@ -274,7 +274,7 @@ def fit_on(
         run: The planned job.
         plan: The parallel text among them, if there is any.
         name: ``model``, or ``half_0`` or ``half_1`` for the pairs of that half.
-        place: What is added to the directory of the run's model.
+        place: Suffix of the directory of the run's model.
         iteration: Number of the fit.
     """
     options = run.options

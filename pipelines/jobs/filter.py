@@ -66,10 +66,10 @@ from pairweave.transforms.storage import files
 
 
 def preview(options: FilterJobOptions) -> int | None:
-    """Show the results of the rules for some pairs, if the options ask for that instead of a run.
+    """Show the results of the rules for some pairs, if the options request that instead of a run.
 
     Raises:
-        ConfigError: They ask for a run, and there is no place for it.
+        ConfigError: They request a run, but no output is given.
     """
     if options.preview is not None:
         check_detector(options.detector)
@@ -91,7 +91,7 @@ def check_run(run: Run[FilterJobOptions]) -> None:
 
 
 def line_files(run: Run[FilterJobOptions]) -> list[LineFile]:
-    """Return the file of scores that the options ask for, if they do."""
+    """Return the file of scores that the options request, if they do."""
     wanted = run.options.scores
     return [] if wanted is None else [LineFile("scores", wanted, run, score_lines)]
 
@@ -154,10 +154,10 @@ def selected(
     else:
         numbers = pipeline | "Scored" >> beam.Create([], reshuffle=False)
     if border is not None:
-        kept = beam.Map(lambda _, border, __: border, border, beam.pvalue.AsList(numbers))
+        after_scoring = beam.Map(lambda _, border, __: border, border, beam.pvalue.AsList(numbers))
         once = pipeline | "Border" >> beam.Create([0])
         return pipeline | "Selected" >> ReadScored(
-            wanted, place, beam.pvalue.AsSingleton(once | "AfterScoring" >> kept)
+            wanted, place, beam.pvalue.AsSingleton(once | "AfterScoring" >> after_scoring)
         )
     if near is not None:
         numbers = numbers | "NearDuplicates" >> FindNearCopies(place, run.shards, near)

@@ -61,11 +61,11 @@ def train_and_commit(run: Planned[FinetuneOptions]) -> None:
         finetune(run, config_of(run.options), output, run.options.fit_pairs)
         note_run(run, output, started, attempts=1, reused=0)
     attempt_marks.forget(output)  # those of launches that were killed
-    files.delete_empty(files.join(output, run_files.RECEIPTS))  # it held marks alone
+    files.delete_empty(files.join(output, run_files.RECEIPTS))  # it contained only marks
 
 
 def check(options: FinetuneOptions) -> None:
-    """Refuse objectives that the job cannot have.
+    """Refuse objectives that the job does not have.
 
     Raises:
         ConfigError: Names them.
@@ -97,7 +97,7 @@ def finetune(run: Planned, config: FinetuneConfig, output: str, pairs: int) -> N
     kept, rejected, passed_over, notices = read_pairs(run, pairs)
     table = add_tokens(pairs_of(kept), run.tokens)
     with _training_directory(output) as directory:
-        made = train(
+        finetuned = train(
             run.model.config.model,
             table,
             config,
@@ -105,11 +105,11 @@ def finetune(run: Planned, config: FinetuneConfig, output: str, pairs: int) -> N
             revision=run.model.config.revision,
             progress=_progress(),
         )
-        model = [_entry(directory, name) for name in made.files]
+        model = [_entry(directory, name) for name in finetuned.files]
         if directory != output:
-            _put(directory, output, made.files)
-    _, rejected = _reject(kept, rejected, made.rejected)
-    _commit(run, output, made, model, rejected, passed_over, notices)
+            _put(directory, output, finetuned.files)
+    _, rejected = _reject(kept, rejected, finetuned.rejected)
+    _commit(run, output, finetuned, model, rejected, passed_over, notices)
 
 
 @contextlib.contextmanager
@@ -123,7 +123,7 @@ def _training_directory(output: str) -> Iterator[str]:
 
 
 def _put(directory: str, output: str, names: Sequence[str]) -> None:
-    """Put the finished model into a store, each file in one go."""
+    """Copy the finished model into a store."""
     for name in names:
         with (
             Path(directory, name).open("rb") as file,
@@ -162,15 +162,15 @@ def read_pairs(run: Planned, pairs: int) -> tuple[pa.Table, pa.Table, int, list[
 
 
 def _reject(
-    kept: pa.Table, rejected: pa.Table, found: dict[int, tuple[str, str]]
+    kept: pa.Table, rejected: pa.Table, reasons: dict[int, tuple[str, str]]
 ) -> tuple[pa.Table, pa.Table]:
-    """Move rows that the training left out to the rejected."""
-    for reason in sorted({reason for reason, _ in found.values()}):
-        rows = [row for row, (why, _) in found.items() if why == reason]
-        details = [found[row][1] for row in rows]
+    """Move rows that the training left out to the rejects."""
+    for reason in sorted({reason for reason, _ in reasons.values()}):
+        rows = [row for row, (why, _) in reasons.items() if why == reason]
+        details = [reasons[row][1] for row in rows]
         moved = mark_rejected(kept.take(pa.array(rows)), Stage.ALIGN, reason_of(reason), details)
         rejected = pa.concat_tables([rejected, moved])
-    stays = np.delete(np.arange(kept.num_rows), list(found))
+    stays = np.delete(np.arange(kept.num_rows), list(reasons))
     return kept.take(pa.array(stays)), rejected
 
 
@@ -219,7 +219,7 @@ def _entry(output: str, name: str) -> dict[str, object]:
 def _commit(
     run: Planned,
     output: str,
-    made: "Finetuned",
+    finetuned: "Finetuned",
     model: list[dict[str, object]],
     rejected: pa.Table,
     passed_over: int,
@@ -232,7 +232,7 @@ def _commit(
     """
     rows = {
         "read": run.plan.rows,
-        "trained": made.pairs,
+        "trained": finetuned.pairs,
         "rejected": rejected.num_rows,
         "not_drawn": passed_over,
     }
@@ -244,9 +244,9 @@ def _commit(
     files.write_bytes(files.join(output, rejects), encode_parquet(rejected, line))
     losses = {
         name: [round(loss, 6) for loss in of_objective]
-        for name, of_objective in made.losses.items()
+        for name, of_objective in finetuned.losses.items()
     }
-    training = {"pairs": made.pairs, "steps": made.updates, "losses": losses}
+    training = {"pairs": finetuned.pairs, "steps": finetuned.updates, "losses": losses}
     files.write_bytes(files.join(output, TRAINING), to_json(training))
     for directory in (output, files.join(output, REJECTS)):
         files.delete_temporary(directory)
@@ -260,7 +260,7 @@ def _commit(
         "plan_sha256": run.digest,
         "rows": rows,
         "rejected": dict(reasons),
-        "counts": {"steps": made.updates},
+        "counts": {"steps": finetuned.updates},
         "files": sorted([*model, *others], key=lambda entry: str(entry["name"])),
     }
     files.write_bytes(files.join(output, run_files.MANIFEST), to_json(document))
@@ -268,14 +268,14 @@ def _commit(
 
 def _progress() -> "Progress":
     """Return a callback that logs the progress of the training every few seconds."""
-    said = time.monotonic()
+    last_message = time.monotonic()
 
     def say(done: int, steps: int, losses: dict[str, float]) -> None:
-        nonlocal said
+        nonlocal last_message
         now = time.monotonic()
-        if done < steps and now - said < _SAY_SECONDS:
+        if done < steps and now - last_message < _SAY_SECONDS:
             return
-        said = now
+        last_message = now
         text = ", ".join(f"{name} {loss:.3f}" for name, loss in losses.items())
         LOG.info("step %d of %d: %s", done, steps, text)
 

@@ -59,16 +59,16 @@ def check(options: SuggestOptions) -> None:
         ConfigError: There are such options; the message names them.
     """
     check_methods(options)
-    given = options.model_fields_set
+    chosen = options.model_fields_set
     kind = lengths_of(options)
     unknown = {
         "geometric": set(),
         "uniform": {"mean_words"},
         "empirical": {"mean_words", "max_mask_words", "variants", "start_probability"},
     }[kind]
-    if given & unknown:
+    if chosen & unknown:
         raise ConfigError(
-            f"{_flags(sorted(given & unknown))}: does not apply to --lengths {kind}; leave it out"
+            f"{_flags(sorted(chosen & unknown))}: does not apply to --lengths {kind}; leave it out"
         )
     if kind == "empirical" and not options.fit_lengths:
         raise ConfigError("--lengths empirical needs --fit_lengths FILE.mask FILE.tgt")
@@ -118,7 +118,7 @@ def extra_files(_run: Run[SuggestOptions]) -> dict[str, bytes]:
 def graph(pipeline: beam.Pipeline, run: Run[SuggestOptions], wanted: frozenset[int]) -> None:
     """Read, screen, shuffle, filter; fit, translate, tokenize, align, compare; mask, write, commit.
 
-    Only the method ``alignment`` looks at translations.
+    Only the method ``alignment`` uses translations.
     """
     options, aligner, config = run.options, run.aligner, run.write_config
     translator, scorer = run.need(TRANSLATOR), run.need(PAIR_SCORER)
@@ -153,14 +153,14 @@ def graph(pipeline: beam.Pipeline, run: Run[SuggestOptions], wanted: frozenset[i
 def finish(shard: Shard, suggestions: SuggestionConfig, scorer: Scorer | None) -> ShardOutput:
     """Make examples, reject the pairs that give none, and count the results."""
     scores = shard.kept.column("score").to_numpy()  # NaN where a pair has none
-    made = make_suggestions(shard.table, suggestions, scorer, scores)
-    reasons, details = made.reasons, made.details
+    examples = make_suggestions(shard.table, suggestions, scorer, scores)
+    reasons, details = examples.reasons, examples.details
     for reason in sorted({reason for reason in reasons if reason is not None}):
         marks = np.equal(reasons, reason)
-        said = details[marks].tolist()
-        shard = shard.reject(marks, Stage.SUGGEST, Reject(reason), said)
+        texts = details[marks].tolist()
+        shard = shard.reject(marks, Stage.SUGGEST, Reject(reason), texts)
         reasons, details = reasons[~marks], details[~marks]
-    return ShardOutput(shard, made.rows, made.counts, made.words, made.histograms)
+    return ShardOutput(shard, examples.rows, examples.counts, examples.words, examples.histograms)
 
 
 JOB = Job(

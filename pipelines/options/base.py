@@ -189,7 +189,7 @@ class FitSettings(WordAlignerOptions, Options):
 
     @property
     def may_fit_nothing(self) -> bool:
-        """Return True if a run goes on without an aligner where no pair is there to fit one on."""
+        """Return True if a run continues without an aligner when there is no pair to fit one on."""
         return False
 
 
@@ -398,5 +398,5 @@ class RowJobOptions(JobOptions):
 
     @property
     def may_fit_nothing(self) -> bool:
-        """Return True if a run goes on without an aligner where no pair is there to fit one on."""
+        """Return True if a run continues without an aligner when there is no pair to fit one on."""
         return self.may_be_empty

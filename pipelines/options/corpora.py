@@ -14,10 +14,10 @@ from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.units import CorpusInput
 
 _OF_RUN = tuple(Corpus.model_fields)
-"""What the pairs of a finished run keep."""
+"""Options whose values the pairs of a finished run already have."""
 
 _OF_FILES = tuple(FieldOptions.model_fields)
-"""What says where files have their texts; the shards of a run are always the same in this."""
+"""Options for where files have their texts, which the shards of a run do not need."""
 
 UNDETERMINED = "und"
 """The language tag of text whose language is not given (BCP 47)."""
@@ -32,13 +32,13 @@ def corpora_of(options: InputOptions) -> tuple[CorpusInput, ...]:
         ConfigError: There is no corpus, or both a list and a single corpus.
     """
     kind = options.corpus_kind()
-    given = options.model_fields_set & kind.model_fields.keys()
-    single = kind(**{name: getattr(options, name) for name in given})
+    set_options = options.model_fields_set & kind.model_fields.keys()
+    single = kind(**{name: getattr(options, name) for name in set_options})
     has_single = _gives(single, "files") or _gives(single, "runs")
     if not options.corpora:
         if not has_single:
             raise ConfigError(f"no input: give {_ways(kind)}, or a YAML file with corpora")
-        return tuple(_corpus_inputs(single, given))
+        return tuple(_corpus_inputs(single, set_options))
     has_more = _gives(single, "translations") or getattr(single, "score_input", None)
     if has_single or has_more or single.corpus is not None:
         raise ConfigError(f"give corpora in the YAML file, or corpus, {_ways(kind)}, not both")
@@ -145,11 +145,13 @@ def _corpus_input(name: str | None, values: dict[str, Any]) -> CorpusInput:
         values["source_lang"] = UNDETERMINED
     values["target_lang"] = values["target_lang"] or UNDETERMINED
     fields = FormatOptions.model_fields
-    given = {name: values.pop(name) for name in fields.keys() & values.keys()}
-    own = {name: value for name, value in given.items() if value != fields[name].get_default()}
-    made = CorpusInput(name=name, format_options=own, **values)
-    registry.check_corpus(made)
-    return made
+    format_options = {name: values.pop(name) for name in fields.keys() & values.keys()}
+    own = {
+        name: value for name, value in format_options.items() if value != fields[name].get_default()
+    }
+    corpus = CorpusInput(name=name, format_options=own, **values)
+    registry.check_corpus(corpus)
+    return corpus
 
 
 def _implies_source_lang(form: str | None, inputs: Sequence[str]) -> bool:

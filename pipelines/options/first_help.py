@@ -1,4 +1,4 @@
-"""What ``--help`` of a command with many options shows first: an example, what most people need.
+"""The first help of a command with many options: an example, and the options most people need.
 
 ``--help all`` lists every option.
 """

@@ -1,1 +1,1 @@
-"""The parts of jobs: each owns what is known about one model, rule or file that options name."""
+"""The parts of jobs: each is responsible for one model, rule or file that options name."""

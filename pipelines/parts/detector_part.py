@@ -23,7 +23,7 @@ class DetectorPart(Part[FilterJobOptions, str]):
 
 
 def check_detector(name: str) -> None:
-    """Load a detector now, and not on a worker.
+    """Load a detector now, before a worker does.
 
     Raises:
         ConfigError: It is not installed.

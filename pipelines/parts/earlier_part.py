@@ -42,10 +42,10 @@ class EarlierPart(Part[FilterJobOptions, Plan | None]):
         ((source, target),) = languages
         reading = _reading(options)
         corpora = [
-            _run_input(given, source, target, reading)
-            if _is_run(given)
-            else CorpusInput(input=(given,), source_lang=source, target_lang=target, **reading)
-            for given in options.earlier
+            _run_input(path, source, target, reading)
+            if _is_run(path)
+            else CorpusInput(input=(path,), source_lang=source, target_lang=target, **reading)
+            for path in options.earlier
         ]
         plan = make_plan(corpora, planning.limits, options.unit_rows)
         facts = [{"name": file.name, "sha256": file.sha256} for file in plan.files]
@@ -85,9 +85,9 @@ def _run_input(directory: str, source: str, target: str, reading: dict[str, Any]
     return earlier
 
 
-def _is_run(given: str) -> bool:
+def _is_run(path: str) -> bool:
     names = (run_files.PLAN, run_files.MANIFEST)
-    return any(files.exists(files.join(given, name)) for name in names)
+    return any(files.exists(files.join(path, name)) for name in names)
 
 
 EARLIER = EarlierPart()

@@ -1,4 +1,4 @@
-"""What the plan says about files that options name."""
+"""The plan's entries for files that options name."""
 
 import hashlib
 from collections.abc import Sequence

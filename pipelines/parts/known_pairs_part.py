@@ -1,4 +1,4 @@
-"""Pairs that are dealt with already: those that a table has, and those that were taken down."""
+"""Pairs to leave out: those that a table already has, and those that were taken down."""
 
 from pairweave.pipelines.parts.file_facts import files_facts
 from pairweave.pipelines.parts.part import Part, Planning, Settled
@@ -14,12 +14,14 @@ class KnownPairsPart(Part[KnownPairOptions, KnownPairs | None]):
     options = KnownPairOptions
 
     def plan(self, options: KnownPairOptions, planning: Planning) -> Settled[KnownPairs | None]:
-        """Hash the files, where any are given."""
+        """Hash the files, if any are given."""
         named = options.known_files()
         if not named:
             return Settled(None)
-        given = (options.known_pairs, options.taken_down)
-        known = KnownPairs(*(None if path is None else files.absolute(path) for path in given))
+        paths_given = (options.known_pairs, options.taken_down)
+        known = KnownPairs(
+            *(None if path is None else files.absolute(path) for path in paths_given)
+        )
         settings = {name: files_facts(paths) for name, paths in named.items()}
         return Settled(known, settings=settings)
 

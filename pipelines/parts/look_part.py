@@ -1,4 +1,4 @@
-"""The look at the input before the work: what is wrong with it, where, and what mends it."""
+"""The look at the input before the work, which finds problems, their places and remedies."""
 
 import dataclasses
 
@@ -11,10 +11,10 @@ from pairweave.transforms.inspection.look_options import LookOptions
 
 @dataclasses.dataclass(frozen=True)
 class Looked:
-    """What the look settled.
+    """The results of the look.
 
     Attributes:
-        findings: What it found.
+        findings: Its findings.
         rejected: First and last line of each stretch to reject, by unit.
     """
 
@@ -23,13 +23,13 @@ class Looked:
 
 
 class LookPart(Part[LookOptions, Looked | None]):
-    """The look; None if none is taken. Its kernels are loaded only if one is."""
+    """The results of the look; None without one, and then its kernels are not loaded."""
 
     name = "look"
     options = LookOptions
 
     def check(self, options: LookOptions) -> None:
-        """Check that what is to be rejected is looked for."""
+        """Check that a job that rejects findings looks for them."""
         if options.misaligned == "reject" and options.check == "none":
             raise ConfigError(
                 "--misaligned reject looks for the stretches of lines that it rejects, and "
@@ -40,7 +40,7 @@ class LookPart(Part[LookOptions, Looked | None]):
         """Look at the input, or at blocks of its lines."""
         if options.check == "none":
             return Settled(None)
-        # Not at the top: it loads kernels.
+        # Imported here because it loads kernels.
         from pairweave.transforms.inspection.look import look_at_sample, sample_size
 
         # Rows of a finished run are in the order of their ids, and were looked at before.
@@ -52,12 +52,12 @@ class LookPart(Part[LookOptions, Looked | None]):
         sample = rows if everything else sample_size(rows)
         look = look_at_sample(units, planning.limits, sample)
         rejected = look.stretches if options.misaligned == "reject" else {}
-        told = tuple(each.rejected() if rejected else each for each in look.findings)
-        document = {"pairs": look.pairs, "findings": [each.as_json() for each in told]}
+        findings = tuple(each.rejected() if rejected else each for each in look.findings)
+        document = {"pairs": look.pairs, "findings": [each.as_json() for each in findings]}
         return Settled(
-            Looked(told, rejected),
+            Looked(findings, rejected),
             facts={"look": document},
-            notices=tuple(finding_notices(of_jobs(told))),
+            notices=tuple(finding_notices(of_jobs(findings))),
         )
 
 

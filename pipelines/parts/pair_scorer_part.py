@@ -56,18 +56,18 @@ class PairScorerPart(Part[SuggestOptions, PairScorer | None]):
                 scores.
         """
         units = planning.plan.units
-        given = _have_scores(units)
+        input_has_scores = _have_scores(units)
         if (options.scorer is None) != (options.reverse_scorer is None):
             raise ConfigError("--scorer and --reverse_scorer must be given together")
         if options.scorer is None or options.reverse_scorer is None:
             limits = sorted({"max_score", "min_score"} & options.model_fields_set)
-            if limits and not given:
+            if limits and not input_has_scores:
                 raise ConfigError(
                     f"--{limits[0]}: without --scorer and --reverse_scorer, or --score_field, "
                     "nothing is scored"
                 )
             return Settled(None)
-        if given:
+        if input_has_scores:
             raise ConfigError(
                 "--score_field and --scorer fill the same column; leave one of them out"
             )

@@ -1,9 +1,9 @@
-"""What a job is made of: parts, each of which owns everything about itself.
+"""The parts of a job, each responsible for one of its models, rules or files.
 
-A part reads its options when a job is planned, and settles what every consumer needs to know: its
-entries in the plan, its models, the distributions that run them, what a step is given. Planning,
-the plan, the shares of memory and cores and the checks of languages are loops over what the parts
-settled. None of them knows the name of a part or of an option, so one more kind of model, rule or
+When a job is planned, a part reads its options and returns what others need to know (`Settled`):
+its entries in the plan, its models, the distributions that run them, what its steps receive.
+Planning, the plan, the shares of memory and cores and the checks of languages are loops over these
+results. None of them knows the name of a part or of an option, so one more kind of model, rule or
 file is one module and one line in the lists of the jobs that have it.
 """
 
@@ -49,8 +49,8 @@ class Fitting:
 
     Attributes:
         directory: Its directory, relative to the run's output.
-        pairs: About how many pairs it is made from.
-        find: Returns the reference of a complete one in a directory; None if there is none.
+        pairs: Approximate number of pairs that it is made from.
+        find: Returns the reference to a complete model in a directory; None if there is none.
     """
 
     directory: str
@@ -60,20 +60,21 @@ class Fitting:
 
 @dataclasses.dataclass(frozen=True)
 class Settled(Generic[NeedT]):
-    """What the planning of a part settled.
+    """The result of planning a part.
 
     Attributes:
-        need: What the steps of the part are given.
+        need: What the steps of the part receive.
         settings: Its entries in the plan's configuration, which determine output bytes.
         left_out: Options that have no effect in this run; the plan lists none of them.
         facts: Its entries in the plan besides the configuration, such as contents of files.
         models: References of its models, or settings of its encoders, which workers load.
         packages: Distributions that run its models.
-        copies: Copies of its model that the workers of a machine share; None if each has its own.
+        copies: Number of copies of its model that the workers of a machine share; None if each has
+            its own.
         learned: Its models that were learned from pairs of two languages.
         fitting: The model that the run makes first; None if it makes none.
         recorded: Digests of models that each shard's receipt names.
-        notices: What it has to say of the input.
+        notices: Its notices about the input.
     """
 
     need: NeedT
@@ -108,7 +109,7 @@ class Part(abc.ABC, Generic[OptionsT, NeedT]):
     options: type[StepOptions] = StepOptions
 
     def check(self, options: OptionsT) -> None:
-        """Check, before the input is read, what can be checked without it.
+        """Check, before the input is read, everything that can be checked without it.
 
         Raises:
             ConfigError: The options cannot be used.
@@ -118,12 +119,12 @@ class Part(abc.ABC, Generic[OptionsT, NeedT]):
         """Check the corpora, before their files are read.
 
         Raises:
-            ConfigError: A corpus has what the part cannot use.
+            ConfigError: A corpus has something that the part cannot use.
         """
 
     @abc.abstractmethod
     def plan(self, options: OptionsT, planning: "Planning") -> Settled[NeedT]:
-        """Read what the options name, and settle what the job's planning and steps need.
+        """Read what the options name; return what the job's planning and steps need.
 
         Raises:
             ConfigError: The options, or what they name, cannot be used.
@@ -138,7 +139,7 @@ class Planning:
         options: Its options.
         plan: Its input, divided into units.
         limits: Limits of the readers.
-        settled: What the parts before this one settled, by their names.
+        settled: The planning results of the parts before this one, by their names.
     """
 
     options: PlannedOptions
@@ -147,6 +148,6 @@ class Planning:
     settled: dict[str, Settled[Any]] = dataclasses.field(default_factory=dict)
 
     def need(self, part: Part[Any, NeedT]) -> NeedT:
-        """Return what an earlier part of the job settled for its steps."""
+        """Return what an earlier part of the job provides for its steps."""
         need: NeedT = self.settled[part.name].need
         return need

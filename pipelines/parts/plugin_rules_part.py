@@ -17,7 +17,7 @@ class PluginRulesPart(Part[FilterJobOptions, "tuple[PlannedRule, ...]"]):
     options = RuleOptions
 
     def check(self, options: FilterJobOptions) -> None:
-        """Load the rules now, and not on a worker."""
+        """Load the rules now, before a worker does."""
         planned_rules(options)
 
     def plan(
@@ -50,7 +50,7 @@ def planned_rules(options: RuleOptions) -> "tuple[PlannedRule, ...]":
 
 
 def distributions(planned: "tuple[PlannedRule, ...]") -> tuple[str, ...]:
-    """Return the distributions that rules are in."""
+    """Return the distributions that contain rules."""
     return tuple(dict.fromkeys(rule.plugin.distribution for rule in planned))
 
 

@@ -1,4 +1,4 @@
-"""The block ``filter:`` of a job: the rules of the job ``filter`` behind the screen."""
+"""The block ``filter:`` of a job: the rules of the job ``filter``, applied after the screen."""
 
 import dataclasses
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ class PlannedRules:
 
     Attributes:
         config: Their limits, with the detector that the plan names.
-        minimum: The score that a pair must have behind them; None if there is no minimum.
+        minimum: The minimum score of a pair that passes them; None if there is none.
     """
 
     config: "RuleConfig"
@@ -64,7 +64,7 @@ class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
         left_out = {*_OF_SCORE, "plugin_rules"}
         plugins = planned_rules(block)
         settings = block.model_dump(mode="json", exclude=left_out) | detector
-        # In one level, so that the signature names each.
+        # Without nesting, so that the signature names each setting.
         settings |= {f"plugin_rules.{name}": each for name, each in rule_settings(plugins).items()}
         config = rule_config(block, detector["detector"], plugins)
         packages = distributions(plugins)
@@ -91,7 +91,7 @@ class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
 
 
 def _minimum(block: RuleBlock) -> "Minimum | None":
-    """Return the score that a pair must have, if there is one."""
+    """Return the minimum score of a pair, if there is one."""
     if block.min_score is None or block.score_model is None:
         return None
     digest = hmm_reference.read(block.score_model).digest

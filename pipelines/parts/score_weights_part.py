@@ -12,7 +12,7 @@ class ScoreWeightsPart(Part[FilterJobOptions, Weights | None]):
     options = FilterJobOptions
 
     def plan(self, options: FilterJobOptions, planning: Planning) -> Settled[Weights | None]:
-        """Read the weights, or say that scores are given."""
+        """Read the weights, or record that scores are given."""
         if options.scores_are_given:
             return Settled(None, settings={"scorer": GIVEN})
         if not options.aligns:

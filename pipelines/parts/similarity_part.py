@@ -67,12 +67,12 @@ class Similarity:
         return dataclasses.replace(self, reference=self.reference.with_threads(threads))
 
     def learned(self) -> tuple[Learned, ...]:
-        """Return what was learned from pairs of two languages: counts of pieces, a projection."""
+        """Return the models learned from pairs of two languages: counts of pieces, a projection."""
         projection = self.reference.projection
-        given = (("--idf", "counts", self.idf), ("--projection", "a map", projection))
+        models = (("--idf", "counts", self.idf), ("--projection", "a map", projection))
         return tuple(
             Learned(option, each.directory, kind, each.load().about)
-            for option, kind, each in given
+            for option, kind, each in models
             if each is not None
         )
 
@@ -84,7 +84,7 @@ class SimilarityPart(Part[FilterJobOptions, Similarity | None]):
     options = SimilarityOptions
 
     def plan(self, options: FilterJobOptions, planning: Planning) -> Settled[Similarity | None]:
-        """Find the encoder, and what was learned from its vectors.
+        """Find the encoder, and the models learned from its vectors.
 
         Raises:
             ConfigError: It cannot be used, or an option of another scorer is given.
@@ -133,9 +133,9 @@ def _check_no_encoder(options: SimilarityOptions) -> None:
 
 
 def _find(options: SimilarityOptions) -> Similarity:
-    given = options.model_fields_set
+    set_options = options.model_fields_set
     _check_scorer(options)
-    foreign = sorted(given & OF_HMM)
+    foreign = sorted(set_options & OF_HMM)
     if foreign:
         raise ConfigError(
             f"{_named(foreign)}: applies to the statistical aligner, which --scorer "
@@ -150,7 +150,7 @@ def _find(options: SimilarityOptions) -> Similarity:
             "--sweep_layers: a projection is fitted on one layer; leave --projection out, or fit "
             "one for the layer that the sweep shows to be best"
         )
-    if options.idf is not None and "idf_pairs" in given:
+    if options.idf is not None and "idf_pairs" in set_options:
         raise ConfigError("--idf_pairs: pieces are not counted if --idf is given; leave one out")
     counted = None if options.idf is None else idf.find(options.idf)
     fitted = None if options.projection is None else vector_projection.find(options.projection)

@@ -9,7 +9,7 @@ from pairweave.transforms.tags.tag_profile import TagProfile, read_profile
 
 
 class TagProfilePart(Part[AugmentOptions, TagProfile | None]):
-    """The profile; None if none is given. The plan has all of it, for those who repeat the run."""
+    """The profile; None if none is given. The plan contains all of it, to make runs repeatable."""
 
     name = "tag_profile"
     options = AugmentOptions

@@ -26,8 +26,8 @@ class TranslatorPart(Part[TranslatorOptions, TranslatorReference | None]):
         """
         own = TranslatorOptions.model_fields.keys()
         if options.translator is None:
-            if given := sorted(options.model_fields_set & own):
-                names = ", ".join(f"--{name}" for name in given)
+            if unused := sorted(options.model_fields_set & own):
+                names = ", ".join(f"--{name}" for name in unused)
                 raise ConfigError(f"{names}: without --translator nothing is translated")
             return Settled(None, left_out=frozenset(own))
         backend, model = parse_translator(options.translator)

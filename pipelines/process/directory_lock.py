@@ -10,12 +10,12 @@ from pairweave.transforms.errors import ConfigError
 
 
 @contextlib.contextmanager
-def alone_in(directory: Path, told: str) -> Iterator[None]:
-    """Hold the lock of a directory, in which no file is needed for it.
+def alone_in(directory: Path, refusal: str) -> Iterator[None]:
+    """Hold the lock of a directory, which needs no lock file.
 
     Args:
         directory: The directory, which exists.
-        told: What the user is told if another process holds it.
+        refusal: The message if another process holds it.
 
     Raises:
         ConfigError: Another process holds it, or the file system has no locks.
@@ -25,7 +25,7 @@ def alone_in(directory: Path, told: str) -> Iterator[None]:
         try:
             fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise ConfigError(f"{directory}: {told}") from error
+            raise ConfigError(f"{directory}: {refusal}") from error
         except OSError as error:
             raise ConfigError(
                 f"{directory}: cannot be locked: {error.strerror}; give a directory on a local disk"

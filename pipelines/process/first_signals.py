@@ -9,8 +9,8 @@ from pairweave.pipelines.process import interrupt
 def answer_signals() -> None:
     """Let signals that ask for a stop end this process with a message, except ignored ones.
 
-    Nothing has begun yet, so there is nothing to tidy up. Whoever begins something sets handlers of
-    its own (`interrupt.listening`, `supervisor.run`).
+    Nothing has begun yet, so there is nothing to tidy up. Code that begins something sets its own
+    handlers (`interrupt.listening`, `supervisor.run`).
     """
     interrupt.note_command(continues=False)
     for number in interrupt.ASKING:

@@ -1,4 +1,4 @@
-"""One exchange with a server over HTTP, which ends in time and whose errors show no secret."""
+"""One exchange with a server over HTTP, with a time limit and errors that show no secret."""
 
 import base64
 import contextlib
@@ -19,7 +19,7 @@ _LONGEST_CAUSE = 200
 
 
 class ExchangeError(Exception):
-    """An exchange that failed; says why in one line, without what the address holds in secret."""
+    """An exchange that failed; its one-line message omits the secrets of the address."""
 
 
 class _NoRedirection(urllib.request.HTTPRedirectHandler):
@@ -48,19 +48,19 @@ def shown(url: str) -> str:
 
 
 def post(url: str, content: bytes, headers: Mapping[str, str], method: str, seconds: float) -> None:
-    """Send content to a server, and leave unread what it answers besides its status.
+    """Send content to a server; of its answer, read only the status.
 
     Args:
         url: The address. User and password become basic authentication.
         content: The content.
         headers: Headers of HTTP.
         method: ``POST`` or ``PUT``.
-        seconds: How long all of it may take, from the search for the server's name.
+        seconds: Time limit of the whole exchange, including the lookup of the server's name.
 
     Raises:
         ExchangeError: The server cannot be reached, does not answer in time, refuses, or answers
-            with a redirection. None is followed: it could lead to another host, or turn the request
-            into one without content.
+            with a redirection. Redirections are not followed: one could lead to another host, or
+            turn the request into one without content.
     """
     parts = urlsplit(url)
     bare = urlunsplit((parts.scheme, _host(parts), parts.path, parts.query, ""))
@@ -73,7 +73,7 @@ def post(url: str, content: bytes, headers: Mapping[str, str], method: str, seco
         _exchange(request, seconds, most_bytes=0)
     except ExchangeError as error:
         cause = " ".join(_without_secrets(str(error), parts).split())[:_LONGEST_CAUSE]
-        raise ExchangeError(cause) from None  # the error before it may show a secret
+        raise ExchangeError(cause) from None  # the original error may show a secret
 
 
 def ask_this_machine(url: str, seconds: float, most_bytes: int) -> bytes:
@@ -81,8 +81,8 @@ def ask_this_machine(url: str, seconds: float, most_bytes: int) -> bytes:
 
     Args:
         url: The address, without user and password.
-        seconds: How long all of it may take.
-        most_bytes: The longest answer.
+        seconds: Time limit of the whole exchange.
+        most_bytes: Maximum length of the answer.
 
     Raises:
         ExchangeError: As for `post`; or the answer is too long, or ends early.
@@ -126,7 +126,7 @@ def _content(answer: http.client.HTTPResponse, most_bytes: int) -> bytes:
     content = answer.read(most_bytes + 1)
     if len(content) > most_bytes:
         raise ExchangeError(f"its answer is over {most_bytes:,} bytes")
-    if answer.length:  # of the announced bytes, those that are missing
+    if answer.length:  # the announced bytes that are missing
         raise http.client.IncompleteRead(content, answer.length)
     return content
 
@@ -159,7 +159,7 @@ def _host(parts: SplitResult) -> str:
 
 
 def _without_secrets(text: str, parts: SplitResult) -> str:
-    """Return a text, perhaps a server's own, without what the address holds in secret."""
+    """Return a text, perhaps a server's own, without the secrets of the address."""
     for secret in (parts.password, unquote(parts.password or ""), parts.query, parts.fragment):
         if secret:
             text = text.replace(secret, _HIDDEN)

@@ -83,7 +83,7 @@ def stop(number: int, _frame: object = None) -> None:
 
 
 def is_stopping() -> bool:
-    """Tell whether a signal has asked for a stop, which other code may have made an error of."""
+    """Tell whether a signal has asked for a stop, even if other code made an error of it."""
     return _asked is not None
 
 

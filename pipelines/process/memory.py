@@ -113,10 +113,10 @@ def _limits(mounted: Path, path: str, name: str) -> list[int]:
     return limits
 
 
-def limit(given: str | None) -> Limit:
-    """Return the memory that a run may use: given, the container's, or else the machine's."""
-    if given is not None:
-        return Limit(parse_size(given), f"--memory {given}", is_hard=True)
+def limit(size: str | None) -> Limit:
+    """Return the memory that a run may use: the given limit, the container's or the machine's."""
+    if size is not None:
+        return Limit(parse_size(size), f"--memory {size}", is_hard=True)
     container = container_bytes()
     if container is not None:
         return Limit(container, f"this container's limit of {show_size(container)}", is_hard=True)

@@ -7,10 +7,10 @@ from pairweave.pipelines.process import http_client, terminal
 from pairweave.transforms.errors import ConfigError
 
 SECONDS = 10.0
-"""How long a server may take to accept a message, from the search for its name to its answer."""
+"""Time limit for sending a message, from the lookup of the server's name to its answer."""
 
 STOPPING_SECONDS = 0.3
-"""The same while a command is being stopped, for which there is a second in all
+"""The same while a command is being stopped, which may take a second in all
 (`supervisor.ASKED_SECONDS`)."""
 
 
@@ -33,7 +33,7 @@ def check(option: str, place: str, stores: Collection[str] = ()) -> None:
     scheme = place.partition("://")[0].lower()
     if not is_url(place) or scheme in stores:
         return
-    # The address itself may hold a password in any of its parts, so no message shows it yet.
+    # Any part of the address may contain a password, so no message shows it yet.
     if scheme not in ("http", "https"):
         raise ConfigError(
             f"{option}: {scheme}:// is no address of a server; give a file, or an address that "

@@ -121,19 +121,19 @@ def _stop(number: int, frame: object) -> None:
 
 
 def _launch(overseer: int, directory: Path, asking: set[signal.Signals]) -> int:
-    """Pass on what asks for a stop until the overseer has ended."""
+    """Pass on signals that ask for a stop until the overseer has ended."""
     asked = float("inf")
     while True:
-        told = signal.sigtimedwait({*asking, signal.SIGCHLD}, POLL_SECONDS)
+        received = signal.sigtimedwait({*asking, signal.SIGCHLD}, POLL_SECONDS)
         ended, status = os.waitpid(overseer, os.WNOHANG)
         if ended:
             code = os.waitstatus_to_exitcode(status)
             break
         now = time.monotonic()
-        if told is not None and told.si_signo in asking:
+        if received is not None and received.si_signo in asking:
             if asked == float("inf"):
                 asked = now
-                os.kill(overseer, told.si_signo)
+                os.kill(overseer, received.si_signo)
             elif now - asked > TWICE_SECONDS:
                 os.kill(overseer, _KILL_NOW)
         if now - asked > ASKED_SECONDS + END_SECONDS + POLL_SECONDS:
@@ -155,8 +155,8 @@ def _oversee(worker: int, directory: Path, awaited: set[int]) -> int:
     deadlines: list[float] = []
     while status is None:
         wait = min(deadlines[0] - time.monotonic(), POLL_SECONDS) if deadlines else POLL_SECONDS
-        told = signal.sigtimedwait(awaited, max(wait, 0.0))
-        number = None if told is None else told.si_signo
+        received = signal.sigtimedwait(awaited, max(wait, 0.0))
+        number = None if received is None else received.si_signo
         status = _status_of(worker)
         if number in (_KILL_NOW, _LAUNCHER_ENDED):
             break
@@ -208,7 +208,7 @@ def _say_how_it_ended(code: int) -> None:
     if code <= 128:
         return
     with contextlib.suppress(OSError, ValueError):  # the terminal is gone
-        # A progress bar hides the cursor and stands on an open line.
+        # A progress bar hides the cursor and leaves its line unfinished.
         begin = "\x1b[?25h\n" if sys.stderr.isatty() else ""
         sys.stderr.write(f"{begin}pairweave: {interrupt.message(code - 128)}\n")
         sys.stderr.flush()

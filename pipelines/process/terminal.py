@@ -19,14 +19,14 @@ def say(text: str) -> None:
 
 
 def report(text: str) -> None:
-    """Write the results of a run to standard output, unless it shall be quiet."""
+    """Write the results of a run to standard output, unless the command is quiet."""
     if not verbosity.current().quiet:
         say(text)
 
 
 _warn: contextvars.ContextVar[Callable[[str], object] | None]
 _warn = contextvars.ContextVar("_warn", default=None)
-"""What takes warnings instead of standard error, where a function of Python is at work."""
+"""Receives warnings instead of standard error while a function of the Python API runs."""
 
 
 @contextlib.contextmanager
@@ -48,12 +48,12 @@ def warn(text: str) -> None:
 
 
 def fail(text: str) -> None:
-    """Write the error that ends the command to standard error, also if it shall be quiet."""
+    """Write the error that ends the command to standard error, even if the command is quiet."""
     _write_record("ERROR", text)
 
 
 def note(text: str) -> None:
-    """Write the end of a command's work to standard error, unless it shall be quiet."""
+    """Write the end of a command's work to standard error, unless the command is quiet."""
     if not verbosity.current().quiet:
         _write_record("INFO", text)
 

@@ -1,4 +1,4 @@
-"""How much a command says, and in which form: options that every command has."""
+"""How much a command prints, and in which form: options that every command has."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, cast
 from pairweave.transforms.errors import ConfigError
 
 _VARIABLE = "PAIRWEAVE_VERBOSITY"
-"""Worker processes inherit the environment, and with it how much they say."""
+"""Holds the verbosity in the environment, which worker processes inherit."""
 
 FORMATS = ("text", "json")
 
@@ -20,7 +20,7 @@ HELP = (
 
 
 class Verbosity(NamedTuple):
-    """How much is said.
+    """How much is printed.
 
     Attributes:
         quiet: Only warnings and errors.
@@ -70,7 +70,7 @@ def _format(value: str) -> Literal["text", "json"]:
 
 @contextlib.contextmanager
 def speaking(chosen: Verbosity) -> Iterator[None]:
-    """Let this process and those that it starts say as much as chosen."""
+    """Apply a verbosity to this process and to those that it starts."""
     before = os.environ.get(_VARIABLE)
     if chosen != Verbosity():
         os.environ[_VARIABLE] = f"{chosen.quiet:d}{chosen.debug:d}{chosen.log_format}"
@@ -84,8 +84,8 @@ def speaking(chosen: Verbosity) -> Iterator[None]:
 
 
 def current() -> Verbosity:
-    """Return how much this process says."""
-    said = os.environ.get(_VARIABLE, "")
-    if said[2:] not in FORMATS:
+    """Return the verbosity of this process."""
+    value = os.environ.get(_VARIABLE, "")
+    if value[2:] not in FORMATS:
         return Verbosity()
-    return Verbosity(said[0] == "1", said[1] == "1", _format(said[2:]))
+    return Verbosity(value[0] == "1", value[1] == "1", _format(value[2:]))

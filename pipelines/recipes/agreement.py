@@ -75,8 +75,8 @@ def _check_alike(options: PlannedOptions, step: Step) -> None:
         if not mark_of(field, AGREES):
             continue
         own, other = getattr(options, name), getattr(step.options, name, None)
-        said = name in options.model_fields_set and name in step.options.model_fields_set
-        if said and None not in (own, other) and own != other:
+        both_set = name in options.model_fields_set and name in step.options.model_fields_set
+        if both_set and None not in (own, other) and own != other:
             raise ConfigError(
                 f"{name}: {own} differs from the {other} of the step {step.name}, from which this "
                 f"step reads; give {name} once, at the top of the recipe"

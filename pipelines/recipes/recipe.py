@@ -98,14 +98,14 @@ def options_of(job: str) -> type[PlannedOptions]:
 
 
 def read_recipe(
-    path: str, output: str, given: Mapping[str, Any], most: float | None = None
+    path: str, output: str, overrides: Mapping[str, Any], most: float | None = None
 ) -> tuple[Step, ...]:
     """Read a recipe and check the options of all steps.
 
     Args:
         path: The YAML file.
         output: The directory that contains one directory for each step.
-        given: Options from the command line, which take precedence in every step that has them.
+        overrides: Options from the command line, which take precedence in every step that has them.
         most: ``max_rejected`` from the command line, which also takes precedence.
 
     Returns:
@@ -116,7 +116,7 @@ def read_recipe(
     """
     document = read_yaml(path)  # its errors name the file
     try:
-        return _Reader(_checked(document), output, given, most).steps()
+        return _Reader(_checked(document), output, overrides, most).steps()
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
 
@@ -133,9 +133,9 @@ class _Reader:
     """Makes the steps of one recipe."""
 
     def __init__(
-        self, document: Values, output: str, given: Mapping[str, Any], most: float | None
+        self, document: Values, output: str, overrides: Mapping[str, Any], most: float | None
     ) -> None:
-        self._output, self._given, self._most = output, given, most
+        self._output, self._overrides, self._most = output, overrides, most
         self._blocks = list(_blocks(document["steps"]))
         shared, self._shared_most = _most_of(document)
         self._shared = {key: value for key, value in shared.items() if key != "steps"}
@@ -164,10 +164,10 @@ class _Reader:
                     name = draft.name if rounds is None else f"{draft.name}-{number}"
                     if name in self._made:
                         raise ConfigError(f"step {name}: another step has the same directory")
-                    ahead = {one.name for one in block[place:]} if rounds is not None else set()
+                    ahead = {later.name for later in block[place:]} if rounds is not None else set()
                     with _named(name):
-                        made = self._step(name, draft, ahead, number)
-                    self._made[name] = self._latest[draft.name] = made
+                        step = self._step(name, draft, ahead, number)
+                    self._made[name] = self._latest[draft.name] = step
         self._check_folders()
         return tuple(self._made.values())
 
@@ -175,10 +175,12 @@ class _Reader:
         model = options_of(draft.job)
         flags.check_keys(draft.values, list(model.model_fields))
         values = {**self._inherited(draft, model), **draft.values}
-        values |= {key: value for key, value in self._given.items() if key in model.model_fields}
+        values |= {
+            key: value for key, value in self._overrides.items() if key in model.model_fields
+        }
         find = functools.partial(self._find, ahead=ahead, number=number)
         values, reads = put_paths(values, find)
-        sources = [self._made[one] for one in _sources(values, self._made)]
+        sources = [self._made[step] for step in _sources(values, self._made)]
         values = {**agreement.inherited(draft.job, sources), **values}
         values["output"] = files.join(self._output, name)
         options = flags.validate(model, values, f"pairweave {draft.job}")
@@ -186,9 +188,9 @@ class _Reader:
         check_step(options, [step.options.output for step in self._made.values()])
         self._check_written(name, options)
         importlib.import_module(COMMANDS[draft.job].module).JOB.check(options)
-        agreement.check(draft.job, options, sources, [self._made[one] for one in reads])
-        given = (self._most, draft.most, self._shared_most, rejected_share.DEFAULT)
-        most = next(one for one in given if one is not None)
+        agreement.check(draft.job, options, sources, [self._made[step] for step in reads])
+        limits = (self._most, draft.most, self._shared_most, rejected_share.DEFAULT)
+        most = next(limit for limit in limits if limit is not None)
         return Step(name, draft.job, options, reads, most)
 
     def _check_written(self, name: str, options: PlannedOptions) -> None:
@@ -252,11 +254,11 @@ class _Reader:
         }
 
 
-def _sources(values: Values, made: Mapping[str, Step]) -> list[str]:
+def _sources(values: Values, steps: Mapping[str, Step]) -> list[str]:
     """Return the names of the steps whose pairs a step reads, given its keys with paths."""
-    corpora = [one for one in values.get("corpora") or () if isinstance(one, dict)]
-    runs = {run for one in (values, *corpora) for run in _as_list(one.get("from_run"))}
-    return [name for name, step in made.items() if step.options.output in runs]
+    corpora = [corpus for corpus in values.get("corpora") or () if isinstance(corpus, dict)]
+    runs = {run for corpus in (values, *corpora) for run in _as_list(corpus.get("from_run"))}
+    return [name for name, step in steps.items() if step.options.output in runs]
 
 
 def _as_list(value: object) -> Sequence[object]:
@@ -299,8 +301,8 @@ def _blocks(entries: Sequence[object]) -> Iterator[tuple[int | None, list[_Draft
             yield (
                 _rounds(label, entry),
                 [
-                    _draft(f"{label}, entry {inner}", one)
-                    for inner, one in enumerate(_inner(label, entry), 1)
+                    _draft(f"{label}, entry {inner}", inner_entry)
+                    for inner, inner_entry in enumerate(_inner(label, entry), 1)
                 ],
             )
         else:

@@ -41,14 +41,15 @@ def put_paths(values: Values, find: Callable[[Reference], Step]) -> tuple[Values
     values = _with_input(values, step_of)
     if "earlier" in values:
         values["earlier"] = [
-            _output_of("earlier", step_of("earlier", one)) if _is_reference(one) else one
-            for one in _listed(values["earlier"])
+            _output_of("earlier", step_of("earlier", entry)) if _is_reference(entry) else entry
+            for entry in _listed(values["earlier"])
         ]
     if _is_reference(values.get("model")):
         values["model"] = _model_of(step_of("model", values["model"]))
     if isinstance(values.get("corpora"), list):
         values["corpora"] = [
-            _with_input(one, step_of) if isinstance(one, dict) else one for one in values["corpora"]
+            _with_input(entry, step_of) if isinstance(entry, dict) else entry
+            for entry in values["corpora"]
         ]
     for key, value in values.items():
         if any(map(_is_reference, _listed(value))):
@@ -66,13 +67,13 @@ def _listed(value: object) -> Iterable[object]:
 
 def _with_input(values: Values, step_of: Callable[[str, Reference], Step]) -> Values:
     """Return the keys of a job or corpus, with steps among its inputs as ``from_run``."""
-    given = list(_listed(values.get("input", [])))
-    references = [one for one in given if isinstance(one, dict) and "from" in one]
+    inputs = list(_listed(values.get("input", [])))
+    references = [entry for entry in inputs if isinstance(entry, dict) and "from" in entry]
     if not references:
         return dict(values)
     runs = [*_listed(values.get("from_run", []))]
     runs += [_output_of("input", step_of("input", reference)) for reference in references]
-    rest = [one for one in given if one not in references]
+    rest = [entry for entry in inputs if entry not in references]
     values = {key: value for key, value in values.items() if key != "input"}
     return {**values, "from_run": runs, **({"input": rest} if rest else {})}
 

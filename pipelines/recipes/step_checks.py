@@ -20,12 +20,12 @@ _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 """Pattern of a model's name on a hub: ``NAME`` or ``OWNER/NAME``."""
 
 
-def check_step(options: PlannedOptions, made: Collection[str]) -> None:
+def check_step(options: PlannedOptions, outputs: Collection[str]) -> None:
     """Check that a step can run once the steps before it have run.
 
     Args:
         options: Its options.
-        made: The directories of the steps before it.
+        outputs: The directories of the steps before it.
 
     Raises:
         ConfigError: It does not finish a run, lacks an input, or needs a file or directory that is
@@ -35,7 +35,7 @@ def check_step(options: PlannedOptions, made: Collection[str]) -> None:
     _check_files(options)
     runs = list(_runs(options))
     for directory in runs:
-        if directory not in made:
+        if directory not in outputs:
             input_of_run(directory, None, None, {})
     if runs:
         for corpus in options.corpora or (options,):
@@ -43,10 +43,10 @@ def check_step(options: PlannedOptions, made: Collection[str]) -> None:
         _check_no_line_file(options)
     else:
         corpora_of(options)
-    _check_earlier(options, made)
-    _check_model(options, made)
+    _check_earlier(options, outputs)
+    _check_model(options, outputs)
     _check_detector(options)
-    _check_places(options, made)
+    _check_places(options, outputs)
 
 
 def written_files(options: PlannedOptions) -> Iterator[str]:
@@ -77,22 +77,22 @@ def _check_files(options: PlannedOptions) -> None:
             raise ConfigError(f"{place.option}: {place.path}: no file has this name or matches it")
 
 
-def _check_earlier(options: PlannedOptions, made: Collection[str]) -> None:
+def _check_earlier(options: PlannedOptions, outputs: Collection[str]) -> None:
     """Check that the earlier corpora of ``filter`` exist, unless a step makes them."""
     for place in places_of(options):
-        given = place.path
-        if place.use is not Use.EARLIER or given in made:
+        path = place.path
+        if place.use is not Use.EARLIER or path in outputs:
             continue
-        if not files.exists(files.join(given, run_files.MANIFEST)) and not files.match(given):
-            raise ConfigError(f"{place.option}: {given}: no file or finished run has this name")
+        if not files.exists(files.join(path, run_files.MANIFEST)) and not files.match(path):
+            raise ConfigError(f"{place.option}: {path}: no file or finished run has this name")
 
 
-def _check_places(options: PlannedOptions, made: Collection[str]) -> None:
+def _check_places(options: PlannedOptions, outputs: Collection[str]) -> None:
     """Check that single files and directories on a disk exist, unless a step makes them."""
     for name, path, use, on_hub, *_ in places_of(options):
         if use is Use.PROGRAM and shutil.which(path) is None:
             raise ConfigError(f"{name}: {path}: no such executable program")
-        is_made = any(f"{path}/".startswith(f"{one}/") for one in made)
+        is_made = any(f"{path}/".startswith(f"{output}/") for output in outputs)
         if use not in (Use.FILE, Use.MODEL) or files.is_uri(path) or is_made:
             continue
         if not (on_hub and _HUB_NAME.fullmatch(path)) and not Path(path).expanduser().exists():
@@ -108,11 +108,15 @@ def _check_no_line_file(options: PlannedOptions) -> None:
             )
 
 
-def _check_model(options: PlannedOptions, made: Collection[str]) -> None:
+def _check_model(options: PlannedOptions, outputs: Collection[str]) -> None:
     """Check that a fitted aligner exists, unless a step makes it."""
     model = options.given_model
     fitted = type(aligner_of(options)).fit is not JobAligner.fit
-    if model is None or not fitted or any(f"{model}/".startswith(f"{one}/") for one in made):
+    if (
+        model is None
+        or not fitted
+        or any(f"{model}/".startswith(f"{output}/") for output in outputs)
+    ):
         return
     if not files.exists(files.join(model, hashed_files.ABOUT)):
         raise ConfigError(f"model: {model}: no {hashed_files.ABOUT}, so there is no fitted aligner")

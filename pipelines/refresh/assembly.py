@@ -175,9 +175,9 @@ class _Making:
         both = (kept_here, rejects.filter(is_place))
         places = pa.concat_tables([rows.select(_PLACE.names).cast(_PLACE) for rows in both])
         places = places.filter(places.column("content").is_valid())
-        kept = pc.is_in(places.column("id"), firsts.column("id").combine_chunks())
+        in_first_rows = pc.is_in(places.column("id"), firsts.column("id").combine_chunks())
         known = pa.array(self._known.has(places.column("id")))
-        useful = pc.or_(kept, known)
+        useful = pc.or_(in_first_rows, known)
         self._check_fresh(places.filter(pc.invert(useful)))
         self._add_places(places.filter(useful))
         self._add_data(data, firsts, places)
@@ -241,8 +241,8 @@ class _Making:
         is_place = pc.is_in(rejects.column("reason"), _PLACES)
         own = rejects.filter(pc.invert(is_place))
         doubles = rejects.filter(pc.equal(rejects.column("reason"), Reject.DUPLICATE.value))
-        kept = pc.is_in(doubles.column("id"), firsts.column("id").combine_chunks())
-        lost = pc.invert(pc.or_(kept, pa.array(self._known.has(doubles.column("id")))))
+        in_first_rows = pc.is_in(doubles.column("id"), firsts.column("id").combine_chunks())
+        lost = pc.invert(pc.or_(in_first_rows, pa.array(self._known.has(doubles.column("id")))))
         rows = pa.concat_tables([own, _as_first(doubles.filter(lost), own)])
         rows = rows.filter(rows.column("content").is_valid())
         self._count_read(rows)
@@ -296,14 +296,14 @@ class _Making:
 
     def _write(self, name: str) -> list[Entry]:
         order = _ORDERS.get(name, _BY_ID)
-        made = []
+        entries = []
         for number in range(self._count):
             for rows in self._spills[name].bucket(number, FILE_ROWS):
                 present = [key for key in order if key[0] in rows.column_names]
                 rows = rows.sort_by(present)
                 for partition, part in tables.parts(rows, name):
-                    made.append(tables.write_file(self._target.table, name, part, partition))
-        return made
+                    entries.append(tables.write_file(self._target.table, name, part, partition))
+        return entries
 
 
 _BY_ID = [("id", "ascending"), ("variant", "ascending")]

@@ -132,12 +132,12 @@ def judge(gates: Gates, metrics: Json, before: Sequence[Json], *, anew: bool = F
         anew: Whether all rows are made anew, so that their number is not that of one night.
     """
     results = [*_fixed(gates, metrics)]
-    compared = [one for one in before if _judged(one) >= gates.min_compared][: gates.nights]
+    compared = [night for night in before if _judged(night) >= gates.min_compared][: gates.nights]
     if compared and _judged(metrics) >= gates.min_compared:
         results += _drifts(gates, metrics, compared)
     results += _likelihoods(gates, metrics, before)
     if compared and gates.max_count_factor and _judged(metrics) and not anew:
-        usual = statistics.median(_judged(one) for one in compared)
+        usual = statistics.median(_judged(night) for night in compared)
         factor = max(_judged(metrics) / usual, usual / _judged(metrics))
         limit = gates.max_count_factor
         results.append(_gate("max_count_factor", factor, limit, passed=factor <= limit))
@@ -151,7 +151,7 @@ def _judged(metrics: Json) -> int:
 
 def failed(results: Sequence[Json]) -> list[Json]:
     """Return the gates that a night fails."""
-    return [one for one in results if not one["passed"]]
+    return [result for result in results if not result["passed"]]
 
 
 def _gate(name: str, value: float, limit: float, *, passed: bool) -> Json:
@@ -190,14 +190,14 @@ def _drifts(gates: Gates, metrics: Json, before: Sequence[Json]) -> list[Json]:
     results = []
     for kind, limit in (("reasons", gates.max_drift), ("languages", gates.max_language_drift)):
         shares = _shares(metrics, kind)
-        usual_shares = [_shares(one, kind) for one in before]
-        for name in sorted({*shares, *(name for one in usual_shares for name in one)}):
-            usual = statistics.median(one.get(name, 0.0) for one in usual_shares)
+        usual_shares = [_shares(night, kind) for night in before]
+        for name in sorted({*shares, *(name for night in usual_shares for name in night)}):
+            usual = statistics.median(night.get(name, 0.0) for night in usual_shares)
             drift = abs(shares.get(name, 0.0) - usual)
             results.append(_gate(f"drift.{name}", drift, limit, passed=drift <= limit))
     new = metrics["new"]
     for name in ("tags", "probability"):
-        values = [one["new"][name] for one in before if name in one["new"]]
+        values = [night["new"][name] for night in before if name in night["new"]]
         if new["pairs"] and values and statistics.median(values):
             usual = statistics.median(values)
             drift = abs(new.get(name, 0.0) - usual) / usual
@@ -214,8 +214,8 @@ def _likelihoods(gates: Gates, metrics: Json, before: Sequence[Json]) -> list[Js
         if gates.min_likelihood is not None:
             low = gates.min_likelihood
             results.append(_gate(f"min_likelihood.{pair}", value, low, passed=value >= low))
-        values = [one["new"].get("likelihood", {}).get(pair) for one in before]
-        values = [one for one in values if one is not None][: gates.nights]
+        values = [night["new"].get("likelihood", {}).get(pair) for night in before]
+        values = [v for v in values if v is not None][: gates.nights]
         if gates.max_likelihood_drop is not None and values:
             drop, limit = statistics.median(values) - value, gates.max_likelihood_drop
             name = f"max_likelihood_drop.{pair}"

@@ -1,8 +1,8 @@
 """The job's run on the new files of a night, in a directory of its own below ``_runs``.
 
 The directory is named after what the run reads, the pairs that the table had, and how rows are
-made. A night that was killed therefore finds its receipts and shards again, and a night that lost
-to another one finds its finished run and uses the pairs that are still new.
+made. A night that was killed therefore finds its receipts and shards again, and a night that was
+overtaken by another one finds its finished run and uses the pairs that are still new.
 """
 
 import contextlib
@@ -167,13 +167,13 @@ def late(table: str, requests: Sequence[Request]) -> set[str]:
 def launches(table: str, requests: Sequence[Request]) -> list[Launch]:
     """Return the jobs that a scheduler must start: runs that a night needs and that are unfinished.
 
-    The files that they need, including their options, are written.
+    Also write the files that they need, including their options.
 
     Args:
         table: Directory of all tables.
         requests: The files that the night must read.
     """
-    made: list[Launch] = []
+    jobs: list[Launch] = []
     for request in requests:
         if _finished(table, request) is not None:
             continue
@@ -183,8 +183,8 @@ def launches(table: str, requests: Sequence[Request]) -> list[Launch]:
         output = values.pop("output")
         config = files.join(inner.directory, OPTIONS)
         files.write_bytes(config, to_json(values))  # JSON is YAML
-        made.append({"job": request.config.job, "config": config, "output": output})
-    return made
+        jobs.append({"job": request.config.job, "config": config, "output": output})
+    return jobs
 
 
 def _prepared(table: str, request: Request) -> InnerRun:
@@ -266,7 +266,7 @@ def _values(inner: InnerRun, request: Request) -> Values:
 
 def _corpora(request: Request) -> list[Values]:
     """Return the YAML keys of the corpora, with the paths of the new entries as their input."""
-    made = []
+    corpora = []
     for corpus in request.config.own:
         own = {key: value for key, value in corpus.items() if key not in input_keys()}
         inputs: dict[str, list[str]] = {}
@@ -276,8 +276,8 @@ def _corpora(request: Request) -> list[Values]:
                 for file in group.files:
                     inputs.setdefault(_ROLES.get(file.role, file.role), []).append(file.path)
         if inputs:
-            made.append({**own, **inputs})
-    return made
+            corpora.append({**own, **inputs})
+    return corpora
 
 
 def arriving(tonight: NightInputs) -> list[CorpusInput]:
@@ -291,17 +291,17 @@ def arriving(tonight: NightInputs) -> list[CorpusInput]:
         for file in group.files:
             own.setdefault(_ROLES.get(file.role, file.role), []).append(file.path)
     absent = dict.fromkeys(input_files(), ())
-    made = []
+    arriving_corpora = []
     for name, corpus in corpora.items():
-        given: dict[str, Any] = {**absent, **{k: tuple(v) for k, v in inputs[name].items()}}
-        made.append(dataclasses.replace(corpus, **given))
-    return made
+        new_inputs: dict[str, Any] = {**absent, **{k: tuple(v) for k, v in inputs[name].items()}}
+        arriving_corpora.append(dataclasses.replace(corpus, **new_inputs))
+    return arriving_corpora
 
 
 def source_of(inner: InnerRun, request: Request) -> Source:
     """Return a finished run as the source of a night's files.
 
-    Its plan names each file as it was given then, in the order of the keys in its note.
+    Its plan names each file as it was named then, in the order of the keys in its note.
 
     Raises:
         ConfigError: The run's given files have changed since, or its plan is damaged.
@@ -309,7 +309,7 @@ def source_of(inner: InnerRun, request: Request) -> Source:
     """
     path = files.join(inner.run, run_files.PLAN)
     plan = read_plan(path)
-    leads = [one for one in plan["inputs"] if one["role"] in _LEADS]
+    leads = [entry for entry in plan["inputs"] if entry["role"] in _LEADS]
     note = inner_notes.read(inner.directory)
     inner_notes.require_inputs(inner.directory, note)
     keys = note.order
@@ -335,18 +335,19 @@ def _check_contents(
         WorkerError: A file changed in between, for example during its upload. The run is deleted.
     """
     groups: list[list[Mapping[str, Any]]] = []
-    for one in inputs:
-        if one["role"] in _LEADS:
+    for entry in inputs:
+        if entry["role"] in _LEADS:
             groups.append([])
-        groups[-1].append(one)
+        groups[-1].append(entry)
     for key, group in zip(keys, groups, strict=True):
         if key not in request.keys:
             continue
         expected = [file["sha256"] for file in request.inputs.entry(key).files]
-        if [one["sha256"] for one in group] != expected:
+        if [file["sha256"] for file in group] != expected:
             delete(inner)
+            names = " ".join(str(file["name"]) for file in group)
             raise WorkerError(
-                f"{' '.join(str(one['name']) for one in group)}: changed while the night was made, "
+                f"{names}: changed while the night was made, "
                 "so nothing was committed. Is it still being written? Run the same command again "
                 "when it is complete; or with --full_check, if it changed before and kept its size "
                 "and time"
@@ -387,7 +388,7 @@ def counts_of(inner: InnerRun) -> dict[str, int]:
 
 
 def findings_of(inner: InnerRun) -> Counter[str]:
-    """Return the lines with each kind of findings in the manifest of a finished run.
+    """Return the number of lines with each kind of finding in the manifest of a finished run.
 
     Raises:
         ConfigError: The manifest is damaged.
@@ -401,7 +402,7 @@ def findings_of(inner: InnerRun) -> Counter[str]:
 
 def by_languages(entries: Sequence[InputEntry]) -> Mapping[tuple[str, str], list[str]]:
     """Return the keys of entries by their languages, in order."""
-    made: dict[tuple[str, str], list[str]] = {}
+    keys: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
-        made.setdefault(entry.languages, []).append(entry.key)
-    return made
+        keys.setdefault(entry.languages, []).append(entry.key)
+    return keys

@@ -54,7 +54,7 @@ class ConflictError(WorkerError):
 
 
 @dataclasses.dataclass(frozen=True)
-class Made:
+class ReadyNight:
     """A night that is ready to be committed.
 
     Attributes:
@@ -163,29 +163,29 @@ class Night:
             raise inner_runs.not_prepared(self._table)
         return keys
 
-    def make(self) -> Made:
+    def make(self) -> ReadyNight:
         """Run the job on the new files, write the files of the tables, and judge the result."""
         if self._base is not None and self._models:
             kept_models.require_whole(self._table, self._base)
         requests = self._requests()
         runs = [self._run(request, fresh=False) for request in requests]
         columns = self._columns(runs, requests)
-        made: list[Assembled] = []
+        assembled: list[Assembled] = []
         with tempfile.TemporaryDirectory(prefix="spill-", dir=self._scratch()) as scratch:
             for number, request in enumerate(requests):
                 target = Target(self._table, self._config.main, columns, request.known, self._night)
                 below = Path(scratch, str(number))
                 try:
-                    made.append(_assembled(runs[number], request, target, below / "first"))
+                    assembled.append(_assembled(runs[number], request, target, below / "first"))
                 except StaleError:
                     runs[number] = self._run(request, fresh=True)
-                    made.append(_assembled(runs[number], request, target, below / "again"))
-                self._keep_model(runs[number], request, made[-1])
-        changes, removed, lost = self._changes(made)
+                    assembled.append(_assembled(runs[number], request, target, below / "again"))
+                self._keep_model(runs[number], request, assembled[-1])
+        changes, removed, lost = self._changes(assembled)
         counts = [inner_runs.counts_of(run) for run in runs]
         metrics = night_metrics.measure(
             self._inputs,
-            made,
+            assembled,
             counts,
             before=len(self._before),
             removed=removed,
@@ -197,9 +197,11 @@ class Night:
             metrics["new"]["findings"] = dict(sorted(findings.items()))
         if self._config.gates.ask_likelihood:
             metrics["new"]["likelihood"] = self._likelihoods(runs, requests)
-        record = self._record(made, changes, metrics)
-        samples = {reason: rows for one in made for reason, rows in one.samples.items()}
-        return Made(record, gates.failed(record.gates), samples, runs)
+        record = self._record(assembled, changes, metrics)
+        samples = {
+            reason: rows for run_result in assembled for reason, rows in run_result.samples.items()
+        }
+        return ReadyNight(record, gates.failed(record.gates), samples, runs)
 
     def _scratch(self) -> Path | None:
         """Return a local directory for temporary files; None for the command's own.
@@ -218,16 +220,16 @@ class Night:
         stones = self._stones.joined(Tombstones(dict.fromkeys(self._taken_ids), {}))
         known = NO_IDS if self._anew else self._before.without(self._remade)
         entries = [self._inputs.entry(key) for key in self._inputs.new]
-        made = []
+        requests = []
         for languages, keys in inner_runs.by_languages(entries).items():
             place = self._models.get("-".join(languages))
             model = None
             if place is not None:
                 model = kept_models.option_of(place), files.join(self._table, place)
-            made.append(
+            requests.append(
                 Request(self._config, self._inputs, languages, tuple(keys), known, stones, model)
             )
-        return made
+        return requests
 
     def _run(self, request: Request, *, fresh: bool) -> InnerRun:
         may_start = not self._options.prepared_only
@@ -235,14 +237,14 @@ class Night:
             self._table, request, self._extra, fresh=fresh, may_start=may_start
         )
 
-    def _keep_model(self, run: InnerRun, request: Request, made: Assembled) -> None:
+    def _keep_model(self, run: InnerRun, request: Request, assembled: Assembled) -> None:
         """Keep the model that a run fitted if the table has none for its languages."""
         if request.model is None:
-            kept = kept_models.keep(self._table, run.run, request.languages)
-            if kept is not None:
+            place = kept_models.keep(self._table, run.run, request.languages)
+            if place is not None:
                 pair = "-".join(request.languages)
-                self._models[pair] = kept
-                self._fitted[pair] = tables.rows_in(made.added[PROVENANCE])
+                self._models[pair] = place
+                self._fitted[pair] = tables.rows_in(assembled.added[PROVENANCE])
 
     def _likelihoods(
         self, runs: Sequence[InnerRun], requests: Sequence[Request]
@@ -252,8 +254,8 @@ class Night:
         for run, request in zip(runs, requests, strict=True):
             pair = "-".join(request.languages)
             place = self._models.get(pair)
-            given = self._config.values.get("model")
-            model = given if place is None else files.join(self._table, place)
+            configured = self._config.values.get("model")
+            model = configured if place is None else files.join(self._table, place)
             value = None if model is None else mean_likelihood(model, run.run)
             if value is not None:
                 likelihoods[pair] = round(value, 6)
@@ -275,40 +277,44 @@ class Night:
             table_schemas.require_columns(each, columns, languages, files.join(self._table, main))
         return columns
 
-    def _changes(self, made: Sequence[Assembled]) -> tuple[dict[str, Change], int, int]:
+    def _changes(self, assembled: Sequence[Assembled]) -> tuple[dict[str, Change], int, int]:
         """Return each table's changes, the number of pairs removed, and of those lost for good."""
         main = self._config.main
         changes = {name: Change() for name in (main, PROVENANCE, REJECTS, FILES)}
         if self._anew:
-            removed, lost = len(self._before), self._lost(made)
+            removed, lost = len(self._before), self._lost(assembled)
         else:
-            removed, lost = self._withdraw(made, changes)
-        for one in made:
-            for name, entries in one.added.items():
+            removed, lost = self._withdraw(assembled, changes)
+        for run_result in assembled:
+            for name, entries in run_result.added.items():
                 changes[name].add.extend(entries)
         old = self._current[FILES]
-        changes[FILES] = ledger_table.change_of(self._table, self._entries(made), old)
+        changes[FILES] = ledger_table.change_of(self._table, self._entries(assembled), old)
         return changes, removed, lost
 
-    def _lost(self, made: Sequence[Assembled]) -> int:
+    def _lost(self, assembled: Sequence[Assembled]) -> int:
         """Return how many of the table's pairs are missing after all are made anew."""
-        return len(self._before.without(self._added(made).ids()))
+        return len(self._before.without(self._added(assembled).ids()))
 
-    def _added(self, made: Sequence[Assembled]) -> Places:
+    def _added(self, assembled: Sequence[Assembled]) -> Places:
         """Return the places that the night adds."""
-        return Places(self._table, [e for one in made for e in one.added[PROVENANCE]])
+        return Places(
+            self._table, [e for run_result in assembled for e in run_result.added[PROVENANCE]]
+        )
 
-    def _withdraw(self, made: Sequence[Assembled], changes: dict[str, Change]) -> tuple[int, int]:
+    def _withdraw(
+        self, assembled: Sequence[Assembled], changes: dict[str, Change]
+    ) -> tuple[int, int]:
         """Add removals to the changes; return how many pairs are removed, and how many for good."""
         gone = {entry.key for entry in self._inputs.gone} | self._read_again
-        going = withdrawn(self._places, gone, self._taken, self._added(made))
+        going = withdrawn(self._places, gone, self._taken, self._added(assembled))
         leaving = going.and_rows_of(self._remade)
         done = withdraw(self._table, self._config.main, self._current, leaving, gone, self._taken)
         changes.update(done)
         return len(leaving.pairs), len(going.pairs)
 
-    def _entries(self, made: Sequence[Assembled]) -> list[InputEntry]:
-        rows = {key: count for one in made for key, count in one.read.items()}
+    def _entries(self, assembled: Sequence[Assembled]) -> list[InputEntry]:
+        rows = {key: count for run_result in assembled for key, count in run_result.read.items()}
         return [
             dataclasses.replace(entry, rows=rows.get(entry.key, entry.rows))
             for entry in self._inputs.entries
@@ -325,7 +331,7 @@ class Night:
         return bool(change) or (self._anew and name != FILES)
 
     def _record(
-        self, made: Sequence[Assembled], changes: Mapping[str, Change], metrics: Json
+        self, assembled: Sequence[Assembled], changes: Mapping[str, Change], metrics: Json
     ) -> Record:
         versions = {} if self._base is None else dict(self._base.versions)
         changed: dict[str, Json] = {}
@@ -334,7 +340,7 @@ class Night:
                 changed[name] = change.to_json()
                 versions[name] = versions.get(name, -1) + 1
                 if self._anew:
-                    schema = self._schemas(made)[name]
+                    schema = self._schemas(assembled)[name]
                     changed[name]["schema"] = tables.schema_text(schema)
         base = self._base
         compared = [] if base is None else _metrics_before(self._table, base, self._config)
@@ -345,7 +351,7 @@ class Night:
             job=self._config.job,
             settings=self._config.settings,
             models=self._models,
-            files=[entry.to_json() for entry in self._entries(made)],
+            files=[entry.to_json() for entry in self._entries(assembled)],
             tombstones=tombstone_files.write(self._table, self._stones),
             tables=changed,
             versions=versions,
@@ -361,10 +367,10 @@ class Night:
             return "refit" if self._options.refit else "migrate"
         return "refresh" if self._options.takedown is None else "takedown"
 
-    def _schemas(self, made: Sequence[Assembled]) -> dict[str, pa.Schema]:
+    def _schemas(self, assembled: Sequence[Assembled]) -> dict[str, pa.Schema]:
         schemas = {FILES: ledger_table.FILE_ROWS}
-        for one in made:
-            schemas.update(one.schemas)
+        for run_result in assembled:
+            schemas.update(run_result.schemas)
         return schemas
 
 
@@ -394,7 +400,7 @@ def overtaken(table: str) -> ConflictError:
     )
 
 
-def commit(table: str, made: Made) -> None:
+def commit(table: str, ready: ReadyNight) -> None:
     """Commit a night: create its record, then apply it to the tables.
 
     Raises:
@@ -402,13 +408,13 @@ def commit(table: str, made: Made) -> None:
         WorkerError: The record could not be applied, so it is not created.
     """
     try:
-        tables.check(table, made.record)
+        tables.check(table, ready.record)
     except WorkerError as error:
-        if made.record.night in records.numbers(table):
+        if ready.record.night in records.numbers(table):
             raise overtaken(table) from error
         raise
-    if not records.create(table, made.record):
+    if not records.create(table, ready.record):
         raise overtaken(table)
-    tables.apply(table, made.record)
-    for run in made.runs:
+    tables.apply(table, ready.record)
+    for run in ready.runs:
         inner_runs.delete(run)

@@ -79,24 +79,24 @@ class NightConfig:
         return {each["corpus"]: each.get("licence", around) for each in self.own}
 
 
-def read_config(path: str, given: Mapping[str, Any]) -> NightConfig:
+def read_config(path: str, overrides: Mapping[str, Any]) -> NightConfig:
     """Read and check the YAML file of a refresh.
 
     Args:
         path: The file.
-        given: Options from the command line, which take precedence.
+        overrides: Options from the command line, which take precedence.
 
     Raises:
         ConfigError: It cannot be used; the message names the file and the key.
     """
     document = read_yaml(path)  # whose errors name the file
     try:
-        return _config(path, document, given)
+        return _config(path, document, overrides)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
 
 
-def _config(path: str, document: object, given: Mapping[str, Any]) -> NightConfig:
+def _config(path: str, document: object, overrides: Mapping[str, Any]) -> NightConfig:
     if not isinstance(document, dict) or "job" not in document:
         raise ConfigError(f"expected the options of a job and the key job: {_jobs()}")
     job = document["job"]
@@ -108,7 +108,7 @@ def _config(path: str, document: object, given: Mapping[str, Any]) -> NightConfi
     own = ("job", "gates", refitting.KEY)
     values = {key: value for key, value in document.items() if key not in own}
     _check_keys(values, kind)
-    values |= {key: value for key, value in given.items() if key in kind.model_fields}
+    values |= {key: value for key, value in overrides.items() if key in kind.model_fields}
     options = flags.validate(kind, {**values, "output": "."}, f"pairweave {job}")
     _check_pairwise(options)
     _check_models(options)
@@ -244,17 +244,17 @@ def settings_of(job: str, options: GraphOptions) -> Values:
     kind = type(options)
     left_out = {"corpora", *options.corpus_kind().model_fields}
     left_out |= marked(kind, UNPLANNED, OF_ONE_RUN, NOT_AT_NIGHT)
-    given = options.model_dump(mode="json", exclude=left_out, exclude_defaults=True)
-    made = with_places(kind, given, digest_at)
-    for name, value in given.items():
+    set_options = options.model_dump(mode="json", exclude=left_out, exclude_defaults=True)
+    portable = with_places(kind, set_options, digest_at)
+    for name, value in set_options.items():
         role = role_of(kind.model_fields[name])
         if role is not None and role.use is Use.FILES:
-            made[name] = [_content(path) for pattern in value for path in files.match(pattern)]
+            portable[name] = [_content(path) for pattern in value for path in files.match(pattern)]
     for option, plugin_kind, name in plugins_named(options):
         plugin, _ = plan_plugin(plugin_kind, name, f"--{option}")
         version = f"{plugin.distribution} {plugin.version}, code {plugin.sha256}"
-        made[f"{plugin_kind.noun} {name}"] = version
-    return {"job": job, "release": importlib.metadata.version("pairweave"), "options": made}
+        portable[f"{plugin_kind.noun} {name}"] = version
+    return {"job": job, "release": importlib.metadata.version("pairweave"), "options": portable}
 
 
 def digest_at(place: Place) -> str:

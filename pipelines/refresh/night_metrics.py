@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 def measure(
     inputs: NightInputs,
-    made: "Sequence[Assembled]",
+    assembled: "Sequence[Assembled]",
     counts: Sequence[Mapping[str, int]],
     *,
     before: int,
@@ -34,24 +34,24 @@ def measure(
 
     Args:
         inputs: The input files of tonight.
-        made: The files made from each run.
+        assembled: The files made from each run.
         counts: The counts in the manifest of each run.
         before: Pairs of the table before the night.
         removed: Pairs that the night removes.
         lost: How many of the removed pairs do not come back tonight; they may if all are made anew.
         seconds: Seconds since it began.
     """
-    pairs = sum(one.pairs for one in made)
+    pairs = sum(run_result.pairs for run_result in assembled)
     reasons: Counter[str] = Counter()
     quality: Counter[str] = Counter()
     totals: Counter[str] = Counter()
-    for one in made:
-        reasons.update(one.reasons)
-        quality.update(one.quality)
+    for run_result in assembled:
+        reasons.update(run_result.reasons)
+        quality.update(run_result.quality)
     for each in counts:
         totals.update(each)
     rejected = sum(reasons.values())
-    read = sum(sum(one.read.values()) for one in made)
+    read = sum(sum(run_result.read.values()) for run_result in assembled)
     new: Json = {
         "read": read,
         "pairs": pairs,
@@ -60,7 +60,9 @@ def measure(
         "share": round(rejected / read, 6) if read else 0.0,
         "reasons": {name: round(reasons[name] / read, 6) for name in sorted(reasons)},
     }
-    languages = Counter({name: count for one in made for name, count in one.languages.items()})
+    languages = Counter(
+        {name: count for run_result in assembled for name, count in run_result.languages.items()}
+    )
     new["languages"] = {
         name: round(languages[name] / read, 6) if read else 0.0 for name in sorted(languages)
     }

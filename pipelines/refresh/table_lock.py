@@ -1,4 +1,4 @@
-"""The lock of a table: all who use files share it, and ``vacuum``, which deletes them, is alone.
+"""The lock of a table: users of files share it; ``vacuum``, which deletes files, holds it alone.
 
 Nights need no lock against each other (`records`). A vacuum does: a file that a night has written
 and not yet committed is in no version, just like one that may be deleted. On a disk it is a lock
@@ -46,7 +46,7 @@ def held(table: str, *, alone: bool) -> Iterator[None]:
 
     Args:
         table: Directory of all tables.
-        alone: Whether nobody else may hold it.
+        alone: Whether no other process may hold it.
 
     Raises:
         WorkerError: It is held in a way that excludes this one.
@@ -74,14 +74,14 @@ def reading(table: str) -> Iterator[None]:
     """
     if files.is_uri(table):
         with contextlib.ExitStack() as lease:
-            with contextlib.suppress(PermissionError):  # as for a copy that may only be read
+            with contextlib.suppress(PermissionError):  # as in a read-only copy
                 lease.enter_context(_leased(table, alone=False))
             yield
         return
     path = Path(table, records.STATE, LOCK)
     try:
         lock = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    except OSError:  # a copy that is only mounted to be read; `vacuum` cannot delete there either
+    except OSError:  # a copy on a read-only mount; `vacuum` cannot delete there either
         yield
         return
     try:

@@ -98,7 +98,7 @@ def parts(rows: pa.Table, name: str) -> Iterator[tuple[dict[str, str], pa.Table]
         yield {}, rows
         return
     keys = rows.select(columns).group_by(list(columns)).aggregate([]).to_pylist()
-    for key in sorted(keys, key=lambda one: [one[column] for column in columns]):
+    for key in sorted(keys, key=lambda values: [values[column] for column in columns]):
         mask = None
         for column in columns:
             same = pc.equal(rows.column(column), key[column])
@@ -114,7 +114,7 @@ def schema_of(columns: pa.Schema, name: str) -> pa.Schema:
 
 
 @contextlib.contextmanager
-def _told(path: str, what: str = "deltalake cannot use this table") -> Iterator[None]:
+def _in_one_line(path: str, what: str = "deltalake cannot use this table") -> Iterator[None]:
     """Turn deltalake's errors, which have several coloured lines, into one-line errors.
 
     Args:
@@ -141,7 +141,7 @@ def open_table(table: str, name: str) -> "DeltaTable | None":
 
     path = files.join(files.absolute(table), name)
     options = store_options(path)
-    with _told(path):
+    with _in_one_line(path):
         if not DeltaTable.is_deltatable(path, options):
             return None
         return DeltaTable(path, storage_options=options)
@@ -153,7 +153,7 @@ def open_version(table: str, name: str, version: int | None) -> "DeltaTable":
 
     path = files.join(files.absolute(table), name)
     options = store_options(path)
-    with _told(path):
+    with _in_one_line(path):
         return DeltaTable(path, version=version, storage_options=options)
 
 
@@ -190,7 +190,7 @@ def at_night(table: str, name: str, record: Record) -> list[Entry]:
 def at_version(table: str, name: str, version: int) -> list[Entry]:
     """Return the files of a version of a table according to Delta's log, without any check."""
     opened = open_version(table, name, version)
-    with _told(files.join(table, name)):
+    with _in_one_line(files.join(table, name)):
         actions = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
     entries = [
         {
@@ -305,14 +305,14 @@ def _is_applied(table: str, name: str, night: int) -> bool:
     opened = open_table(table, name)
     if opened is None:
         return False
-    with _told(files.join(table, name)):
+    with _in_one_line(files.join(table, name)):
         done = opened.transaction_version(APPLICATION)
     return done is not None and done >= night
 
 
 def _commit(table: str, name: str, record: Record) -> None:
     try:
-        with _told(files.join(table, name), f"night {record.night} cannot be committed"):
+        with _in_one_line(files.join(table, name), f"night {record.night} cannot be committed"):
             _write_transaction(table, name, record)
     except PairweaveError:
         if not _is_applied(table, name, record.night):  # else another process was faster

@@ -14,7 +14,7 @@ _DIGEST = re.compile(r"(?:(?P<kind>[a-z0-9_]+):)?(?P<short>[0-9a-f]{12})[0-9a-f]
 
 
 def configuration(options: PlannedOptions, settled: Iterable[Settled[Any]]) -> dict[str, object]:
-    """Return the settings of a job for its plan: its options, and what its parts settled.
+    """Return the settings of a job for its plan: its options, and the settings of its parts.
 
     A setting that any part leaves out is left out, even if another part lists it.
     """

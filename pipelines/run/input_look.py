@@ -1,4 +1,4 @@
-"""The look of ``check``: from options that name files to findings."""
+"""Looking at the files of ``check``: from options that name files to findings."""
 
 from pathlib import PurePath
 
@@ -17,7 +17,7 @@ def look_at_input(options: CheckOptions) -> tuple[Plan, list[Finding]]:
     """Read every line of the files that options name.
 
     Returns:
-        The plan of reading them, with its notices, and what is wrong with them.
+        The plan of reading them, with its notices, and the findings.
 
     Raises:
         ConfigError: The files cannot be read as a corpus.
@@ -31,7 +31,7 @@ def corpus_of(options: CheckOptions) -> CorpusInput:
     """Return the corpus that the files are; two files of text are the sides of one.
 
     Raises:
-        ConfigError: It is not clear what the files are.
+        ConfigError: It is unclear what the files are.
     """
     fields = FormatOptions.model_fields
     format_options = {
@@ -57,8 +57,8 @@ def corpus_of(options: CheckOptions) -> CorpusInput:
 
 def _input(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
     """Return the files with both sides, those of the source, and those of the target."""
-    given = options.input, options.source_input, options.target_input
-    if any(given):
+    named_files = options.input, options.source_input, options.target_input
+    if any(named_files):
         return _as_given(options)
     paths = options.files
     known = [path for path in paths if _suffixes(path) & registry.extensions().keys()]
@@ -78,7 +78,7 @@ def _as_given(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
     """Return the files that options of jobs name.
 
     Raises:
-        ConfigError: They are not those of one corpus.
+        ConfigError: They do not form one corpus.
     """
     if options.files:
         raise ConfigError(

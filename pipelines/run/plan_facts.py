@@ -19,7 +19,7 @@ def corpora_facts(plan: Plan, options: InputOptions) -> list[dict[str, object]]:
     for unit in plan.units:
         own = ((unit.corpus, licences.get(unit.corpus, options.licence)),)
         for name, licence in unit.earlier or own:
-            made = facts.setdefault(
+            entry = facts.setdefault(
                 name,
                 {
                     "name": name,
@@ -28,9 +28,9 @@ def corpora_facts(plan: Plan, options: InputOptions) -> list[dict[str, object]]:
                     "licence": licence,
                 },
             )
-            if made["licence"] != licence:
+            if entry["licence"] != licence:
                 raise ConfigError(
-                    f"the corpus {name} has the licence {made['licence'] or 'unknown'} in one "
+                    f"the corpus {name} has the licence {entry['licence'] or 'unknown'} in one "
                     f"input and {licence or 'unknown'} in another; give one of them another name "
                     "with corpus, or both the same licence"
                 )

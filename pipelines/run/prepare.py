@@ -72,8 +72,10 @@ def prepare(job: JobDefinition[GraphT], options: GraphT, extra: Sequence[str] = 
         worker.prepare_forks()  # Do this before anything that may start a thread.
     plan, limits, settled = _settle(job, options)
     shards = shard_count(plan, expected_rows(plan, options), options.shard_pairs)
-    made = [part.fitting.directory for part in settled.values() if part.fitting is not None]
-    models = made if options.WRITES_ROWS else []
+    fitted_models = [
+        part.fitting.directory for part in settled.values() if part.fitting is not None
+    ]
+    models = fitted_models if options.WRITES_ROWS else []
     document = _document(job.name, options, plan, settled, shards=shards, models=models)
     run = Run(
         job=job.name,
@@ -149,7 +151,7 @@ def _plan_input(job: JobDefinition[PlannedT], options: PlannedT) -> tuple[Plan, 
         plan = make_plan(corpora, limits, unit_rows, documents=True)
     else:
         plan = make_plan(corpora, limits, options.unit_rows)
-    outputs.require_apart("output", options.output, (one.path for one in plan.files))
+    outputs.require_apart("output", options.output, (file.path for file in plan.files))
     return plan, limits
 
 

@@ -23,7 +23,7 @@ STANDSTILL_SECONDS = 900.0
 worker may wait forever, and only the user knows how long a shard may take."""
 
 SPEED_SECONDS = 1.0
-"""Minimum time for showing a speed, which would be unreliable before."""
+"""Time after which a speed is shown; before, it would be unreliable."""
 
 
 class Progress:
@@ -124,16 +124,16 @@ class Progress:
         )
         console = rich.console.Console(stderr=True)
         with rich.progress.Progress(*columns, console=console, transient=False) as bar:
-            read = bar.add_task("units", total=self._units, state="")
-            made = bar.add_task("shards", total=self._shards, state="")
+            unit_bar = bar.add_task("units", total=self._units, state="")
+            shard_bar = bar.add_task("shards", total=self._shards, state="")
             running = True
             while running:
                 running = not self._stop.wait(self._seconds)
                 units, shards = self._count()
                 if running:
                     self._look_for_standstill(units, shards)
-                bar.update(read, completed=units, state=f"{units} of {self._units}")
-                bar.update(made, completed=shards, state=self._state(units, shards))
+                bar.update(unit_bar, completed=units, state=f"{units} of {self._units}")
+                bar.update(shard_bar, completed=shards, state=self._state(units, shards))
 
     def _log(self) -> None:
         last, due = "", 0.0
@@ -164,14 +164,14 @@ class Progress:
             self._model = None
             self._since = time.monotonic()
             self._shards_before = shards
-        made = shards - self._shards_before
+        written = shards - self._shards_before
         seconds = time.monotonic() - self._since
-        if not made or seconds < SPEED_SECONDS:
+        if not written or seconds < SPEED_SECONDS:
             return text
-        speed = made * self._pairs / self._shards / seconds
+        speed = written * self._pairs / self._shards / seconds
         if shards == self._shards:
             return f"{text}, {speed:,.0f} pairs/s"
-        left = (self._shards - shards) * seconds / made
+        left = (self._shards - shards) * seconds / written
         return f"{text}, {speed:,.0f} pairs/s, {_duration(left)} left"
 
 

@@ -43,7 +43,7 @@ class Planned(Generic[_PlannedT]):
         options: Its options.
         plan: Its input, divided into units.
         limits: Limits of the readers.
-        settled: What its parts settled, by their names.
+        settled: The planning results of its parts, by their names.
         document: Content of ``_plan.json``, without absolute paths.
         digest: Digest of the document, written to every receipt.
         shards: Number of shards.
@@ -59,12 +59,12 @@ class Planned(Generic[_PlannedT]):
     shards: int
 
     def need(self, part: Part[Any, NeedT]) -> NeedT:
-        """Return what a part of the job settled for its steps; the job must have the part."""
+        """Return what a part of the job provides for its steps; the job must have the part."""
         need: NeedT = self.settled[part.name].need
         return need
 
     def find(self, part: Part[Any, NeedT]) -> NeedT | None:
-        """Return what a part settled for its steps; None if the job does not have the part."""
+        """Return what a part provides for its steps; None if the job does not have the part."""
         return self.need(part) if part.name in self.settled else None
 
     @property

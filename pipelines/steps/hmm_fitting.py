@@ -186,10 +186,10 @@ def fit_aligner(
 
 
 def no_tokens(table: pa.Table) -> pa.Table:
-    """Return the TOKENS rows of a shard without pairs, as when there was none to fit a model on.
+    """Return the TOKENS rows of a shard without pairs, for a run without a pair to fit a model on.
 
     Raises:
-        ConfigError: It has pairs: they passed the screen, but the sample missed them.
+        ConfigError: The shard has pairs, which passed the screen but are not in the sample.
     """
     if table.num_rows:
         raise ConfigError(_NOTHING_SCREENED)

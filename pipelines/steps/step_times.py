@@ -28,7 +28,7 @@ def timed(rows: int) -> Iterator[None]:
 
 
 def count(rows: int, start: int) -> None:
-    """Count the time since a reading of ``time.monotonic_ns``, and the rows worked on since."""
+    """Count the time since a reading of ``time.monotonic_ns``, and the rows processed since."""
     Metrics.counter(_NAMESPACE, _MICROSECONDS).inc((time.monotonic_ns() - start) // 1000)
     Metrics.counter(_NAMESPACE, _ROWS).inc(rows)
 

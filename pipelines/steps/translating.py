@@ -53,12 +53,12 @@ def translate_or_reject(
         missing = missing & wanted(shard.table)
     translations = _translations(shard.table, missing, reference)
     kept = _with_translations(
-        shard.kept, [one if isinstance(one, str) else None for one in translations]
+        shard.kept, [result if isinstance(result, str) else None for result in translations]
     )
     failed: dict[int, tuple[Stage, Reason, str | None]] = {
-        row: (Stage.TRANSLATE, one.reason, one.detail)
-        for row, one in enumerate(translations)
-        if isinstance(one, Rejection)
+        row: (Stage.TRANSLATE, result.reason, result.detail)
+        for row, result in enumerate(translations)
+        if isinstance(result, Rejection)
     }
     failed |= _screened(kept, np.flatnonzero(missing), config, set(failed))
     moved = np.array(
@@ -77,10 +77,10 @@ def translate_or_reject(
 
 
 def _screened(
-    kept: pa.Table, made: np.ndarray, config: ScreenConfig, failed: set[int]
+    kept: pa.Table, translated: np.ndarray, config: ScreenConfig, failed: set[int]
 ) -> dict[int, tuple[Stage, Reason, str | None]]:
     """Return why the screen rejects pairs with a new translation, by row."""
-    rows = [row for row in made.tolist() if row not in failed]
+    rows = [row for row in translated.tolist() if row not in failed]
     if not rows:
         return {}
     (batch,) = kept.take(pa.array(rows)).combine_chunks().to_batches()
@@ -105,9 +105,9 @@ def _translations(
             groups.setdefault(pair, []).append(row)
     for pair in sorted(groups):
         texts = [sources[row] for row in groups[pair]]
-        made = translator_reference.translate(reference, texts, *pair)
-        for row, one in zip(groups[pair], made, strict=True):
-            translations[row] = one
+        results = translator_reference.translate(reference, texts, *pair)
+        for row, result in zip(groups[pair], results, strict=True):
+            translations[row] = result
     return translations
 
 

@@ -90,9 +90,9 @@ class RowStream:
     def shared(self, rank: int, ranks: int) -> "RowStream":
         """Return one of several readers that share the rows of this one, at the same position."""
         whole = self._rank + self._ranks * rank, self._ranks * ranks
-        made = RowStream(self._stream, self._columns, *whole)
-        made.load_state_dict(self.state_dict())
-        return made
+        reader = RowStream(self._stream, self._columns, *whole)
+        reader.load_state_dict(self.state_dict())
+        return reader
 
     def rows_of(self, epoch: int, window: int) -> pa.Table:
         """Return all rows of a window, in their order."""
@@ -133,7 +133,7 @@ def stream(
         columns: Columns of a row: those of ``augment`` (`transforms.schemas.TAGGED`), and
             ``word_links``, the linked ranges of the texts without tags.
         rank: Which of several readers this is, from 0, such as processes that train together.
-        ranks: Number of readers; each gets other rows.
+        ranks: Number of readers; each gets different rows.
         options: Options of ``pairweave stream``, such as ``epochs=3``, ``seed=1``, ``mix=0.5``.
 
     Returns:

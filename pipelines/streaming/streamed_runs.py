@@ -169,21 +169,21 @@ def _drawn_tags(directory: str, options: StreamedTagOptions, settings: Json) -> 
     """Return the tag options: as given, otherwise as in the run, otherwise the defaults."""
     names = DrawnTagOptions.model_fields.keys()
     own = {name: settings[name] for name in names & settings.keys() if name != "tag_profile"}
-    given = {name: getattr(options, name) for name in names & options.model_fields_set}
-    if given.get("representation", "template") != "template":
+    set_options = {name: getattr(options, name) for name in names & options.model_fields_set}
+    if set_options.get("representation", "template") != "template":
         own.pop("template", None)
-    if {"tag_profile", "self_closing_share", "damage_share", "empty_share"} & given.keys():
+    if {"tag_profile", "self_closing_share", "damage_share", "empty_share"} & set_options.keys():
         settings = {}
     try:
-        made = DrawnTagOptions.model_validate({**own, **given})
+        drawn = DrawnTagOptions.model_validate({**own, **set_options})
     except pydantic.ValidationError as error:
         path = files.join(directory, run_files.MANIFEST)
         raise ConfigError(
             f"{path}: configuration.{first_problem(error)}; {Manifest.ADVICE}"
         ) from error
-    if "tag_profile" in settings and made.tag_profile is None:
-        made = made.model_copy(update={"tag_profile": _OF_RUN})
-    return made
+    if "tag_profile" in settings and drawn.tag_profile is None:
+        drawn = drawn.model_copy(update={"tag_profile": _OF_RUN})
+    return drawn
 
 
 _OF_RUN = "profile of the run"

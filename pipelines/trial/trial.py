@@ -156,8 +156,8 @@ def drawable_weights(table: pa.Table, tags: TagConfig) -> pa.Array:
     phrases = table.column("phrases").to_pylist()
     return pa.array(
         [
-            [found.get(tuple(phrase.values())[:4], 0.0) for phrase in row]
-            for row, found in zip(phrases, held, strict=True)
+            [weight_of.get(tuple(phrase.values())[:4], 0.0) for phrase in row]
+            for row, weight_of in zip(phrases, held, strict=True)
         ],
         pa.list_(pa.float64()),
     )

@@ -22,7 +22,7 @@ from pairweave.pipelines.refresh import (
 )
 from pairweave.pipelines.refresh.chain import kept_models, table_place
 from pairweave.pipelines.refresh.inner_runs import InnerRun
-from pairweave.pipelines.refresh.night import Made, Night, commit
+from pairweave.pipelines.refresh.night import Night, ReadyNight, commit
 from pairweave.pipelines.refresh.upkeep import quiet_night, vacuum
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.option_facts import with_places
@@ -340,12 +340,12 @@ def test_a_night_whose_lease_was_lost_creates_no_record(tmp_path, monkeypatch):
     kept = [True]
     lease = SimpleNamespace(is_kept=lambda: kept[0])
     monkeypatch.setitem(table_lock._leases, table, lease)
-    commit(table, Made(NIGHT, [], {}, []))
+    commit(table, ReadyNight(NIGHT, [], {}, []))
     kept[0] = False
     later = nightly.record(2)
     text = "was not written for over 5 minutes.*nothing was committed; run the same command again"
     with pytest.raises(WorkerError, match=text):
-        commit(table, Made(later, [], {}, []))
+        commit(table, ReadyNight(later, [], {}, []))
     with pytest.raises(WorkerError, match=text):
         quiet_night.commit_quietly(table, NIGHT, "compact", {}, {})
     assert records.numbers(table) == [1]

@@ -75,8 +75,8 @@ def main(arguments: Sequence[str]) -> int:
     options, _ = flags.parse(
         EvaluateAlignersOptions, "pairweave evaluate aligners", ABOUT, arguments, beam=False
     )
-    given = [read_name(text) for text in options.aligners or ("hmm",)]
-    names = [each for name in given for each in NAMED[name.aligner].each(name)]
+    aligner_names = [read_name(text) for text in options.aligners or ("hmm",)]
+    names = [each for name in aligner_names for each in NAMED[name.aligner].each(name)]
     # Make all aligners first, so that a missing one is reported before the others work for hours.
     makers = [NAMED[name.aligner].make(name, options.program_timeout) for name in names]
     texts = read_texts(options)

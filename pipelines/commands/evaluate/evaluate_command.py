@@ -126,14 +126,14 @@ def _examples(arguments: Sequence[str]) -> int:
     )
     language = options.target_lang
     if has_files(options.data):
-        made = {"all": profile_files(options.data, language)}
+        profiles = {"all": profile_files(options.data, language)}
     else:
         run = FinishedRun.open(options.data)
-        made = profile_run(run)
+        profiles = profile_run(run)
         tags = {corpus["target_lang"] for corpus in run.manifest["corpora"].values()}
         if language is None and len(tags) == 1:
             (language,) = tags
-    return _say(Comparison(made, profile_files(options.golden, language)).render())
+    return _say(Comparison(profiles, profile_files(options.golden, language)).render())
 
 
 def _say(text: str) -> int:

@@ -77,17 +77,21 @@ def selection_of(options: ExportOptions, job: str) -> Selection:
     Raises:
         ConfigError: Options contradict each other, or do not apply to the format.
     """
-    given = options.model_fields_set
+    set_options = options.model_fields_set
     in_markup = options.format in registry.markup_export_names()
-    if "header" in given and (in_markup or registry.row_export(options.format).header is None):
+    if "header" in set_options and (
+        in_markup or registry.row_export(options.format).header is None
+    ):
         raise ConfigError(f"--header: {options.format} has none; leave it out")
     for name in ("instruction", "system"):
-        if name in given and (in_markup or registry.row_export(options.format).templated is None):
+        if name in set_options and (
+            in_markup or registry.row_export(options.format).templated is None
+        ):
             raise ConfigError(f"--{name}: {options.format} has no messages; leave it out")
-    if "alignment" in given and in_markup:
+    if "alignment" in set_options and in_markup:
         raise ConfigError(f"--alignment: {options.format} has no links; leave it out")
     drawn = options.sample is not None or options.sizes or options.golden_sizes
-    if "seed" in given and not drawn and not options.shuffle:
+    if "seed" in set_options and not drawn and not options.shuffle:
         raise ConfigError(
             "--seed: nothing is drawn; give --sample, --sizes or --shuffle, or leave it out"
         )

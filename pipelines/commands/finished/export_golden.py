@@ -131,6 +131,6 @@ class GoldenSet:
         Raises:
             ConfigError: A file of the output exists.
         """
-        made = RowFiles(self.how, files.join(output, STEM), self.bytes)
-        done = made.write(lambda: iter(self.batches), selection, sizes)
+        row_files = RowFiles(self.how, files.join(output, STEM), self.bytes)
+        done = row_files.write(lambda: iter(self.batches), selection, sizes)
         return Exported(done.paths, done.rows, self.left_out)

@@ -60,9 +60,9 @@ def _write(
     skip, last_message = options.skip, time.monotonic()
     for position in stream.positions(Position(int(epoch), int(window or 0))):
         done.at = position
-        made = stream.window(position.epoch, position.window)
-        done.left_out += made.left_out + made.rows.num_rows
-        for batch in lines.fit(made.rows):
+        window_data = stream.window(position.epoch, position.window)
+        done.left_out += window_data.left_out + window_data.rows.num_rows
+        for batch in lines.fit(window_data.rows):
             done.left_out -= batch.num_rows
             part = batch.slice(min(skip, batch.num_rows))
             skip -= batch.num_rows - part.num_rows

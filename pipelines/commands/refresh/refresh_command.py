@@ -55,8 +55,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
     lineage = Lineage(options.lineage, options.output)
     table_place.require_delta()
     table_place.require_place(options.output)
-    given = options.model_dump(include=set(EngineOptions.model_fields), exclude_none=True)
-    return run(read_config(path, given), options, extra, lineage)
+    engine_options = options.model_dump(include=set(EngineOptions.model_fields), exclude_none=True)
+    return run(read_config(path, engine_options), options, extra, lineage)
 
 
 def _config_of(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
@@ -198,23 +198,23 @@ def _work(
             _say_late(inputs, late)
             inputs = inputs.without(late)
             night = Night(config, options, base, inputs, extra)
-        made = night.make()
+        ready = night.make()
     except Exception as error:
         if records.latest(options.output) != base:  # another night's commit deleted the shared run
             raise overtaken(options.output) from error
         raise
-    if base is not None and _changes_nothing(inputs, base, made.record):
-        _write_metrics(options, made.record, committed=False)
+    if base is not None and _changes_nothing(inputs, base, ready.record):
+        _write_metrics(options, ready.record, committed=False)
         terminal.say(f"nothing has changed since night {base.night}: no new version")
         return 0
-    terminal.say("\n".join(_lines(made.record)))
-    if made.failed and options.accept is None:
-        _report_failure(made.failed, made.samples)
-        _write_metrics(options, made.record, committed=False)
+    terminal.say("\n".join(_lines(ready.record)))
+    if ready.failed and options.accept is None:
+        _report_failure(ready.failed, ready.samples)
+        _write_metrics(options, ready.record, committed=False)
         return GATE_FAILED
-    commit(options.output, made)
-    _write_metrics(options, made.record, committed=True)
-    terminal.say(f"committed night {made.record.night}: {_versions(made.record)}")
+    commit(options.output, ready)
+    _write_metrics(options, ready.record, committed=True)
+    terminal.say(f"committed night {ready.record.night}: {_versions(ready.record)}")
     return 0
 
 
@@ -249,11 +249,11 @@ def _quiet(
 ) -> int:
     """End a night that changes no row; note files that moved or were written again."""
     if inputs.moved or inputs.touched:
-        made = Night(config, options, base, inputs, ()).make()
-        commit(options.output, made)
+        ready = Night(config, options, base, inputs, ()).make()
+        commit(options.output, ready)
         count = len(inputs.moved) + len(inputs.touched)
         terminal.say(f"no row changes; noted {count} files that moved or were written again")
-        _write_metrics(options, made.record, committed=True)
+        _write_metrics(options, ready.record, committed=True)
         return 0
     seconds = time.time() - started
     pairs = base.metrics["table"]["pairs"]
@@ -291,9 +291,9 @@ def _plan(
 
 
 def _rate(table: str, base: Record) -> float | None:
-    """Return the pairs a second of the night that read most."""
+    """Return the speed, in pairs per second, of the night that read the most pairs."""
     nights = [*itertools.islice(records.back_from(table, base), 30)]
-    most = max(nights, key=lambda one: one.metrics["new"]["read"])
+    most = max(nights, key=lambda record: record.metrics["new"]["read"])
     read = most.metrics["new"]["read"]
     return read / most.metrics["seconds"] if read else None
 
@@ -314,13 +314,13 @@ def _file_lines(inputs: NightInputs) -> list[str]:
 def _lines(record: Record) -> list[str]:
     metrics = record.metrics
     new, count = metrics["new"], metrics["files"]
-    found = ", ".join(f"{kind} {lines:,}" for kind, lines in new.get("findings", {}).items())
+    findings = ", ".join(f"{kind} {lines:,}" for kind, lines in new.get("findings", {}).items())
     return [
         f"night {record.night}: {count['new']} new or changed files, {count['gone']} gone",
         f"  read {new['read']:,} pairs: {new['pairs']:,} new, {new['places']:,} in the table or "
         f"repeated, {new['rejected']:,} rejected",
         f"  removed {metrics['removed']:,} pairs; the table has {metrics['table']['pairs']:,}",
-        *([f"  lines with findings: {found}"] if found else []),
+        *([f"  lines with findings: {findings}"] if findings else []),
     ]
 
 
@@ -331,7 +331,7 @@ def _versions(record: Record) -> str:
 
 def _report_failure(failed: list[Json], samples: Mapping[str, list[dict[str, object]]]) -> None:
     lines = ["quality gates failed, nothing was committed:"]
-    lines += [f"  {one['gate']}: {one['value']:g}, limit {one['limit']:g}" for one in failed]
+    lines += [f"  {gate['gate']}: {gate['value']:g}, limit {gate['limit']:g}" for gate in failed]
     for reason, rows in sorted(samples.items()):
         lines.append(f"  rejected as {reason}, for example:")
         for row in rows:

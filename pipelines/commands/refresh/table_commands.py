@@ -78,7 +78,7 @@ def _history(name: str, arguments: Sequence[str]) -> int:
     nights = [*itertools.islice(records.back_from(options.table, last), options.last)][::-1]
     if options.format == "json":
         left_out = ("files", "tables")
-        facts = [{k: v for k, v in vars(one).items() if k not in left_out} for one in nights]
+        facts = [{k: v for k, v in vars(night).items() if k not in left_out} for night in nights]
         terminal.say(orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode())
         return 0
     terminal.say("\n".join(line for record in nights for line in _history_lines(record)))

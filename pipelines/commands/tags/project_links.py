@@ -1,4 +1,4 @@
-"""Given links for lines with tags: Pharaoh files, or attention."""
+"""Links of lines with tags from given files: Pharaoh files, or attention."""
 
 import dataclasses
 import itertools
@@ -72,8 +72,8 @@ def pharaoh_links(
     options: TagsProjectOptions | TagsFitProjectionOptions, tokens: TokenConfig
 ) -> LinkBlock:
     """Return a function that reads the links of a block from one file or from two directions."""
-    given = (options.links, options.forward_links, options.reverse_links)
-    paths = [files.on_disk(path) for path in given if path is not None]
+    options_given = (options.links, options.forward_links, options.reverse_links)
+    paths = [files.on_disk(path) for path in options_given if path is not None]
     for path in paths:
         _require_lines(str(path), sum(len(links) for links in read_links(path)), options)
     streams = [_link_lines(path) for path in paths]
@@ -81,10 +81,12 @@ def pharaoh_links(
     def link(block: Block) -> list[SoftLinks]:
         sides = [list(itertools.islice(stream, len(block.sources))) for stream in streams]
         for path, lines in zip(paths, sides, strict=True):
-            for number, one, other in zip(block.tagged, *block.pieces(tokens), strict=True):
+            for number, source_pieces, target_pieces in zip(
+                block.tagged, *block.pieces(tokens), strict=True
+            ):
                 line = block.first + number + 1
-                _require_tokens(lines[number], len(one), len(other), path, line)
-                lines[number] = token_links(lines[number], one, other)
+                _require_tokens(lines[number], len(source_pieces), len(target_pieces), path, line)
+                lines[number] = token_links(lines[number], source_pieces, target_pieces)
         if len(sides) == 1:
             return [SoftLinks.certain(sides[0][number]) for number in block.tagged]
         table = _directed(block, *sides)
@@ -135,23 +137,25 @@ def attention_links(
 
     def link(block: Block) -> list[SoftLinks]:
         links = []
-        for number, one, other in zip(block.tagged, *block.pieces(tokens), strict=True):
+        for number, source_pieces, target_pieces in zip(
+            block.tagged, *block.pieces(tokens), strict=True
+        ):
             line, method = block.first + number, options.attention_method
-            soft = attention.links(line, len(one), len(other), method)
+            soft = attention.links(line, len(source_pieces), len(target_pieces), method)
             pairs = zip(soft.source.tolist(), soft.target.tolist(), strict=True)
-            links.append(SoftLinks.certain(token_links(pairs, one, other)))
+            links.append(SoftLinks.certain(token_links(pairs, source_pieces, target_pieces)))
         return links
 
     return link
 
 
 def _require_lines(
-    name: str, given: int, options: TagsProjectOptions | TagsFitProjectionOptions
+    name: str, count: int, options: TagsProjectOptions | TagsFitProjectionOptions
 ) -> None:
     lines = count_lines(options.source_input)
-    if lines != given:
+    if lines != count:
         raise InputError(
             "line_count_mismatch",
             name,
-            f"has links of {given} lines, but {options.source_input} has {lines} lines",
+            f"has links of {count} lines, but {options.source_input} has {lines} lines",
         )

@@ -49,7 +49,7 @@ _LOOK_LINES = 1_000
 """Number of lines to examine of a translation without a language tag."""
 
 SOFT_THRESHOLD = 0.05
-"""Minimum posterior of links that ``best`` uses, with links of hmm."""
+"""Minimum posterior of the hmm links that the rules ``best`` use."""
 
 _OF_ALIGNERS = AlignerOptions.model_fields.keys() - {"tokens", "aligner", *Given.own}
 """Options of aligners, except those of tokens."""
@@ -61,17 +61,19 @@ def check_links(options: TagOptions, command: str) -> None:
     Raises:
         ConfigError: There are such options.
     """
-    given = [name for name in own_links(options) if name != "reverse_links"]
-    given += [f"aligner {options.aligner}"] if options.aligner not in ("hmm", "given") else []
-    given += ["model"] if options.model is not None and options.aligner == "hmm" else []
-    given += ["fit_source_input"] if options.fit_source_input else []
-    if len(given) > 1:
-        raise ConfigError(f"--{given[0]} and --{given[1]} are both sources of links; leave one out")
+    sources = [name for name in own_links(options) if name != "reverse_links"]
+    sources += [f"aligner {options.aligner}"] if options.aligner not in ("hmm", "given") else []
+    sources += ["model"] if options.model is not None and options.aligner == "hmm" else []
+    sources += ["fit_source_input"] if options.fit_source_input else []
+    if len(sources) > 1:
+        raise ConfigError(
+            f"--{sources[0]} and --{sources[1]} are both sources of links; leave one out"
+        )
     if (options.forward_links is None) != (options.reverse_links is None):
         raise ConfigError(
             "--forward_links and --reverse_links must be given together; --links is one set"
         )
-    if options.aligner == "given" and not given:
+    if options.aligner == "given" and not sources:
         raise ConfigError(
             "--aligner given needs --links FILE, --forward_links with --reverse_links, or "
             "--attention FILE"
@@ -103,20 +105,20 @@ def _check_unused(options: TagOptions) -> None:
     Raises:
         ConfigError: There are such options.
     """
-    given = options.model_fields_set
+    set_options = options.model_fields_set
     origin = next(iter(own_links(options)), None)
     foreign = _OF_ALIGNERS if options.aligner == "given" else {*_OF_ALIGNERS, "aligner"}
-    unused = sorted(given & foreign) if origin is not None else []
+    unused = sorted(set_options & foreign) if origin is not None else []
     if unused:
         names = ", ".join(f"--{name}" for name in unused)
         raise ConfigError(
             f"{names}: applies only to an aligner, but links come from --{origin}; leave it out"
         )
-    read = sorted(given & set(Given.own))
+    read = sorted(set_options & set(Given.own))
     if read and options.attention is None:
         raise ConfigError(f"--{read[0]}: applies to --attention; give both")
     two_directions = origin in (None, "forward_links")
-    if "heuristic" in given and (not two_directions or options.rules == "best"):
+    if "heuristic" in set_options and (not two_directions or options.rules == "best"):
         raise ConfigError("--heuristic: combines two directions for --rules paper; leave it out")
 
 
@@ -125,8 +127,8 @@ class Placing:
     """Where tags can be placed: tokens and links of a block.
 
     Attributes:
-        tokens: How the texts are cut for the links.
-        segmenter: What finds words of translations without spaces.
+        tokens: How the texts are tokenized for the links.
+        segmenter: Finds the words of translations that are written without spaces.
         link_block: Returns the links of a block.
     """
 
@@ -153,7 +155,7 @@ class Placing:
 
 
 def start_placing(options: TagOptions) -> Placing:
-    """Find or fit what cuts and links the texts.
+    """Choose the tokens and the segmenter, and load or fit what links the texts.
 
     Raises:
         ConfigError: The options name an aligner or a segmenter that cannot be used.
@@ -165,7 +167,7 @@ def start_placing(options: TagOptions) -> Placing:
 
 
 def _segmenter(options: TagOptions) -> str:
-    """Return what finds words of the translation, by its language tag or else its first lines.
+    """Return the segmenter for the translation, chosen by its language tag or its first lines.
 
     Raises:
         ConfigError: A segmenter is needed, but not installed.
@@ -180,7 +182,7 @@ def _segmenter(options: TagOptions) -> str:
 
 
 def syntax_check(options: TagOptions) -> SyntaxCheck:
-    """Return what notices tags of another syntax in the source."""
+    """Return the check for tags of another syntax in the source."""
     return SyntaxCheck(options.source_input, find_syntax(options.syntax))
 
 
@@ -299,7 +301,7 @@ def _fit_pairs(options: TagOptions) -> list[tuple[str, str]]:
 
 
 def _aligned(aligners: Sequence[LoadedAligner], options: TagOptions) -> LinkBlock:
-    """Return a function that aligns the tokens of a block, and multiplies the links of two."""
+    """Return a function that aligns the tokens of a block, and multiplies the aligners' links."""
 
     def link(block: Block) -> list[SoftLinks]:
         tables = [_or_none(each.align_or_reject(block.table), block.table) for each in aligners]
@@ -314,7 +316,7 @@ def _aligned(aligners: Sequence[LoadedAligner], options: TagOptions) -> LinkBloc
 
 
 def _or_none(aligned: Aligned, table: pa.Table) -> pa.Table:
-    """Return the links of every row; rows that the aligner gave up get none."""
+    """Return the links of every row; rows on which the aligner gave up get none."""
     linked, given_up = aligned
     if not given_up:
         return linked

@@ -21,10 +21,15 @@ def main(_name: str, arguments: Sequence[str]) -> int:
         arguments,
         beam=False,
     )
-    given = options.model_fields_set & {"representation", "template", "whitespace_shift", "syntax"}
-    if options.table is not None and given:
+    encoding = options.model_fields_set & {
+        "representation",
+        "template",
+        "whitespace_shift",
+        "syntax",
+    }
+    if options.table is not None and encoding:
         raise ConfigError(
-            f"--table records how tags were encoded; --{min(given)} applies only with --source"
+            f"--table records how tags were encoded; --{min(encoding)} applies only with --source"
         )
     count = decode_files(
         options.input,

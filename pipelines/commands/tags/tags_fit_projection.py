@@ -19,7 +19,7 @@ from pairweave.transforms.projection.known_places import KnownSegment, known_pla
 from pairweave.transforms.storage.whole_files import open_whole, require_apart
 
 FEWEST = 200
-"""Elements below which there is nothing to learn: there are about a hundred weights."""
+"""Minimum number of elements to learn from; fewer cannot determine about a hundred weights."""
 
 
 def main(_name: str, arguments: Sequence[str]) -> int:
@@ -54,12 +54,12 @@ def _segments(options: TagsFitProjectionOptions) -> list[KnownSegment]:
     """Return each line whose texts both have tags."""
     placing = start_placing(options)
     check = syntax_check(options)
-    found = []
+    segments = []
     for block in read_blocks(options, placing.tokens, check):
-        for number, given in zip(block.tagged, placing.of(block), strict=True):
+        for number, places in zip(block.tagged, placing.of(block), strict=True):
             target = block.marked_targets[number]
             if target.tags:
-                found.append(known_places(block.sources[number], target, *given))
+                segments.append(known_places(block.sources[number], target, *places))
     if (warning := check.warning()) is not None:
         terminal.warn(warning)
-    return found
+    return segments

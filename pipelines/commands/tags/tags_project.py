@@ -84,11 +84,11 @@ def _project(
     """Yield the target's lines with the source's tags and with confidences, and count them."""
     syntax = find_syntax(options.syntax)
     for block in blocks:
-        made = dict(zip(block.tagged, placing.of(block), strict=True))
+        line_parts = dict(zip(block.tagged, placing.of(block), strict=True))
         for number, (source, line) in enumerate(zip(block.sources, block.targets, strict=True)):
             result, confidences = line.text, b"[]\n"
-            if number in made:
-                placed = place_tags(source, line.text, *made[number], options.rules, weights)
+            if number in line_parts:
+                placed = place_tags(source, line.text, *line_parts[number], options.rules, weights)
                 result = str(placed.marked)
                 if placed.confidences:
                     confidences = _confidence_line(placed)

@@ -68,11 +68,11 @@ def _check(options: TagsVocabularyOptions) -> None:
     if options.train and options.sentencepiece is not None:
         raise ConfigError("--train and --sentencepiece exclude each other; leave one out")
     model = "train" if options.train else "sentencepiece"
-    for given, made in ((model, "output_model"), ("tokenizer", "output_tokenizer")):
-        if given == "train" and options.output_model is not None:
+    for input_option, output_option in ((model, "output_model"), ("tokenizer", "output_tokenizer")):
+        if input_option == "train" and options.output_model is not None:
             continue
-        if (getattr(options, given) is None) != (getattr(options, made) is None):
-            raise ConfigError(f"--{given} and --{made} must be given together")
+        if (getattr(options, input_option) is None) != (getattr(options, output_option) is None):
+            raise ConfigError(f"--{input_option} and --{output_option} must be given together")
     wanted = (
         options.output,
         options.self_translations,

@@ -30,19 +30,19 @@ _UNFIT = {
 """Beam options that cannot be used with this engine, and why."""
 
 
-def check(options: GraphOptions, extra: Sequence[str], given: Mapping[str, str]) -> None:
+def check(options: GraphOptions, extra: Sequence[str], values: Mapping[str, str]) -> None:
     """Check a job's options and Beam's, and that the service knows the project and the region.
 
     Args:
         options: The job's options.
         extra: Beam options as the user gave them.
-        given: Values of the Beam options, by name.
+        values: Values of the Beam options, by name.
 
     Raises:
         ConfigError: An option is missing or invalid; names it and what to give.
         WorkerError: The service does not answer.
     """
-    check_flags(given)
+    check_flags(values)
     if "workers" in options.model_fields_set:
         raise ConfigError(
             "--workers: Dataflow starts and stops machines by itself; give --max_num_workers, and "
@@ -51,28 +51,28 @@ def check(options: GraphOptions, extra: Sequence[str], given: Mapping[str, str])
     _check_by_beam(extra)
     places.check(options)
     for name in ("temp_location", "staging_location"):
-        if name in given:
-            files.check_store(given[name])
+        if name in values:
+            files.check_store(values[name])
     service.check(extra)
 
 
-def check_flags(given: Mapping[str, str]) -> None:
+def check_flags(values: Mapping[str, str]) -> None:
     """Check the Beam options for Dataflow without any request.
 
     Raises:
         ConfigError: An option is missing or wrong; names it.
     """
-    check_service_flags(given)
+    check_service_flags(values)
     for name, why in _UNFIT.items():
-        if name in given:
+        if name in values:
             raise ConfigError(f"--{name}: {why}")
-    _check_bucket("temp_location", given.get("temp_location"), "files of the service and its jobs")
-    if "staging_location" in given:
-        _check_bucket("staging_location", given["staging_location"], "the graph")
-    _check_image(given.get("sdk_container_image"))
+    _check_bucket("temp_location", values.get("temp_location"), "files of the service and its jobs")
+    if "staging_location" in values:
+        _check_bucket("staging_location", values["staging_location"], "the graph")
+    _check_image(values.get("sdk_container_image"))
 
 
-def check_service_flags(given: Mapping[str, str]) -> None:
+def check_service_flags(values: Mapping[str, str]) -> None:
     """Check the options that every request to the service needs.
 
     Raises:
@@ -80,8 +80,8 @@ def check_service_flags(given: Mapping[str, str]) -> None:
     """
     if not installed():
         raise ConfigError("engine dataflow: needs packages; run pip install 'pairweave[gcp]'")
-    _check_project(given.get("project"))
-    _check_region(given.get("region"))
+    _check_project(values.get("project"))
+    _check_region(values.get("region"))
 
 
 def _check_by_beam(extra: Sequence[str]) -> None:

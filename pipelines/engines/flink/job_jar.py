@@ -41,38 +41,38 @@ class JobJar:
         )
 
 
-def wanted(given: Mapping[str, str]) -> JobJar | None:
+def wanted(values: Mapping[str, str]) -> JobJar | None:
     """Return the jar to which a job is to be written; None if the job is to be run.
 
     Args:
-        given: Values of the user's Beam options, by name.
+        values: Values of the user's Beam options, by name.
     """
-    path = given.get(OPTION)
+    path = values.get(OPTION)
     return None if path is None else JobJar(str(Path(path).absolute()))
 
 
-def check(options: GraphOptions, given: Mapping[str, str]) -> None:
+def check(options: GraphOptions, values: Mapping[str, str]) -> None:
     """If a jar is to be written, check that a cluster elsewhere can run it.
 
     Args:
         options: The job's options.
-        given: Values of the user's Beam options, by name.
+        values: Values of the user's Beam options, by name.
 
     Raises:
         ConfigError: It cannot be run; says what to do.
     """
-    if (path := given.get(OPTION)) is None:
+    if (path := values.get(OPTION)) is None:
         return
     flag = f"--{OPTION} {path}"
     if options.engine != "flink":
         raise ConfigError(f"{flag}: writes a job for Flink; give --engine flink")
     if not path.endswith(".jar") or not Path(path).absolute().parent.is_dir():
         raise ConfigError(f"{flag}: expected the name of a .jar in a directory that exists")
-    if given.get("flink_master", MASTER) != MASTER:
+    if values.get("flink_master", MASTER) != MASTER:
         raise ConfigError(
             f"{flag}: the cluster that runs the jar is its own; leave --flink_master out"
         )
-    if "environment_type" not in given:
+    if "environment_type" not in values:
         raise ConfigError(
             f"{flag}: give the place of the workers: --environment_type=EXTERNAL "
             "--environment_config=localhost:50000 (see deploy/flink/README.md)"

@@ -1,4 +1,4 @@
-"""A Flink session cluster on this machine: job manager, task managers, a job server that is kept.
+"""A Flink session cluster on this machine: job manager, task managers, and a job server.
 
 Every process listens on the loopback where Flink allows it to be set, has its log in the cluster's
 directory, and is recorded there with the time at which it started, so that `down` never ends
@@ -42,13 +42,13 @@ OVERVIEW_BYTES = 1 << 20
 """The longest overview; Flink's has about 200 bytes."""
 
 RETRIES = "rest.retry.max-attempts: 5\nrest.retry.delay: 3000\n"
-"""How long the job server asks for a job manager that is gone: 15 s, where Flink takes a minute."""
+"""How long the job server tries to reach a lost job manager: 15 s; Flink's default is a minute."""
 
 RESTART_SECONDS = 8
 """Time until a failed job is restarted."""
 
 RESTARTS = 5
-"""So often a failed job is restarted before it fails for good."""
+"""Number of restarts of a failed job before it fails for good."""
 
 OTHER_MIB = 1152
 """Memory of a task manager besides its network buffers."""
@@ -70,7 +70,7 @@ OPENS = [
     *(f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in PACKAGES),
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
 ]
-"""What Flink reaches by reflection, as its own start scripts open it on Java 17."""
+"""Packages that Flink accesses by reflection; its own start scripts open them on Java 17."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class ClusterState:
         rest: Port of the job manager's REST interface.
         job_port: Port of the job server.
         slots: Slots of each task manager.
-        task_managers: Their number.
+        task_managers: Number of task managers.
         members: The processes, in the order of their start.
     """
 
@@ -150,8 +150,8 @@ class Overview(JsonFile):
 
     Attributes:
         slots_total: Slots of all task managers.
-        slots_available: Those of them that are free.
-        jobs_running: Jobs that run.
+        slots_available: Free slots.
+        jobs_running: Running jobs.
     """
 
     model_config = pydantic.ConfigDict(alias_generator=lambda name: name.replace("_", "-"))
@@ -167,23 +167,25 @@ def default_directory() -> Path:
     return Path(cache, "pairweave", "cluster")
 
 
-def find_libraries(given: str | None = None) -> Path:
+def find_libraries(distribution: str | None = None) -> Path:
     """Return the directory that holds `lib` and `bin` of Flink.
 
     Args:
-        given: A Flink distribution; by default the jars of `apache-flink-libraries`.
+        distribution: A Flink distribution; by default the jars of `apache-flink-libraries`.
 
     Raises:
-        ConfigError: It is not there.
+        ConfigError: It does not exist.
     """
-    places = [given] if given else []
-    if not given and (spec := importlib.util.find_spec("pyflink")):
+    places = [distribution] if distribution else []
+    if not distribution and (spec := importlib.util.find_spec("pyflink")):
         places += spec.submodule_search_locations or []
     for place in places:
         if Path(place, "bin", "bash-java-utils.jar").is_file():
             return Path(place).resolve()
-    if given:
-        raise ConfigError(f"{given}: is no Flink distribution: it has no bin/bash-java-utils.jar")
+    if distribution:
+        raise ConfigError(
+            f"{distribution}: is no Flink distribution: it has no bin/bash-java-utils.jar"
+        )
     raise ConfigError(
         "no Flink here: run pip install 'pairweave[flink]', or give the directory of a Flink 1.19 "
         "distribution with --flink"
@@ -197,11 +199,11 @@ def read_state(directory: Path) -> ClusterState | None:
         ConfigError: Its file is damaged; names the field and what to do.
     """
     try:
-        said = read_model(str(Path(directory, STATE)), _StateFile)
+        file = read_model(str(Path(directory, STATE)), _StateFile)
     except FileNotFoundError:
         return None
-    members = tuple(Member(each.name, each.pid, each.started) for each in said.members)
-    return ClusterState(said.rest, said.job_port, said.slots, said.task_managers, members)
+    members = tuple(Member(each.name, each.pid, each.started) for each in file.members)
+    return ClusterState(file.rest, file.job_port, file.slots, file.task_managers, members)
 
 
 def is_named(master: str | None) -> bool:
@@ -231,9 +233,9 @@ def find(master: str | None) -> ClusterState | None:
         )
     ended = [member.name for member in state.members if not member.alive]
     if ended or not state.ready:
-        said = f"has ended ({', '.join(ended)})" if ended else "has not started"
+        fault = f"has ended ({', '.join(ended)})" if ended else "has not started"
         raise ConfigError(
-            f"--flink_master={master}: a process of the cluster in {directory} {said}; run "
+            f"--flink_master={master}: a process of the cluster in {directory} {fault}; run "
             "pairweave cluster down and pairweave cluster up"
         )
     return state
@@ -244,7 +246,7 @@ class SessionCluster:
     """A cluster that starts, in a directory of its own.
 
     Attributes:
-        directory: Holds its configuration, logs, temporary files and state.
+        directory: Contains its configuration, logs, temporary files and state.
         libraries: See `find_libraries`.
         java: The java program.
         job_server: The job server's jar.
@@ -265,8 +267,8 @@ class SessionCluster:
             WorkerError: A process ended, or was not ready in time; with the end of its log.
         """
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        told = "another pairweave cluster up starts a cluster there; wait until it has ended"
-        with alone_in(self.directory, told):
+        refusal = "another pairweave cluster up starts a cluster there; wait until it has ended"
+        with alone_in(self.directory, refusal):
             self._start_here()
 
     def _start_here(self) -> None:
@@ -349,8 +351,8 @@ class SessionCluster:
         (self.directory / "client" / "flink-conf.yaml").write_text(RETRIES, encoding="utf-8")
 
     def _task_manager_parameters(self) -> tuple[list[str], list[str]]:
-        """Return the options of Java and of Flink that follow from the memory of the whole."""
-        told = subprocess.run(
+        """Return the options of Java and of Flink that follow from the total memory."""
+        result = subprocess.run(
             [
                 *(self.java, "-cp", self._classes),
                 "org.apache.flink.runtime.util.bash.BashJavaUtils",
@@ -362,15 +364,17 @@ class SessionCluster:
             check=False,
         )
         # Log lines come on the same stream.
-        results = re.findall(r"^BASH_JAVA_UTILS_EXEC_RESULT:(-[XD].*)$", told.stdout, re.MULTILINE)
+        results = re.findall(
+            r"^BASH_JAVA_UTILS_EXEC_RESULT:(-[XD].*)$", result.stdout, re.MULTILINE
+        )
         if not results:
-            raise WorkerError(f"Flink does not tell its memory: {told.stderr[-1000:]}")
+            raise WorkerError(f"Flink does not report its memory: {result.stderr[-1000:]}")
         machine, *dynamic = results
         return machine.split(), " ".join(dynamic).split()
 
     @property
     def _classes(self) -> str:
-        # What Flink and the job server both contain is taken from Flink, which comes first.
+        # Classes that Flink and the job server both contain are Flink's, whose path comes first.
         flink = f"{self.libraries}/lib/*:{self.libraries}/bin/bash-java-utils.jar"
         return f"{flink}:{self.job_server}"
 
@@ -422,27 +426,27 @@ class SessionCluster:
         return f"{path}: {path.read_text(encoding='utf-8', errors='replace')[-1500:]}"
 
     def _has_all_slots(self) -> bool:
-        said = overview(self.state)
+        counts = overview(self.state)
         wanted = self.state.slots * self.state.task_managers
-        return said is not None and said.slots_available >= wanted
+        return counts is not None and counts.slots_available >= wanted
 
 
 def overview(state: ClusterState) -> Overview | None:
-    """Return what the job manager says of slots and jobs.
+    """Return the job manager's counts of slots and jobs.
 
     Returns:
-        The overview; None if nothing answers in time, or what answers is no job manager.
+        The overview; None if nothing answers in time, or the answer is not a job manager's.
     """
     url = f"http://localhost:{state.rest}/overview"
     try:
-        said = http_client.ask_this_machine(url, ANSWER_SECONDS, OVERVIEW_BYTES)
-        return parse_model(said, url, Overview)
+        answer = http_client.ask_this_machine(url, ANSWER_SECONDS, OVERVIEW_BYTES)
+        return parse_model(answer, url, Overview)
     except (http_client.ExchangeError, ConfigError):
         return None
 
 
 def stop(directory: Path) -> int:
-    """End all processes of a cluster, and what they started; return how many of its own ran."""
+    """End the processes of a cluster and their descendants; return how many of its own ran."""
     state = read_state(directory)
     if state is None:
         return 0

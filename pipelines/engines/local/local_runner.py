@@ -19,7 +19,7 @@ must stay under 2 GiB. Here
 It builds on parts of Beam that are not public, which is why Beam's minor version is pinned.
 """
 
-# Any is what Beam says of these parts; FBT003 is how its coders are called.
+# Beam types these parts as Any, and its coders take positional booleans (FBT003).
 # ruff: noqa: ANN401, FBT003
 
 import collections

@@ -5,7 +5,7 @@ data, and end the run. A socket in a folder that only its user can enter is out 
 Beam identifies its servers by their ports; here each has a negative number instead.
 """
 
-# Any is what Beam says of these parts.
+# Beam types these parts as Any.
 # ruff: noqa: ANN401
 
 import functools

@@ -43,7 +43,7 @@ class TablePipeline(beam.Pipeline):
         Args:
             without: Labels of steps to leave out; they give no element.
         """
-        # That of the class makes a runner, and checks its options.
+        # The constructor of the base class would make a runner and check its options.
         self.runner = None  # type: ignore[assignment]
         self._options = PipelineOptions([])
         self._without = frozenset(without)
@@ -58,37 +58,37 @@ class TablePipeline(beam.Pipeline):
             return self.apply(transform.transform, pvalueish, label or transform.label)
         if label in self._without:
             return Values(self, [])
-        made = self._primitive(transform, pvalueish)
-        if made is not None:
-            return Values(self, list(made))
-        found = transform.expand(pvalueish)
-        if isinstance(found, beam.PCollection) and not isinstance(found, Values):
+        elements = self._primitive(transform, pvalueish)
+        if elements is not None:
+            return Values(self, list(elements))
+        outputs = transform.expand(pvalueish)
+        if isinstance(outputs, beam.PCollection) and not isinstance(outputs, Values):
             raise UnsupportedStepError(type(transform).__name__)
-        return found
+        return outputs
 
-    def _primitive(self, transform: Any, given: Any) -> Iterable[Any] | None:  # noqa: ANN401
-        """Return the elements of a step that is no composition of others; else None."""
+    def _primitive(self, transform: Any, inputs: Any) -> Iterable[Any] | None:  # noqa: ANN401
+        """Return the elements of a primitive step; None for one composed of other steps."""
         if isinstance(transform, beam.Create):
             return transform.values
         if isinstance(transform, beam.Reshuffle):
-            return _elements(given)
+            return _elements(inputs)
         if isinstance(transform, beam.Flatten):
-            return (element for part in given for element in _elements(part))
+            return (element for part in inputs for element in _elements(part))
         if isinstance(transform, beam.GroupByKey):
-            return _grouped(_elements(given))
+            return _grouped(_elements(inputs))
         if isinstance(transform, beam.CombineGlobally):
-            return _combined(transform, _elements(given))
+            return _combined(transform, _elements(inputs))
         if isinstance(transform, beam.ParDo):
-            return _mapped(transform, _elements(given))
+            return _mapped(transform, _elements(inputs))
         if transform.__class__.__module__.startswith("apache_beam.ml"):
             raise UnsupportedStepError(type(transform).__name__)
         return None
 
 
-def _elements(given: object) -> list[Any]:
-    if not isinstance(given, Values):
-        raise UnsupportedStepError(type(given).__name__)
-    return given.elements
+def _elements(inputs: object) -> list[Any]:
+    if not isinstance(inputs, Values):
+        raise UnsupportedStepError(type(inputs).__name__)
+    return inputs.elements
 
 
 def _grouped(pairs: Iterable[tuple[Any, Any]]) -> Iterable[tuple[Any, list[Any]]]:
@@ -127,10 +127,14 @@ def _mapped(step: beam.ParDo, elements: list[Any]) -> Iterator[Any]:
 
 
 def _wants_more(function: Any) -> bool:  # noqa: ANN401
-    """Tell whether a function wants more of a runner than its element, such as its window."""
+    """Tell whether a function needs more from a runner than its element, such as its window."""
     wrapped = getattr(function, "_fn", None)
     called = [function.process, wrapped, getattr(wrapped, "_argspec_fn", None)]
-    defaults = [each for one in called for each in getattr(one, "__defaults__", None) or ()]
+    defaults = [
+        each
+        for function_part in called
+        for each in getattr(function_part, "__defaults__", None) or ()
+    ]
     return any(isinstance(default, core._DoFnParam) for default in defaults)
 
 
@@ -140,7 +144,7 @@ def _plain(outputs: Iterable[Any] | None) -> Iterator[Any]:
 
 
 def _side(side: beam.pvalue.AsSideInput) -> Any:  # noqa: ANN401
-    """Return what a step gets for a side input."""
+    """Return the value that a step gets for a side input."""
     elements = _elements(side.pvalue)
     if isinstance(side, beam.pvalue.AsSingleton) and len(elements) == 1:
         return elements[0]

@@ -43,7 +43,7 @@ class Noise(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Tell whether a record should be shown."""
-        if record.name in RUNNERS and _is_said_elsewhere(record.getMessage()):
+        if record.name in RUNNERS and _is_reported_elsewhere(record.getMessage()):
             return False
         if record.name.partition(".")[0] == OURS:
             return record.levelno >= (
@@ -52,7 +52,7 @@ class Noise(logging.Filter):
         return record.levelno >= logging.ERROR and record.name not in REPEATED
 
 
-def _is_said_elsewhere(message: str) -> bool:
+def _is_reported_elsewhere(message: str) -> bool:
     """Tell whether a runner's error is harmless, or one that the launcher reports in one line.
 
     Prism ends a job's worker process and logs that as an error. It prints the traceback of a failed

@@ -92,17 +92,17 @@ def require_all(expected: Mapping[str, str], known: dict[str, str | None] | None
     unread = [path for path in expected if path not in known]
     if any(files.is_uri(path) for path in unread):
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            known.update(zip(unread, pool.map(_found_digest, unread), strict=True))
+            known.update(zip(unread, pool.map(_digest_or_none, unread), strict=True))
     for path, sha256 in expected.items():
         if path not in known:
-            known[path] = _found_digest(path)
+            known[path] = _digest_or_none(path)
         digest = known[path]
         if digest is None:
             raise GoneError(path)
         _require(path, digest, sha256)
 
 
-def _found_digest(path: str) -> str | None:
+def _digest_or_none(path: str) -> str | None:
     """Return the hash of a file; None if it does not exist."""
     try:
         return digest_of(files.read_bytes(path))

@@ -13,7 +13,7 @@ from pairweave.transforms.storage import files, hashed_files
 MODELS = "_models"
 
 _IDF = "idf"
-"""Models other than an aligner's that a run can fit, and the option that takes each."""
+"""Models that a run can fit besides aligners, and the option that takes each."""
 
 _DIGITS = 16
 """Number of digits of the SHA-256 of ``about.json`` in the name of a model's directory."""
@@ -43,7 +43,7 @@ def keep(table: str, run: str, languages: tuple[str, str]) -> str | None:
     if not fitted:
         return None
     if len(fitted) > 1:
-        names = ", ".join(Path(one).name for one in fitted)
+        names = ", ".join(Path(path).name for path in fitted)
         raise WorkerError(
             f"{run}: the job fitted several models ({names}), of which a table keeps one; "
             "fit them beforehand and give their directories in the configuration"

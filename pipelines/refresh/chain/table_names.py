@@ -15,7 +15,7 @@ PARTITIONS = {
     REJECTS: LANGUAGES,
     FILES: (),
 }
-"""The columns by which each table is divided into directories."""
+"""The partition columns of each table: their values name its directories."""
 
 LOG = "_delta_log"
 """The directory of a table's log."""

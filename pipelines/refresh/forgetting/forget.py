@@ -54,14 +54,14 @@ def _forget(table: str, path: str, *, everywhere: bool) -> tuple[int, bool]:
     current = {name: tables.current(table, name, last) for name in (main, PROVENANCE, REJECTS)}
     places = Places(table, current[PROVENANCE])
     stones = tombstone_files.read(table, last)
-    given = read_list(path)
-    if given.texts and main in HIDDEN_TARGETS:
+    listed_pairs = read_list(path)
+    if listed_pairs.texts and main in HIDDEN_TARGETS:
         terminal.warn(
             f"{path}: rows of {main} do not have the target text of their pair, so only source "
             "texts are looked up; give ids, or a night with --takedown, which reads the input"
         )
     held = Holdings(main, last.settings, current, places, stones, (), ReadLimits())
-    listed = take_down(given, held, everywhere=everywhere)
+    listed = take_down(listed_pairs, held, everywhere=everywhere)
     warn_of_missing(path, listed.missing)
     taken = IdSet.of(pa.array(listed.ids, pa.string()))
     going = places.ids_where(lambda rows: taken.has(rows.column("id")))

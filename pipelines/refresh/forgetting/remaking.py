@@ -28,7 +28,7 @@ _GIVEN = (
     *ScoreFileOptions.model_fields,
     *GivenLinkOptions.model_fields,
 )
-"""Keys of a corpus by which it gives more than texts."""
+"""Keys by which a corpus provides more than texts."""
 
 
 def depends_on_corpus(config: NightConfig) -> bool:

@@ -141,11 +141,11 @@ class Holdings:
 class _Sightings:
     """The pairs and corpora in which the ids and texts of a list occur."""
 
-    def __init__(self, given: TakedownList, wanted: WantedTexts) -> None:
+    def __init__(self, pair_list: TakedownList, wanted: WantedTexts) -> None:
         self.wanted = wanted
-        self.corpora: dict[str, set[str]] = {key: set() for key in given.ids}
+        self.corpora: dict[str, set[str]] = {key: set() for key in pair_list.ids}
         self.pairs: dict[int, set[str]] = {key: set() for key in wanted.keys}
-        self.taken = set(given.ids)
+        self.taken = set(pair_list.ids)
 
     def add(self, key: int, pair_id: str) -> None:
         """Record that a pair has a text."""
@@ -165,20 +165,20 @@ class _Sightings:
         return {corpus for pair in self.pairs[key] for corpus in self.corpora[pair]}
 
 
-def take_down(given: TakedownList, held: Holdings, *, everywhere: bool) -> TakenDown:
+def take_down(pair_list: TakedownList, held: Holdings, *, everywhere: bool) -> TakenDown:
     """Return the tombstones of a list, and the ids of the pairs to take down.
 
     The pairs with a text are searched for in the rows of the table and in its rejects; its input
     files may be gone.
 
     Args:
-        given: The list.
+        pair_list: The list.
         held: The table.
         everywhere: Whether the tombstones apply to all corpora; otherwise they apply to those in
             which a pair or text is now, or those of its earlier tombstone. One that is in no corpus
             and has no earlier tombstone is kept out of all.
     """
-    seen = _Sightings(given, WantedTexts(list(given.texts), held.main, held.settings))
+    seen = _Sightings(pair_list, WantedTexts(list(pair_list.texts), held.main, held.settings))
     _look_in_tables(held, seen)
     _look_in_files(held, seen)
 
@@ -189,12 +189,12 @@ def take_down(given: TakedownList, held: Holdings, *, everywhere: bool) -> Taken
 
     before, keys = held.stones, seen.wanted.keys
     stones = Tombstones(
-        {key: scope(seen.corpora[key], before.ids.get(key)) for key in given.ids},
+        {key: scope(seen.corpora[key], before.ids.get(key)) for key in pair_list.ids},
         {key: scope(seen.of_text(key), before.texts.get(key)) for key in keys},
     )
-    lines = zip(keys, given.texts.values(), strict=True)
+    lines = zip(keys, pair_list.texts.values(), strict=True)
     missing = [
-        *(n for key, n in given.ids.items() if not seen.corpora[key] and key not in before.ids),
+        *(n for key, n in pair_list.ids.items() if not seen.corpora[key] and key not in before.ids),
         *(n for key, n in lines if not seen.of_text(key) and key not in before.texts),
     ]
     return TakenDown(stones, sorted(seen.taken), sorted(missing))

@@ -134,16 +134,16 @@ def rewrite(
         change: Takes all rows of a file, or only these columns; returns the changed rows, or None
             if nothing changes.
     """
-    made = Change()
+    rewritten = Change()
     for entry in entries:
         if change(tables.read_rows(table, name, entry, columns)) is None:
             continue
         rows = change(tables.read_rows(table, name, entry))
         assert rows is not None
-        made.remove.append(entry)
+        rewritten.remove.append(entry)
         if rows.num_rows:
-            made.add.append(tables.write_file(table, name, rows, entry["partition"]))
-    return made
+            rewritten.add.append(tables.write_file(table, name, rows, entry["partition"]))
+    return rewritten
 
 
 def without_pairs(going: Withdrawn) -> Callable[[pa.Table], pa.Table | None]:

@@ -31,7 +31,7 @@ STANDSTILL_MINUTES = 60.0
 machines, a worker that computes cannot be distinguished from one that waits."""
 
 CANCEL_SECONDS = 30.0
-"""Time that an engine is given to end an attempt that stood still."""
+"""Time for an engine to end an attempt that stood still."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ def _attempt(
             output = files.absolute(options.output)
             if options.engine == "dataflow":
                 return _send(pipeline, run, output), {}
-            jar = job_jar.wanted(engines.Given(extra).values)
+            jar = job_jar.wanted(engines.UserOptions(extra).values)
             if jar is not None:
                 _finish(pipeline)
                 jar.tell(output)
