@@ -131,8 +131,8 @@ def _texts(table: pa.Table, side: str) -> pa.Array:
     """Return the texts of the tokens of each pair."""
     texts = table.column(side).to_pylist()
     tokens = table.column(f"{side}_tokens").to_pylist()
-    found = [
+    words = [
         [text[span["start"] : span["end"]] for span in spans]
         for text, spans in zip(texts, tokens, strict=True)
     ]
-    return pa.array(found, pa.list_(pa.string()))
+    return pa.array(words, pa.list_(pa.string()))

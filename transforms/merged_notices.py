@@ -13,8 +13,8 @@ def merged(notices: Iterable[Notice]) -> tuple[Notice, ...]:
 
     Two notices say the same if their codes are equal, and their messages but for their counts.
 
-    >>> found = merged(Notice("empty_file", f"{name}.xlf", 1, "no rows") for name in "abcd")
-    >>> [str(notice) for notice in found]
+    >>> notices = merged(Notice("empty_file", f"{name}.xlf", 1, "no rows") for name in "abcd")
+    >>> [str(notice) for notice in notices]
     ['a.xlf and 3 other files: no rows [empty_file]']
     """
     groups: dict[tuple[str, str], list[Notice]] = {}

@@ -64,13 +64,13 @@ class Vocabulary:
 
     def encode(self, texts: Sequence[str]) -> list[np.ndarray]:
         """Return the numbers of each text's pieces, with the end of the sentence."""
-        found = self._processor.encode(list(texts), out_type=int, num_threads=1)
-        return [np.append(self._numbers[pieces], np.int32(END)) for pieces in found]
+        encoded = self._processor.encode(list(texts), out_type=int, num_threads=1)
+        return [np.append(self._numbers[pieces], np.int32(END)) for pieces in encoded]
 
     def cut(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the pieces of each text, with the end of the sentence."""
-        found = self._processor.encode(list(texts), out_type=str, num_threads=1)
-        return [[*pieces, self.pieces[END]] for pieces in found]
+        encoded = self._processor.encode(list(texts), out_type=str, num_threads=1)
+        return [[*pieces, self.pieces[END]] for pieces in encoded]
 
     def join(self, pieces: Sequence[str]) -> str:
         """Return the text of pieces."""

@@ -125,10 +125,10 @@ class _Trainer:
 
     def resume(self) -> int:
         """Restore a saved state, if there is one, and return the number of its updates."""
-        found = read_state(self._checkpoint, self._training.key, self.model, self._optimizer)
-        if found is not None:
-            self.state = found
-            self._recent = found.losses.pop("recent", [])
+        saved = read_state(self._checkpoint, self._training.key, self.model, self._optimizer)
+        if saved is not None:
+            self.state = saved
+            self._recent = saved.losses.pop("recent", [])
         return self.state.updates
 
     def run(self, progress: Progress | None) -> None:

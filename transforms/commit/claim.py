@@ -143,9 +143,9 @@ def check_claim(output: str, plan: Mapping[str, object]) -> None:
         )
 
 
-def _difference(found: Json, wanted: Json, prefix: str = "") -> str:
-    for key in sorted({*found, *wanted}):
-        old, new = found.get(key), wanted.get(key)
+def _difference(claimed: Json, wanted: Json, prefix: str = "") -> str:
+    for key in sorted({*claimed, *wanted}):
+        old, new = claimed.get(key), wanted.get(key)
         if old == new:
             continue
         if isinstance(old, dict) and isinstance(new, dict):

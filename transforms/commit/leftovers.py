@@ -241,7 +241,7 @@ def _old(dated: list[Leftover], grace: float) -> list[Leftover]:
     return [leftover for leftover in dated if leftover.age >= grace]
 
 
-def _dated(output: str, found: dict[str, str], now: float) -> list[Leftover]:
+def _dated(output: str, kinds: dict[str, str], now: float) -> list[Leftover]:
     """Return the files that are still there, with their age."""
 
     def describe(item: tuple[str, str]) -> Leftover | None:
@@ -254,5 +254,5 @@ def _dated(output: str, found: dict[str, str], now: float) -> list[Leftover]:
         return Leftover(name, kind, size, now - written if written else 0.0)
 
     with ThreadPoolExecutor(max_workers=16) as pool:
-        described = list(pool.map(describe, found.items()))
+        described = list(pool.map(describe, kinds.items()))
     return [leftover for leftover in described if leftover]

@@ -174,9 +174,9 @@ class FileLook:
         self, kind: str, lines: np.ndarray, rows: np.ndarray, evidence: str, option: str = ""
     ) -> Finding:
         """Return a finding on some rows, bool ``[row]``."""
-        found = lines[rows]
-        first, last = int(found.min()), int(found.max())
-        return Finding(kind, self._name, first, last, len(found), evidence, option)
+        affected = lines[rows]
+        first, last = int(affected.min()), int(affected.max())
+        return Finding(kind, self._name, first, last, len(affected), evidence, option)
 
     def _stretch_findings(self) -> Iterator[Finding]:
         if not self._stretches:
@@ -264,13 +264,13 @@ class FileLook:
             (REPLACED, "U+FFFD, where a character was lost"),
             (MOJIBAKE, "UTF-8 read as another encoding, such as Ã¼ for ü"),
         ):
-            found = marks & bit != 0
-            count = int(found.sum())
+            damaged = marks & bit != 0
+            count = int(damaged.sum())
             if count and (count >= LEAST_ROWS or count >= LEAST_SHARE * len(lines)):
                 yield self._of_rows(
                     "encoding",
                     lines,
-                    found,
+                    damaged,
                     f"{count:,} of {len(lines):,} pairs contain {what}",
                     "make the file anew from its source, or filter rejects them",
                 )
@@ -295,9 +295,9 @@ def _seen_before(keys: np.ndarray) -> np.ndarray:
     return again
 
 
-def _merged(found: list[tuple[Stretch, int, int]]) -> Iterator[tuple[Stretch, int, int]]:
+def _merged(stretches: list[tuple[Stretch, int, int]]) -> Iterator[tuple[Stretch, int, int]]:
     """Yield stretches, with those of two chunks that meet as one."""
-    waiting: collections.deque[tuple[Stretch, int, int]] = collections.deque(found)
+    waiting: collections.deque[tuple[Stretch, int, int]] = collections.deque(stretches)
     while waiting:
         stretch, first, last = waiting.popleft()
         while waiting and waiting[0][1] == last + 1 and waiting[0][0].move == stretch.move:

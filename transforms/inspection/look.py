@@ -98,8 +98,10 @@ def look_at_sample(units: Sequence[Unit], limits: ReadLimits, sample: int) -> Lo
         rows = sum(_rows_in(unit, blocks) for unit in file)
         if not rows and any(unit.rows for unit in file):
             continue
-        found = _look(file, limits) if blocks is None else _look_again(file, limits, blocks, rows)
-        of_file = list(found)
+        if blocks is None:
+            of_file = list(_look(file, limits))
+        else:
+            of_file = _look_again(file, limits, blocks, rows)
         findings += of_file
         pairs += rows
         lines = [(each.first_line, each.last_line) for each in of_file if each.kind in OF_LINES]

@@ -210,9 +210,9 @@ class _Judge:
 
     def _parts(self, weights: np.ndarray) -> list[tuple[int, int, int]]:
         """Return the first line of each part, the line after it, and its move."""
-        found = [self._evidence(weights, 0, self._lines, move) for move in self._moves]
-        found.append(np.zeros(self._lines, np.int32))
-        path = kernel.best_states(np.stack(found), PRICE)
+        evidence = [self._evidence(weights, 0, self._lines, move) for move in self._moves]
+        evidence.append(np.zeros(self._lines, np.int32))
+        path = kernel.best_states(np.stack(evidence), PRICE)
         cuts = [0, *(np.flatnonzero(np.diff(path)) + 1).tolist(), self._lines]
         moves = (*self._moves, kernel.NOWHERE)
         return [(first, last, moves[path[first]]) for first, last in itertools.pairwise(cuts)]
@@ -253,15 +253,15 @@ class _Judge:
     def _distance_between_halves(self, move: int) -> float:
         starts = range(0, self._lines, _FOLD_LINES)
         blocks = [(first, min(self._lines, first + _FOLD_LINES)) for first in starts]
-        found, others = [], []
+        evidence, others = [], []
         for mine, theirs in ((blocks[::2], blocks[1::2]), (blocks[1::2], blocks[::2])):
             counts = [self._counts(first, last, move) for first, last in mine]
             weights = _weights(np.sum(counts, axis=0), self._chance)
-            found += [self._evidence(weights, *block, move) for block in theirs]
+            evidence += [self._evidence(weights, *block, move) for block in theirs]
             others += [
                 self._evidence(weights, *block, shift) for block in theirs for shift in self._shifts
             ]
-        return _distance(np.concatenate(found), np.concatenate(others))
+        return _distance(np.concatenate(evidence), np.concatenate(others))
 
     def _lengths_vary(self) -> bool:
         """Tell whether lines differ, so that their translations would have to, likewise."""
@@ -269,10 +269,10 @@ class _Judge:
         return all(float(logs.std()) > 0.2 * kernel.LENGTH_STEPS for logs in sides)
 
 
-def _distance(found: np.ndarray, chance: np.ndarray) -> float:
+def _distance(evidence: np.ndarray, chance: np.ndarray) -> float:
     """Return how far two distributions of evidence are apart, in standard deviations."""
-    spread = np.sqrt((float(found.var()) + float(chance.var())) / 2)
-    return (float(found.mean()) - float(chance.mean())) / max(1e-9, spread)
+    spread = np.sqrt((float(evidence.var()) + float(chance.var())) / 2)
+    return (float(evidence.mean()) - float(chance.mean())) / max(1e-9, spread)
 
 
 def _information(counts: np.ndarray, chance: np.ndarray) -> int:

@@ -66,13 +66,15 @@ def link_rows(
     given_up: GivenUp = {}
     if attention is not None:
         read, given_up = _read_attention(kept, lengths, attention, wanted)
-        keys = {name: np.concatenate([found, read]) for name, found in keys.items()}
-    keys = {name: np.unique(found[wanted[found >> _ROW]]) for name, found in keys.items()}
+        keys = {name: np.concatenate([side_keys, read]) for name, side_keys in keys.items()}
+    keys = {
+        name: np.unique(side_keys[wanted[side_keys >> _ROW]]) for name, side_keys in keys.items()
+    }
     given_up |= _outside(keys, lengths)
     stay = np.ones(table.num_rows, np.bool_)
     stay[list(given_up)] = False
-    inside = {name: found[stay[found >> _ROW]] for name, found in keys.items()}
-    linked = {name: _of_tokens(found, *numbers) for name, found in inside.items()}
+    inside = {name: side_keys[stay[side_keys >> _ROW]] for name, side_keys in keys.items()}
+    linked = {name: _of_tokens(side_keys, *numbers) for name, side_keys in inside.items()}
     return _linked(table, linked, stay), given_up
 
 

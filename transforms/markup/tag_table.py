@@ -306,16 +306,16 @@ def match_tags(marked: Marked, table: TagTable) -> Marked:
     return _numbered(marked, elements, numbers)
 
 
-def _match(known: Sequence[Entry], found: Sequence[Entry]) -> list[int]:
-    """Return the number of each found element; identical ones are matched by their order."""
-    partners = find_partners(found, known, (operator.eq, _same_name))
+def _match(known: Sequence[Entry], entries: Sequence[Entry]) -> list[int]:
+    """Return the number of each entry; identical ones are matched by their order."""
+    partners = find_partners(entries, known, (operator.eq, _same_name))
     following = itertools.count(len(known))
     complete = [
-        partners[place] if place in partners else next(following) for place in range(len(found))
+        partners[place] if place in partners else next(following) for place in range(len(entries))
     ]
     # Identical elements differ only by their order, which identifies them later.
     places: dict[Entry, list[int]] = {}
-    for place, entry in enumerate(found):
+    for place, entry in enumerate(entries):
         places.setdefault(entry, []).append(place)
     for group in places.values():
         for place, number in zip(group, sorted(complete[place] for place in group), strict=True):

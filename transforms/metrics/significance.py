@@ -129,15 +129,15 @@ def _interval(scores: np.ndarray) -> tuple[float, float]:
     return float(ordered.mean()), float(0.5 * (ordered[-1 - cut] - ordered[cut]))
 
 
-def _p_value(differences: np.ndarray, found: float) -> float:
+def _p_value(differences: np.ndarray, difference: float) -> float:
     """Return the share of differences by chance that are larger than the one found.
 
     Both counts are increased by one, or the p-value would be too low (Noreen 1989). Equal figures
     give 1; for equal outputs sacreBLEU gives the minimum.
     """
-    if found <= _ROUNDING:
+    if difference <= _ROUNDING:
         return 1.0
-    above = differences > found + _ROUNDING
+    above = differences > difference + _ROUNDING
     return (int(np.count_nonzero(above)) + 1) / (len(differences) + 1)
 
 

@@ -140,7 +140,7 @@ def sum_receipts(
 def _add_units(sums: np.ndarray, reasons: dict[str, np.ndarray], receipt: Json) -> None:
     counted = unpack_units(receipt["units"])
     by_reason = unpack_reasons(receipt.get("unit_reasons", []))
-    last = max(int(found[:, 0].max(initial=-1)) for found in (counted, *by_reason.values()))
+    last = max(int(rows[:, 0].max(initial=-1)) for rows in (counted, *by_reason.values()))
     if last >= len(sums):
         raise WorkerError(
             f"the receipt of shard {receipt['shard']} counts rows of unit {last}, which is not in "

@@ -104,21 +104,21 @@ def make_plan(
     notices: list[Notice] = []
     seen: dict[tuple[str, ...], str] = {}
     for group, each in zip(groups, scans, strict=True):
-        found = _join_by_name(each) if group.format().named_rows else each
+        file_scans = _join_by_name(each) if group.format().named_rows else each
         if group.corpus.run is not None:
-            check_shard(group.files[0], found[0].sha256, group.corpus.run)
-        planned.extend(_input_files(group, found))
+            check_shard(group.files[0], file_scans[0].sha256, group.corpus.run)
+        planned.extend(_input_files(group, file_scans))
         if documents and not group.corpus.input:
-            units.append(_document(group, found, len(units)))
+            units.append(_document(group, file_scans, len(units)))
             notices.extend(_unpaired_notices(group))
         else:
-            _check_line_counts(group, found)
-            made = list(_units(group, found, len(units)))
-            notices.extend(other_tag_notices(made, limits))
-            units.extend(made)
-        for file, scan in zip(group.files, found, strict=True):
+            _check_line_counts(group, file_scans)
+            new_units = list(_units(group, file_scans, len(units)))
+            notices.extend(other_tag_notices(new_units, limits))
+            units.extend(new_units)
+        for file, scan in zip(group.files, file_scans, strict=True):
             notices.extend(_notices(file.name, scan, group.inline_tags()))
-        notices.extend(_duplicate_notices(group, found, seen))
+        notices.extend(_duplicate_notices(group, file_scans, seen))
     return Plan(tuple(planned), tuple(units), merged(notices))
 
 

@@ -84,25 +84,25 @@ def known_places(
     starts = np.array([element.start for _, element in named], np.int64)
     ends = np.array([element.end for _, element in named], np.int64)
     keyed = np.array([bool(name[1]) for name, _ in named], np.bool_)
-    found = []
+    places = []
     for number, (name, element) in enumerate(named):
         other = others.get(name)
         if other is not None:
             setting = setting_of(starts, ends, keyed, number)
             bounds = element.start, element.end
-            found.append(KnownPlace(bounds, setting, (other.start, other.end)))
-    return KnownSegment(sides, tuple(found))
+            places.append(KnownPlace(bounds, setting, (other.start, other.end)))
+    return KnownSegment(sides, tuple(places))
 
 
 def _named(marked: Marked) -> list[tuple[tuple[str, ...], Element]]:
     seen: Counter[tuple[str, ...]] = Counter()
-    found: list[tuple[tuple[str, ...], Element]] = []
+    elements: list[tuple[tuple[str, ...], Element]] = []
     for element in find_elements(marked.tags):
         tag = marked.tags[element.first]
         base = tag.name, tag.key, element.form.value
-        found.append(((*base, str(seen[base])), element))
+        elements.append(((*base, str(seen[base])), element))
         seen[base] += 1
-    return found
+    return elements
 
 
 def learn_weights(
@@ -147,13 +147,13 @@ def learn_weights(
 def _places(pair: Pair, known: KnownPlace) -> tuple[int, int] | None:
     """Return the numbers of the places of an element's tags; None where a tag cannot be put."""
     offsets = pair.places.offsets
-    found = [int(np.searchsorted(offsets, at)) for at in known.gold]
+    numbers = [int(np.searchsorted(offsets, at)) for at in known.gold]
     if any(
         place == len(offsets) or offsets[place] != at
-        for place, at in zip(found, known.gold, strict=True)
+        for place, at in zip(numbers, known.gold, strict=True)
     ):
         return None
-    return found[0], found[1]
+    return numbers[0], numbers[1]
 
 
 def _learner(size: int) -> learning.Learner:

@@ -208,13 +208,13 @@ def _confidences(
     elements: Sequence[Element], margins: Sequence[int], weights: ProjectionWeights
 ) -> tuple[float, ...]:
     """Return the confidence of each tag: that of its element."""
-    found = {}
+    confidences = {}
     for element, margin in zip(elements, margins, strict=True):
         confidence = weights.confidence(margin)
         for number in (element.opening, element.closing):
             if number is not None:
-                found[number] = confidence
-    return tuple(found[number] for number in sorted(found))
+                confidences[number] = confidence
+    return tuple(confidences[number] for number in sorted(confidences))
 
 
 def _require_inside(links: SoftLinks, source: int, target: int) -> None:

@@ -82,7 +82,9 @@ def render(
             for kind in ("train", "dev")
             if any(losses.get(kind) for losses in curves.values())
         ],
-        sentences=[(name, [_shown(one) for one in found]) for name, found in sentences.items()],
+        sentences=[
+            (name, [_shown(one) for one in examples]) for name, examples in sentences.items()
+        ],
         signatures=[{"metric": name, "signature": line} for name, line in signatures.items()],
         missing=missing,
         tag_colours=TAG_COLOURS,

@@ -103,11 +103,11 @@ def _another_limit(
     run: FinishedRun, sums: ReceiptSums, reason: str, limit: float
 ) -> tuple[float, float] | None:
     """Return the nearest round limit that rejects much less, and the share that it still does."""
-    found = list(itertools.islice(_values(run, sums, reason), ENOUGH))
-    if not found:
+    scored = list(itertools.islice(_values(run, sums, reason), ENOUGH))
+    if not scored:
         return None
-    below = found[0][1]
-    values = np.array([value for value, _ in found])
+    below = scored[0][1]
+    values = np.array([value for value, _ in scored])
     for other in _round_limits(limit, below=below):
         share = float((values < other).mean() if below else (values > other).mean())
         if share <= BETTER:

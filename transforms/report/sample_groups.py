@@ -47,9 +47,9 @@ def choose(first: Sequence[Row], shards: Iterable[pa.Table]) -> list[Group]:
         _look(candidates, table.slice(0, SCANNED), len(first) + len(candidates) * EACH)
     groups = [Group(AT_RANDOM, first)]
     seen = {row["id"] for row in first}
-    for name, found in candidates.items():
+    for name, ranked in candidates.items():
         rows: list[Row] = []
-        for _, key, row in sorted(found, key=lambda each: each[:2]):
+        for _, key, row in sorted(ranked, key=lambda each: each[:2]):
             if key not in seen and len(rows) < EACH:
                 seen.add(key)
                 rows.append(row)

@@ -165,8 +165,8 @@ class AzureStore:
             objects = (one.name for one in entries if _is_object(one))
             return list(itertools.islice(objects, most))
 
-        for found in self._repeated(prefix, names):
-            yield f"{scheme}://{container}/{found}"
+        for object_name in self._repeated(prefix, names):
+            yield f"{scheme}://{container}/{object_name}"
 
     def version(self, path: str) -> Version:
         """Return what an object is now."""
@@ -274,11 +274,11 @@ class AzureStore:
             wait = min(2 * wait, LONGEST_WAIT_SECONDS)
 
 
-def _is_object(found: Any) -> bool:  # noqa: ANN401 - typed only where the extra is installed
+def _is_object(entry: Any) -> bool:  # noqa: ANN401 - typed only where the extra is installed
     """Tell an object from a directory, which accounts with a hierarchical namespace list too."""
-    if isinstance(found, BlobPrefix):
+    if isinstance(entry, BlobPrefix):
         return False
-    return (found.metadata or {}).get("hdi_isfolder") != "true"
+    return (entry.metadata or {}).get("hdi_isfolder") != "true"
 
 
 def _may_pass(error: exceptions.AzureError, status: int | None) -> bool:

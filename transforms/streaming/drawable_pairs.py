@@ -70,16 +70,16 @@ def prepare(pairs: pa.Table, drawing: Drawing) -> DrawablePairs:
     return DrawablePairs(pairs.select(columns), find_taggable(phrases, drawing.tags), fits)
 
 
-def draw_pass(found: DrawablePairs, drawing: Drawing, number: int) -> pa.Table:
+def draw_pass(drawable: DrawablePairs, drawing: Drawing, number: int) -> pa.Table:
     """Draw the rows of pairs in one pass (`transforms.schemas.TAGGED`), in the pairs' order.
 
     Args:
-        found: The pairs; those that may not be used get no row.
+        drawable: The pairs; those that may not be used get no row.
         drawing: How tags are drawn.
         number: The number of the pass, from 0.
     """
-    if not found.fits.all():
-        found = found.take(np.flatnonzero(found.fits))
+    if not drawable.fits.all():
+        drawable = drawable.take(np.flatnonzero(drawable.fits))
     tags = drawing.tags.changed(seed=pass_seed(drawing.tags.seed, number))
-    rows, _ = draw_tags(found.pairs, found.taggable, tags)
-    return with_links(rows, found.pairs) if drawing.links else rows
+    rows, _ = draw_tags(drawable.pairs, drawable.taggable, tags)
+    return with_links(rows, drawable.pairs) if drawing.links else rows

@@ -45,11 +45,11 @@ class Part(NamedTuple):
 
     Attributes:
         number: The number of the pass, from 0.
-        found: The pairs.
+        drawable: The pairs.
     """
 
     number: int
-    found: DrawablePairs
+    drawable: DrawablePairs
 
 
 class PairPasses:
@@ -103,7 +103,7 @@ class PairPasses:
         return random_order(shards, seed, sampling.STEP_STREAM_SHARDS)
 
     def _pairs(self, number: int, shard: int, first: int, count: int) -> DrawablePairs:
-        drawable = self._found(shard)
+        drawable = self._drawable(shard)
         if not self._shuffle:
             return drawable.take(np.arange(first, first + count))
         if self._order is None or self._order[:2] != (number, shard):
@@ -113,7 +113,7 @@ class PairPasses:
         # Taking ascending rows is faster, and the rows of a window are put in random order anyway.
         return drawable.take(np.sort(self._order[2][first : first + count]))
 
-    def _found(self, shard: int) -> DrawablePairs:
+    def _drawable(self, shard: int) -> DrawablePairs:
         if shard in self._kept:
             return self._kept[shard]
         if self._last is None or self._last[0] != shard:

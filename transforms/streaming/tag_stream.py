@@ -96,8 +96,8 @@ class TagStream:
                 epoch * share + share * place // self.windows for place in (number, number + 1)
             )
             for part in passes.parts(start, stop):
-                left_out += int((~part.found.fits).sum())
-                made.append(draw_pass(part.found, run.drawing, part.number))
+                left_out += int((~part.drawable.fits).sum())
+                made.append(draw_pass(part.drawable, run.drawing, part.number))
         rows = pa.concat_tables(made).combine_chunks()
         if self.config.shuffle:
             # Places, not pairs: with weights, a pair can occur twice in a window.

@@ -60,13 +60,13 @@ def mix_notice(
 
 
 def count_examples(
-    kept: Masks, found: Masks, dropped: np.ndarray, judged: Judged | None
+    kept: Masks, filtered: Masks, dropped: np.ndarray, judged: Judged | None
 ) -> dict[str, int]:
     """Count the examples by method and operation, and the masks that were dropped by reason.
 
     Args:
         kept: The masks of all examples.
-        found: The masks that were filtered.
+        filtered: The masks that were filtered.
         dropped: The rule that rejected each of these, -1 for none.
         judged: The quality judgements of the translations, if any.
 
@@ -83,12 +83,12 @@ def count_examples(
                 name = f"{method}_{operation}_examples"
                 counts[name] = int(np.count_nonzero(here.operation == number))
         for number, rule in enumerate(RULE_NAMES):
-            turned_away = (dropped == number) & (found.method == place)
+            turned_away = (dropped == number) & (filtered.method == place)
             name = f"{method}_masks_dropped_{rule.replace(' ', '_')}"
             counts[name] = int(np.count_nonzero(turned_away))
     if judged is not None:
         counts |= _judgements(judged)
-        joined = int(np.count_nonzero(found.method == ALIGNMENT))
+        joined = int(np.count_nonzero(filtered.method == ALIGNMENT))
         counts["joined_placeholders"] = joined
     heads = {f"{method}_examples" for method in METHODS}
     return {name: number for name, number in counts.items() if number or name in heads}

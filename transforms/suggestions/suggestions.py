@@ -218,14 +218,14 @@ def _spans(
 
 
 def _wholes(
-    reference: TokenView, draws: np.ndarray, found: list[Masks], config: SuggestionConfig
+    reference: TokenView, draws: np.ndarray, span_masks: list[Masks], config: SuggestionConfig
 ) -> Masks:
     """Return the masks over whole references."""
     if "parallel" not in config.methods:
         return whole_texts(reference, np.zeros(len(draws), np.bool_))
-    if not found:
+    if not span_masks:
         return whole_texts(reference, np.ones(len(draws), np.bool_))
-    others = sum(np.bincount(masks.pair, minlength=len(draws)) for masks in found)
+    others = sum(np.bincount(masks.pair, minlength=len(draws)) for masks in span_masks)
     share = config.mix if np.isinf(config.mix) else config.mix * np.maximum(1, others)
     return whole_texts(reference, draws < share)
 

@@ -69,11 +69,11 @@ def _first_of_each(tags: Iterable[Tag], wanted: frozenset[Mark]) -> list[Tag]:
     for place, tag in enumerate(numbered):
         places.setdefault(mark_of(tag), []).append(place)
     kept = []
-    for mark, found in places.items():
+    for mark, of_mark in places.items():
         opening = places.get(Mark(Kind.OPEN, mark.number), [-1])[0]
-        behind = (place for place in found if mark.kind is not Kind.CLOSE or place > opening)
+        behind = (place for place in of_mark if mark.kind is not Kind.CLOSE or place > opening)
         if mark in wanted:
-            kept.append(next(behind, found[0]))
+            kept.append(next(behind, of_mark[0]))
     return [numbered[place] for place in sorted(kept)]
 
 

@@ -127,10 +127,10 @@ def all_properties() -> np.ndarray:
             table[start:end] |= flag
     letters = (table & utf8.ALPHABETIC) != 0
     for number, script in enumerate(SCRIPTS, 1):
-        found = number << utf8.SCRIPT_SHIFT | (utf8.UNSPACED if script in _UNSPACED else 0)
+        entry = number << utf8.SCRIPT_SHIFT | (utf8.UNSPACED if script in _UNSPACED else 0)
         for start, end in _runs(rf"\p{{Script={script}}}", everything[:SCRIPTS_END]):
             # A script's marks are alphabetical, but its digits and signs are no text in it.
-            table[start:end][letters[start:end]] |= found
+            table[start:end][letters[start:end]] |= entry
     table.flags.writeable = False
     return table
 

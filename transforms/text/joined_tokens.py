@@ -71,7 +71,7 @@ def join_tokens(
 
 
 def _katakana(texts: pa.Array | pa.ChunkedArray) -> Spans:
-    found = [[match.span() for match in _KATAKANA.finditer(text)] for text in texts.to_pylist()]
-    offsets = np.cumsum([0, *map(len, found)]).astype(np.int32)
-    flat = np.array([span for spans in found for span in spans], np.int32).reshape(-1, 2)
+    runs = [[match.span() for match in _KATAKANA.finditer(text)] for text in texts.to_pylist()]
+    offsets = np.cumsum([0, *map(len, runs)]).astype(np.int32)
+    flat = np.array([span for spans in runs for span in spans], np.int32).reshape(-1, 2)
     return Spans(offsets, flat[:, 0].copy(), flat[:, 1].copy())

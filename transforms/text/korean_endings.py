@@ -172,21 +172,21 @@ def endings() -> dict[str, int]:
         By ending: the number of syllables to cut off, shifted by ``CUT_SHIFT``, and flags of what
         may precede them (`transforms.kernels.text.korean`).
     """
-    found: dict[str, int] = {}
+    entries: dict[str, int] = {}
     for flags, words in (*_PARTICLES, *_COPULA):
-        found |= {word: _entry(len(word), flags) for word in words.split()}
+        entries |= {word: _entry(len(word), flags) for word in words.split()}
     for word in _DIRECTION.split():
-        found[word] = _entry(len(word), _OPEN_OR_RIEUL | AFTER_NUMBER)
-        found["으" + word] = _entry(len(word) + 1, AFTER_CONSONANT | AFTER_NUMBER)
-    found |= {word: _entry(len(word), _ANY) for word in _PLURAL.split()}
-    found |= {word: _entry(len(word), _ANY | LONG_STEM) for word in _LIGHT_VERBS.split()}
-    listed = dict(_excepted(found))
+        entries[word] = _entry(len(word), _OPEN_OR_RIEUL | AFTER_NUMBER)
+        entries["으" + word] = _entry(len(word) + 1, AFTER_CONSONANT | AFTER_NUMBER)
+    entries |= {word: _entry(len(word), _ANY) for word in _PLURAL.split()}
+    entries |= {word: _entry(len(word), _ANY | LONG_STEM) for word in _LIGHT_VERBS.split()}
+    listed = dict(_excepted(entries))
     for noun in _NOUNS.split():
         stem, _, particle = noun.partition("|")
         listed[stem + particle] = _entry(len(particle), _ANY)
     # After a noun of two syllables, 하는 is the verb; after one it is the end of another verb.
     return listed | {
-        word: entry for word, entry in found.items() if word not in listed or entry & LONG_STEM
+        word: entry for word, entry in entries.items() if word not in listed or entry & LONG_STEM
     }
 
 

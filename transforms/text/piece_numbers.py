@@ -145,18 +145,20 @@ def in_pieces(table: pa.Table, source: PieceNumbers, target: PieceNumbers) -> pa
     offsets, fields = fields_of(table.column("links"))
     rows = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
     links = np.arange(offsets[0], offsets[-1])
-    found: dict[str, np.ndarray] = {}
+    pieces_of_links: dict[str, np.ndarray] = {}
     for name, numbers in (("source", source), ("target", target)):
         column = f"{name}_tokens"
         starts = offsets_of(table.column(column))
         tokens = (starts - starts[0])[rows] + fields[name][links]
         chosen, pieces = _shown_by_token(numbers, starts - starts[0], tokens)
         rows, links = rows[chosen], links[chosen]
-        found = {before: side[chosen] for before, side in found.items()} | {name: pieces}
+        pieces_of_links = {before: side[chosen] for before, side in pieces_of_links.items()} | {
+            name: pieces
+        }
         spans = {"start": numbers.starts, "end": numbers.ends}
         table = _replaced(table, column, list_column(numbers.offsets, spans, _TYPES[column]))
-    order = np.lexsort((found["target"], found["source"], rows))
-    values = {name: side[order].astype(np.int16) for name, side in found.items()}
+    order = np.lexsort((pieces_of_links["target"], pieces_of_links["source"], rows))
+    values = {name: side[order].astype(np.int16) for name, side in pieces_of_links.items()}
     values["probability"] = fields["probability"][links][order]
     bounds = np.searchsorted(rows[order], np.arange(len(offsets)))
     return _replaced(table, "links", list_column(bounds, values, _TYPES["links"]))

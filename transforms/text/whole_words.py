@@ -54,19 +54,19 @@ class ResultCache(threading.local, Generic[_Result]):
         self._held: dict[Hashable, tuple[Sequence[Texts], _Result]] = {}
 
     def find(
-        self, columns: Sequence[Texts], settings: Hashable, found: Callable[[], _Result]
+        self, columns: Sequence[Texts], settings: Hashable, compute: Callable[[], _Result]
     ) -> _Result:
         """Return the cached result for columns and settings, or compute and cache it.
 
         Args:
             columns: All columns that the result depends on.
             settings: All else that it depends on.
-            found: Computes it; the result must not be modified.
+            compute: Computes it; the result must not be modified.
         """
         key = (*map(_place_in_memory, columns), settings)
         if key in self._held:
             return self._held.pop(key)[1]
-        result = found()
+        result = compute()
         while len(self._held) >= self._most:
             del self._held[next(iter(self._held))]
         # Keeping the columns prevents reuse of their addresses.

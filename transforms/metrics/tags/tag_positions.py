@@ -70,8 +70,8 @@ def score_positions(hypotheses: Sequence[Marked], references: Sequence[Marked]) 
     """Compare the positions of tags ``[line]`` in equal texts."""
     return PositionScores(
         tuple(
-            compare_positions(found, wanted)
-            for found, wanted in zip(hypotheses, references, strict=True)
+            compare_positions(hypothesis, reference)
+            for hypothesis, reference in zip(hypotheses, references, strict=True)
         )
     )
 

@@ -55,8 +55,8 @@ def read_texts(hypothesis: str, reference: str, source: str | None) -> TagTexts:
     if is_json(reference):
         return _from_json(paths)
     lines = [tuple(text_lines.read_text_lines(path)) for path in paths]
-    for path, found in zip(paths, lines, strict=True):
-        text_lines.require_equal_lines([path, reference], [len(found), len(lines[1])])
+    for path, texts in zip(paths, lines, strict=True):
+        text_lines.require_equal_lines([path, reference], [len(texts), len(lines[1])])
     return TagTexts(lines[0], lines[1], lines[2] if source is not None else None, reference)
 
 

@@ -128,11 +128,11 @@ class Summary:
 
     def render(self) -> str:
         """Return the figures as text, the signature, and on the last line everything as JSON."""
-        found = self.as_dict()
+        report = self.as_dict()
         lines = []
         for name in (*_group_names(self.split).values(), "all"):
             lines.append("all lines" if name == "all" else f"lines with indexes {name}")
-            for system, figures in found["systems"].items():
+            for system, figures in report["systems"].items():
                 if not figures[name]["tags"]:
                     lines.append(f"  {system}: no tags")
                     continue
@@ -140,13 +140,13 @@ class Summary:
                     f"{group} {100 * share:.1f} %"
                     for group, share in figures[name]["shares"].items()
                 )
-                said = ", ".join(
+                counts = ", ".join(
                     f"{what} {times}"
                     for what, times in figures[name]["judgements"].items()
                     if times
                 )
-                lines.append(f"  {system}: {shares}  of {figures[name]['tags']} tags: {said}")
-        return "\n".join([*lines, self.signature, json.dumps(found, ensure_ascii=False)])
+                lines.append(f"  {system}: {shares}  of {figures[name]['tags']} tags: {counts}")
+        return "\n".join([*lines, self.signature, json.dumps(report, ensure_ascii=False)])
 
 
 def _group_names(split: int) -> dict[bool, str]:
@@ -241,7 +241,7 @@ def tags_of_line(
         for place, element in enumerate(ours)
     ]
     rows += [(0, element, translation.tags[element.first].raw, [element]) for element in added]
-    for number, (index, element, raw, found) in enumerate(rows):
+    for number, (index, element, raw, elements) in enumerate(rows):
         yield TranslatedTag(
             line,
             max(indices),
@@ -249,9 +249,9 @@ def tags_of_line(
             index,
             element.form,
             raw,
-            len(found),
+            len(elements),
             _bracketed(source.text, [element] if index else []),
-            _bracketed(translation.text, found),
+            _bracketed(translation.text, elements),
         )
 
 

@@ -228,29 +228,31 @@ class Bleu:
     def __init__(self, config: XmlConfig) -> None:
         """Start with no lines."""
         self._cut = None if config.words is None else _cutter(config)
-        self._found: list[str] = []
-        self._wanted: list[str] = []
+        self._outputs: list[str] = []
+        self._references: list[str] = []
         self._numbers: list[int] = []
 
-    def add(self, found: str, wanted: str, number: int = 1) -> None:
+    def add(self, output: str, reference: str, number: int = 1) -> None:
         """Add a line, or a stretch of one, and its reference. A line break inside is a blank.
 
         Args:
-            found: The output line.
-            wanted: Its reference.
+            output: The output line.
+            reference: Its reference.
             number: The number of the line, from 1.
         """
         if self._cut is not None:
             self._numbers.append(number)
-            self._found.append(self._cut(found))
-            self._wanted.append(self._cut(wanted))
+            self._outputs.append(self._cut(output))
+            self._references.append(self._cut(reference))
 
     def line_counts(self, lines: int) -> np.ndarray | None:
         """Return the contribution of each line, int64 ``[line, number]``; None if BLEU is off."""
         if self._cut is None:
             return None
         counts = np.zeros((lines, COUNTS), np.int64)
-        np.add.at(counts, np.array(self._numbers) - 1, count_ngrams(self._found, self._wanted))
+        np.add.at(
+            counts, np.array(self._numbers) - 1, count_ngrams(self._outputs, self._references)
+        )
         return counts
 
 

@@ -101,7 +101,7 @@ class Manifest(JsonFile):
             raise ValueError(
                 f"rows: {rows.read} read are not {rows.kept} kept and {rows.rejected} rejected"
             )
-        for field, found, total in (
+        for field, summed, total in (
             ("rejected", sum(self.rejected.values()), rows.rejected),
             ("corpora.*.kept", sum(each.kept for each in corpora), rows.kept),
             (
@@ -110,8 +110,8 @@ class Manifest(JsonFile):
                 rows.rejected,
             ),
         ):
-            if found != total:
-                raise ValueError(f"{field}: expected {total} in all, as rows says, found {found}")
+            if summed != total:
+                raise ValueError(f"{field}: expected {total} in all, as rows says, found {summed}")
         rejects = [entry.rows or 0 for entry in self.files if entry.name.startswith("rejects/")]
         if sum(rejects) != rows.rejected:
             raise ValueError(
@@ -123,9 +123,9 @@ class Manifest(JsonFile):
             raise ValueError(f"files: lists {min(twice)} twice")
         if self.format > 1 and any(
             name not in self.corpora
-            for found in self.histograms.values()
-            if found.by == "corpus"
-            for name in found.counts
+            for histogram in self.histograms.values()
+            if histogram.by == "corpus"
+            for name in histogram.counts
         ):
             raise ValueError("histograms: name a corpus that is not in corpora")
         return self
@@ -169,7 +169,7 @@ def read_manifest(path: str) -> dict[str, Any]:
     Raises:
         ConfigError: It is damaged; names the field.
     """
-    return read_checked(path, lambda found: _KINDS.get(str(found.get("job")), Manifest))
+    return read_checked(path, lambda manifest: _KINDS.get(str(manifest.get("job")), Manifest))
 
 
 _KINDS: dict[str, type[JsonFile]] = {"finetune": TrainingManifest}
