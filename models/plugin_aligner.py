@@ -78,8 +78,10 @@ class LoadedPluginAligner(AlignsEveryPair):
         except (ConfigError, MemoryError):
             raise
         except Exception as error:
-            said = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
-            raise self._failed(f"raised {said}") from error
+            description = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(
+                ": "
+            )
+            raise self._failed(f"raised {description}") from error
         return pa.Table.from_arrays([*table.columns, *links], schema=schemas.LINKED)
 
     def _checked(self, links: Links, table: pa.Table) -> pa.ListArray:

@@ -173,10 +173,10 @@ NO_TOMBSTONES = Tombstones({}, {})
 
 
 def _joined(one: Mapping[_Key, Corpora], other: Mapping[_Key, Corpora]) -> dict[_Key, Corpora]:
-    made = dict(one)
+    joined = dict(one)
     for key, corpora in other.items():
-        made[key] = _both(made[key], corpora) if key in made else corpora
-    return made
+        joined[key] = _both(joined[key], corpora) if key in joined else corpora
+    return joined
 
 
 def _both(one: Corpora, other: Corpora) -> Corpora:

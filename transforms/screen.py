@@ -284,10 +284,10 @@ def _judge(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
     whole = len(open_rows) == batch.num_rows
     pairs = Pairs(batch if whole else batch.take(pa.array(open_rows)), config)
     reasons: dict[int, tuple[Reason, str | None]] = {}
-    asked = np.ones(len(open_rows), dtype=np.bool_)
+    unrejected = np.ones(len(open_rows), dtype=np.bool_)
     for rule in RULES:
-        hits = np.flatnonzero(rule.finds(pairs, config) & asked)
-        asked[hits] = False
+        hits = np.flatnonzero(rule.finds(pairs, config) & unrejected)
+        unrejected[hits] = False
         for row in hits.tolist():
             reasons[int(open_rows[row])] = (rule.reason, rule.detail(pairs, config, row))
     return with_reasons(batch, reasons, Stage.SCREEN) if reasons else batch
@@ -300,11 +300,11 @@ def with_reasons(
     rows = np.array(sorted(reasons), dtype=np.int64)
     mask = np.zeros(batch.num_rows, dtype=np.bool_)
     mask[rows] = True
-    said = [reasons[row] for row in rows.tolist()]
+    problems = [reasons[row] for row in rows.tolist()]
     news = {
-        "stage": [str(stage)] * len(said),
-        "reason": [str(reason) for reason, _ in said],
-        "detail": [detail for _, detail in said],
+        "stage": [str(stage)] * len(problems),
+        "reason": [str(reason) for reason, _ in problems],
+        "detail": [detail for _, detail in problems],
     }
     columns = batch.columns
     for name, values in news.items():

@@ -68,7 +68,7 @@ def best_where_confirmed(
     band: Band,
     document: Document,
     scores: tuple[np.ndarray, np.ndarray],
-    told: Told | None = None,
+    report: Told | None = None,
 ) -> np.ndarray:
     """Return a path that keeps to beads of paragraphs where this is confirmed.
 
@@ -77,14 +77,16 @@ def best_where_confirmed(
         band: The positions.
         document: The document.
         scores: Scores of its words, from `word_scores.score_words`.
-        told: Is told of each block of rows when it is done.
+        report: Called after each block of rows.
 
     Returns:
         The kinds of its beads (`KINDS`), uint8 ``[bead]``: those of ``weighed`` but for the
         stretches in which keeping to paragraphs is confirmed (`_is_confirmed`).
     """
     by_words = partial(lexical.score_rows, band, KINDS, document, WEIGHTS, scores)
-    back = corners.best_beads(band, KINDS, document, UNMET_COST, WEIGHTS.unequal, [by_words], told)
+    back = corners.best_beads(
+        band, KINDS, document, UNMET_COST, WEIGHTS.unequal, [by_words], report
+    )
     kept = corners.trace(band, KINDS, back)
     breaks = document.source_breaks, document.target_breaks
     correspond = not corners.unmet_ends(kept, KINDS, *breaks)

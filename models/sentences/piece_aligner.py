@@ -87,19 +87,19 @@ class PieceScores:
         self._leave = float(np.percentile(relative, LEAVE_PERCENTILE)) if relative.size else 0.0
 
     def within(
-        self, band: Band, weight: float, told: beads.Told | None = None
+        self, band: Band, weight: float, report: beads.Told | None = None
     ) -> piecewise.Piecewise:
         """Return what the costs of the beads within a band are computed from.
 
         Args:
             band: The positions.
             weight: Weight of a gain.
-            told: Is told of each block of rows when it is done.
+            report: Called after each block of rows.
         """
         source, target = self._weighted
         maxima = piece_maxima.begin_maxima(band, MOST_SENTENCES)
         recent = piece_maxima.begin_recent(band, target, MOST_SENTENCES)
-        for row in beads.each_row(1, len(band.low), told):
+        for row in beads.each_row(1, len(band.low), report):
             theirs = self._sides[1].between(*piece_maxima.sentences_of(row, band))
             ours = self._sides[0].between(row - 1, row)
             _compare(row, band, (source, target), (ours, theirs), recent, maxima)
@@ -187,10 +187,10 @@ def align_by_pieces(words: DocumentWords, scores: PieceScores, weight: float = Y
     def search(band: Band) -> np.ndarray:
         nonlocal compared
         compared = scores.within(band, weight, progress.of("comparing pieces"))
-        told = progress.of("finding the best path")
+        report = progress.of("finding the best path")
         priors = partial(beads.score_priors, band, KINDS, document, weights)
         gains = partial(piecewise.add_gains, band, KINDS, compared)
-        return beads.trace(band, KINDS, beads.best_beads(band, KINDS, [priors, gains], told))
+        return beads.trace(band, KINDS, beads.best_beads(band, KINDS, [priors, gains], report))
 
     path, band, at_edge = search_band(words, coarse_centre(scores.vectors), search)
     assert compared is not None

@@ -86,7 +86,7 @@ class PieceVectors:
         texts: Sequence[str],
         encode: Encode,
         held: Held,
-        told: Told | None = None,
+        report: Told | None = None,
     ) -> None:
         """Encode the side once.
 
@@ -95,7 +95,7 @@ class PieceVectors:
             texts: Its sentences.
             encode: Encodes the pieces of some of them.
             held: Holds vectors of both sides.
-            told: Is told of each block when it is encoded, in sentences.
+            report: Called after each encoded block; counts sentences.
 
         Raises:
             WorkerError: The encoder returned a value that is not finite.
@@ -112,8 +112,8 @@ class PieceVectors:
             vectors = encoded.vectors
             held.block((number, block), functools.partial(_units, vectors))
             held.make_room(1)
-            if told is not None:
-                told(last, len(texts))
+            if report is not None:
+                report(last, len(texts))
         ends = np.append(0, np.cumsum(np.concatenate(lengths)))
         hidden = np.concatenate(sums) if sums else np.zeros((0, 1), np.float32)
         self.side = Side(ends, np.concatenate(ids), hidden)

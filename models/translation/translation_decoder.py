@@ -54,7 +54,7 @@ def translate(
     )
     cut = vocabulary.cut(texts)
     order = sorted(range(len(cut)), key=lambda number: (len(cut[number]), number))
-    made = [""] * len(cut)
+    translations = [""] * len(cut)
     batch: list[int] = []
     for number in [*order, -1]:
         if batch and (number < 0 or (len(batch) + 1) * len(cut[number]) > _BATCH_TOKENS):
@@ -66,8 +66,8 @@ def translate(
                 max_input_length=0,
             )
             for one, result in zip(batch, results, strict=True):
-                made[one] = vocabulary.join(result.hypotheses[0])
+                translations[one] = vocabulary.join(result.hypotheses[0])
             batch = []
         if number >= 0 and len(cut[number]) > 1:
             batch.append(number)
-    return made
+    return translations

@@ -150,7 +150,7 @@ def _key(seed: int, epoch: int) -> int:
 
 def padded(rows: Sequence[np.ndarray], padding: int) -> np.ndarray:
     """Return rows of one length, int64 ``[row, piece]``."""
-    made = np.full((len(rows), max(map(len, rows))), padding, np.int64)
+    matrix = np.full((len(rows), max(map(len, rows))), padding, np.int64)
     for number, row in enumerate(rows):
-        made[number, : len(row)] = row
-    return made
+        matrix[number, : len(row)] = row
+    return matrix

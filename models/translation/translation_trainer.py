@@ -179,14 +179,14 @@ class _Trainer:
         targets = torch.from_numpy(padded([pairs.targets[row] for row in rows], padding))
         sources, targets = sources.to(device), targets.to(device)
         start = torch.full((len(rows), 1), padding, device=device)
-        said = torch.cat([start, targets[:, :-1]], dim=1)
+        decoder_input = torch.cat([start, targets[:, :-1]], dim=1)
         with torch.autocast(
             torch.device(device).type, torch.bfloat16, enabled=training.precision == "bf16"
         ):
             scores = self.model(
                 input_ids=sources,
                 attention_mask=(sources != padding).long(),
-                decoder_input_ids=said,
+                decoder_input_ids=decoder_input,
                 use_cache=False,
             ).logits
         wanted = targets.masked_fill(targets == padding, _IGNORED)

@@ -119,9 +119,9 @@ def _unit_notices(plan: Json, read: Mapping[int, Json]) -> list[str]:
         if "band_edge" in receipt
     }
     exchanged = {
-        unit: ExchangedSides(*said["exchanged_sides"])
-        for unit, said in read.items()
-        if "exchanged_sides" in said
+        unit: ExchangedSides(*receipt["exchanged_sides"])
+        for unit, receipt in read.items()
+        if "exchanged_sides" in receipt
     }
     notices = [
         *character_notices(units, characters, _files_of_sides(plan["inputs"])),

@@ -51,9 +51,9 @@ def with_screen_reasons(shard: Shard) -> Shard:
     places = np.flatnonzero(stopped(shard))
     if not len(places):
         return shard
-    said = shard.kept.take(pa.array(places))
-    reasons = said.column("reason").cast(pa.string()).to_pylist()
-    details = said.column("detail").to_pylist()
+    rejected = shard.kept.take(pa.array(places))
+    reasons = rejected.column("reason").cast(pa.string()).to_pylist()
+    details = rejected.column("detail").to_pylist()
     return shard.with_table(with_reason(shard.table, places, reasons, details))
 
 
@@ -120,8 +120,8 @@ _NO = pa.scalar(False)  # noqa: FBT003 - the only way to say it
 
 
 def _has_texts(rows: pa.Table) -> pa.ChunkedArray:
-    has = pc.and_(rows.column("source").is_valid(), rows.column("target").is_valid())
-    return pc.and_(has, rows.column("id").is_valid())
+    has_both = pc.and_(rows.column("source").is_valid(), rows.column("target").is_valid())
+    return pc.and_(has_both, rows.column("id").is_valid())
 
 
 def _moved(shard: Shard, chosen: pa.ChunkedArray) -> Shard:

@@ -84,8 +84,8 @@ def measure(planned: PlannedRule, pairs: pa.Table | pa.RecordBatch) -> np.ndarra
     except MemoryError:
         raise
     except Exception as error:
-        said = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
-        raise _failed(planned, f"raised {said}") from error
+        description = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
+        raise _failed(planned, f"raised {description}") from error
     if values.shape != (pairs.num_rows,):
         shape = "x".join(map(str, values.shape)) or "one"
         raise _failed(planned, f"returned {shape} values for {pairs.num_rows} pairs")

@@ -126,8 +126,8 @@ def _look_again(
 
 
 def _of_sample(finding: Finding, rows: int, whole: int) -> Finding:
-    said = f"{finding.evidence} (in {rows:,} of {whole:,} lines that were looked at)"
-    return dataclasses.replace(finding, evidence=said)
+    evidence = f"{finding.evidence} (in {rows:,} of {whole:,} lines that were looked at)"
+    return dataclasses.replace(finding, evidence=evidence)
 
 
 def _files(units: Sequence[Unit]) -> Iterator[list[Unit]]:

@@ -239,8 +239,8 @@ def _shard_receipt(
         receipt = read_json(files.join(output, name))
         check_shard(receipt, plan, shard, shards, rejects_only=rejects_only)
     except (OSError, ConfigError, WorkerError) as error:
-        said = str(error).removeprefix(f"{name}: ")
-        raise WorkerError(f"{name}: no usable receipt: {said}") from error
+        cause = str(error).removeprefix(f"{name}: ")
+        raise WorkerError(f"{name}: no usable receipt: {cause}") from error
     return receipt
 
 
@@ -264,8 +264,8 @@ def read_unit_receipt(output: str, plan: str, unit: int) -> Json:
         receipt = read_json(files.join(output, name))
         check_unit(receipt, plan, unit)
     except (OSError, ConfigError, WorkerError) as error:
-        said = str(error).removeprefix(f"{name}: ")
-        raise WorkerError(f"{name}: no usable receipt: {said}") from error
+        cause = str(error).removeprefix(f"{name}: ")
+        raise WorkerError(f"{name}: no usable receipt: {cause}") from error
     return receipt
 
 

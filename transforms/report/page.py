@@ -148,8 +148,8 @@ def _flow(manifest: Json, sums: ReceiptSums) -> Rows:
     for step in sorted(by_step, key=lambda name: (order.get(name, len(order)), name)):
         reasons = sorted(by_step[step].items(), key=lambda item: (-item[1], item[0]))
         left -= by_step[step].total()
-        said = ", ".join(f"{name} {number(pairs)}" for name, pairs in reasons)
-        rows.append({**_step(step, by_step[step].total(), left, read), "reasons": said})
+        listed = ", ".join(f"{name} {number(pairs)}" for name, pairs in reasons)
+        rows.append({**_step(step, by_step[step].total(), left, read), "reasons": listed})
     return [*rows, _step("pairs kept", "", left, read)]
 
 

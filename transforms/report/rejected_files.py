@@ -101,9 +101,9 @@ def _notice(
         return None
     rejected, rows = rejections
     reason, count = _most_frequent(rejected)
-    said = f"{name}: {rejected.total():,} of {rows:,} pairs were rejected, {count:,} as {reason}"
+    summary = f"{name}: {rejected.total():,} of {rows:,} pairs were rejected, {count:,} as {reason}"
     advice = _FORMAT_ADVICE if reason in _OF_THE_INPUT else ADVICE.get(reason)
-    return f"{said}; {advice}" if advice else said
+    return f"{summary}; {advice}" if advice else summary
 
 
 def _most_frequent(rejected: Counter[str]) -> tuple[str, int]:

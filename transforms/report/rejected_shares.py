@@ -68,16 +68,16 @@ def share_notices(run: FinishedRun, sums: ReceiptSums) -> list[str]:
 
 def _notice(run: FinishedRun, sums: ReceiptSums, reason: str, count: int) -> str:
     share = f"{count:,} of {sums.rows:,} pairs ({count / sums.rows:.0%})"
-    said = f"{share} were rejected as {reason}"
+    summary = f"{share} were rejected as {reason}"
     limit = _limit(run, reason)
     if limit is None:
-        return f"{said}; {ADVICE[reason]}" if reason in ADVICE else said
+        return f"{summary}; {ADVICE[reason]}" if reason in ADVICE else summary
     option, value = limit
     other = _another_limit(run, sums, reason, value)
-    told = f"{said} ({option} {value:g})"
+    with_option = f"{summary} ({option} {value:g})"
     if other is not None:
-        told += f"; {option} {other[0]:g} would reject about {round(other[1] * count):,}"
-    return f"{told}; {ADVICE[reason]}" if reason in ADVICE else told
+        with_option += f"; {option} {other[0]:g} would reject about {round(other[1] * count):,}"
+    return f"{with_option}; {ADVICE[reason]}" if reason in ADVICE else with_option
 
 
 def _limit(run: FinishedRun, reason: str) -> tuple[str, float] | None:
@@ -94,8 +94,8 @@ def _limit(run: FinishedRun, reason: str) -> tuple[str, float] | None:
     # The limit of a rule is named after its reason (`transforms.filtering.rules`).
     for option in (f"max_{reason}", f"min_{reason}"):
         if option in values:
-            told = f"--{option}" if run.job == FILTER else f"filter: {option}"
-            return told, float(values[option])
+            flag = f"--{option}" if run.job == FILTER else f"filter: {option}"
+            return flag, float(values[option])
     return None
 
 

@@ -70,8 +70,8 @@ def why_empty(parts: Iterable[pa.Table]) -> str:
     rows = rejected.select(["file", "line", "reason", "detail"]).to_pylist()
     places = [(row["file"], row["line"], row["detail"]) for row in rows if row["reason"] == reason]
     file, line, detail = min(places, key=lambda place: place[:2])
-    said = f": {detail}" if detail else ""
-    return f"most often rejected as {reason}, as at {file} line {line}{said}"
+    suffix = f": {detail}" if detail else ""
+    return f"most often rejected as {reason}, as at {file} line {line}{suffix}"
 
 
 def gather_sample(

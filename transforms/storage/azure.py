@@ -103,24 +103,24 @@ def connect(options: PipelineOptions, _scheme: str) -> "AzureStore":
 def _account(options: AzureOptions) -> Account:
     text = options.azure_connection_string or os.environ.get("AZURE_STORAGE_CONNECTION_STRING")
     if text:
-        given = _fields(text)
+        fields = _fields(text)
     else:
-        given = {
+        fields = {
             "AccountName": _variable("AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME"),
             "AccountKey": _variable("AZURE_STORAGE_KEY", "AZURE_STORAGE_ACCOUNT_KEY"),
             "SharedAccessSignature": _variable("AZURE_STORAGE_SAS_TOKEN"),
             "BlobEndpoint": _variable("AZURE_STORAGE_ENDPOINT"),
         }
-    endpoint = options.blob_service_endpoint or given.get("BlobEndpoint") or ""
+    endpoint = options.blob_service_endpoint or fields.get("BlobEndpoint") or ""
     host = urllib.parse.urlsplit(endpoint).hostname or ""
-    name = given.get("AccountName") or host.partition(".")[0]
+    name = fields.get("AccountName") or host.partition(".")[0]
     if not name:
         raise ConfigError(_NO_ACCOUNT)
     if not endpoint:
-        protocol = given.get("DefaultEndpointsProtocol") or "https"
-        suffix = given.get("EndpointSuffix") or "core.windows.net"
+        protocol = fields.get("DefaultEndpointsProtocol") or "https"
+        suffix = fields.get("EndpointSuffix") or "core.windows.net"
         endpoint = f"{protocol}://{name}.blob.{suffix}"
-    key, signature = given.get("AccountKey"), given.get("SharedAccessSignature")
+    key, signature = fields.get("AccountKey"), fields.get("SharedAccessSignature")
     if key:
         return Account(name, endpoint.rstrip("/"), key=key)
     if signature:

@@ -181,9 +181,9 @@ def make_directories(directory: Path) -> None:
         return
     missing = [directory, *(parent for parent in directory.parents if not parent.exists())]
     directory.mkdir(parents=True, exist_ok=True)
-    for made in missing:
+    for created in missing:
         with contextlib.suppress(PermissionError):  # one may write where one may not list
-            sync_directory(made.parent)
+            sync_directory(created.parent)
 
 
 def sync_directory(directory: Path) -> None:

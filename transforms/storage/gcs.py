@@ -213,9 +213,9 @@ def _file_of_credentials() -> str | None:
     That is the file of the environment, or else the one that gcloud has written, whose directory
     ``CLOUDSDK_CONFIG`` may name, unlike in the library of deltalake.
     """
-    given = os.environ.get(_KEY_FILE)
-    if given:
-        return given
+    key_file = os.environ.get(_KEY_FILE)
+    if key_file:
+        return key_file
     folder = os.environ.get("CLOUDSDK_CONFIG") or Path("~/.config/gcloud").expanduser()
     path = Path(folder, "application_default_credentials.json")
     return str(path) if path.is_file() else None

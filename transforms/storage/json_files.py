@@ -113,8 +113,8 @@ def first_problem(error: pydantic.ValidationError) -> str:
         return f"{place}: is unknown to this version of pairweave"
     limits = problem.get("ctx", {})
     if problem["type"] == "value_error":
-        said = str(limits["error"])
-        return f"{place}: {said}" if place else said
+        problem_text = str(limits["error"])
+        return f"{place}: {problem_text}" if place else problem_text
     named = _EXPECTED.get(problem["type"])
     expected = named.format(**limits) if named else problem["msg"]
     return f"{place}: expected {expected}, found {_shown(problem['input'])}"

@@ -136,8 +136,8 @@ def _store(scheme: str, _process: int) -> Store:
             f"{scheme}:// needs packages that are not installed: pip install '{extra}'"
         ) from error
     module = importlib.import_module(f"pairweave.transforms.storage.{name}")
-    made: Store = module.connect(options, scheme)
-    return made
+    store: Store = module.connect(options, scheme)
+    return store
 
 
 def rust_options(path: str) -> dict[str, str]:

@@ -52,18 +52,20 @@ def connect(options: PipelineOptions, _scheme: str) -> "S3Store":
     Raises:
         ConfigError: It cannot be used with them; says why.
     """
-    given = options.view_as(S3Options)
+    s3_options = options.view_as(S3Options)
     with _set_up():
         session = boto3.session.Session(
-            given.s3_access_key_id, given.s3_secret_access_key, given.s3_session_token
+            s3_options.s3_access_key_id,
+            s3_options.s3_secret_access_key,
+            s3_options.s3_session_token,
         )
         client = session.client(
             service_name="s3",
-            region_name=given.s3_region_name,
-            api_version=given.s3_api_version,
-            use_ssl=not given.s3_disable_ssl,
-            verify=given.s3_verify,
-            endpoint_url=given.s3_endpoint_url,
+            region_name=s3_options.s3_region_name,
+            api_version=s3_options.s3_api_version,
+            use_ssl=not s3_options.s3_disable_ssl,
+            verify=s3_options.s3_verify,
+            endpoint_url=s3_options.s3_endpoint_url,
             config=Config(
                 retries={"mode": "standard", "max_attempts": ATTEMPTS},
                 connect_timeout=10,

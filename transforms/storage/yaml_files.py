@@ -60,8 +60,8 @@ def _fault(error: yaml.YAMLError) -> str:
     """Return what is wrong with a document, and in which line."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         mark = error.problem_mark
-        said = ": ".join(part for part in (error.context, error.problem) if part)
-        return f"{said}, in line {mark.line + 1}, column {mark.column + 1}"
+        fault = ": ".join(part for part in (error.context, error.problem) if part)
+        return f"{fault}, in line {mark.line + 1}, column {mark.column + 1}"
     if isinstance(error, yaml.reader.ReaderError):
         return f"{str(error).splitlines()[0]}, at position {error.position}"
     return " ".join(str(error).split())

@@ -90,15 +90,15 @@ class TagStream:
         Raises:
             WorkerError: A shard is missing or differs from its manifest.
         """
-        made, left_out = [], 0
+        tables, left_out = [], 0
         for run, passes, share in zip(self._runs, self._passes, self._shares, strict=True):
             start, stop = (
                 epoch * share + share * place // self.windows for place in (number, number + 1)
             )
             for part in passes.parts(start, stop):
                 left_out += int((~part.drawable.fits).sum())
-                made.append(draw_pass(part.drawable, run.drawing, part.number))
-        rows = pa.concat_tables(made).combine_chunks()
+                tables.append(draw_pass(part.drawable, run.drawing, part.number))
+        rows = pa.concat_tables(tables).combine_chunks()
         if self.config.shuffle:
             # Places, not pairs: with weights, a pair can occur twice in a window.
             places = np.arange(rows.num_rows, dtype=np.uint64)

@@ -49,14 +49,16 @@ def mix_notice(
         return None
     numbers = f"{whole:,} parallel examples for {others:,} others"
     numbers += f" are {whole / others:.2g} for each" if others else ""
-    said = f"--mix {mix:g}: {numbers}, not {mix:g}"
+    summary = f"--mix {mix:g}: {numbers}, not {mix:g}"
     if whole > wanted:
-        return f"{said}; pairs without other examples give a parallel one, too: give a smaller mix"
+        return (
+            f"{summary}; pairs without other examples give a parallel one, too: give a smaller mix"
+        )
     # From a mix of 1 on, 1 / mix of the pairs get masked spans, and each pair its whole sentence.
     enough = mix * others * max(1.0, mix) / pairs if pairs else 0.0
     advice = f"; with --mix {enough:.2g}, fewer pairs get masked spans, and the ratio is about "
     advice = f"{advice}{mix:g}" if enough > mix else ""
-    return f"{said}: each pair gives one parallel example at most{advice}"
+    return f"{summary}: each pair gives one parallel example at most{advice}"
 
 
 def count_examples(

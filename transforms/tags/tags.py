@@ -89,10 +89,10 @@ def inject_tags(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarra
         The rows (`transforms.schemas.TAGGED`), and whether each pair has none, bool ``[pair]``.
     """
     schemas.require(table, schemas.PHRASES)
-    made = max(1, _MAX_ROWS // (config.variants + 1))
+    part_rows = max(1, _MAX_ROWS // (config.variants + 1))
     parts = [
         draw_tags(part, find_taggable(part, config), config)
-        for part in (table[start : start + made] for start in range(0, len(table), made))
+        for part in (table[start : start + part_rows] for start in range(0, len(table), part_rows))
     ]
     if not parts:
         return schemas.TAGGED.empty_table(), np.zeros(0, np.bool_)
@@ -159,14 +159,14 @@ def draw_tags(
     is_plain = draws < config.plain_share
     whole_pairs = config.plain_pairs_only
     if config.take_all:
-        made = kernel.take_all(seed, keys, is_plain, phrases)
+        drawn_tags = kernel.take_all(seed, keys, is_plain, phrases)
     else:
         is_tagged = draws < config.tagged_share
         choices = kernel.PairChoices(keys, taggable.limits, is_plain, is_tagged)
         profile = config.profile
         shape = None if profile is None else _shape(table, phrases, config, profile)
-        made = kernel.choose_tags(seed, choices, phrases, config.variants, free, shape)
-    row_pair, row_variant, row_tags, chosen, numbers, codes = made
+        drawn_tags = kernel.choose_tags(seed, choices, phrases, config.variants, free, shape)
+    row_pair, row_variant, row_tags, chosen, numbers, codes = drawn_tags
     boxes = phrases.boxes[:, chosen]
     again = np.zeros(len(numbers), np.uint8)
     if not whole_pairs:

@@ -126,8 +126,8 @@ def token_links(
     >>> token_links([(0, 0), (1, 1), (2, 1)], [0, 0, 1], [0, NO_TOKEN])
     [(0, 0)]
     """
-    made = {(source[one], target[other]) for one, other in links}
-    return sorted(link for link in made if NO_TOKEN not in link)
+    piece_links = {(source[one], target[other]) for one, other in links}
+    return sorted(link for link in piece_links if NO_TOKEN not in link)
 
 
 def in_pieces(table: pa.Table, source: PieceNumbers, target: PieceNumbers) -> pa.Table:

@@ -155,13 +155,16 @@ def _group_names(split: int) -> dict[bool, str]:
 
 
 def _figures(system: JudgedSystem, groups: Sequence[bool]) -> dict[str, Any]:
-    counts = {said: sum(system.counts[high][said] for high in groups) for said in JUDGEMENTS}
+    counts = {
+        judgement: sum(system.counts[high][judgement] for high in groups)
+        for judgement in JUDGEMENTS
+    }
     total = sum(counts.values())
     return {
         "lines": sum(system.lines[high] for high in groups),
         "tags": total,
         "shares": {
-            group: sum(counts[said] for said in members) / total if total else None
+            group: sum(counts[judgement] for judgement in members) / total if total else None
             for group, members in GROUPS.items()
         },
         "judgements": counts,

@@ -136,12 +136,12 @@ def score_xml(
                 f"it: {reference[:80]!r}; fix it, or choose another --syntax",
             )
         structure = find_structure(hypothesis.strip(), config.rule)
-        said = split_at_tags(hypothesis.strip(), config.rule)
+        stretches = split_at_tags(hypothesis.strip(), config.rule)
         right = split_at_tags(reference.strip(), config.rule)
         # <x/> and <x></x> have the same structure; the script fails on them.
-        match = structure == wanted and len(said) == len(right)
-        bleu.add("".join(said), "".join(right), number)
-        for stretch, there in zip(said if match else [""] * len(right), right, strict=True):
+        match = structure == wanted and len(stretches) == len(right)
+        bleu.add("".join(stretches), "".join(right), number)
+        for stretch, there in zip(stretches if match else [""] * len(right), right, strict=True):
             xml_bleu.add(stretch, there, number)
         lines.append(XmlLine(structure is not None, structure == wanted))
     counts, xml_counts = bleu.line_counts(len(lines)), xml_bleu.line_counts(len(lines))
