@@ -36,8 +36,8 @@ class Finding:
         first_line: The first line that it concerns, from 1.
         last_line: The last one; of scattered lines the last of them.
         count: Number of lines that it concerns.
-        evidence: What was measured, as a sentence without its end.
-        option: What mends it; empty if no option does.
+        evidence: What was measured, as a sentence without its full stop.
+        option: The option that fixes it; empty if there is none.
         curve: Of the first stretch of lines in a file: the mean evidence, in hundredths of a nat,
             that the lines of equal parts of the file belong together; None for a part without.
     """

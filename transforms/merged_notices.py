@@ -9,9 +9,10 @@ MOST_FILES = 3
 
 
 def merged(notices: Iterable[Notice]) -> tuple[Notice, ...]:
-    """Return notices in their order, with a single one for many files that say the same.
+    """Return notices in their order, merging those of many files that say the same.
 
-    Two notices say the same if their codes are equal, and their messages but for their counts.
+    Two notices say the same if their codes are equal, and their messages are equal except for their
+    counts.
 
     >>> notices = merged(Notice("empty_file", f"{name}.xlf", 1, "no rows") for name in "abcd")
     >>> [str(notice) for notice in notices]

@@ -13,10 +13,10 @@ _LOG = logging.getLogger("pairweave")
 
 
 class DocumentProgress:
-    """Says from time to time how far the alignment of a document is; nothing of a short one."""
+    """Logs from time to time how far the alignment of a document is; a short one logs nothing."""
 
     def __init__(self, document: str, sentences: int) -> None:
-        """Begin to count the time.
+        """Start the clock.
 
         Args:
             document: The document's name in messages.
@@ -28,7 +28,7 @@ class DocumentProgress:
         self._said = time.monotonic()
 
     def of(self, step: str) -> Told:
-        """Return what a step calls after each block of rows.
+        """Return the function that a step calls after each block of rows.
 
         Args:
             step: What the step does, as in "pass 1 of 2, comparing lengths". A step that is

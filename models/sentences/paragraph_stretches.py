@@ -1,11 +1,12 @@
 """Where paragraphs are aligned first: in the stretches of a document that its words confirm.
 
-Two paths of a document part at some positions and meet again at others; between these they are
-stretches. The path that keeps to beads of paragraphs (`transforms.kernels.sentences.corners`) is
-never the better one by the score of the path on which paragraphs only weigh, because that one is
-the best of all by this score. Whether it is nevertheless right depends on what paragraphs know
-better than words do, so it replaces a stretch only if something else confirms it: the score of each
-pair by its words, or that the pair is whole paragraphs of a document whose paragraphs correspond.
+Two paths of a document part at some positions and meet again at others; what lies between two
+meeting points is a stretch. The path that keeps to beads of paragraphs
+(`transforms.kernels.sentences.corners`) is never better by the score of the path on which
+paragraphs only weigh, because that path is the best of all by this score. It may be right
+nevertheless, where paragraphs are better evidence than words, so it replaces a stretch only if
+something else confirms it: the score of each pair by its words, or that the pair is whole
+paragraphs of a document whose paragraphs correspond.
 """
 
 from collections.abc import Iterator

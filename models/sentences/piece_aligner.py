@@ -164,7 +164,7 @@ class PieceScores:
 def gains_within(
     scores: PieceScores, band: Band, weight: float = BOTH_YISI_WEIGHT
 ) -> piecewise.Piecewise:
-    """Return what the gains of the beads within a band by pieces, beside words, are made of."""
+    """Return what the gains of beads by pieces, in addition to words, are computed from."""
     return scores.within(band, weight)
 
 

@@ -64,7 +64,7 @@ class Held:
 
 
 class Side(NamedTuple):
-    """What is known of a side once it has been encoded.
+    """The data of a side that has been encoded.
 
     Attributes:
         ends: Pieces before each position, int64 ``[sentence + 1]``.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pairweave.models.sentences.sentence_encoder import EncodedPieces
 
 Similarity = Literal["sentences", "yisi2"]
-"""What of two sides is compared: the vectors of sentences, or those of pieces by YiSi-2."""
+"""How two sides are compared: by vectors of sentences, or of pieces with YiSi-2."""
 
 _WANTED_BY = "--scorer encoder"
 
@@ -61,7 +61,7 @@ class SentenceEncoder:
         """Load it.
 
         Raises:
-            ConfigError: It cannot be loaded, or is not the one that is meant.
+            ConfigError: It cannot be loaded, or is not the planned one.
         """
         neural = import_neural("pairweave.models.sentences.sentence_encoder", _WANTED_BY)
         self._encode = neural.encode_sentences

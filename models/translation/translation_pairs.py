@@ -1,7 +1,7 @@
 """Training pairs as pieces, and the batches of each update. No torch.
 
-A batch depends on the pairs, the settings, the seed and its number alone, so training that goes on
-from a checkpoint gets the batches that it would have had.
+A batch depends on the pairs, the settings, the seed and its number alone, so training that resumes
+from a checkpoint gets the same batches as without the interruption.
 """
 
 import dataclasses

@@ -1,10 +1,10 @@
 """Training a translation model on a fixed number of updates, resumable to the last checkpoint.
 
-The loop is our own and not the trainer of transformers. That one stores its random state by
-pickle, finds its place in the data again by reading all batches before it, and needs a further
-library. Here an update depends on its number alone: its batch (`translation_pairs.Batches`) and its
-dropout, whose generator is seeded anew each time. So on a CPU, training that was killed ends with
-the same weights as training that was not.
+The loop is our own. The trainer of transformers stores its random state as a pickle, finds its
+place in the data by reading all earlier batches again, and needs another library. Here an update
+depends on its number alone: its batch (`translation_pairs.Batches`) and its dropout, whose
+generator is seeded anew each time. So on a CPU, training that was killed ends with the same weights
+as training that was not.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.sampling import STEP_DROPOUT, draw
 
 VERSION = 2
-"""Increased when the same data and settings give other weights."""
+"""Increased when the same data and settings give different weights."""
 
 _IGNORED = -100
 _MAX_GRADIENT = 1.0
@@ -78,7 +78,7 @@ class Trained:
 
     Attributes:
         model: The model.
-        resumed_at: Updates of the checkpoint from which training went on; 0 without one.
+        resumed_at: Number of updates in the checkpoint that training resumed from; 0 without one.
         losses: Mean training loss, and the loss on the dev pairs, of each `CURVE_STEPS` updates.
     """
 
@@ -190,8 +190,8 @@ class _Trainer:
                 use_cache=False,
             ).logits
         wanted = targets.masked_fill(targets == padding, _IGNORED)
-        # Padding, which is last, is never said. It also begins each translation, with a vector of
-        # zeros that CTranslate2 takes for granted, and that training must therefore not move.
+        # Padding, which is last, is never generated. It also begins each translation, with a vector
+        # of zeros that CTranslate2 takes for granted, and that training must therefore not move.
         return torch.nn.functional.cross_entropy(
             scores[..., :padding].float().flatten(0, 1),
             wanted.flatten(),

@@ -110,7 +110,7 @@ def summarize(output: str, sums: ReceiptSums | None = None) -> tuple[Json, Recei
 
 
 def _unit_notices(plan: Json, read: Mapping[int, Json]) -> list[str]:
-    """Return notices on what the receipts of units say."""
+    """Return notices on the facts that the receipts of units record."""
     units = plan["units"]
     characters = {unit: receipt.get("characters", {}) for unit, receipt in read.items()}
     edges = {

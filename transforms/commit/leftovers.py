@@ -80,7 +80,7 @@ def find_leftovers(output: str, now: float, grace: float, *, unfinished: bool) -
     Args:
         output: The directory or URI.
         now: The time, in seconds since 1970.
-        grace: Files that were written in so many seconds before are left alone.
+        grace: Files that were written in the last so many seconds are left alone.
         unfinished: Whether a run without a manifest can go too, if all files below its directory
             are that old and none is being written.
 
@@ -163,7 +163,7 @@ def _is_quiet(output: str, now: float, grace: float) -> bool:
 
 
 class _Needed:
-    """Which of a run's files its manifest, or its plan if there is none, still needs."""
+    """The files of a run that its manifest, or its plan if there is none, still needs."""
 
     def __init__(self, plan: Json, manifest: Json | None) -> None:
         shards = int(plan["shards"])
@@ -179,7 +179,7 @@ class _Needed:
         )
 
     def kind(self, name: str) -> str | None:
-        """Return what a file is that is not needed; None for a needed or unknown one."""
+        """Return the kind of a file that is not needed; None for a needed or unknown one."""
         directory, _, last = name.rpartition("/")
         if directory in (DATA, REJECTS) and _SHARD.fullmatch(last):
             needed = name in self._named if self._finished else last in self._shards

@@ -20,7 +20,7 @@ ALL = "all"
 
 @dataclasses.dataclass(frozen=True)
 class Histogram:
-    """What a histogram is of.
+    """The declaration of a histogram.
 
     Attributes:
         title: What is measured.
@@ -201,7 +201,7 @@ def count_bars(histogram: Histogram, bars: np.ndarray) -> list[int]:
     """Return how many values are in each bar, without the empty ones at the end.
 
     Args:
-        histogram: What the values are of.
+        histogram: The quantity that the values measure.
         bars: The bar of each value, int64 ``[value]``.
     """
     counts: list[int] = np.bincount(bars, minlength=histogram.bars).tolist()

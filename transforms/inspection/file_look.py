@@ -1,4 +1,4 @@
-"""The look at the rows of one file: what they show, from features of all and a sample of some."""
+"""The look at the rows of one file, by features of all rows and the texts of a sample."""
 
 import collections
 import dataclasses
@@ -31,24 +31,24 @@ SAMPLE_ROWS = 2_000
 """Rows of a file whose texts are read for languages and tags, chosen by the hash of the texts."""
 
 LEAST_SHARE = 0.01
-"""Share of a file's rows from which damage that single rows may have is reported; a hundred rows
-are enough of any file."""
+"""Share of a file's rows from which damage to single rows is reported; a hundred rows are enough in
+any file."""
 
 LEAST_ROWS = 100
 
 REPEATED_SIDE_SHARE = 0.01
-"""Share of a file's rows that have one text beside many others: its writer's placeholder, a notice
-of a web site, a translation that failed."""
+"""Share of a file's rows that pair one text with many others, from which it is reported: its
+writer's placeholder, a notice of a web site, a translation that failed."""
 
 DUPLICATE_SHARE = 0.05
-"""Likewise of pairs that are there before. Messages and chat repeat themselves by nature."""
+"""Likewise for pairs that occurred before. Messages and chat naturally repeat themselves."""
 
 COPIED_SHARE = 0.1
-"""Likewise of pairs with equal sides: at most 0.1 % of news and help; 12 to 37 % of legal text,
+"""Likewise for pairs with equal sides: at most 0.1 % of news and help; 12 to 37 % of legal text,
 much of it numbers and references, which is reported."""
 
 CURVE_PARTS = 200
-"""Points of the curve of a file: as many as a report shows apart from each other."""
+"""Number of points of a file's curve: as many as can be told apart in a report."""
 
 
 @dataclasses.dataclass
@@ -296,7 +296,7 @@ def _seen_before(keys: np.ndarray) -> np.ndarray:
 
 
 def _merged(stretches: list[tuple[Stretch, int, int]]) -> Iterator[tuple[Stretch, int, int]]:
-    """Yield stretches, with those of two chunks that meet as one."""
+    """Yield stretches, joining those of two chunks that meet."""
     waiting: collections.deque[tuple[Stretch, int, int]] = collections.deque(stretches)
     while waiting:
         stretch, first, last = waiting.popleft()

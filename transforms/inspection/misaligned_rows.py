@@ -1,4 +1,4 @@
-"""Rejecting the rows in stretches of lines that are no translations of each other."""
+"""Rejects the rows in stretches of lines that are not translations of each other."""
 
 from collections.abc import Mapping, Sequence
 

@@ -22,7 +22,8 @@ NATS = 16
 """Units of evidence in one natural logarithm: sums of integers are the same on any machine."""
 
 MOVES = (1, -1, 2, -2, 3, -3, 4, -4)
-"""Lines that a stretch may have moved by, beside none; more is found as belonging nowhere."""
+"""Numbers of lines by which a stretch may have moved, besides 0; beyond these it belongs
+nowhere."""
 
 SHIFTS = (17, -23, 41, -61, 97, -131, 257, -389)
 """Distances of lines that do not belong together: beyond `MOVES`, and within a document or two, so
@@ -37,7 +38,7 @@ LEAST_LINES = 12
 """Length of the shortest stretch that is reported."""
 
 LEAST_CORPUS_LINES = 100
-"""Lines of which a part can be judged by the rest."""
+"""Minimum number of lines for judging one part by the rest."""
 
 LARGEST_SCORE = 3.0
 """A stretch in which lines fit those beside them better than others in the stretch, by so many
@@ -198,7 +199,7 @@ class _Judge:
             yield Stretch(first, last - 1, None if lost else move, mean, elsewhere, random)
 
     def _first_counts(self) -> np.ndarray:
-        """Return the counts of the move that fits most lines: usually none."""
+        """Return the counts of the move that fits most lines: usually no move."""
         best = self._counts(0, self._lines, 0)
         most = 2 * _information(best, self._chance)
         for move in self._moves[1:]:
@@ -246,7 +247,7 @@ class _Judge:
         return float(gain.mean()) < LARGEST_SCORE * error
 
     def _is_no_translation(self) -> bool:
-        """Tell whether no move makes lines fit, where each half is judged by the other."""
+        """Tell whether lines fit with no move at all, judging each half by the other."""
         least = max(LEAST_DISTANCE, LEAST_DISTANCE_ERRORS / self._lines**0.5)
         return all(self._distance_between_halves(move) < least for move in self._moves)
 
@@ -264,7 +265,7 @@ class _Judge:
         return _distance(np.concatenate(evidence), np.concatenate(others))
 
     def _lengths_vary(self) -> bool:
-        """Tell whether lines differ, so that their translations would have to, likewise."""
+        """Tell whether the lengths of lines vary, so that those of translations would vary too."""
         sides = (self._sides.source_logs, self._sides.target_logs)
         return all(float(logs.std()) > 0.2 * kernel.LENGTH_STEPS for logs in sides)
 

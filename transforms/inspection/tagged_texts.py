@@ -20,7 +20,7 @@ _SYNTAXES = (INDEXED, XLIFF, XML)
 def tag_findings(
     name: str, sample: pa.Table, lines: np.ndarray, marks: np.ndarray
 ) -> Iterator[Finding]:
-    """Yield what is to be said of tags and placeholders.
+    """Yield findings on tags and placeholders.
 
     Args:
         name: The file.

@@ -120,8 +120,8 @@ class Attention:
 
         Raises:
             ConfigError: There is no such method.
-            InputError: The file has no such line, layer or head, or its matrix is too small or no
-                numbers.
+            InputError: The file has no such line, layer or head, or its matrix is too small or not
+                numeric.
         """
         require_choice("attention_method", method, METHODS)
         matrix = self._matrix(line)

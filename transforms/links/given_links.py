@@ -45,8 +45,8 @@ def link_rows(
             all.
 
     Returns:
-        The LINKED rows, in the same order and without those given up; and of these the reason and
-        both numbers of tokens, by row of ``table``.
+        The LINKED rows, in the same order and without those given up; and of each row given up the
+        reason and both numbers of tokens, by row of ``table``.
 
     Raises:
         WorkerError: The tables are not of the same rows.
@@ -57,7 +57,7 @@ def link_rows(
     numbers = number_cut_sides(table, tokens)
     lengths = [side.counts for side in numbers]
     keys = {name: _keys(kept.column(column)) for name, column in _SIDES.items()}
-    # One set of links is both directions'.
+    # A single set of links serves both directions.
     single = kept.column("reverse_links").is_null().to_numpy()
     rows = keys["forward"] >> _ROW
     keys["reverse"] = np.concatenate([keys["reverse"], keys["forward"][single[rows]]])
@@ -106,7 +106,7 @@ def _of_tokens(keys: np.ndarray, source: PieceNumbers, target: PieceNumbers) -> 
 
 
 def _outside(keys: dict[str, np.ndarray], lengths: list[np.ndarray]) -> GivenUp:
-    """Find the rows with links of tokens that they do not have; name the first such link."""
+    """Find the rows with links to tokens that they lack; name the first such link."""
     given_up: GivenUp = {}
     for each in keys.values():
         rows, source, target = _parts(each)
@@ -129,7 +129,7 @@ def out_of_range(source: int, target: int, source_tokens: int, target_tokens: in
 def _read_attention(
     kept: pa.Table, lengths: list[np.ndarray], attention: ReadAttention, wanted: np.ndarray
 ) -> tuple[np.ndarray, GivenUp]:
-    """Return the keys of the links of rows with attention, and the rows that have a bad one."""
+    """Return the keys of the links of rows with attention, and the rows with unusable attention."""
     keys: list[np.ndarray] = []
     given_up: GivenUp = {}
     columns = [kept.column(name).to_numpy() for name in ("unit", "line")]

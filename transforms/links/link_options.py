@@ -1,4 +1,4 @@
-"""Options of what is made of links: one set of links of two, phrase pairs, and their scores."""
+"""Options of the steps after alignment: symmetrization, phrase pairs, and their scores."""
 
 from typing import Literal
 

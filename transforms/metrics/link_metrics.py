@@ -46,7 +46,7 @@ class LinkScores:
 
     @property
     def recall(self) -> float:
-        """Return the share of the sure gold links that were found, in [0, 1]."""
+        """Return the share of the sure gold links that are in the hypothesis, in [0, 1]."""
         return self.sure_hits / self.sure
 
     @property

@@ -123,7 +123,7 @@ def score_beads(hypothesis: Iterable[Bead], gold: Iterable[Bead]) -> tuple[int, 
 
 
 def _hits(beads: set[Bead], wanted: set[Bead]) -> tuple[int, int]:
-    """Return the numbers of strict and of lax hits of beads among others."""
+    """Return the numbers of strict and of lax hits of some beads among others."""
     partners: defaultdict[int, set[int]] = defaultdict(set)
     for bead in wanted:
         for sentence in bead.source:

@@ -130,7 +130,7 @@ def _interval(scores: np.ndarray) -> tuple[float, float]:
 
 
 def _p_value(differences: np.ndarray, difference: float) -> float:
-    """Return the share of differences by chance that are larger than the one found.
+    """Return the share of differences by chance that are larger than the observed one.
 
     Both counts are increased by one, or the p-value would be too low (Noreen 1989). Equal figures
     give 1; for equal outputs sacreBLEU gives the minimum.

@@ -29,7 +29,7 @@ from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
 
 REQUESTS = 16
-"""Receipts that are read at once: each is a request to a store, and takes as long as it takes."""
+"""Receipts that are read at once: each is a request to a store, which is slow to answer."""
 
 CHECKS = 8
 """Files that are read at once to be checked; each is in memory as a whole."""
@@ -144,7 +144,7 @@ def write_unit_receipt(
         unit: Number of the unit.
         rows: Number of its rows.
         characters: See `transforms.reading.damaged_characters.count_characters`.
-        edge: Of a document, where its alignment touches the edge of the widest band.
+        edge: Where the alignment of a document touches the edge of the widest band.
         exchanged: Documents whose sides look exchanged.
     """
     receipt: Json = {"plan": plan, "unit": unit, "rows": rows}

@@ -1,4 +1,4 @@
-"""Finished runs as input: their rows go on with the corpus, file and line that they have there."""
+"""Finished runs as input: their rows keep the corpus, file and line that they have there."""
 
 import posixpath
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Files of two sides that belong together by their names.
+"""Pairs the files of two sides by their names.
 
 ``en/a/b.txt`` and ``fr/a/b.txt`` do, matched by ``en/**/*.txt`` and ``fr/**/*.txt``: each is the
 same file below the pattern's fixed directory. So do ``a/b.en.txt`` and ``a/b.fr.txt``, whose names

@@ -49,9 +49,9 @@ __all__ = [
 UNIT_ROWS = 65_536
 
 MOST_DOCUMENT_LINES = 200_000
-"""Lines of one side of a document pair: what the band of its second pass has room for
-(`models.sentences.sentence_aligner.POSITIONS`). Of so many lines the band is 20 sentences wide on
-either side of the first pass' path and is not widened; a path that touches its edge is noted."""
+"""Maximum number of lines on one side of a document pair, for which the band of its second pass has
+room (`models.sentences.sentence_aligner.POSITIONS`). At this length the band is 20 sentences wide
+on either side of the first pass' path and is not widened; a path that touches its edge is noted."""
 
 
 def make_plan(
@@ -73,9 +73,9 @@ def make_plan(
         unit_rows: Rows in a unit of plain line-based text; a Parquet row group, a compressed file
             and a catalogue are one unit each.
         threads: Number of files read at once; by default one per core, at most 8.
-        documents: Whether a file of one side is a translation of one of the other, which may have
-            other lines: such a pair is one unit. A unit of tables has as many rows as ever, of
-            which each is a document pair.
+        documents: Whether a file of one side is a translation of one of the other side, perhaps
+            with different lines: such a pair is one unit. A unit of a table has as many rows as
+            usual, each of which is a document pair.
 
     Raises:
         ConfigError: The settings of the corpora are inconsistent.
@@ -242,7 +242,7 @@ def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterato
 
 
 def _said(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of formats as a plan says them: a choice of several in order, each once."""
+    """Return options of formats as a plan lists them: a choice of several in order, each once."""
     return {
         name: tuple(sorted(set(value))) if isinstance(value, tuple) else value
         for name, value in options.items()

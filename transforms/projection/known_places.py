@@ -26,7 +26,7 @@ PASSES = 6
 """Passes over the examples. More change less than a tag in a thousand of help pages."""
 
 HELD_OUT = 5
-"""Every fifth segment is no example, but says how sure a margin makes."""
+"""Every fifth segment is held out, to measure the confidence that a margin gives."""
 
 STEPS_OF_CONFIDENCE = 12
 """Margins are cut into this many groups of equal size."""
@@ -38,7 +38,7 @@ class KnownPlace:
 
     Attributes:
         bounds: Offsets of its tags in the source.
-        setting: `transforms.kernels.links.projection.setting_of` it.
+        setting: Its setting (`transforms.kernels.links.projection.setting_of`).
         gold: Offsets of its tags in the translation.
     """
 
@@ -52,7 +52,7 @@ class KnownSegment:
     """A pair whose tags people placed on both sides.
 
     Attributes:
-        sides: `transforms.projection.project.lay_out` of the pair.
+        sides: The pair as laid out for kernels (`transforms.projection.project.lay_out`).
         elements: The elements that both sides have.
     """
 
@@ -108,11 +108,11 @@ def _named(marked: Marked) -> list[tuple[tuple[str, ...], Element]]:
 def learn_weights(
     segments: Sequence[KnownSegment], say: Callable[[str], None] = lambda _: None
 ) -> ProjectionWeights:
-    """Learn the weights of all evidence, and how sure a margin makes.
+    """Learn the weights of all evidence, and the confidence that a margin gives.
 
     Args:
         segments: Segments with tags on both sides.
-        say: Is told how each pass went.
+        say: Receives the result of each pass as text.
     """
     examples = [segment for number, segment in enumerate(segments) if number % HELD_OUT]
     spans, points = _learner(SPAN_WEIGHTS), _learner(len(POINT_EVIDENCE))

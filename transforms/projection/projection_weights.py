@@ -33,14 +33,14 @@ MOST = 1_000_000
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ProjectionWeights:
-    """Weights, and how sure a margin makes.
+    """Weights, and the confidence that a margin gives.
 
     Attributes:
         spans: Weight of each of `SPAN_NAMES`.
         points: Weight of each of `POINT_EVIDENCE`.
         margins: Ascending margins from which the shares hold.
-        shares: Thousandths of the tags with such a margin that are where people put them; one more
-            than margins, the first for smaller margins than all.
+        shares: Share of the tags with such a margin that are where people put them, in thousandths;
+            one more than ``margins``, the first for margins below all of these.
     """
 
     spans: tuple[int, ...]

@@ -161,7 +161,7 @@ class Digests:
             yield chunk
 
     def plain_text_of(self, file: ScanRequest) -> Iterator[bytes]:
-        """Yield the text of a file like `text_of`, unless its first bytes are no text.
+        """Yield the text of a file like `text_of`, unless its first bytes are not text.
 
         Raises:
             InputError: Likewise; ``unsupported_charset`` or ``unsupported_format``.

@@ -1,4 +1,4 @@
-"""What the page shows of the histograms of a run: all corpora together, and each of them."""
+"""The charts of a run's histograms: all corpora together, and each of them."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -28,8 +28,8 @@ def charts(
     Args:
         histograms: All of its histograms.
         golden: Masks of a golden set by words of their suggestion, to show beside those of the run.
-        together: Whether the corpora, if they are several, stand by their number of values after
-            a chart of all; otherwise they stand by name.
+        together: Whether several corpora follow a chart of all and are sorted by their number of
+            values; otherwise they are sorted by name.
     """
     histograms = {
         key: values for key, values in histograms.items() if HISTOGRAMS[key[0]].by == "corpus"

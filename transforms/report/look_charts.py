@@ -1,4 +1,4 @@
-"""What the page shows of the look at the input: findings, and curves over the lines of files."""
+"""The look at the input as the page shows it: findings, and curves over the lines of files."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ HEIGHT = 60
 """Height of a curve, in units of its drawing."""
 
 LEAST_TOP = 100
-"""Hundredths of a nat up to which a curve is drawn at least, on either side of 0."""
+"""Minimum extent of a curve's axis on either side of 0, in hundredths of a nat."""
 
 MAX_FINDINGS = 200
 """Findings listed before the rest is only counted."""
@@ -22,7 +22,7 @@ Shown = dict[str, Any]
 
 
 def shown_look(manifest: Json) -> Shown | None:
-    """Return what the page shows of a look; None if nothing was found."""
+    """Return the page's content on a look; None if there are no findings."""
     findings = manifest.get("look", {}).get("findings", [])
     if not findings:
         return None

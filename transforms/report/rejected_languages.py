@@ -9,7 +9,7 @@ from pairweave.transforms.rejects import Reject
 from pairweave.transforms.screen import ScreenReject
 
 MIN_PAIRS = 20
-"""Pairs of two languages below which nothing is said of them."""
+"""Minimum number of pairs of two languages for a notice on them."""
 
 MOST = 0.5
 """A rule that rejects a greater share of the pairs of two languages is named."""

@@ -19,13 +19,14 @@ MOST = 0.05
 than 2 % to any limit."""
 
 ENOUGH = 2_000
-"""Rejects whose values tell what another limit would reject, to about one in a hundred of them."""
+"""Rejects whose values show what another limit would reject, to within about 1 %."""
 
 MOST_SHARDS = 8
-"""Shards that are read for them at most."""
+"""Maximum number of shards that are read for these."""
 
 BETTER = 0.5
-"""Another limit is named if it rejects at most this share of what the present one does."""
+"""Another limit is named if it rejects at most this share of the pairs that the present one
+rejects."""
 
 FILTER = "filter"
 
@@ -49,8 +50,8 @@ _STEPS = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
 def share_notices(run: FinishedRun, sums: ReceiptSums) -> list[str]:
     """Return notices on reasons for which more than one pair in twenty was rejected.
 
-    Of a limit they say how many pairs another value would reject: from the values in the rejects
-    of a few shards, whose pairs are a sample by hash.
+    For a limit, they say how many pairs another value would reject. This is estimated from the
+    rejects of a few shards, whose pairs are a sample by hash.
 
     Args:
         run: The run; its manifest may be a draft.

@@ -53,7 +53,7 @@ class PairsOfBoth:
 def compare_pairs(runs: Sequence[FinishedRun]) -> PairsOfBoth:
     """Compare the first pairs by id of two runs, in the columns that both have.
 
-    Where a pair comes from is no difference, since the same pair may be in other files.
+    The origin of a pair is not compared, because the same pair may be in other files.
 
     Raises:
         WorkerError: A shard cannot be read.

@@ -20,9 +20,9 @@ class Distribution(NamedTuple):
 
     Attributes:
         title: What is measured, in which group.
-        about: What more there is to say of it.
+        about: A further explanation.
         unit: The unit of its labels.
-        labels: What each bar holds.
+        labels: The label of each bar.
         bars: How many values are in each, for each run.
     """
 

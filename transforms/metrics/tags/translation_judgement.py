@@ -34,8 +34,8 @@ GROUPS = {
     "bad": ("incorrect", "missing", "duplicated", "hallucinated", "mutilated"),
     "residual": ("impossible", "unclear"),
 }
-"""What table 5 makes of the judgements. A tag that is rightly missing from the translation, or
-rightly there twice, is correct."""
+"""The classes to which table 5 collapses the judgements. A tag that is rightly missing from the
+translation, or rightly occurs twice, is correct."""
 
 JUDGEMENTS = tuple(said for group in GROUPS.values() for said in group)
 """Placed correctly; placed wrongly; missing, or there more than once, though it should not; not in

@@ -34,7 +34,7 @@ class Metric:
     Attributes:
         title: Its name for a reader.
         needs_tags: Whether it is measured on test sets with tags alone.
-        higher_is_better: Whether more is better.
+        higher_is_better: Whether a higher value is better.
     """
 
     title: str
@@ -60,7 +60,7 @@ class Measured:
     """A metric of some translations.
 
     Attributes:
-        sums: What each line contributes, and the function of their sums.
+        sums: The contribution of each line, and the function of the sums.
         signature: The line that names everything that determines the value.
     """
 
@@ -84,8 +84,8 @@ def measure(
 
     Args:
         hypotheses: Translations ``[line]``; at least one.
-        references: Translations by people.
-        sources: What was translated.
+        references: Human translations.
+        sources: The texts that were translated.
         metrics: Names of `METRICS`; those of tags are left out if no reference has a tag.
         name: The test set, for messages.
 
@@ -145,7 +145,7 @@ def _chrf(_scores: TagScores, hypotheses: _Texts, references: _Texts, _sources: 
 
 
 def _chrf_of(sums: np.ndarray) -> np.ndarray:
-    """Return chrF2 in [0, 100] of summed counts of n-grams: found, wanted and common, by order.
+    """Return chrF2 in [0, 100] of summed n-grams: of outputs, of references and common, by order.
 
     Orders without n-grams on a side do not count, as in sacreBLEU.
     """
