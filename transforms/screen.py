@@ -58,13 +58,13 @@ class ScreenConfig(ScreenLimits, Config):
 
     Attributes:
         excluded: Keys of sentences to reject (`load_exclude`).
-        tokens: What is counted.
-        reserved: A pair is rejected that holds what matches this; empty for nothing (RE2).
+        tokens: The tokens to count.
+        reserved: A pair with a text that matches this is rejected (RE2); empty to reject none.
         translations: Whether the machine translation of a pair, if there is one, is screened too.
-        countable: Whether the tokens can be counted yet. If not, since their model is still to be
-            trained, a side counts as the fewest pieces that can hold its characters, and no ratio
-            is judged.
-        keeps_long_texts: Whether rejected pairs keep their long texts, for an output that has every
+        countable: Whether the tokens can be counted yet. If not, because their model is still to be
+            trained, a side counts as the fewest pieces that can hold its characters, and the ratio
+            is not checked.
+        keeps_long_texts: Whether rejected pairs keep their long texts, for an output with every
             pair.
     """
 
@@ -76,7 +76,7 @@ class ScreenConfig(ScreenLimits, Config):
     keeps_long_texts: bool = False
 
     def counting(self, tokens: TokenConfig) -> "ScreenConfig":
-        """Return the same limits on other tokens."""
+        """Return the same limits for other tokens."""
         return self.changed(tokens=tokens)
 
     def before_training(self) -> "ScreenConfig":
@@ -160,7 +160,7 @@ class Rule:
     Attributes:
         reason: The reason of the pairs that it rejects.
         finds: Returns the pairs of a batch to reject.
-        detail: Returns what the reject says of one of them beside the reason, by row.
+        detail: Returns the detail of a reject, by row.
     """
 
     reason: Reason

@@ -25,7 +25,7 @@ class DocumentProgress:
         self._document = document
         self._sentences = sentences
         self._steps: set[str] = set()
-        self._said = time.monotonic()
+        self._last_message = time.monotonic()
 
     def of(self, step: str) -> Told:
         """Return the function that a step calls after each block of rows.
@@ -40,8 +40,8 @@ class DocumentProgress:
 
     def _tell(self, step: str, done: int, rows: int) -> None:
         now = time.monotonic()
-        if done < rows and now - self._said > SAY_SECONDS:
-            self._said = now
+        if done < rows and now - self._last_message > SAY_SECONDS:
+            self._last_message = now
             _LOG.info(
                 "aligning %s (%s sentences): %s: %d %% done",
                 self._document,

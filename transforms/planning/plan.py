@@ -229,7 +229,7 @@ def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterato
             columns=lead.columns,
             skip_lines=0 if file.compression == "none" else lead.header_lines,
             row_group=row[0].row_group,
-            format_options=_said(group.corpus.format_options),
+            format_options=_listed(group.corpus.format_options),
             inline_tags=group.inline_tags(),
             inline_syntax=group.inline_syntax(),
             tags_differ=group.corpus.tags_differ,
@@ -241,7 +241,7 @@ def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterato
         line += row[0].rows
 
 
-def _said(options: Mapping[str, Any]) -> dict[str, Any]:
+def _listed(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options of formats as a plan lists them: a choice of several in order, each once."""
     return {
         name: tuple(sorted(set(value))) if isinstance(value, tuple) else value

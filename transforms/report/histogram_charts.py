@@ -110,14 +110,14 @@ def _chart(name: str, counts: Counter[int], bars: Sequence[int], labels: Sequenc
         "total": total,
         "median": labels[_median(counts, bars)],
         "bars": [
-            {"height": counts[bar] / most, "label": _said(label, counts[bar], total)}
+            {"height": counts[bar] / most, "label": _bar_label(label, counts[bar], total)}
             for bar, label in zip(bars, labels, strict=True)
         ],
         "ticks": [labels[place] for place in sorted({0, len(labels) // 2, len(labels) - 1})],
     }
 
 
-def _said(label: str, values: int, total: int) -> str:
+def _bar_label(label: str, values: int, total: int) -> str:
     return f"{label}: {number(values)} ({percent(values / total)})"
 
 

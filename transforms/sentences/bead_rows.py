@@ -101,8 +101,8 @@ def bead_rows(
         sides: Its sentences.
         beads: Its beads, which contain every sentence once.
         least: Minimum scores.
-        why_unrelated: Why the document's sides are no translations of each other, if that is known
-            otherwise.
+        why_unrelated: Why the document's sides are not translations of each other, if that is known
+            by other means.
     """
     scores = [bead.score for bead in beads if bead.source and bead.target]
     mean = sum(scores) / len(scores) if scores else 0.0

@@ -1,4 +1,4 @@
-"""How much of its texts a rejected row keeps: all of an ordinary one, the start of an overlong one.
+"""The texts that a rejected row keeps: all of an ordinary one, the start of an overlong one.
 
 Rejected rows pass through the shuffle like any other, and nobody reads a megabyte of text to find
 out why a pair was rejected. A long text is in the input, at the row's file and line.

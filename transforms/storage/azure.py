@@ -54,7 +54,7 @@ _NO_CREDENTIALS = (
 
 
 class Account(NamedTuple):
-    """A storage account, and what opens it.
+    """A storage account and its credentials.
 
     Attributes:
         name: Its name.
@@ -169,7 +169,7 @@ class AzureStore:
             yield f"{scheme}://{container}/{object_name}"
 
     def version(self, path: str) -> Version:
-        """Return what an object is now."""
+        """Return the current version of an object."""
         blob = self._blob(path)
         properties = self._repeated(path, blob.get_blob_properties)
         if not _is_object(properties):
@@ -223,8 +223,8 @@ class AzureStore:
     def rust_options(self) -> dict[str, str]:
         """Return options for the library of deltalake; see `object_stores.Store`.
 
-        It creates an object only if there is none without being asked to. An identity's token is
-        given as it is now; Azure's last for about an hour.
+        By default it creates an object only if there is none. An identity's token is given as it is
+        now; Azure's last for about an hour.
 
         Raises:
             ConfigError: The identity gives no token.
@@ -266,7 +266,7 @@ class AzureStore:
                 status = getattr(error, "status_code", None)
                 self._has_answered |= status is not None and status < 500 and status not in _BUSY
                 if not _may_pass(error, status) or time.monotonic() + wait > end:
-                    raise _told(error, status, path) from error
+                    raise _store_error(error, status, path) from error
             else:
                 self._has_answered = True
                 return answer
@@ -288,7 +288,7 @@ def _may_pass(error: exceptions.AzureError, status: int | None) -> bool:
     return status in _BUSY or (status >= 500 and status not in (501, 505))
 
 
-def _told(error: exceptions.AzureError, status: int | None, path: str) -> OSError:
+def _store_error(error: exceptions.AzureError, status: int | None, path: str) -> OSError:
     """Return an error of the client as one of `object_stores.Store`."""
     code = str(getattr(error, "error_code", None) or "")
     if status == 404:

@@ -51,7 +51,7 @@ class BeamStore:
         yield from (metadata.path for metadata in result.metadata_list)
 
     def version(self, path: str) -> Version:
-        """Return what a file is now."""
+        """Return the current version of a file."""
         with _mapped(path):
             (result,) = FileSystems.match([path])
         if not result.metadata_list:

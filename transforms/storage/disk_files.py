@@ -1,8 +1,8 @@
 """Files on a disk, written under a temporary name first; for modules that do not use Beam.
 
-Several runs may write to one directory at once: the same command started twice, or a run that goes
-on while the processes of a killed one still end. The name of a file that is being written says
-which process of which machine writes it, and so whether its writer is still alive.
+Several runs may write to one directory at once: the same command started twice, or a run that
+starts while the processes of a killed one are still ending. The name of a file that is being
+written says which process of which machine writes it, and so whether its writer is still alive.
 """
 
 import contextlib
@@ -63,7 +63,7 @@ def is_dead(path: Path) -> bool:
 
 
 def delete_dead(final: Path) -> None:
-    """Delete what killed writers of a file have left beside it; this lists its directory."""
+    """Delete the files that killed writers of a file left beside it; this lists its directory."""
     for path in final.parent.glob(f"{PREFIX}*"):
         # A temporary name is the prefix, the writer, 32 digits and the final name.
         name = path.name.removeprefix(PREFIX).split("-", 2)[2:]

@@ -106,7 +106,7 @@ class GcsStore:
                 yield f"{scheme}://{bucket}/{blob.name}"
 
     def version(self, path: str) -> Version:
-        """Return what an object is now."""
+        """Return the current version of an object."""
         bucket, name = object_parts(path)
         with self._mapped(path):
             blob = self._client.bucket(bucket).get_blob(name, retry=self._retry())
@@ -153,8 +153,8 @@ class GcsStore:
     def rust_options(self) -> dict[str, str]:
         """Return options for the library of deltalake; see `object_stores.Store`.
 
-        It creates an object only if there is none without being asked to. It knows a key of a
-        service account, those of a user, and those of the machine, which it finds by itself.
+        By default it creates an object only if there is none. It knows a key of a service account,
+        those of a user, and those of the machine, which it finds by itself.
         """
         emulator = os.environ.get(_EMULATOR)
         if emulator is not None:

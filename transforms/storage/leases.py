@@ -50,7 +50,7 @@ class Lease:
             _write(self._own)
             try:
                 written = files.size_and_time(self._own)[1]
-            except FileNotFoundError:  # whoever took it for one that has ended has deleted it
+            except FileNotFoundError:  # deleted by someone who took it for ended
                 self._has_lapsed = True
                 return
             self._has_lapsed |= written - self._written > SECONDS / 2

@@ -1,9 +1,9 @@
-"""Objects in a store that a URI names: which store, its options, and what its errors mean.
+"""Objects in a store that a URI names: the store, its options, and the meaning of its errors.
 
 Cloud Storage (``gs://``), S3 (``s3://``) and Azure (``az://``) have clients of their own here, with
 the options and credentials that Beam's take; any other scheme goes through Beam's file systems.
-What all stores promise: an object appears whole or not at all, a reader sees one version of it, and
-what a program has written it can read and list at once.
+All stores guarantee that an object appears whole or not at all, that a reader sees one version of
+it, and that a program can read and list at once what it has written.
 
 - Those three also create an object only if there is none (`Store.put_absent`) in one step.
 - Beam's file systems cannot: of two programs that create an object in the same instant, both may be
@@ -25,7 +25,7 @@ RETRY_SECONDS = 120.0
 """How long a request is repeated that a store throttles, or answers with a fault of its own."""
 
 PROBE_SECONDS = 20.0
-"""How long the first request to a store is repeated, so that a wrong address is told soon."""
+"""How long the first request to a store is repeated, so that a wrong address is reported soon."""
 
 READ_BYTES = 8 << 20
 """Bytes requested at once from an object that is read in order."""
@@ -43,7 +43,7 @@ _flags: tuple[str, ...] | None = None
 
 
 class Version(NamedTuple):
-    """An object as it is now.
+    """The current version of an object.
 
     Attributes:
         size: Bytes.
@@ -70,7 +70,7 @@ class Store(Protocol):
         """
 
     def version(self, path: str) -> Version:
-        """Return what an object is now."""
+        """Return the current version of an object."""
 
     def read(self, path: str, version: Version, start: int, stop: int) -> bytes:
         """Return a range of one version of an object; it may not be empty."""

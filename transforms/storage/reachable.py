@@ -1,4 +1,4 @@
-"""Whether a server listens at an address: known in seconds, before a client's own long retries."""
+"""Checks within seconds that a server listens at an address, before a client's long retries."""
 
 import errno
 import socket

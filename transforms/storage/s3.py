@@ -98,7 +98,7 @@ class S3Store:
                     yield f"{scheme}://{bucket}/{entry['Key']}"
 
     def version(self, path: str) -> Version:
-        """Return what an object is now."""
+        """Return the current version of an object."""
         with _mapped(path):
             head = self._client.head_object(**_place(path))
         written = head["LastModified"].timestamp()
@@ -167,7 +167,7 @@ def _place(path: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _set_up() -> Iterator[None]:
-    """Turn errors about profiles, credentials and endpoints into one that the user can mend.
+    """Turn errors about profiles, credentials and endpoints into one that the user can fix.
 
     Such as a profile that is not there, a session of single sign-on that has ended, or a program
     for credentials that fails.

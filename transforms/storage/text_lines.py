@@ -169,8 +169,8 @@ def require_equal_lines(paths: Sequence[str], counts: Sequence[int]) -> None:
     """Check that files have the same number of lines.
 
     Args:
-        paths: The files; where as many have one number as another, the last is believed, such as
-            the reference.
+        paths: The files; if as many have one number as another, the last one is taken as correct,
+            such as the reference.
         counts: How many lines each has.
 
     Raises:
@@ -192,7 +192,7 @@ def require_equal_lines(paths: Sequence[str], counts: Sequence[int]) -> None:
 def odd_count(counts: Sequence[int]) -> int | None:
     """Return the place of the first count that most others contradict; None if all are equal.
 
-    Where as many speak for one count as for another, the one that comes first is believed.
+    If two counts are equally frequent, the one that comes first is taken as correct.
 
     >>> odd_count([3, 3, 2]), odd_count([2, 3, 3]), odd_count([3, 2]), odd_count([3, 3])
     (2, 0, 1, None)

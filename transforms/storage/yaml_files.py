@@ -71,7 +71,7 @@ class _Loader(yaml.SafeLoader):
     """A safe loader that says which value it cannot read, and checks a document before."""
 
     def check(self, node: yaml.Node, sizes: dict[yaml.Node, int]) -> int:
-        """Refuse what YAML permits and options do not.
+        """Refuse constructs that YAML permits and options do not.
 
         Args:
             node: The document, or a part of it.
@@ -121,7 +121,7 @@ class _Loader(yaml.SafeLoader):
 
         Raises:
             ConfigError: It does not have the form of its type. Most constructors check nothing, so
-                the error is what their code runs into.
+                the error is the one that their code raises.
         """
         try:
             return super().construct_object(node, deep)

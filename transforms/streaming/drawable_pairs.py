@@ -1,4 +1,4 @@
-"""Pairs made ready for drawing tags: what does not depend on the seed is found once."""
+"""Pairs prepared for drawing tags: data that does not depend on the seed is computed once."""
 
 import dataclasses
 from typing import NamedTuple
@@ -25,7 +25,7 @@ class Drawing:
     Attributes:
         phrases: The phrase pairs.
         tags: The tags; the seed is that of the first pass.
-        reserved: A pair is left out whose text contains what matches this (RE2); empty for nothing.
+        reserved: A pair with a text that matches this is left out (RE2); empty to leave out none.
         links: Whether rows keep their links.
     """
 
@@ -40,7 +40,7 @@ class DrawablePairs(NamedTuple):
 
     Attributes:
         pairs: Their texts and tokens, and their links if rows keep them.
-        taggable: What their tags are drawn from.
+        taggable: The data that their tags are drawn from.
         fits: Whether each may be used, bool ``[pair]``.
     """
 
@@ -60,7 +60,7 @@ class DrawablePairs(NamedTuple):
 
 
 def prepare(pairs: pa.Table, drawing: Drawing) -> DrawablePairs:
-    """Make pairs ready (`transforms.schemas.SYMMETRIZED`)."""
+    """Prepare pairs (`transforms.schemas.SYMMETRIZED`)."""
     phrases = extract_phrases(pairs, drawing.phrases)
     columns = [*_COLUMNS, *_TOKENS, *(["links"] if drawing.links else [])]
     fits = np.ones(len(pairs), np.bool_)

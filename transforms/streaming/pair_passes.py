@@ -53,10 +53,10 @@ class Part(NamedTuple):
 
 
 class PairPasses:
-    """The sequence of a run's pairs, from any place.
+    """The sequence of a run's pairs, which can be read from any place.
 
-    Shards stay in memory, made ready, as long as there is room; the one read last always does. Not
-    for use by several threads at once.
+    Prepared shards stay in memory as long as there is room; the one read last always does. Not for
+    use by several threads at once.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class PairPasses:
         if shard in self._kept:
             return self._kept[shard]
         if self._last is None or self._last[0] != shard:
-            self._last = None  # let go of it before another is read
+            self._last = None  # free it before another one is read
             self._last = shard, prepare(self._read(shard), self._run.drawing)
             size = self._last[1].nbytes
             if size <= self._room:

@@ -1,7 +1,7 @@
 """Rows with new tags in every epoch, from several runs at once, in a random order.
 
 An epoch has as many pairs as the runs together. It is divided into windows that have the same
-share of each run; the rows of a window are put in random order. A run goes on in the next epoch
+share of each run; the rows of a window are put in random order. A run continues in the next epoch
 where it stopped, and tags are drawn anew whenever all of its pairs have been used. Everything
 depends only on the runs, the settings and the seed, so any window can be made alone, anywhere.
 """

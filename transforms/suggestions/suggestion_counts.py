@@ -20,16 +20,16 @@ _VERDICTS = {
 }
 
 FAR_OFF = 0.05
-"""A ratio of examples that differs from ``--mix`` by a larger share is told of."""
+"""A ratio of examples that differs from ``--mix`` by a larger share is reported."""
 
 
 def mix_notice(
     counts: Mapping[str, int], methods: Collection[str], mix: float, pairs: int
 ) -> str | None:
-    """Tell how many parallel examples there are for each other one, if that is far from ``mix``.
+    """Report how many parallel examples there are per other one, if that is far from ``mix``.
 
     Each pair gives one parallel example at most, but several others, and a pair without others may
-    give a parallel one. Deviations within three standard deviations of the draws are not told of.
+    give a parallel one. Differences within three standard deviations of the draws are not reported.
 
     Args:
         counts: Counts of all examples (`count_examples`).

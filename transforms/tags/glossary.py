@@ -43,9 +43,9 @@ class Glossary:
 
     Attributes:
         entries: Source term and target term.
-        match: ``stem``: a word of a term matches any word with the same stem, also a related one:
-            a stemmer cuts off what derives words (``gouvernance``) as well as what inflects them.
-            ``exact``: it matches the same word, ignoring case.
+        match: ``stem``: a word of a term matches any word with the same stem, including related
+            ones: a stemmer cuts off derivational endings (``gouvernance``) as well as inflectional
+            ones. ``exact``: it matches the same word, ignoring case.
     """
 
     entries: tuple[tuple[str, str], ...]

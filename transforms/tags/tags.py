@@ -101,7 +101,7 @@ def inject_tags(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarra
 
 
 class Taggable(NamedTuple):
-    """What tags of pairs are drawn from; it depends on their texts and links, not on a seed.
+    """The data that tags of pairs are drawn from; it depends on texts and links, not on a seed.
 
     Attributes:
         phrases: The phrase pairs that may be tagged.
@@ -122,7 +122,7 @@ class Taggable(NamedTuple):
 
 
 def find_taggable(table: pa.Table, config: TagConfig) -> Taggable:
-    """Find what tags are drawn from, apart from the draws.
+    """Prepare the data that tags are drawn from.
 
     Args:
         table: Pairs with phrase pairs (`transforms.schemas.PHRASES`).
@@ -141,11 +141,11 @@ def find_taggable(table: pa.Table, config: TagConfig) -> Taggable:
 def draw_tags(
     table: pa.Table, taggable: Taggable, config: TagConfig
 ) -> tuple[pa.Table, np.ndarray]:
-    """Draw tags as `inject_tags` does, from what was found before.
+    """Draw tags like `inject_tags`, from data prepared before.
 
     Args:
-        table: Pairs with phrase pairs; which ones they are is not read.
-        taggable: What `find_taggable` found in them.
+        table: Pairs with phrase pairs; the phrase pairs themselves are not read.
+        taggable: The result of `find_taggable` for them.
         config: How tags are injected; only the seed may differ from that of `find_taggable`.
 
     Returns:

@@ -39,7 +39,7 @@ class Spans(NamedTuple):
     Attributes:
         offsets: Start of each text's spans, int32 ``[text + 1]``, from 0.
         starts: First code point of each, int32 ``[span]``.
-        ends: The code point behind it.
+        ends: The code point after it.
     """
 
     offsets: np.ndarray
