@@ -78,10 +78,8 @@ class LoadedPluginAligner(AlignsEveryPair):
         except (ConfigError, MemoryError):
             raise
         except Exception as error:
-            description = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(
-                ": "
-            )
-            raise self._failed(f"raised {description}") from error
+            cause = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
+            raise self._failed(f"raised {cause}") from error
         return pa.Table.from_arrays([*table.columns, *links], schema=schemas.LINKED)
 
     def _checked(self, links: Links, table: pa.Table) -> pa.ListArray:

@@ -1,4 +1,4 @@
-"""What a look at a corpus finds, as plain data: the same for terminal, JSON, report and API."""
+"""The findings of a look at a corpus, as plain data for terminal, JSON, report and API."""
 
 import dataclasses
 from typing import Any, Self

@@ -1,4 +1,4 @@
-"""Where paragraphs are aligned first: in the stretches of a document that its words confirm.
+"""The stretches of a document in which paragraphs are aligned first: those that words confirm.
 
 Two paths of a document part at some positions and meet again at others; what lies between two
 meeting points is a stretch. The path that keeps to beads of paragraphs

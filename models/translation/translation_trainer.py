@@ -47,7 +47,7 @@ Progress = Callable[[int, int, float], None]
 
 @dataclasses.dataclass(frozen=True)
 class Training:
-    """What a model is trained with.
+    """The data and settings that a model is trained with.
 
     Attributes:
         config: The sizes and settings.

@@ -1,8 +1,8 @@
 """Files in a run's directory that nothing needs any more, and their removal.
 
-What a manifest names always stays, and so does what a run without one can still use: its plan,
-receipts and shards. Files of names that no run writes are not looked at, and neither is anything
-outside the run's directory, whatever its plan says.
+Files that a manifest names always stay, and so do those that a run without one can still use: its
+plan, receipts and shards. Files of names that no run writes are not looked at, and neither is
+anything outside the run's directory, whatever its plan says.
 """
 
 import dataclasses
@@ -114,7 +114,7 @@ def remove(output: str, leftovers: list[Leftover], grace: float) -> list[Leftove
         grace: As for `find_leftovers`; an unfinished run that goes on meanwhile is left alone.
 
     Returns:
-        What was deleted.
+        The files that were deleted.
     """
     whole = any(leftover.kind == UNFINISHED for leftover in leftovers)
     if whole and not _is_quiet(output, time.time(), grace):

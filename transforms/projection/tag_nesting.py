@@ -1,6 +1,6 @@
 """Nesting of projected elements: elements that nest in the source nest in the target.
 
-Where elements were placed independently, or no choice of candidates nests, an outer element is
+If elements were placed independently, or no choice of candidates nests, an outer element is
 extended until it contains its inner ones, and overlapping siblings are separated with the least
 loss. Tags at one offset are ordered by the tree.
 """

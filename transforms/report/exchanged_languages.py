@@ -18,7 +18,7 @@ MIN_SHARE = 0.1
 """Minimum share of the words of a side, or of its letters, that must be of the other language."""
 
 CLEARLY = 3
-"""How many times as many must be of the other language as of the side's own."""
+"""Minimum ratio of those of the other language to those of the side's own."""
 
 MIN_WORDS = 6
 """Minimum number of frequent words that a language must have and another lack, to tell them

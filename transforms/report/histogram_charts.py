@@ -15,7 +15,7 @@ MAX_CORPORA = 12
 ALL = "all corpora"
 
 HistogramValues = Mapping[tuple[str, str, int], int]
-"""How many values are in each bar, by (histogram, group, bar)."""
+"""Number of values in each bar, by (histogram, group, bar)."""
 
 Shown = dict[str, Any]
 

@@ -16,7 +16,7 @@ GAP = 12
 """Pixels between words."""
 
 ABOVE, BELOW = 20, 84
-"""Where lines begin and end."""
+"""Heights at which lines begin and end."""
 
 HEIGHT = 104
 FAINTEST = 0.3

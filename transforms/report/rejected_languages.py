@@ -23,7 +23,7 @@ ADVICE = {
     str(ScreenReject.LENGTH_RATIO): RATIO_ADVICE,
     str(Reject.TAGS_DIFFER): "--tags_differ keep keeps such pairs, with the tags of both",
 }
-"""What to do about a rule that rejects much."""
+"""Advice on rules that reject many pairs."""
 
 Json = Mapping[str, Any]
 

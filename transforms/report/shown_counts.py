@@ -12,7 +12,7 @@ MAX_BARS = 20
 """Bars of one distribution before values share a bar."""
 
 HistogramValues = Mapping[tuple[str, str, int], int]
-"""How many values are in each bar, by (histogram, group, bar)."""
+"""Number of values in each bar, by (histogram, group, bar)."""
 
 
 class Distribution(NamedTuple):

@@ -19,7 +19,7 @@ SplitKind = Literal["none", "lines", "paragraphs"]
 
 @dataclasses.dataclass(frozen=True)
 class Splitting:
-    """How lines become sentences.
+    """Settings of splitting lines into sentences.
 
     Attributes:
         kind: ``none``: each line is a sentence, and blank lines separate paragraphs. ``lines``:

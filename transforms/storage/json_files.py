@@ -1,4 +1,4 @@
-"""Our own JSON files: one model for each, read in one place, refused in one line."""
+"""Our own JSON files: one model for each, read in one place, with one-line errors."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
@@ -138,7 +138,8 @@ _EXPECTED: Mapping[str, str] = {
     "too_short": "at least {min_length} of them",
     "too_long": "at most {max_length} entries",
 }
-"""What is expected, by pydantic's type of error; its own words end with advice for programmers."""
+"""The expected value, by pydantic's type of error; pydantic's texts end in advice for
+programmers."""
 
 
 def _place(parts: tuple[int | str, ...]) -> str:

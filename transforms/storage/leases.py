@@ -17,10 +17,10 @@ import orjson
 from pairweave.transforms.storage import files
 
 SECONDS = 600.0
-"""How long a lease counts after it was last written."""
+"""Seconds for which a lease is valid after it was last written."""
 
 BEAT_SECONDS = 60.0
-"""How often a lease is written again."""
+"""Seconds after which a lease is written again."""
 
 _ALONE, _SHARED = "alone", "shared"
 

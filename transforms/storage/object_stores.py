@@ -22,10 +22,10 @@ from typing import BinaryIO, NamedTuple, Protocol
 from pairweave.transforms.errors import ConfigError
 
 RETRY_SECONDS = 120.0
-"""How long a request is repeated that a store throttles, or answers with a fault of its own."""
+"""Seconds for which a request is repeated that a store throttles or fails to serve."""
 
 PROBE_SECONDS = 20.0
-"""How long the first request to a store is repeated, so that a wrong address is reported soon."""
+"""Seconds for which the first request is repeated, so that a wrong address is reported soon."""
 
 READ_BYTES = 8 << 20
 """Bytes requested at once from an object that is read in order."""

@@ -10,7 +10,7 @@ ATTEMPTS = 2
 """Attempts to connect, so that one lost packet is no error."""
 
 SECONDS = 5.0
-"""How long each may take."""
+"""Maximum seconds of each."""
 
 
 def reach(host: str, port: int) -> str | None:

@@ -20,7 +20,7 @@ _TOKENS = ("source_tokens", "target_tokens")
 
 @dataclasses.dataclass(frozen=True)
 class Drawing:
-    """How a run's tags are drawn.
+    """Settings of drawing a run's tags.
 
     Attributes:
         phrases: The phrase pairs.

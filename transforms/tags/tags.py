@@ -149,7 +149,7 @@ def draw_tags(
         config: How tags are injected; only the seed may differ from that of `find_taggable`.
 
     Returns:
-        What `inject_tags` returns.
+        As `inject_tags` returns them.
     """
     seed = np.uint64(config.seed)
     free = int(config.nesting == "free")

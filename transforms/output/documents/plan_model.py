@@ -30,7 +30,7 @@ class PlannedUnit(JsonFile):
 
 
 class PlanDocument(JsonFile):
-    """What decides the bytes of a run."""
+    """Everything that determines the bytes of a run."""
 
     ADVICE: ClassVar[str] = "was it edited? Give another --output to run the job again"
 
