@@ -95,7 +95,7 @@ class PassPairs:
     def lengths(self) -> np.ndarray:
         """The larger number of pieces of each pair's sides."""
         sides = zip(self.sources, self.targets, strict=True)
-        return np.array([max(len(one), len(other)) for one, other in sides], np.int64)
+        return np.array([max(len(source), len(target)) for source, target in sides], np.int64)
 
 
 def encode_pass(

@@ -99,7 +99,7 @@ def train(training: Training, checkpoint: Path, progress: Progress | None = None
         ConfigError: There are no pairs, or training diverged.
         WorkerError: The state cannot be written.
     """
-    if not any(len(one.lengths) for one in training.passes):
+    if not any(len(pass_pairs.lengths) for pass_pairs in training.passes):
         raise ConfigError("no pair is left to train on: all are empty or longer than max_pieces")
     with _arithmetic(training):
         trainer = _Trainer(training, checkpoint)

@@ -43,7 +43,9 @@ def load_weights(path: Path, model: torch.nn.Module) -> None:
     except (OSError, SafetensorError) as error:
         raise ConfigError(f"{path}: is damaged ({error}); delete it to train it again") from error
     own = dict(model.named_parameters())
-    if {name: one.shape for name, one in tensors.items()} != {k: v.shape for k, v in own.items()}:
+    if {name: tensor.shape for name, tensor in tensors.items()} != {
+        k: v.shape for k, v in own.items()
+    }:
         raise ConfigError(f"{path}: is of a model with other sizes; delete it to train it again")
     with torch.no_grad():
         for name, weight in own.items():

@@ -132,8 +132,8 @@ class PieceTranslator:
             batch = [sources[member] for member in members]
             # One more than allowed, to tell a translation that just fits from one that continues.
             hypotheses = self._engine.search(batch, prefix, self._config.beam_size, longest + 1)
-            for member, one in zip(members.tolist(), hypotheses, strict=True):
-                results[member] = self._checked(one, longest)
+            for member, hypothesis in zip(members.tolist(), hypotheses, strict=True):
+                results[member] = self._checked(hypothesis, longest)
 
         self._in_batches(np.flatnonzero(lengths <= limit), lengths, work)
         return results

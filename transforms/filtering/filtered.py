@@ -207,7 +207,9 @@ def reject_unselected(rows: pa.Table, keep: np.ndarray) -> pa.Table:
     """
     left = np.flatnonzero(rows.column("reason").is_null().to_numpy() & ~keep)
     scores = rows.column("score").to_numpy()[left]
-    return with_reason(rows, left, Reject.LOW_SCORE, [f"score {score_text(one)}" for one in scores])
+    return with_reason(
+        rows, left, Reject.LOW_SCORE, [f"score {score_text(value)}" for value in scores]
+    )
 
 
 def score_text(value: np.float32) -> str:

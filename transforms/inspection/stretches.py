@@ -173,14 +173,14 @@ class _Judge:
         for _ in range(3):
             weights = _weights(counts, self._chance)
             parts = self._parts(weights)
-            there = [part for part in parts if part[2] != kernel.NOWHERE]
+            together = [part for part in parts if part[2] != kernel.NOWHERE]
             counts = sum(
-                (self._counts(*part) for part in there), np.zeros(kernel.CLASSES, np.int64)
+                (self._counts(*part) for part in together), np.zeros(kernel.CLASSES, np.int64)
             )
         self.beside = beside = self._evidence(weights, 0, self._lines, 0)
         chance = np.stack([self._evidence(weights, 0, self._lines, move) for move in self._shifts])
         random = float(chance.mean()) / NATS
-        if not there or (
+        if not together or (
             _distance(beside, chance) < DOUBTFUL_DISTANCE and self._is_no_translation()
         ):
             if self._lengths_vary():

@@ -86,27 +86,27 @@ class Attention:
         """
         if not len(self):
             return
-        for name, wanted, there in zip(
+        for name, wanted, existing in zip(
             ("layer", "head"),
             (self._layer, self._head),
             self.layers_and_heads(),
             strict=True,
         ):
-            if wanted is None and name == "layer" and there is not None and there > 1:
+            if wanted is None and name == "layer" and existing is not None and existing > 1:
                 raise ConfigError(
-                    f"{self._path}: has attention of {there} layers; choose one, 0 to "
-                    f"{there - 1}, with --attention_layer, or in evaluate aligners with layer=N "
+                    f"{self._path}: has attention of {existing} layers; choose one, 0 to "
+                    f"{existing - 1}, with --attention_layer, or in evaluate aligners with layer=N "
                     "or layer=all"
                 )
-            if wanted is not None and there is None:
+            if wanted is not None and existing is None:
                 raise ConfigError(
                     f"attention {name} {wanted}: {self._path} has no {name}s to choose from; "
                     f"its arrays have the shape {list(self._array(0).shape)}"
                 )
-            if wanted is not None and there is not None and not -there <= wanted < there:
+            if wanted is not None and existing is not None and not -existing <= wanted < existing:
                 raise ConfigError(
-                    f"attention {name} {wanted}: {self._path} has {there} {name}s, numbered "
-                    f"from 0 to {there - 1}"
+                    f"attention {name} {wanted}: {self._path} has {existing} {name}s, numbered "
+                    f"from 0 to {existing - 1}"
                 )
 
     def links(self, line: int, source_tokens: int, target_tokens: int, method: str) -> SoftLinks:

@@ -277,15 +277,15 @@ def number_pair(source: Marked, target: Marked) -> tuple[Marked, Marked, TagTabl
     numbered_target = _numbered(target, elements, numbers)
     own = [mark for mark in map(mark_of, numbered_target.tags) if mark.number not in table.entries]
     order = (*table.order, *own)
-    there = tuple(map(mark_of, numbered_target.tags))
-    in_order = there == tuple(mark for mark in order if mark in frozenset(there))
+    target_marks = tuple(map(mark_of, numbered_target.tags))
+    in_order = target_marks == tuple(mark for mark in order if mark in frozenset(target_marks))
     entries = dict(sorted(zip(numbers, entries_of_target, strict=True)))
     literals = _literals({**table.entries, **entries})
     return (
         numbered_source,
         numbered_target,
         TagTable(table.entries, order, literals),
-        TagTable(entries, order, literals, own=() if in_order else there),
+        TagTable(entries, order, literals, own=() if in_order else target_marks),
     )
 
 

@@ -150,7 +150,7 @@ def _exact(suggestions: Sequence[str], golds: Sequence[Sequence[str | None]]) ->
     """Flag suggestions equal to a gold one, ignoring white space at the ends, bool ``[line]``."""
     return np.array(
         [
-            any(right is not None and right.strip() == suggestion.strip() for right in texts)
+            any(gold is not None and gold.strip() == suggestion.strip() for gold in texts)
             for suggestion, texts in zip(suggestions, zip(*golds, strict=True), strict=True)
         ],
         np.bool_,

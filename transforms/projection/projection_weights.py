@@ -127,7 +127,7 @@ def _named(
             f"{name}: {key} has other names than this version's; make it again with tags "
             "fit_projection"
         )
-    return _whole([values[one] for one in names], key, MOST, name)
+    return _whole([values[weight] for weight in names], key, MOST, name)
 
 
 def _numbers(facts: Mapping[str, object], key: str, most: int, name: str) -> tuple[int, ...]:

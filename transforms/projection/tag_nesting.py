@@ -132,7 +132,9 @@ def order_tags(
 
     def push(parent: int | None) -> None:
         children = inner.get(parent, [])
-        children.sort(key=lambda one: (spans.starts[one], spans.ends[one], one), reverse=True)
+        children.sort(
+            key=lambda child: (spans.starts[child], spans.ends[child], child), reverse=True
+        )
         waiting.extend((number, False) for number in children)
 
     push(None)

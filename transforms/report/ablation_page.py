@@ -83,7 +83,8 @@ def render(
             if any(losses.get(kind) for losses in curves.values())
         ],
         sentences=[
-            (name, [_shown(one) for one in examples]) for name, examples in sentences.items()
+            (name, [_shown(sentence) for sentence in examples])
+            for name, examples in sentences.items()
         ],
         signatures=[{"metric": name, "signature": line} for name, line in signatures.items()],
         missing=missing,

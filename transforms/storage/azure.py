@@ -162,7 +162,7 @@ class AzureStore:
 
         def names() -> list[str]:
             entries = ask(name_starts_with=name, include=["metadata"], results_per_page=most)
-            objects = (one.name for one in entries if _is_object(one))
+            objects = (entry.name for entry in entries if _is_object(entry))
             return list(itertools.islice(objects, most))
 
         for object_name in self._repeated(prefix, names):

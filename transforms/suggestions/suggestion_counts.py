@@ -78,12 +78,12 @@ def count_examples(
     """
     counts: dict[str, int] = {}
     for place, method in enumerate(METHODS):
-        here = kept.take(kept.method == place)
-        counts[f"{method}_examples"] = len(here)
+        method_masks = kept.take(kept.method == place)
+        counts[f"{method}_examples"] = len(method_masks)
         if place == ALIGNMENT:
             for number, operation in enumerate(OPERATIONS):
                 name = f"{method}_{operation}_examples"
-                counts[name] = int(np.count_nonzero(here.operation == number))
+                counts[name] = int(np.count_nonzero(method_masks.operation == number))
         for number, rule in enumerate(RULE_NAMES):
             turned_away = (dropped == number) & (filtered.method == place)
             name = f"{method}_masks_dropped_{rule.replace(' ', '_')}"
@@ -104,14 +104,15 @@ def mask_bars(masks: Masks) -> Bars:
     """
     histograms: Bars = {}
     for place, method in enumerate(METHODS):
-        here = masks.take(masks.method == place)
-        if place == PARALLEL or not len(here):
+        method_masks = masks.take(masks.method == place)
+        if place == PARALLEL or not len(method_masks):
             continue
-        some = here.suggestion_words[here.suggestion_words > 0]
-        numbers = np.bincount(here.pair)
+        some = method_masks.suggestion_words[method_masks.suggestion_words > 0]
+        numbers = np.bincount(method_masks.pair)
         values = {
             "suggestion_words": some,
-            "mask_position": position_bin(here.before, here.behind) * (100 // POSITIONS),
+            "mask_position": position_bin(method_masks.before, method_masks.behind)
+            * (100 // POSITIONS),
             "sentence_masks": numbers[numbers > 0],
         }
         for name, each in values.items():

@@ -240,8 +240,8 @@ def _identical(translation: TokenView, masks: Masks, suggestions: pa.StringArray
     """Return whether each suggestion equals the masked text of a translation, bool ``[mask]``."""
     same = np.zeros(len(masks), np.bool_)
     places = np.flatnonzero(masks.method == ALIGNMENT)
-    here = masks.take(places)
-    covered = _slices(translation, here.pair, here.start, here.end)
+    chosen = masks.take(places)
+    covered = _slices(translation, chosen.pair, chosen.start, chosen.end)
     same[places] = pc.equal(covered, suggestions.take(pa.array(places))).to_numpy(
         zero_copy_only=False
     )
@@ -272,10 +272,12 @@ def _rows(
         (views["reference"], np.flatnonzero(~on_translation)),
         (views["translation"], np.flatnonzero(on_translation)),
     ):
-        here = masks.take(places)
+        chosen = masks.take(places)
         masked.append(
             text_column(
-                *spans.splice(view.data, view.offsets, here.pair, here.start, here.end, _MASK_BYTES)
+                *spans.splice(
+                    view.data, view.offsets, chosen.pair, chosen.start, chosen.end, _MASK_BYTES
+                )
             )
         )
     order = np.argsort(np.argsort(on_translation, kind="stable"), kind="stable")

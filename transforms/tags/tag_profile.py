@@ -191,18 +191,18 @@ def learn_profile(
     if targets is not None and len(targets) != len(sources):
         raise ConfigError(f"{len(sources)} lines of source, {len(targets)} of target")
     marked = [parse_markup(text, syntax) for text in sources]
-    elements_of_texts = [find_elements(one.tags) for one in marked]
-    texts = pa.array([one.text for one in marked], pa.string())
+    elements_of_texts = [find_elements(source.tags) for source in marked]
+    texts = pa.array([source.text for source in marked], pa.string())
     elements = _elements(elements_of_texts)
     counts = measure(texts, Ruler.of(texts, "words", language), elements)
     names: dict[str, Counter[str]] = {}
-    for one, own in zip(marked, elements_of_texts, strict=True):
+    for source, own in zip(marked, elements_of_texts, strict=True):
         for element in own:
-            names.setdefault(element.form.value, Counter())[one.tags[element.first].name] += 1
+            names.setdefault(element.form.value, Counter())[source.tags[element.first].name] += 1
     pairs: Counter[str] = Counter()
-    for one, own, target in zip(marked, elements_of_texts, targets or (), strict=False):
+    for source, own, target in zip(marked, elements_of_texts, targets or (), strict=False):
         other = parse_markup(target, syntax)
-        pairs += _compare(_identities(one, own), _identities(other, find_elements(other.tags)))
+        pairs += _compare(_identities(source, own), _identities(other, find_elements(other.tags)))
     named = ((form, *item) for form, own in names.items() for item in own.items())
     profile = TagProfile(
         tuple(sorted(counts.items())),

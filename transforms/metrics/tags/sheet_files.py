@@ -76,12 +76,12 @@ def read_judged(
         place = tuple(row[name] for name in key)
         parts = {shown: row[name] for name, shown in key.items() if shown}
         if judgement not in scale:
-            came = f"the judgement {judgement!r}" if judgement else "no judgement"
+            given = f"the judgement {judgement!r}" if judgement else "no judgement"
             named = ", ".join(f"{shown} {value}" for shown, value in parts.items())
             raise InputError(
                 "bad_judgement",
                 path,
-                f"expected one of {', '.join(scale)} for {named}, found {came}",
+                f"expected one of {', '.join(scale)} for {named}, found {given}",
                 line,
             )
         if place in lines:

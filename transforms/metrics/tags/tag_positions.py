@@ -94,10 +94,10 @@ def compare_positions(hypothesis: Marked, reference: Marked) -> PositionLine:
     same = times == {raw: len(places) for raw, places in places_by_tag.items()}
     if not same or hypothesis.text != reference.text:
         return PositionLine(0, 0, 0, comparable=False)
-    right = Counter((tag.raw, tag.offset) for tag in hypothesis.tags)
-    right &= Counter((tag.raw, tag.offset) for tag in reference.tags)
+    correct = Counter((tag.raw, tag.offset) for tag in hypothesis.tags)
+    correct &= Counter((tag.raw, tag.offset) for tag in reference.tags)
     distance = sum(_nearest(places_by_tag[tag.raw], tag.offset) for tag in reference.tags)
-    return PositionLine(len(reference.tags), right.total(), distance, comparable=True)
+    return PositionLine(len(reference.tags), correct.total(), distance, comparable=True)
 
 
 def _nearest(places: Sequence[int], place: int) -> int:

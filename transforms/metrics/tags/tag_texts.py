@@ -63,11 +63,11 @@ def read_texts(hypothesis: str, reference: str, source: str | None) -> TagTexts:
 def _from_json(paths: Sequence[str]) -> TagTexts:
     texts_by_file = [_read_lxm(path) for path in paths]
     reference = paths[1]
-    language, right = texts_by_file[1]
+    language, reference_texts = texts_by_file[1]
     for path, (_, texts) in zip(paths, texts_by_file, strict=True):
-        odd = sorted(right.keys() ^ texts.keys())
+        odd = sorted(reference_texts.keys() ^ texts.keys())
         if odd:
-            where = "lacks" if odd[0] in right else f"has, but {reference} lacks,"
+            where = "lacks" if odd[0] in reference_texts else f"has, but {reference} lacks,"
             raise InputError(
                 "id_mismatch", path, f"{where} the id {odd[0]!r} and {len(odd) - 1} others"
             )
@@ -77,7 +77,7 @@ def _from_json(paths: Sequence[str]) -> TagTexts:
             paths[0],
             f"is in {texts_by_file[0][0]!r}, but {reference} is in {language!r}",
         )
-    lines = [tuple(texts[key] for key in right) for _, texts in texts_by_file]
+    lines = [tuple(texts[key] for key in reference_texts) for _, texts in texts_by_file]
     return TagTexts(lines[0], lines[1], lines[2] if len(lines) > 2 else None, reference, language)
 
 

@@ -137,12 +137,16 @@ def score_xml(
             )
         structure = find_structure(hypothesis.strip(), config.rule)
         stretches = split_at_tags(hypothesis.strip(), config.rule)
-        right = split_at_tags(reference.strip(), config.rule)
+        reference_stretches = split_at_tags(reference.strip(), config.rule)
         # <x/> and <x></x> have the same structure; the script fails on them.
-        match = structure == wanted and len(stretches) == len(right)
-        bleu.add("".join(stretches), "".join(right), number)
-        for stretch, there in zip(stretches if match else [""] * len(right), right, strict=True):
-            xml_bleu.add(stretch, there, number)
+        match = structure == wanted and len(stretches) == len(reference_stretches)
+        bleu.add("".join(stretches), "".join(reference_stretches), number)
+        for stretch, reference_stretch in zip(
+            stretches if match else [""] * len(reference_stretches),
+            reference_stretches,
+            strict=True,
+        ):
+            xml_bleu.add(stretch, reference_stretch, number)
         lines.append(XmlLine(structure is not None, structure == wanted))
     counts, xml_counts = bleu.line_counts(len(lines)), xml_bleu.line_counts(len(lines))
     return XmlScores(
