@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pairweave.transforms.units import Notice
 
 MOST_FILES = 3
-"""Files with the same notice that are named one by one; with more, the first one stands for all."""
+"""Files with the same notice that are named one by one; of more, only the first one is named."""
 
 
 def merged(notices: Iterable[Notice]) -> tuple[Notice, ...]:

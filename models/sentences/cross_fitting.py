@@ -20,7 +20,7 @@ BLOCK = 10
 """Source sentences that are in one half together, so that the beads of two passes are, too."""
 
 SHIFTS = 4
-"""Number of beads before and after one whose sides stand for partners by chance."""
+"""Number of beads before and after one whose sides serve as partners by chance."""
 
 LEAST_PAIRS = 60
 """Fewest pairs that an aligner must be fitted on to judge others. With 45, half of 100 sentences,

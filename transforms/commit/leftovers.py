@@ -80,7 +80,7 @@ def find_leftovers(output: str, now: float, grace: float, *, unfinished: bool) -
     Args:
         output: The directory or URI.
         now: The time, in seconds since 1970.
-        grace: Files that were written in the last so many seconds are left alone.
+        grace: Files written within this many seconds before ``now`` are left alone.
         unfinished: Whether a run without a manifest can go too, if all files below its directory
             are that old and none is being written.
 
@@ -111,7 +111,7 @@ def remove(output: str, leftovers: list[Leftover], grace: float) -> list[Leftove
     Args:
         output: The directory or URI.
         leftovers: What to delete.
-        grace: As for `find_leftovers`; an unfinished run that goes on meanwhile is left alone.
+        grace: As for `find_leftovers`; an unfinished run that continues meanwhile is left alone.
 
     Returns:
         The files that were deleted.

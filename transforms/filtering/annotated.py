@@ -7,7 +7,7 @@ they are scored, and equal pairs before they are tokenized:
 - An equal pair has the values of the pair that it repeats.
 - Pairs that are empty, too long, or rejected when they were read have no values, only a reason.
 
-Rows without two texts stay rejected: they are no pairs, or their texts may not be written.
+Rows without two texts stay rejected: they are not pairs, or their texts may not be written.
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ from pairweave.transforms.shards.merge import gather, order_of
 from pairweave.transforms.shards.shard import Shard
 
 SCORED_ANYWAY = (ScreenReject.LENGTH_RATIO, ScreenReject.IDENTICAL, ScreenReject.EXCLUDED)
-"""Reasons of the screen that are no obstacle to a score."""
+"""Reasons of the screen that do not prevent a score."""
 
 
 def take_up(shard: Shard) -> Shard:

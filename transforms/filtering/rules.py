@@ -271,7 +271,7 @@ class Rule:
         option: Its limit in `RuleOptions`.
         least: Whether the limit is a minimum, not a maximum.
         beside: Further columns of the same measurement, for the score.
-        own_limit: The limit of a rule of another package, which is no option of its own.
+        own_limit: The limit of a rule of another package, which is not an option of its own.
     """
 
     reason: Reject | PluginReason

@@ -27,7 +27,7 @@ nowhere."""
 
 SHIFTS = (17, -23, 41, -61, 97, -131, 257, -389)
 """Distances of lines that do not belong together: beyond `MOVES`, and within a document or two, so
-that what lines of one document have in common by themselves is no evidence."""
+that what lines of one document have in common by themselves is not evidence."""
 
 PRICE = 25 * NATS
 """Evidence that a change of state must outweigh: e**25 to 1. Lines that do not belong together have
@@ -41,7 +41,7 @@ LEAST_CORPUS_LINES = 100
 """Minimum number of lines for judging one part by the rest."""
 
 LARGEST_SCORE = 3.0
-"""A stretch in which lines fit those beside them better than others in the stretch, by so many
+"""A stretch in which lines fit those beside them better than others in the stretch, by this many
 standard errors, is a free translation."""
 
 DOUBTFUL_DISTANCE = 1.0
@@ -49,8 +49,9 @@ DOUBTFUL_DISTANCE = 1.0
 deviations, is looked at more closely: 1.4 to 2.9 in clean corpora."""
 
 LEAST_DISTANCE = 0.1
-"""If it is less than this when one half of the file judges the other, the file is no translation;
-0.0 where lines are in random order, 0.4 where a target has only a part of the sentence."""
+"""If it is less than this when one half of the file judges the other, the file is not a
+translation; 0.0 where lines are in random order, 0.4 where a target has only a part of the
+sentence."""
 
 LEAST_DISTANCE_ERRORS = 2.5
 """Likewise, in standard errors, for small files."""
@@ -222,7 +223,7 @@ class _Judge:
         """Tell whether the lines of a stretch do not even fit better than others of the stretch.
 
         The usual difference of lengths is that of the stretch here, so that a part of a file that
-        is translated at greater length is no stretch.
+        is translated at greater length is not a stretch.
         """
         part = kernel.Sides(
             LineFeatures(*(column[first:last] for column in self._sides.source)),

@@ -69,7 +69,7 @@ class Attention:
         """Return the first line's numbers of layers and heads; None for an axis that is missing.
 
         Raises:
-            InputError: The first line is no such array.
+            InputError: The first line is not such an array.
         """
         if not len(self):
             return None, None

@@ -18,7 +18,7 @@ from pairweave.transforms.markup.markup import (
 )
 
 MANY = 100
-"""A file without a tag of its syntax is refused if one line in so many has tags of another."""
+"""A file without a tag of its syntax is refused if one line in this many has tags of another."""
 
 _COMMENT = "!--"
 _BARE = frozenset({"br", "hr", "wbr"})

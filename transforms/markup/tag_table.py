@@ -177,7 +177,7 @@ class TagTable:
         """Read what `to_json` wrote.
 
         Raises:
-            ConfigError: It is no table.
+            ConfigError: It is not a table.
         """
         try:
             entries = {

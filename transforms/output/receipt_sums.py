@@ -98,7 +98,7 @@ class ReceiptSums:
 
 
 def no_sums(units: int) -> ReceiptSums:
-    """Return the sums of no receipts, for a plan of so many units."""
+    """Return the sums of no receipts, for a plan with this many units."""
     none = np.zeros((units, 2), np.int64)
     return ReceiptSums(0, Counter(), Counter(), Counter(), none, {}, [], [], {}, Counter())
 

@@ -183,7 +183,7 @@ def unread_units(output: str, plan: str, units: int) -> frozenset[int]:
 
 
 def is_as_planned(unit: Json, rows: int) -> bool:
-    """Tell whether a unit of a plan may have so many rows.
+    """Tell whether a unit of a plan may have this many rows.
 
     Documents have at most as many rows as lines: how many sentences make a row is not known before
     they are aligned. Of lines that are split first, not even that is known.

@@ -57,7 +57,7 @@ def decode_entities(text: str) -> str:
     """Replace HTML entities by their characters, once: ``&amp;quot;`` becomes ``&quot;``.
 
     A number from 128 to 159 means a byte of windows-1252, as in HTML (its standard, section
-    13.2.5.80). Unlike in HTML, an entity must end in a semicolon. A number that is no character
+    13.2.5.80). Unlike in HTML, an entity must end in a semicolon. A number that is not a character
     is left to the check for control characters.
 
     >>> decode_entities("don&#39;t &lt;b&gt; R&D &copy;2 &#x93;")

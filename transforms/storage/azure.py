@@ -154,7 +154,7 @@ class AzureStore:
         self._has_answered = False
 
     def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
-        """Yield the URIs of the objects that begin with a prefix, at most so many."""
+        """Yield the URIs of the objects that begin with a prefix, at most ``most`` of them."""
         container, name = parts(prefix)
         scheme = prefix.partition("://")[0]  # spelt as the caller does
         client = self._client.get_container_client(container)

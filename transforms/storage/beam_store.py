@@ -43,7 +43,7 @@ class BeamStore:
     """Files of Beam's file systems; see `object_stores.Store`."""
 
     def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
-        """Yield the URIs of the files that begin with a prefix, at most so many."""
+        """Yield the URIs of the files that begin with a prefix, at most ``most`` of them."""
         with _mapped(prefix):
             (result,) = FileSystems.match(
                 [prefix + ("**" if nested else "*")], None if most is None else [most]

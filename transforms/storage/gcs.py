@@ -91,7 +91,7 @@ class GcsStore:
         self._answered = False
 
     def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
-        """Yield the URIs of the objects that begin with a prefix, at most so many."""
+        """Yield the URIs of the objects that begin with a prefix, at most ``most`` of them."""
         bucket, name = parts(prefix)
         scheme = prefix.partition("://")[0]  # spelt as the caller does
         with self._mapped(prefix):

@@ -35,7 +35,7 @@ def read_model(path: str, model: type[Model]) -> Model:
     """Read a JSON file, and check every field that its model names.
 
     Raises:
-        ConfigError: It is no JSON object, or a field is missing or wrong. The message names file
+        ConfigError: It is not a JSON object, or a field is missing or wrong. The message names file
             and field, what was expected and what to do.
         OSError: It cannot be read.
     """

@@ -64,7 +64,7 @@ class Store(Protocol):
     """
 
     def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
-        """Yield the URIs of the objects that begin with a prefix, at most so many.
+        """Yield the URIs of the objects that begin with a prefix, at most ``most`` of them.
 
         Unless ``nested``, only those without a further slash; the store leaves the others out.
         """
@@ -267,7 +267,7 @@ def object_parts(path: str) -> tuple[str, str]:
 
     Raises:
         ConfigError: There is no bucket.
-        FileNotFoundError: There is no name: a bucket is no object.
+        FileNotFoundError: There is no name: a bucket is not an object.
     """
     bucket, name = parts(path)
     if not name:

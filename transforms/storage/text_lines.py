@@ -86,7 +86,7 @@ def read_lines(path: str, limits: ReadLimits = _ONE_BY_ONE) -> Iterator[Line]:
         limits: Bounds on expansion; the default suits a caller that does not keep lines.
 
     Raises:
-        InputError: As `read_blocks`, or a line is no UTF-8 (``invalid_utf8``); names the line.
+        InputError: As `read_blocks`, or a line is not UTF-8 (``invalid_utf8``); names the line.
     """
     number = 0
     for block in read_blocks(path, limits):

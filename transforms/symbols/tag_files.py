@@ -153,8 +153,8 @@ def decode_files(
         and lines with any of these repairs.
 
     Raises:
-        InputError: A file cannot be read, the numbers of lines differ, a line is no table, or the
-            source has tags in another syntax alone.
+        InputError: A file cannot be read, the numbers of lines differ, a line is not a table, or
+            the source has tags in another syntax alone.
     """
     other = table or source
     if other is None or (table is not None and source is not None):

@@ -111,7 +111,7 @@ def _pieces(tag: str, text: str) -> list[str]:
     try:
         return _segment()(tag, text)
     except BaseException as error:
-        # A panic of Rust is no Exception, so that nothing else would report it in one line.
+        # A panic of Rust is not an Exception, so nothing else would report it in one line.
         if type(error).__name__ != "PanicException":
             raise
         raise WorkerError(f"{_PACKAGE} has failed on a text: {error}: {text[:200]!r}") from error

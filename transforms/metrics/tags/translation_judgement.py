@@ -302,7 +302,7 @@ def summarize(paths: Sequence[str], split: int) -> Summary:
 
     Raises:
         InputError: A sheet lacks columns, a judgement is missing or unknown, a tag is repeated, an
-            index is no number, or the sheets are not of the same lines.
+            index is not a number, or the sheets are not of the same lines.
     """
     systems = []
     first: dict[str, int] = {}
