@@ -62,7 +62,7 @@ class LoadedPluginAligner(AlignsEveryPair):
         """Turn TOKENS rows into LINKED rows, in the same order.
 
         Raises:
-            ConfigError: The aligner raises an error, or returns anything else than links of these
+            ConfigError: The aligner raises an error, or returns anything other than links of these
                 tokens.
             WorkerError: A side has more tokens than links can number.
         """

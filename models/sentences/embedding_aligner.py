@@ -69,7 +69,7 @@ def align_by_vectors(
     Args:
         words: The document.
         vectors: The vectors of its sentences.
-        weight: What their gains weigh beside the priors of beads and the ends of paragraphs.
+        weight: Weight of their gains relative to the priors of beads and the ends of paragraphs.
     """
     document = words.as_kernels_take_it()
     weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS

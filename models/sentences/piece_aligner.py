@@ -177,7 +177,7 @@ def align_by_pieces(words: DocumentWords, scores: PieceScores, weight: float = Y
     Args:
         words: The document.
         scores: The scores of its beads.
-        weight: What their gains weigh beside the priors of beads and the ends of paragraphs.
+        weight: Weight of their gains relative to the priors of beads and the ends of paragraphs.
     """
     document = words.as_kernels_take_it()
     weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS

@@ -23,7 +23,7 @@ BLOCK_CHARACTERS = 1 << 16
 """Amount of text that is encoded together: about 25 MB of vectors of 384 numbers in fp32."""
 
 HELD_BYTES = 1 << 30
-"""Amount of vectors of both sides that is held, in bytes, beside those in use: 700,000 pieces with
+"""Amount of vectors of both sides that is held, in bytes, besides those in use: 700,000 pieces with
 vectors of 384 numbers, about 14,000 sentences a side. Others are encoded again when needed."""
 
 
@@ -34,7 +34,7 @@ class Held:
         """Hold nothing.
 
         Args:
-            limit: Maximum number of bytes, beside the blocks in use.
+            limit: Maximum number of bytes, besides the blocks in use.
         """
         self._limit = limit
         self._size = 0
@@ -54,7 +54,7 @@ class Held:
         return self._blocks[key]
 
     def make_room(self, used: int) -> None:
-        """Give up the blocks that were not used for longest until the limit is met.
+        """Drop the least recently used blocks until the limit is met.
 
         Args:
             used: Number of blocks that were used last and are not given up.

@@ -104,7 +104,7 @@ def _unfit_reason(how: MarkupExport, inline_syntax: str | None) -> _Unfit:
 
 
 class _Fitting:
-    """Rows on their way, those that a format can carry, and how many have passed."""
+    """The rows that a format can represent, with the numbers of these and of others left out."""
 
     def __init__(
         self, rows: Iterator[MarkupRow], unfit: _Unfit, form: str, *, leave_out: bool

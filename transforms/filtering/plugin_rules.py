@@ -74,7 +74,7 @@ def measure(planned: PlannedRule, pairs: pa.Table | pa.RecordBatch) -> np.ndarra
         pairs: Pairs with texts and languages; no text is null.
 
     Raises:
-        ConfigError: The rule cannot be loaded here, raises an error, or returns anything else than
+        ConfigError: The rule cannot be loaded here, raises an error, or returns anything other than
             a number for each pair.
     """
     rule = cast("FilterRule", load_plugin(planned.plugin, RULE))

@@ -18,7 +18,7 @@ DETECTORS = r"^(none|cld2|langid|lingua|fasttext:.+)$"
 AtLeastZero = Annotated[float, Field(ge=0)]
 
 MOST_PLUGIN_RULES = 12
-"""The bits of ``hits`` have room for no more beside the rules and the languages."""
+"""The bits of ``hits`` have no room for more, besides the rules and the languages."""
 
 
 def _limits(value: object) -> object:

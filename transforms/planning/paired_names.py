@@ -20,8 +20,8 @@ def pair_names(
 ) -> list[tuple[int | None, int | None]]:
     """Return which files belong together, by their places in both lists.
 
-    Files with the same name come first, or else those whose names are the same once the last
-    mention of its own language is taken out of each.
+    Files with the same name come first, then those whose names are the same after the last mention
+    of its own language is removed from each.
 
     Args:
         sources: Names of the source files, below the fixed directories of their patterns.

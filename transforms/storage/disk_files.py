@@ -74,7 +74,7 @@ def delete_dead(final: Path) -> None:
 def _started(pid: int) -> str:
     """Return when a process started, in ticks since the machine did; nothing if it has ended."""
     try:
-        # The name, in brackets, may hold anything; behind it, the start is the twentieth word.
+        # The name, in brackets, may contain anything; after it, the start is the twentieth word.
         words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     except OSError:
         return ""

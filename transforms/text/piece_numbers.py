@@ -115,8 +115,8 @@ def token_links(
 ) -> list[tuple[int, int]]:
     """Turn links between a tokenizer's pieces into links of tokens, sorted, each once.
 
-    A piece that shows nothing passes its links on to the token that it belongs to; without one
-    they are dropped.
+    Links of a piece that shows nothing go to the token that it belongs to; if there is none, they
+    are dropped.
 
     Args:
         links: Links of one pair's pieces, in any order.
