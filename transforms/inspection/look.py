@@ -16,15 +16,15 @@ BLOCK_ROWS = 4_096
 """Consecutive rows in a block of a sample: a stretch of lines shows only beside its neighbours."""
 
 LEAST_SAMPLE = 32_768
-"""Rows of an input that are looked at in any case, which takes 0.3 seconds of CPU."""
+"""Minimum number of rows to look at, which takes 0.3 seconds of CPU."""
 
 SAMPLE_PART = 16
 """A sample of a larger input is one row in this many: a look at a million pairs takes 9 seconds of
 CPU, `augment` with a fitted model some 60, so that a sample is within 2 % of the run."""
 
 STRATUM_BLOCKS = 16
-"""Blocks of which the first is looked at before the second of any others: a reader stops after the
-last block, and 65,536 rows are a unit of plain text."""
+"""Number of blocks in a stratum; the first blocks of all strata are chosen before any second one. A
+reader stops after the last block, and a unit of plain text has 65,536 rows."""
 
 LAST_BLOCK = 64
 """Number of blocks at the start of a unit from which a sample is chosen. A compressed file is one
@@ -140,7 +140,8 @@ def _files(units: Sequence[Unit]) -> Iterator[list[Unit]]:
 def choose_blocks(units: Sequence[Unit], sample: int) -> Blocks:
     """Return the blocks of a sample: the first ones of all strata, then the second ones and so on.
 
-    Among those with one number, hashes of the contents of the files decide.
+    Blocks with the same number within their strata are in the order of hashes of the files'
+    contents.
 
     Args:
         units: Units of a plan.

@@ -59,7 +59,7 @@ LEAST_DISTANCE_ERRORS = 2.5
 _FOLD_LINES = 64
 
 _SMOOTHING = 8.0
-"""Pairs of lines by which the frequency of a class is drawn towards that of chance."""
+"""Number of pairs of lines with which the frequency of a class is smoothed towards chance."""
 
 _GROUPS = (
     (kernel.LENGTHS, kernel.NUMBERS, 0),
