@@ -20,7 +20,7 @@ KINDS = {
     "unreadable": "lines that cannot be read as pairs",
     "encoding": "characters that were damaged by a wrong encoding",
 }
-"""Kinds of findings, and what each is about."""
+"""Kinds of findings, and the subject of each."""
 
 OF_LINES = frozenset({"misaligned", "moved"})
 """Kinds of findings on stretches of lines, whose pairs can be rejected."""

@@ -181,7 +181,7 @@ def _whole(text: str) -> Iterator[Part]:
 
 
 class Metavar(str):
-    """What a value is called in the help, beside its type."""
+    """The name of a value in the help, besides its type."""
 
     __slots__ = ()
 
@@ -192,7 +192,7 @@ class Role:
 
     Attributes:
         use: What is there.
-        metavar: What the value is called in the help.
+        metavar: The name of the value in the help.
         by: What opens it.
         on_hub: Whether it may be the name of a model on a hub, which a run downloads.
         revision: The option with the commit of a model from a hub, if there is one.
@@ -276,7 +276,7 @@ def role_of(field: FieldInfo) -> Role | None:
 
 
 def metavar_of(field: FieldInfo) -> str | None:
-    """Return what the value of an option is called in the help; None for the name of its type."""
+    """Return the name of an option's value in the help; None for the name of its type."""
     own = mark_of(field, "metavar")
     if own is not None:
         return str(own)

@@ -95,7 +95,7 @@ class Pairs:
         source_tokens: Tokens of each source ``[pair]``.
         target_tokens: Tokens of each target ``[pair]``.
         translation_tokens: Tokens of each screened translation, 0 for none ``[pair]``.
-        words: Words of each side that `sides` has, for the ratio: tokens, but for letters of
+        words: Words of each side that `sides` has, for the ratio: tokens, except for letters of
             scripts without spaces ``[side][pair]``.
         longest: Length of each pair's longest token in code points ``[pair]``.
     """
@@ -348,7 +348,7 @@ def load_exclude(patterns: Iterable[str]) -> frozenset[int]:
         patterns: Files or globs; plain, ``.gz`` or ``.zst``.
 
     Raises:
-        InputError: A file is not there or is not UTF-8 text.
+        InputError: A file does not exist or is not UTF-8 text.
     """
     keys: set[int] = set()
     for pattern in patterns:

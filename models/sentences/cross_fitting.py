@@ -95,7 +95,7 @@ def _places(starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def _scores(source: SentenceWords, target: SentenceWords, model: HmmModel) -> np.ndarray:
     """Return the score of each source with the targets near it, float64 ``[bead, shift]``.
 
-    Shift `SHIFTS` is its own target; NaN for a target that is not there.
+    Shift `SHIFTS` is its own target; NaN for a target that does not exist.
     """
     parts, count = model.parts, len(source)
     ours, theirs = (

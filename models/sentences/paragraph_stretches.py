@@ -81,7 +81,7 @@ def best_where_confirmed(
         report: Called after each block of rows.
 
     Returns:
-        The kinds of its beads (`KINDS`), uint8 ``[bead]``: those of ``weighed`` but for the
+        The kinds of its beads (`KINDS`), uint8 ``[bead]``: those of ``weighed`` except for the
         stretches in which keeping to paragraphs is confirmed (`_is_confirmed`).
     """
     by_words = partial(lexical.score_rows, band, KINDS, document, WEIGHTS, scores)

@@ -89,7 +89,7 @@ class PieceScores:
     def within(
         self, band: Band, weight: float, report: beads.Told | None = None
     ) -> piecewise.Piecewise:
-        """Return what the costs of the beads within a band are computed from.
+        """Return the values from which the costs of the beads within a band are computed.
 
         Args:
             band: The positions.
@@ -164,7 +164,7 @@ class PieceScores:
 def gains_within(
     scores: PieceScores, band: Band, weight: float = BOTH_YISI_WEIGHT
 ) -> piecewise.Piecewise:
-    """Return what the gains of beads by pieces, in addition to words, are computed from."""
+    """Return the values from which the gains of beads by pieces, besides words, are computed."""
     return scores.within(band, weight)
 
 

@@ -66,8 +66,8 @@ _LONGEST = 1_500
 
 
 Gains = Callable[[Band], embedded.Embedded | piecewise.Piecewise]
-"""Returns what the gains of the beads within a band are computed from: vectors of sentences, or of
-pieces."""
+"""Returns the values from which the gains of the beads within a band are computed: vectors of
+sentences or of pieces."""
 
 
 @dataclasses.dataclass(frozen=True)

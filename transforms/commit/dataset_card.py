@@ -1,4 +1,4 @@
-"""The dataset card: what a run's directory holds, for people and for dataset hubs."""
+"""The dataset card: the content of a run's directory, for people and for dataset hubs."""
 
 import re
 from collections.abc import Mapping

@@ -221,7 +221,7 @@ def _names(output: str, directory: str) -> list[str]:
 
 
 def _files_of_run(output: str) -> list[str]:
-    """Return what a run without a manifest has written."""
+    """Return the files that a run without a manifest has written."""
     shards = [name for place in (DATA, REJECTS) for name in _names(output, place)]
     noted = _names(output, RECEIPTS)
     models = [name for place in model_directories(output) for name in _names(output, place)]

@@ -46,7 +46,7 @@ def export_markup(
     Args:
         run: A run of ``augment`` with indexed tags, or of ``align``.
         how: The format.
-        output: Directory of the files, which are not there yet; on a disk.
+        output: Directory of the files, on a disk; they must not exist yet.
         rows: ``tagged``, ``plain`` or ``all``; by default those with tags, of ``align`` all.
         unfit: How to treat rows that the format cannot represent: ``refuse`` or ``leave_out``.
         inline_syntax: The syntax of tags that readers expect, for a format whose texts contain tags

@@ -103,7 +103,7 @@ def _first_of(shard: Shard, rows: pa.Table) -> pa.ChunkedArray:
 
 
 def _with_texts_of_repeated(shard: Shard) -> Shard:
-    """Return the shard whose equal pairs have their texts again, if these were left out as long."""
+    """Return the shard with the long texts of equal pairs restored."""
     rows = shard.rejected
     repeats = pc.fill_null(pc.equal(rows.column("reason").cast(pa.string()), _DUPLICATE), _NO)
     if not pc.any(pc.and_(repeats, pc.invert(_has_texts(rows)))).as_py():

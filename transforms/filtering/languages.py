@@ -52,8 +52,8 @@ def named(detector: str) -> frozenset[str]:
 def other(detected: Sequence[str | None], expected: Sequence[str], detector: str) -> np.ndarray:
     """Tell which texts are in a language other than the declared one, bool ``[text]``.
 
-    A text without a detected language is not; nor is one declared to be in a language that the
-    detector cannot identify, because the detector could only give a wrong answer for it.
+    A text without a detected language does not count, nor does one declared to be in a language
+    that the detector cannot identify: any answer for it would be wrong.
 
     Args:
         detected: Detected language of each text (`detectors.detect`).

@@ -59,7 +59,7 @@ class _Problem:
 
 
 class FileLook:
-    """Gathers what the rows of a file show.
+    """Gathers evidence from the rows of a file.
 
     Args:
         name: The file as the user named it.

@@ -27,7 +27,7 @@ nowhere."""
 
 SHIFTS = (17, -23, 41, -61, 97, -131, 257, -389)
 """Distances of lines that do not belong together: beyond `MOVES`, and within a document or two, so
-that what lines of one document have in common by themselves is not evidence."""
+that features shared by all lines of one document are not evidence."""
 
 PRICE = 25 * NATS
 """Evidence that a change of state must outweigh: e**25 to 1. Lines that do not belong together have

@@ -110,7 +110,7 @@ class Counted:
         self._operation.update(operations)
 
     def profile(self) -> Profile:
-        """Return what was counted."""
+        """Return the counts as a profile."""
         masks = Counter(self._sentences.values())
         return Profile(self._examples, self._words, self._position, masks, self._operation)
 

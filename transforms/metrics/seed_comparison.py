@@ -58,7 +58,7 @@ class Difference:
 
     @property
     def is_significant(self) -> bool:
-        """Tell whether neither segments nor seeds explain it by chance."""
+        """Tell whether chance explains it neither by segments nor by seeds."""
         return self.margin is not None and self.p < ALPHA and abs(self.mean) > self.margin
 
 

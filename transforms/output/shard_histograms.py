@@ -90,7 +90,7 @@ def _sums(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 def _tags(data: pa.Table, table: pa.Table) -> Iterator[Values]:
-    """Return what is counted of tags; a tag in two parts is one tag with two spans."""
+    """Return the values of tags to count; a tag in two parts is one tag with two spans."""
     offsets, tags = fields_of(data.column("tags"), "index", "source_start", "source_end")
     inside = slice(int(offsets[0]), int(offsets[-1]))
     row = np.repeat(np.arange(data.num_rows), np.diff(offsets))

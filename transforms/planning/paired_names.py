@@ -61,7 +61,7 @@ def below_pattern(path: str, pattern: str) -> str:
 
 
 def _by_key(names: Sequence[str], used: set[int], language: str | None) -> dict[str, int]:
-    """Return the place of each file that is not used yet, by what its partner shares."""
+    """Return the place of each unused file, by the part of its name that its partner shares."""
     places: dict[str, int] = {}
     for place, name in enumerate(names):
         if place in used:

@@ -210,7 +210,7 @@ def _rules(rules: Mapping[str, Mapping[str, int]]) -> Rows:
 
 
 def _counts(counts: Mapping[str, int]) -> Rows:
-    """Return the job's counters by what they count, without those of agreeing aligners."""
+    """Return the job's counters with their meanings, without those of agreeing aligners."""
     links = set(aligner_agreement.NAMES)
     shown = {name: count for name, count in counts.items() if name not in links}
     return [{"what": what, "number": count} for what, count in described(shown).items()]

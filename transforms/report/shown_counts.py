@@ -58,7 +58,7 @@ def split_rules(
 
 
 def described(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return counters by what they count, in the order in which they are declared.
+    """Return counters by their meanings, in the order in which they are declared.
 
     >>> described({"links": 9, "pairs": 3})
     {'pairs written': 3, 'links between tokens': 9}

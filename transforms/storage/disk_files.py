@@ -101,7 +101,7 @@ def is_uri(path: str) -> bool:
 
 
 def on_disk(path: str) -> Path:
-    """Return a path on a disk; what is in an object store is copied to this machine once.
+    """Return a path on a disk; files in an object store are copied to this machine once.
 
     Raises:
         ConfigError: The store's packages are not installed, or it has no such file or directory.

@@ -98,7 +98,7 @@ class Store(Protocol):
 def use_beam_flags(flags: Sequence[str]) -> None:
     """Take the options for stores from flags of Beam, such as ``--s3_endpoint_url``.
 
-    Pipelines hand theirs to workers; this is for what a command does before it has a pipeline.
+    Pipelines hand theirs to workers; this is for the work of a command before it has a pipeline.
     """
     global _flags
     _flags = tuple(flags)
@@ -154,7 +154,7 @@ def rust_options(path: str) -> dict[str, str]:
 
 
 def check(path: str) -> None:
-    """Check before a run that a store can be reached and that the bucket of a URI is there.
+    """Check before a run that a store can be reached and that the bucket of a URI exists.
 
     Raises:
         ConfigError: It is not; says why.

@@ -169,7 +169,7 @@ def _place(path: str) -> dict[str, str]:
 def _set_up() -> Iterator[None]:
     """Turn errors about profiles, credentials and endpoints into one that the user can fix.
 
-    Such as a profile that is not there, a session of single sign-on that has ended, or a program
+    Such as a profile that does not exist, a session of single sign-on that has ended, or a program
     for credentials that fails.
     """
     try:

@@ -52,7 +52,7 @@ def read_blocks(path: str, limits: ReadLimits | None = None) -> Iterator[bytes]:
         limits: Bounds on expansion, if other than usual.
 
     Raises:
-        InputError: The file is not there (``no_match``), cannot be opened (``unreadable``) or
+        InputError: The file does not exist (``no_match``), cannot be opened (``unreadable``) or
             unpacked (see `transforms.storage.byte_streams.decompress`).
     """
     if files.is_uri(path) and not files.exists(path):
