@@ -52,7 +52,7 @@ def find_parents(elements: Sequence[Element]) -> list[int | None]:
 
 
 def find_relations(elements: Sequence[Element]) -> np.ndarray:
-    """Return the relation of each element to each other (`kernels.links.projection_choice`).
+    """Return the relations of elements (`transforms.kernels.links.projection_choice`).
 
     Returns:
         int8 ``[element, element]``.

@@ -32,7 +32,7 @@ _CLOSED = AFTER_CONSONANT | AFTER_RIEUL
 _OPEN = AFTER_VOWEL
 _OPEN_OR_RIEUL = AFTER_VOWEL | AFTER_RIEUL
 
-# Particles of case and topic and those that replace them, by the sounds or numbers that they follow.
+# Particles of case and topic and those that replace them, by the sounds or numbers before them.
 _PARTICLES = (
     (_CLOSED | AFTER_NUMBER, "은 이 을"),
     (_CLOSED, "과 과는 과도 과의 과만"),
