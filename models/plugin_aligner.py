@@ -122,7 +122,7 @@ class LoadedPluginAligner(AlignsEveryPair):
         return ConfigError(
             f"--aligner {plugin.name}: align of {plugin.distribution} {plugin.version} "
             f"({plugin.value}) {what}; expected links from source to target and those of the other "
-            "direction, as (source, target, probability); mend that package, or give another "
+            "direction, as (source, target, probability); fix that package, or give another "
             "aligner"
         )
 

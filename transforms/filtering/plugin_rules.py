@@ -100,5 +100,5 @@ def _failed(planned: PlannedRule, what: str) -> ConfigError:
     return ConfigError(
         f"--plugin_rules {planned.plugin.name}: measure of {planned.plugin.distribution} "
         f"{planned.plugin.version} ({planned.plugin.value}) {what}; expected a number for each "
-        "pair; mend that package, or leave the rule out"
+        "pair; fix that package, or leave the rule out"
     )

@@ -32,7 +32,7 @@ def _limits(value: object) -> object:
         raise ValueError(_MAP)
     wrong = [name for name in value or () if not re.fullmatch(NAME, str(name))]
     if wrong:
-        raise ValueError(f"{wrong[0]!r} is no name of a rule; {_MAP}")
+        raise ValueError(f"{wrong[0]!r} is not the name of a rule; {_MAP}")
     if value is not None and len(value) > MOST_PLUGIN_RULES:
         raise ValueError(f"names {len(value)} rules; give {MOST_PLUGIN_RULES} at most")
     return value

@@ -137,7 +137,7 @@ class Attention:
         if not source_tokens or not target_tokens:
             return SoftLinks.certain([])
         if part.dtype.kind not in "fiu" or not np.isfinite(part).all():
-            raise self._error(line, "attention holds what is no finite number")
+            raise self._error(line, "attention contains a value that is not a finite number")
         best = np.argmax(part, axis=1)
         return SoftLinks.certain(
             (int(source), target) for target, source in enumerate(best) if source < source_tokens
@@ -153,7 +153,7 @@ class Attention:
         if self._head is not None:
             return self._take(line, array, "head", self._head)
         if array.dtype.kind not in "fiu":
-            raise self._error(line, "attention holds what is no finite number")
+            raise self._error(line, "attention contains a value that is not a finite number")
         return np.asarray(np.mean(array, axis=0, dtype=np.float64))
 
     def _take(self, line: int, array: np.ndarray, axis: str, number: int | None) -> np.ndarray:

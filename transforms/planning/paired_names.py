@@ -71,8 +71,8 @@ def _by_key(names: Sequence[str], used: set[int], language: str | None) -> dict[
             raise InputError(
                 "ambiguous_name",
                 name,
-                f"is told from {names[places[key]]} by its language or compression alone; "
-                "documents of one side need names of their own",
+                f"differs from {names[places[key]]} only by its language or compression; documents "
+                "of one side need different names",
             )
         places[key] = place
     return places

@@ -97,7 +97,9 @@ def require_document(required: object, name: str, what: str, kind: str) -> None:
         InputError: ``unsupported_format``.
     """
     if not required:
-        raise InputError("unsupported_format", name, f"the document has not {what}: no {kind}")
+        raise InputError(
+            "unsupported_format", name, f"the document lacks {what}, so it is not {kind}"
+        )
 
 
 def read_xml(

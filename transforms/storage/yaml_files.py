@@ -128,8 +128,8 @@ class _Loader(yaml.SafeLoader):
         except (ValueError, LookupError, AttributeError, OverflowError) as error:
             kind = node.tag.rpartition(":")[2]
             raise ConfigError(
-                f"{_line(node)}: {_shown(str(node.value))} is no valid {kind}; put it in quotes if "
-                "it is text"
+                f"{_line(node)}: {_shown(str(node.value))} is not a valid {kind}; put it in quotes "
+                "if it is text"
             ) from error
 
 
