@@ -62,7 +62,7 @@ class LoadedPluginAligner(AlignsEveryPair):
         """Turn TOKENS rows into LINKED rows, in the same order.
 
         Raises:
-            ConfigError: The aligner raises an error, or returns anything else than links of these
+            ConfigError: The aligner raises an error, or returns anything other than links of these
                 tokens.
             WorkerError: A side has more tokens than links can number.
         """
@@ -78,8 +78,8 @@ class LoadedPluginAligner(AlignsEveryPair):
         except (ConfigError, MemoryError):
             raise
         except Exception as error:
-            said = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
-            raise self._failed(f"raised {said}") from error
+            cause = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
+            raise self._failed(f"raised {cause}") from error
         return pa.Table.from_arrays([*table.columns, *links], schema=schemas.LINKED)
 
     def _checked(self, links: Links, table: pa.Table) -> pa.ListArray:
@@ -122,7 +122,7 @@ class LoadedPluginAligner(AlignsEveryPair):
         return ConfigError(
             f"--aligner {plugin.name}: align of {plugin.distribution} {plugin.version} "
             f"({plugin.value}) {what}; expected links from source to target and those of the other "
-            "direction, as (source, target, probability); mend that package, or give another "
+            "direction, as (source, target, probability); fix that package, or give another "
             "aligner"
         )
 
@@ -131,8 +131,8 @@ def _texts(table: pa.Table, side: str) -> pa.Array:
     """Return the texts of the tokens of each pair."""
     texts = table.column(side).to_pylist()
     tokens = table.column(f"{side}_tokens").to_pylist()
-    found = [
+    words = [
         [text[span["start"] : span["end"]] for span in spans]
         for text, spans in zip(texts, tokens, strict=True)
     ]
-    return pa.array(found, pa.list_(pa.string()))
+    return pa.array(words, pa.list_(pa.string()))

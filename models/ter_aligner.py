@@ -25,7 +25,7 @@ KEPT = np.float32(1.0)
 """Probability of a link between equal words."""
 
 REPLACED = np.float32(0.5)
-"""Probability of a link between words one of which replaces the other.
+"""Probability of a link between a word and its replacement.
 
 The path shows that they are in the same place, not that they mean the same, and several paths may
 have the same cost. A value of one half expresses this, and distinguishes these links from those of

@@ -1,9 +1,9 @@
 """Options, declared once beside their step, and the configurations made from them.
 
 The options of a step are a model of their own (``PhraseOptions``): a line for each, with default,
-check and help. They lie in a module without Numba, Beam or torch, since ``--help`` reads it. A job
-inherits them, and from there come its flag and its YAML key. The step's configuration
-(``PhraseConfig``) inherits them too, and adds what no person sets, such as the run's segmenter::
+check and help. They are in a module without Numba, Beam or torch, because ``--help`` reads it. A
+job inherits them, which gives it the flag and the YAML key. The step's configuration
+(``PhraseConfig``) inherits them too, and adds what no user sets, such as the run's segmenter::
 
     class PhraseOptions(StepOptions):
         max_words: int = Field(64, ge=1, le=512, description="longest phrase, in tokens")
@@ -19,7 +19,7 @@ inherits them, and from there come its flag and its YAML key. The step's configu
 A configuration with a few options of another step declares them again, with the same type
 (``max_tags: MaxTags``).
 
-What else is known about an option, such as that it names a file, is on its field as well
+Other facts about an option, such as that it names a file, are declared on its field too
 (``option_facts.py``).
 
 An option that several jobs have with other help or another default is declared again by the job
@@ -107,15 +107,15 @@ def pick(config: type[Made], options: StepOptions, **derived: object) -> Made:
     Args:
         config: The configuration.
         options: Options with those of the step.
-        derived: What else the configuration needs, and no person sets as such. It goes before an
-            option of the same name.
+        derived: What else the configuration needs and no user sets directly. It takes precedence
+            over an option of the same name.
 
     Returns:
         The configuration, with the value of every option that both have.
 
     Raises:
-        TypeError: Both have an option of one name that is not derived, but of different types, so
-            it need not mean the same.
+        TypeError: Both have an option of the same name that is not derived and has different types,
+            so its meaning may differ.
     """
     own, given = config.model_fields, type(options).model_fields
     shared = (own.keys() & given.keys()) - derived.keys()
@@ -162,7 +162,7 @@ _BOUNDS: Mapping[str, Callable[[object], str]] = {
 
 
 def _range(field: FieldInfo) -> str:
-    """Return in words what numbers a field takes; nothing where it has no bounds."""
+    """Return the range of a numeric field in words; empty if it has no bounds."""
     bounds = {
         bound: getattr(limit, bound)
         for limit in field.metadata

@@ -1,4 +1,4 @@
-"""What a look at a corpus finds, as plain data: the same for terminal, JSON, report and API."""
+"""The findings of a look at a corpus, as plain data for terminal, JSON, report and API."""
 
 import dataclasses
 from typing import Any, Self
@@ -20,7 +20,7 @@ KINDS = {
     "unreadable": "lines that cannot be read as pairs",
     "encoding": "characters that were damaged by a wrong encoding",
 }
-"""Kinds of findings, and what each is about."""
+"""Kinds of findings, and the subject of each."""
 
 OF_LINES = frozenset({"misaligned", "moved"})
 """Kinds of findings on stretches of lines, whose pairs can be rejected."""
@@ -36,8 +36,8 @@ class Finding:
         first_line: The first line that it concerns, from 1.
         last_line: The last one; of scattered lines the last of them.
         count: Number of lines that it concerns.
-        evidence: What was measured, as a sentence without its end.
-        option: What mends it; empty if no option does.
+        evidence: What was measured, as a sentence without its full stop.
+        option: The option that fixes it; empty if there is none.
         curve: Of the first stretch of lines in a file: the mean evidence, in hundredths of a nat,
             that the lines of equal parts of the file belong together; None for a part without.
     """

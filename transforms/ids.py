@@ -74,7 +74,7 @@ def shard_numbers(batch: pa.RecordBatch, shards: int) -> np.ndarray:
 
 
 SEPARATOR = "\x1f"
-"""U+001F joins what is hashed; no text that a reader accepts holds it."""
+"""U+001F joins the hashed texts; no text that a reader accepts contains it."""
 
 
 def pair_ids(

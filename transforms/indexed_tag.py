@@ -1,17 +1,17 @@
 """Indexed tags: ``<a_0>`` opens, ``</a_0>`` closes and ``<a_0/>`` is empty.
 
-All who write, find or forbid such tags take their grammar from here. It is that of Ryu et al.
-(2022, section 3.4), who number the tags of a pair 0 to 9, with empty tags added. Markup with more
-elements than that has larger numbers.
+This module defines their grammar for all code that writes, finds or forbids them. It is that of Ryu
+et al. (2022, section 3.4), who number the tags of a pair 0 to 9, with empty tags added. Markup with
+more elements than that has larger numbers.
 
-Patterns without named groups suit RE2 too. Those with them have a group ``close`` that matches in
-closing tags alone, and one ``empty`` in empty ones.
+Patterns without named groups are valid in RE2 too. The others have a group ``close`` that matches
+only in closing tags, and a group ``empty`` that matches only in empty ones.
 """
 
 import re
 
 NAME = "a"
-"""The name of every indexed tag; its number tells it from others."""
+"""The name of every indexed tag; its number distinguishes it from others."""
 
 PREFIX = f"{NAME}_"
 """The characters before the number: two ASCII characters."""
@@ -29,19 +29,19 @@ _DIGIT = "[0-9]"
 _DIGITS = f"{_DIGIT}+"
 
 NUMBER = "(?:0|[1-9][0-9]*)"
-"""A whole number as Python writes it, without zeros before it."""
+"""A whole number as Python writes it, without leading zeros."""
 
 OPENING_PATTERN = f"<{PREFIX}{_DIGIT}>"
-"""An opening tag of a job's."""
+"""An opening tag that a job makes."""
 
 TAG_PATTERN = f"(?:</?{PREFIX}{_DIGIT}>|<{PREFIX}{_DIGIT}/>)"
-"""An opening, a closing or an empty tag of a job's."""
+"""An opening, a closing or an empty tag that a job makes."""
 
 RESERVED_PATTERN = f"</?{PREFIX}{_DIGITS}/?>"
 """Text that could be taken for a tag: any number, also with both slashes."""
 
 PIECE_PATTERN = rf"(?:<\s*)?(?:/\s*)?(?<![^\W_]){PREFIX}{_DIGITS}(?:\s*/)?(?:\s*>)?"
-"""A tag with anything missing but its name and number, or with white space in it."""
+"""A tag with its name and number but other parts missing, or with white space in it."""
 
 
 def _with_groups(number: str) -> str:
@@ -55,7 +55,7 @@ WRITTEN_TAG = re.compile(_with_groups(NUMBER))
 """Matches the output of `write_tag`, with groups."""
 
 ANY_TAG = re.compile(_with_groups(_DIGITS))
-"""A tag of any number, also with zeros before it, with groups."""
+"""A tag with any number, including leading zeros; with groups."""
 
 
 def write_tag(number: int, *, closes: bool = False, is_empty: bool = False) -> str:

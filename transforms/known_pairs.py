@@ -1,8 +1,8 @@
 """Pairs that a table has, and pairs that were taken down: both are rejected before the screen.
 
-Such a row keeps its id and where it was read, so that a table's provenance can say in which files
-its pair stands. It loses its texts: the table has those of the first, and nothing may keep those of
-the second.
+Such a row keeps its id and its place in the input, so that a table's provenance can list the files
+that contain its pair. It loses its texts: a table already has those of its pairs, and those of
+pairs that were taken down must not be kept.
 """
 
 import dataclasses
@@ -49,7 +49,7 @@ class IdSet:
 
     @classmethod
     def of_all(cls, columns: Iterable[pa.Array | pa.ChunkedArray]) -> "IdSet":
-        """Return the set of several columns, of which one at a time is in memory."""
+        """Return the set of several columns, with one column at a time in memory."""
         parts = [np.zeros((0, 2), np.uint64), *(cls.of(column).rows for column in columns)]
         return cls(np.concatenate(parts))
 
@@ -74,7 +74,7 @@ class IdSet:
         return IdSet(self.rows[~other._has(self.rows[:, 0], self.rows[:, 1])])
 
     def within(self, other: "IdSet") -> "IdSet":
-        """Return the ids that another set has as well."""
+        """Return the ids that another set has too."""
         return IdSet(self.rows[other._has(self.rows[:, 0], self.rows[:, 1])])
 
     def texts(self, most: int) -> list[str]:
@@ -123,7 +123,7 @@ class Tombstones:
         return len(self.ids) + len(self.texts)
 
     def to_bytes(self) -> bytes:
-        """Return one JSON object a line; a text is there as the hash of its key alone."""
+        """Return one JSON object per line; a text is represented only by the hash of its key."""
         entries = [{"id": key, "corpora": self.ids[key]} for key in sorted(self.ids)]
         entries += [{"text": f"{k:016x}", "corpora": self.texts[k]} for k in sorted(self.texts)]
         return b"".join(orjson.dumps(entry) + b"\n" for entry in entries)
@@ -173,10 +173,10 @@ NO_TOMBSTONES = Tombstones({}, {})
 
 
 def _joined(one: Mapping[_Key, Corpora], other: Mapping[_Key, Corpora]) -> dict[_Key, Corpora]:
-    made = dict(one)
+    joined = dict(one)
     for key, corpora in other.items():
-        made[key] = _both(made[key], corpora) if key in made else corpora
-    return made
+        joined[key] = _both(joined[key], corpora) if key in joined else corpora
+    return joined
 
 
 def _both(one: Corpora, other: Corpora) -> Corpora:

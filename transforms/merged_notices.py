@@ -5,16 +5,17 @@ from collections.abc import Iterable
 from pairweave.transforms.units import Notice
 
 MOST_FILES = 3
-"""Files with the same notice that are named one by one; with more, the first one stands for all."""
+"""Files with the same notice that are named one by one; of more, only the first one is named."""
 
 
 def merged(notices: Iterable[Notice]) -> tuple[Notice, ...]:
-    """Return notices in their order, with a single one for many files that say the same.
+    """Return notices in their order, merging those of many files that say the same.
 
-    Two notices say the same if their codes are equal, and their messages but for their counts.
+    Two notices say the same if their codes are equal, and their messages are equal except for their
+    counts.
 
-    >>> found = merged(Notice("empty_file", f"{name}.xlf", 1, "no rows") for name in "abcd")
-    >>> [str(notice) for notice in found]
+    >>> notices = merged(Notice("empty_file", f"{name}.xlf", 1, "no rows") for name in "abcd")
+    >>> [str(notice) for notice in notices]
     ['a.xlf and 3 other files: no rows [empty_file]']
     """
     groups: dict[tuple[str, str], list[Notice]] = {}

@@ -1,12 +1,12 @@
-"""What is known about an option besides its value, declared on its field and read by all.
+"""Facts about an option besides its value, declared on its field for all code that needs them.
 
-An option that names files, models or places of output says so by a `Role` in its annotation. How
-it is treated by plans, nights and templates is in the marks of its ``json_schema_extra``::
+An option that names files, models or places of output has a `Role` in its annotation. Marks in its
+``json_schema_extra`` say how plans, nightly refreshes and templates treat it::
 
     glossary: Annotated[str | None, FILE_OF_LAUNCHER] = Field(None, ..., json_schema_extra=UNSAID)
 
-What depends on such facts walks the fields (`places_of`), nested ones included, and knows no name
-of an option.
+Code that depends on such facts walks the fields (`places_of`), including nested ones, and names no
+option.
 """
 
 import dataclasses
@@ -31,38 +31,38 @@ PLANNED_OTHERWISE: Marks = {"planned_otherwise": True}
 the digest of what the option names, or only if its step is in use."""
 
 OF_ONE_RUN: Marks = {"of_one_run": True}
-"""Marks an option for how one run is divided, which may change files but not what becomes of a
-pair: the nights of a table need not agree in it."""
+"""Marks an option that sets how one run is divided. It may change files but not the fate of a pair,
+so the nightly refreshes of a table may differ in it."""
 
 OF_COMMAND: Marks = {"of_command": True}
-"""Marks an option that a command gives and not the file of options of a run that a scheduler or a
-template starts: the engine, the machine, what is printed."""
+"""Marks an option that is given on the command line, not in the options file of a run that a
+scheduler or a template starts: the engine, the machine, what is printed."""
 
 
 NAMES_INPUT: Marks = {"names_input": True}
-"""Marks an option of a corpus that names its files, or says which of them belong together."""
+"""Marks an option of a corpus that names its files, or tells which of them belong together."""
 
 SHAPES_TEXT: Marks = {"shapes_text": True}
-"""Marks an option of a corpus that says how its texts are changed as they are read."""
+"""Marks an option of a corpus that sets how its texts are changed when they are read."""
 
 GIVES_PAIRS = "gives_pairs"
 """The mark that `gives_pairs` makes."""
 
 
 def gives_pairs(kind: str) -> Marks:
-    """Mark an option of a corpus that names what its pairs are in: files, runs or translations."""
+    """Mark an option of a corpus that names the source of its pairs (files, runs, ...)."""
     return {GIVES_PAIRS: kind}
 
 
 AGREES: Marks = {"agrees": True}
-"""Marks an option in which a step of a recipe agrees with the steps that it reads from."""
+"""Marks an option whose value a step of a recipe shares with the steps that it reads from."""
 
 REJECTS = "rejects"
 """The mark that `rejects` makes."""
 
 
 def rejects(reason: str) -> Marks:
-    """Mark a limit, of which a larger value passes more pairs, with the reason for the others."""
+    """Mark a limit that passes more pairs if it is larger, with the reject reason of the others."""
     return {REJECTS: reason}
 
 
@@ -74,7 +74,7 @@ IN_SHORT = "in_short"
 
 
 def in_short(text: str) -> Marks:
-    """Mark an option with what the first screen of help says of it, shorter than all its help."""
+    """Mark an option with a shorter help text for the first screen of help."""
     return {IN_SHORT: text}
 
 
@@ -111,14 +111,14 @@ _LISTED_AFTER = "listed_after"
 
 
 def listed_after(name: str) -> Marks:
-    """Mark an option whose place is behind another one, in classes that have that one."""
+    """Mark an option that is listed after another one, in classes that have both."""
     return {_LISTED_AFTER: name}
 
 
 def in_order(fields: Mapping[str, FieldInfo]) -> list[str]:
     """Return the names of options in the order in which help lists them.
 
-    It is that of their declarations, those of base classes first, but for `listed_after`.
+    This is the order of declaration, base classes first, except for `listed_after`.
     """
     behind: dict[str | None, list[str]] = {}
     for name, field in fields.items():
@@ -134,7 +134,7 @@ def in_order(fields: Mapping[str, FieldInfo]) -> list[str]:
 
 
 class Use(enum.Enum):
-    """What is at a place that an option names."""
+    """The kind of thing at a place that an option names."""
 
     FILES = "files, or patterns of their names"
     RUNS = "directories of finished runs"
@@ -181,7 +181,7 @@ def _whole(text: str) -> Iterator[Part]:
 
 
 class Metavar(str):
-    """What a value is called in the help, beside its type."""
+    """The name of a value in the help, besides its type."""
 
     __slots__ = ()
 
@@ -192,7 +192,7 @@ class Role:
 
     Attributes:
         use: What is there.
-        metavar: What the value is called in the help.
+        metavar: The name of the value in the help.
         by: What opens it.
         on_hub: Whether it may be the name of a model on a hub, which a run downloads.
         revision: The option with the commit of a model from a hub, if there is one.
@@ -228,11 +228,11 @@ class Place(typing.NamedTuple):
 
 
 def behind(*kinds: str, on_hub: tuple[str, ...] = ()) -> Callable[[str], Iterator[Part]]:
-    """Return a function that finds a path behind one of some words and a colon.
+    """Return a function that finds the path after one of some words and a colon.
 
     Args:
         kinds: The words.
-        on_hub: Those of them behind which may be the name of a model on a hub.
+        on_hub: Those that may be followed by the name of a model on a hub.
     """
 
     def parts(text: str) -> Iterator[Part]:
@@ -276,7 +276,7 @@ def role_of(field: FieldInfo) -> Role | None:
 
 
 def metavar_of(field: FieldInfo) -> str | None:
-    """Return what the value of an option is called in the help; None for the name of its type."""
+    """Return the name of an option's value in the help; None for the name of its type."""
     own = mark_of(field, "metavar")
     if own is not None:
         return str(own)
@@ -288,7 +288,7 @@ def metavar_of(field: FieldInfo) -> str | None:
 
 
 def _metadata(annotation: object) -> Iterator[object]:
-    """Yield what types inside a type are annotated with."""
+    """Yield the annotations of the types inside a type."""
     if typing.get_origin(annotation) is typing.Annotated:
         yield from typing.get_args(annotation)[1:]
     for part in typing.get_args(annotation):
@@ -335,7 +335,7 @@ def _places(name: str, role: Role | None, value: object) -> Iterator[Place]:
 def places_in(kind: type[pydantic.BaseModel], values: Mapping[str, object]) -> Iterator[Place]:
     """Yield every place in values that are not checked yet, such as those of a step in a file.
 
-    Values of a wrong type name no place; whoever checks them says what is wrong.
+    Values of a wrong type name no place; their own check reports them.
 
     Args:
         kind: The class of the options.
@@ -389,7 +389,7 @@ def with_places(
     Args:
         kind: The class of the options.
         values: Values of some options by name, as JSON.
-        change: Returns what is written in a place's stead.
+        change: Returns the replacement of a place.
     """
     return {
         name: _with_places(name, kind.model_fields[name], value, change)

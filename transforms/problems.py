@@ -1,4 +1,4 @@
-"""Why a row cannot be kept, as a reader says it."""
+"""The reason for rejecting a row, as a reader reports it."""
 
 import dataclasses
 
@@ -10,12 +10,12 @@ RAW_BYTES = 4096
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a row is rejected.
+    """The reason for which a row is rejected.
 
     Attributes:
         reason: The code.
-        detail: Where and what, for a person.
-        raw: Up to `RAW_BYTES` of what could not be made into text.
+        detail: The place and the cause, for a person.
+        raw: Up to `RAW_BYTES` of the bytes that could not be decoded.
     """
 
     reason: Reason

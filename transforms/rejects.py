@@ -1,7 +1,7 @@
 """The reasons for rejecting pairs.
 
-The reasons of the screen are beside its rules (`transforms.screen.ScreenReject`), so that a rule is
-an addition to one file; all others are here, but for those of rules of other packages.
+The reasons of the screen are beside its rules (`transforms.screen.ScreenReject`), so that a new
+rule changes one file; all others are here, except those of other packages' rules.
 """
 
 import enum

@@ -79,8 +79,9 @@ PHRASE_LIST = list_of(PHRASE)
 TAG_LIST = list_of(TAG)
 BOOL_LIST = list_of(pa.bool_())
 
-# What a reader makes of one input row, and the screen passes on. A row with a reason is rejected;
-# only such a row may lack an id or a side. `raw` holds the start of bytes that are no text.
+# One input row, as a reader returns it and the screen passes it on. A row with a reason is
+# rejected; only such a row may lack an id or a side. `raw` holds the start of bytes that are not
+# text.
 ROWS = pa.schema(
     [
         pa.field("unit", pa.int32(), nullable=False),
@@ -99,13 +100,13 @@ ROWS = pa.schema(
         pa.field("raw", pa.binary()),
         # The inline tags taken out of source and target (`transforms.markup.pair_markup`).
         pa.field("markup", pa.string()),
-        # What the input says of the pair's quality (`transforms.reading.given_scores`).
+        # The pair's quality according to the input (`transforms.reading.given_scores`).
         pa.field("score", pa.float32()),
         # The links that came with the pair (`transforms.reading.links_of_rows`), of tokens that
-        # nobody has cut yet: in any order, perhaps repeated. One set of links has no reverse.
+        # have not been cut yet: in any order, perhaps repeated. One set of links has no reverse.
         pa.field("forward_links", list_of(GIVEN_LINK)),
         pa.field("reverse_links", list_of(GIVEN_LINK)),
-        # Of a pair out of documents: of which document, and which sentences, from 0 within it.
+        # For a pair from a document: the document, and the sentences, from 0 within it.
         pa.field("bead", BEAD),
     ]
 )
@@ -156,12 +157,13 @@ COMPARED = pa.schema(
     ]
 )
 
-# Phrase pairs, half-open in token indices, sorted. The score is how sure the aligner is of one, in
+# Phrase pairs, half-open in token indices, sorted. The score is the aligner's confidence in one, in
 # [0, 1]; 1 if not computed.
 PHRASES = pa.schema([*SYMMETRIZED, pa.field("phrases", PHRASE_LIST, nullable=False)])
 
-# What the job `bitext` writes. A document is numbered from 0 in the order of the input, and a
-# sentence within its side of the document; `bead` is how many of both there are, as in 2-1.
+# The output of the job `bitext`. A document is numbered from 0 in the order of the input, and a
+# sentence within its side of the document; `bead` is the number of sentences on each side, as in
+# 2-1.
 SENTENCES = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
@@ -180,10 +182,10 @@ SENTENCES = pa.schema(
     ]
 )
 
-# The same of documents that are rows of a table, with the document's own id or URL.
+# The same for documents that are rows of a table, with the document's own id or URL.
 NAMED_SENTENCES = SENTENCES.append(pa.field("document_id", pa.string()))
 
-# What the job `align` writes. Tokens are those that their tokenizer counts, and links use its
+# The output of the job `align`. Tokens are those that their tokenizer counts, and links use its
 # numbers: a piece that shows nothing of the text has an empty span
 # (`transforms.text.piece_numbers`).
 ALIGNED = pa.schema(
@@ -219,13 +221,13 @@ TAGGED = pa.schema(
 # The last column of a run that keeps links: linked words, in code points of the untagged texts.
 WORD_LINKS = pa.field("word_links", list_of(WORD_LINK), nullable=False)
 
-# Of a run that keeps the inline tags of its input: null in rows without tags of their own.
+# The column of a run that keeps the inline tags of its input: null in rows without such tags.
 TAGGED_MARKUP = pa.schema([*TAGGED, pa.field("markup", pa.string())])
 
-# `start` and `end` are of what the mask replaced: in the machine translation for the method
-# `alignment`, in the reference for the others. `confidence` is the least probability of the links
-# that a mask of the method `alignment` rests on; `score` is of
-# `transforms.suggestions.suggestion_scores`, or the input's own of the pair.
+# `start` and `end` are the range that the mask replaced: in the machine translation for the method
+# `alignment`, in the reference for the others. `confidence` is the lowest probability of the links
+# that a mask of the method `alignment` is based on; `score` is that of
+# `transforms.suggestions.suggestion_scores`, or the pair's own from the input.
 SUGGESTIONS = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),

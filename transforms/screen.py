@@ -58,13 +58,13 @@ class ScreenConfig(ScreenLimits, Config):
 
     Attributes:
         excluded: Keys of sentences to reject (`load_exclude`).
-        tokens: What is counted.
-        reserved: A pair is rejected that holds what matches this; empty for nothing (RE2).
+        tokens: The tokens to count.
+        reserved: A pair with a text that matches this is rejected (RE2); empty to reject none.
         translations: Whether the machine translation of a pair, if there is one, is screened too.
-        countable: Whether the tokens can be counted yet. If not, since their model is still to be
-            trained, a side counts as the fewest pieces that can hold its characters, and no ratio
-            is judged.
-        keeps_long_texts: Whether rejected pairs keep their long texts, for an output that has every
+        countable: Whether the tokens can be counted yet. If not, because their model is still to be
+            trained, a side counts as the fewest pieces that can hold its characters, and the ratio
+            is not checked.
+        keeps_long_texts: Whether rejected pairs keep their long texts, for an output with every
             pair.
     """
 
@@ -76,7 +76,7 @@ class ScreenConfig(ScreenLimits, Config):
     keeps_long_texts: bool = False
 
     def counting(self, tokens: TokenConfig) -> "ScreenConfig":
-        """Return the same limits on other tokens."""
+        """Return the same limits for other tokens."""
         return self.changed(tokens=tokens)
 
     def before_training(self) -> "ScreenConfig":
@@ -95,7 +95,7 @@ class Pairs:
         source_tokens: Tokens of each source ``[pair]``.
         target_tokens: Tokens of each target ``[pair]``.
         translation_tokens: Tokens of each screened translation, 0 for none ``[pair]``.
-        words: Words of each side that `sides` has, for the ratio: tokens, but for letters of
+        words: Words of each side that `sides` has, for the ratio: tokens, except for letters of
             scripts without spaces ``[side][pair]``.
         longest: Length of each pair's longest token in code points ``[pair]``.
     """
@@ -160,7 +160,7 @@ class Rule:
     Attributes:
         reason: The reason of the pairs that it rejects.
         finds: Returns the pairs of a batch to reject.
-        detail: Returns what the reject says of one of them beside the reason, by row.
+        detail: Returns the detail of a reject, by row.
     """
 
     reason: Reason
@@ -284,10 +284,10 @@ def _judge(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
     whole = len(open_rows) == batch.num_rows
     pairs = Pairs(batch if whole else batch.take(pa.array(open_rows)), config)
     reasons: dict[int, tuple[Reason, str | None]] = {}
-    asked = np.ones(len(open_rows), dtype=np.bool_)
+    unrejected = np.ones(len(open_rows), dtype=np.bool_)
     for rule in RULES:
-        hits = np.flatnonzero(rule.finds(pairs, config) & asked)
-        asked[hits] = False
+        hits = np.flatnonzero(rule.finds(pairs, config) & unrejected)
+        unrejected[hits] = False
         for row in hits.tolist():
             reasons[int(open_rows[row])] = (rule.reason, rule.detail(pairs, config, row))
     return with_reasons(batch, reasons, Stage.SCREEN) if reasons else batch
@@ -300,11 +300,11 @@ def with_reasons(
     rows = np.array(sorted(reasons), dtype=np.int64)
     mask = np.zeros(batch.num_rows, dtype=np.bool_)
     mask[rows] = True
-    said = [reasons[row] for row in rows.tolist()]
+    problems = [reasons[row] for row in rows.tolist()]
     news = {
-        "stage": [str(stage)] * len(said),
-        "reason": [str(reason) for reason, _ in said],
-        "detail": [detail for _, detail in said],
+        "stage": [str(stage)] * len(problems),
+        "reason": [str(reason) for reason, _ in problems],
+        "detail": [detail for _, detail in problems],
     }
     columns = batch.columns
     for name, values in news.items():
@@ -348,7 +348,7 @@ def load_exclude(patterns: Iterable[str]) -> frozenset[int]:
         patterns: Files or globs; plain, ``.gz`` or ``.zst``.
 
     Raises:
-        InputError: A file is not there or is not UTF-8 text.
+        InputError: A file does not exist or is not UTF-8 text.
     """
     keys: set[int] = set()
     for pattern in patterns:

@@ -385,8 +385,8 @@ class Unit:
             for name, given in value["format_options"].items()
         }
         earlier = tuple((name, licence) for name, licence in value["earlier"])
-        made = {"parts": parts, "columns": columns, "attention": attention, "earlier": earlier}
-        return cls(**{**value, **made, "format_options": options})
+        fields = {"parts": parts, "columns": columns, "attention": attention, "earlier": earlier}
+        return cls(**{**value, **fields, "format_options": options})
 
 
 def _part(value: dict[str, Any]) -> Part:

@@ -38,14 +38,14 @@ def numbered_files(source: list[str], target: list[str]) -> dict[str, str]:
     files' own markup.
     """
     numbers = {"source": numbered(source), "target": numbered(target)}
-    made = {}
+    files = {}
     for side, sentences in numbers.items():
-        made[f"{side}.vcb"] = vocabulary_text(sentences)
-        made[side] = "".join(f"{' '.join(f'w{word}' for word in words)}\n" for words in sentences)
+        files[f"{side}.vcb"] = vocabulary_text(sentences)
+        files[side] = "".join(f"{' '.join(f'w{word}' for word in words)}\n" for words in sentences)
     for direction, (one, other) in DIRECTIONS.items():
-        made[f"{direction}.snt"] = sentences_text(numbers[one], numbers[other])
-        made[f"{direction}.cooc"] = cooccurrence_text(numbers[one], numbers[other])
-    return made
+        files[f"{direction}.snt"] = sentences_text(numbers[one], numbers[other])
+        files[f"{direction}.cooc"] = cooccurrence_text(numbers[one], numbers[other])
+    return files
 
 
 def numbered(lines: Iterable[str]) -> list[list[int]]:
@@ -69,19 +69,19 @@ def vocabulary_text(sentences: list[list[int]]) -> str:
     return "".join(f"{word} w{word} {counts[word]}\n" for word in sorted(counts))
 
 
-def sentences_text(given: list[list[int]], made: list[list[int]]) -> str:
+def sentences_text(sources: list[list[int]], targets: list[list[int]]) -> str:
     """Return sentence pairs as GIZA++ reads them: a count, the given side, the other side."""
     return "".join(
         f"1\n{' '.join(map(str, source))}\n{' '.join(map(str, target))}\n"
-        for source, target in zip(given, made, strict=True)
+        for source, target in zip(sources, targets, strict=True)
     )
 
 
-def cooccurrence_text(given: list[list[int]], made: list[list[int]]) -> str:
+def cooccurrence_text(sources: list[list[int]], targets: list[list[int]]) -> str:
     """Return the words that co-occur in a pair, sorted; the empty word 0 co-occurs with all."""
     met = {
         (word, other)
-        for source, target in zip(given, made, strict=True)
+        for source, target in zip(sources, targets, strict=True)
         for other in set(target)
         for word in (0, *set(source))
     }

@@ -54,13 +54,13 @@ def find_program(config: ExternalConfig, executable: str | None = None) -> str:
     about = config.about
     name = executable or about.executable
     if config.path is not None:
-        given = shutil.which(config.path)
-        if given is None:
+        program = shutil.which(config.path)
+        if program is None:
             raise ConfigError(
                 f"--program_path {config.path}: no such executable program; {config.program}: "
                 f"{about.install}"
             )
-        path = Path(given).absolute()
+        path = Path(program).absolute()
         return str(path) if executable is None else str(path.with_name(executable))
     if name is None:
         if not _has_module((about.package or "").replace("-", "_")):

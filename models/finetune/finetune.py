@@ -223,23 +223,23 @@ def _save(loaded: Loaded, directory: Path) -> tuple[str, ...]:
     for left in directory.iterdir():
         if left.is_dir() and disk_files.is_dead(left):
             shutil.rmtree(left, ignore_errors=True)
-    made = directory / disk_files.name_for("model")
+    staging = directory / disk_files.name_for("model")
     try:
-        made.mkdir()
+        staging.mkdir()
         whole.eval().to("cpu")
         whole.config.name_or_path = ""
         with quiet():
-            whole.save_pretrained(made, max_shard_size="1TB")
+            whole.save_pretrained(staging, max_shard_size="1TB")
         # save_pretrained makes weights readable by their owner alone; use the settings' mode.
-        (made / WEIGHTS).chmod((made / CONFIG).stat().st_mode)
+        (staging / WEIGHTS).chmod((staging / CONFIG).stat().st_mode)
         names = {CONFIG, WEIGHTS}
         for path in loaded.files.others:
             if path.name not in names and not path.name.endswith(".safetensors.index.json"):
-                (made / path.name).write_bytes(path.read_bytes())
+                (staging / path.name).write_bytes(path.read_bytes())
                 names.add(path.name)
         for name in sorted(names):
-            sync_and_rename(made / name, directory / name)
-        shutil.rmtree(made)
+            sync_and_rename(staging / name, directory / name)
+        shutil.rmtree(staging)
     except OSError as error:
         raise WorkerError(f"{directory}: the model cannot be written: {error}") from error
     return tuple(sorted(names))

@@ -182,7 +182,7 @@ class RowMaker:
     def __init__(
         self, pairs: TrainingPairs, encoder: Encoder, config: FinetuneConfig, mask: int | None
     ) -> None:
-        """Keep what the rows are made from.
+        """Keep the data that rows are made from.
 
         Args:
             pairs: All pairs.

@@ -1,4 +1,4 @@
-"""Whether the sides of a document translate each other, by aligners that have not seen its pairs.
+"""Tells whether a document is a translation, by aligners that have not seen its pairs.
 
 An aligner that is fitted on documents alone learns the pairs that it then scores, wrong ones too.
 So it is fitted twice more, on either half of the pairs, and the pairs of each half are judged by
@@ -20,7 +20,7 @@ BLOCK = 10
 """Source sentences that are in one half together, so that the beads of two passes are, too."""
 
 SHIFTS = 4
-"""Number of beads before and after one whose sides stand for partners by chance."""
+"""Number of beads before and after one whose sides serve as partners by chance."""
 
 LEAST_PAIRS = 60
 """Fewest pairs that an aligner must be fitted on to judge others. With 45, half of 100 sentences,
@@ -74,7 +74,7 @@ def gains_over_chance(
 
 
 def least_likely_gain(gains: np.ndarray) -> float:
-    """Return the mean gain plus its standard error, which a translation rarely is below."""
+    """Return the mean gain plus its standard error, below which a translation rarely is."""
     return float(gains.mean() + gains.std() / np.sqrt(len(gains)))
 
 
@@ -86,7 +86,7 @@ def _merged(side: SentenceWords, starts: np.ndarray, ends: np.ndarray) -> Senten
 
 
 def _places(starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return where runs begin when they follow each other, and the places that they hold."""
+    """Return where runs begin if they are laid end to end, and the places that they contain."""
     sizes = ends - starts
     offsets = np.append(0, np.cumsum(sizes)).astype(np.int64)
     return offsets, np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
@@ -95,7 +95,7 @@ def _places(starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def _scores(source: SentenceWords, target: SentenceWords, model: HmmModel) -> np.ndarray:
     """Return the score of each source with the targets near it, float64 ``[bead, shift]``.
 
-    Shift `SHIFTS` is its own target; NaN for a target that is not there.
+    Shift `SHIFTS` is its own target; NaN for a target that does not exist.
     """
     parts, count = model.parts, len(source)
     ours, theirs = (

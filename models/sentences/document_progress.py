@@ -13,10 +13,10 @@ _LOG = logging.getLogger("pairweave")
 
 
 class DocumentProgress:
-    """Says from time to time how far the alignment of a document is; nothing of a short one."""
+    """Logs from time to time how far the alignment of a document is; a short one logs nothing."""
 
     def __init__(self, document: str, sentences: int) -> None:
-        """Begin to count the time.
+        """Start the clock.
 
         Args:
             document: The document's name in messages.
@@ -25,10 +25,10 @@ class DocumentProgress:
         self._document = document
         self._sentences = sentences
         self._steps: set[str] = set()
-        self._said = time.monotonic()
+        self._last_message = time.monotonic()
 
     def of(self, step: str) -> Told:
-        """Return what a step calls after each block of rows.
+        """Return the function that a step calls after each block of rows.
 
         Args:
             step: What the step does, as in "pass 1 of 2, comparing lengths". A step that is
@@ -40,8 +40,8 @@ class DocumentProgress:
 
     def _tell(self, step: str, done: int, rows: int) -> None:
         now = time.monotonic()
-        if done < rows and now - self._said > SAY_SECONDS:
-            self._said = now
+        if done < rows and now - self._last_message > SAY_SECONDS:
+            self._last_message = now
             _LOG.info(
                 "aligning %s (%s sentences): %s: %d %% done",
                 self._document,

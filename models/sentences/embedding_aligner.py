@@ -69,7 +69,7 @@ def align_by_vectors(
     Args:
         words: The document.
         vectors: The vectors of its sentences.
-        weight: What their gains weigh beside the priors of beads and the ends of paragraphs.
+        weight: Weight of their gains relative to the priors of beads and the ends of paragraphs.
     """
     document = words.as_kernels_take_it()
     weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
@@ -81,10 +81,10 @@ def align_by_vectors(
     def search(band: Band) -> np.ndarray:
         nonlocal compared
         compared = _within(band, vectors, about, weight, progress.of("comparing vectors"))
-        told = progress.of("finding the best path")
+        report = progress.of("finding the best path")
         priors = partial(beads.score_priors, band, KINDS, document, weights)
         gains = partial(embedded.add_gains, band, KINDS, compared)
-        return beads.trace(band, KINDS, beads.best_beads(band, KINDS, [priors, gains], told))
+        return beads.trace(band, KINDS, beads.best_beads(band, KINDS, [priors, gains], report))
 
     path, band, at_edge = search_band(words, centre, search)
     assert compared is not None
@@ -148,10 +148,10 @@ def _within(
     vectors: SentenceVectors,
     about: _About,
     weight: float = ENCODER_WEIGHT,
-    told: beads.Told | None = None,
+    report: beads.Told | None = None,
 ) -> embedded.Embedded:
     products = np.zeros(band.begins[-1], np.float32)
-    for row in beads.each_row(1, len(band.low), told):
+    for row in beads.each_row(1, len(band.low), report):
         first = max(int(band.low[row]), 1)
         last = int(band.high[row])
         start = int(band.begins[row]) + first - int(band.low[row])

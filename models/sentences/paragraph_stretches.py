@@ -1,11 +1,12 @@
-"""Where paragraphs are aligned first: in the stretches of a document that its words confirm.
+"""The stretches of a document in which paragraphs are aligned first: those that words confirm.
 
-Two paths of a document part at some positions and meet again at others; between these they are
-stretches. The path that keeps to beads of paragraphs (`transforms.kernels.sentences.corners`) is
-never the better one by the score of the path on which paragraphs only weigh, because that one is
-the best of all by this score. Whether it is nevertheless right depends on what paragraphs know
-better than words do, so it replaces a stretch only if something else confirms it: the score of each
-pair by its words, or that the pair is whole paragraphs of a document whose paragraphs correspond.
+Two paths of a document part at some positions and meet again at others; what lies between two
+meeting points is a stretch. The path that keeps to beads of paragraphs
+(`transforms.kernels.sentences.corners`) is never better by the score of the path on which
+paragraphs only weigh, because that path is the best of all by this score. It may be right
+nevertheless, where paragraphs are better evidence than words, so it replaces a stretch only if
+something else confirms it: the score of each pair by its words, or that the pair is whole
+paragraphs of a document whose paragraphs correspond.
 """
 
 from collections.abc import Iterator
@@ -68,7 +69,7 @@ def best_where_confirmed(
     band: Band,
     document: Document,
     scores: tuple[np.ndarray, np.ndarray],
-    told: Told | None = None,
+    report: Told | None = None,
 ) -> np.ndarray:
     """Return a path that keeps to beads of paragraphs where this is confirmed.
 
@@ -77,14 +78,16 @@ def best_where_confirmed(
         band: The positions.
         document: The document.
         scores: Scores of its words, from `word_scores.score_words`.
-        told: Is told of each block of rows when it is done.
+        report: Called after each block of rows.
 
     Returns:
-        The kinds of its beads (`KINDS`), uint8 ``[bead]``: those of ``weighed`` but for the
+        The kinds of its beads (`KINDS`), uint8 ``[bead]``: those of ``weighed`` except for the
         stretches in which keeping to paragraphs is confirmed (`_is_confirmed`).
     """
     by_words = partial(lexical.score_rows, band, KINDS, document, WEIGHTS, scores)
-    back = corners.best_beads(band, KINDS, document, UNMET_COST, WEIGHTS.unequal, [by_words], told)
+    back = corners.best_beads(
+        band, KINDS, document, UNMET_COST, WEIGHTS.unequal, [by_words], report
+    )
     kept = corners.trace(band, KINDS, back)
     breaks = document.source_breaks, document.target_breaks
     correspond = not corners.unmet_ends(kept, KINDS, *breaks)

@@ -87,19 +87,19 @@ class PieceScores:
         self._leave = float(np.percentile(relative, LEAVE_PERCENTILE)) if relative.size else 0.0
 
     def within(
-        self, band: Band, weight: float, told: beads.Told | None = None
+        self, band: Band, weight: float, report: beads.Told | None = None
     ) -> piecewise.Piecewise:
-        """Return what the costs of the beads within a band are computed from.
+        """Return the values from which the costs of the beads within a band are computed.
 
         Args:
             band: The positions.
             weight: Weight of a gain.
-            told: Is told of each block of rows when it is done.
+            report: Called after each block of rows.
         """
         source, target = self._weighted
         maxima = piece_maxima.begin_maxima(band, MOST_SENTENCES)
         recent = piece_maxima.begin_recent(band, target, MOST_SENTENCES)
-        for row in beads.each_row(1, len(band.low), told):
+        for row in beads.each_row(1, len(band.low), report):
             theirs = self._sides[1].between(*piece_maxima.sentences_of(row, band))
             ours = self._sides[0].between(row - 1, row)
             _compare(row, band, (source, target), (ours, theirs), recent, maxima)
@@ -164,7 +164,7 @@ class PieceScores:
 def gains_within(
     scores: PieceScores, band: Band, weight: float = BOTH_YISI_WEIGHT
 ) -> piecewise.Piecewise:
-    """Return what the gains of the beads within a band by pieces, beside words, are made of."""
+    """Return the values from which the gains of beads by pieces, besides words, are computed."""
     return scores.within(band, weight)
 
 
@@ -177,7 +177,7 @@ def align_by_pieces(words: DocumentWords, scores: PieceScores, weight: float = Y
     Args:
         words: The document.
         scores: The scores of its beads.
-        weight: What their gains weigh beside the priors of beads and the ends of paragraphs.
+        weight: Weight of their gains relative to the priors of beads and the ends of paragraphs.
     """
     document = words.as_kernels_take_it()
     weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
@@ -187,10 +187,10 @@ def align_by_pieces(words: DocumentWords, scores: PieceScores, weight: float = Y
     def search(band: Band) -> np.ndarray:
         nonlocal compared
         compared = scores.within(band, weight, progress.of("comparing pieces"))
-        told = progress.of("finding the best path")
+        report = progress.of("finding the best path")
         priors = partial(beads.score_priors, band, KINDS, document, weights)
         gains = partial(piecewise.add_gains, band, KINDS, compared)
-        return beads.trace(band, KINDS, beads.best_beads(band, KINDS, [priors, gains], told))
+        return beads.trace(band, KINDS, beads.best_beads(band, KINDS, [priors, gains], report))
 
     path, band, at_edge = search_band(words, coarse_centre(scores.vectors), search)
     assert compared is not None

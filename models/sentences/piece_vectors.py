@@ -23,7 +23,7 @@ BLOCK_CHARACTERS = 1 << 16
 """Amount of text that is encoded together: about 25 MB of vectors of 384 numbers in fp32."""
 
 HELD_BYTES = 1 << 30
-"""Amount of vectors of both sides that is held, in bytes, beside those in use: 700,000 pieces with
+"""Amount of vectors of both sides that is held, in bytes, besides those in use: 700,000 pieces with
 vectors of 384 numbers, about 14,000 sentences a side. Others are encoded again when needed."""
 
 
@@ -34,7 +34,7 @@ class Held:
         """Hold nothing.
 
         Args:
-            limit: Maximum number of bytes, beside the blocks in use.
+            limit: Maximum number of bytes, besides the blocks in use.
         """
         self._limit = limit
         self._size = 0
@@ -54,7 +54,7 @@ class Held:
         return self._blocks[key]
 
     def make_room(self, used: int) -> None:
-        """Give up the blocks that were not used for longest until the limit is met.
+        """Drop the least recently used blocks until the limit is met.
 
         Args:
             used: Number of blocks that were used last and are not given up.
@@ -64,7 +64,7 @@ class Held:
 
 
 class Side(NamedTuple):
-    """What is known of a side once it has been encoded.
+    """The data of a side that has been encoded.
 
     Attributes:
         ends: Pieces before each position, int64 ``[sentence + 1]``.
@@ -86,7 +86,7 @@ class PieceVectors:
         texts: Sequence[str],
         encode: Encode,
         held: Held,
-        told: Told | None = None,
+        report: Told | None = None,
     ) -> None:
         """Encode the side once.
 
@@ -95,7 +95,7 @@ class PieceVectors:
             texts: Its sentences.
             encode: Encodes the pieces of some of them.
             held: Holds vectors of both sides.
-            told: Is told of each block when it is encoded, in sentences.
+            report: Called after each encoded block; counts sentences.
 
         Raises:
             WorkerError: The encoder returned a value that is not finite.
@@ -112,8 +112,8 @@ class PieceVectors:
             vectors = encoded.vectors
             held.block((number, block), functools.partial(_units, vectors))
             held.make_room(1)
-            if told is not None:
-                told(last, len(texts))
+            if report is not None:
+                report(last, len(texts))
         ends = np.append(0, np.cumsum(np.concatenate(lengths)))
         hidden = np.concatenate(sums) if sums else np.zeros((0, 1), np.float32)
         self.side = Side(ends, np.concatenate(ids), hidden)

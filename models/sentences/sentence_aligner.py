@@ -66,8 +66,8 @@ _LONGEST = 1_500
 
 
 Gains = Callable[[Band], embedded.Embedded | piecewise.Piecewise]
-"""Returns what the gains of the beads within a band are computed from: vectors of sentences, or of
-pieces."""
+"""Returns the values from which the gains of the beads within a band are computed: vectors of
+sentences or of pieces."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,11 +150,11 @@ def align_by_length(words: DocumentWords) -> Path:
     progress = DocumentProgress(words.name, len(words.source))
 
     def search(band: Band) -> np.ndarray:
-        told = progress.of("pass 1 of 2, comparing lengths")
+        report = progress.of("pass 1 of 2, comparing lengths")
         by_length = functools.partial(
             lengths.score_rows, band, FIRST_KINDS, document, weights, model
         )
-        back = beads.best_beads(band, FIRST_KINDS, [by_length], told)
+        back = beads.best_beads(band, FIRST_KINDS, [by_length], report)
         return beads.trace(band, FIRST_KINDS, back)
 
     rows, columns = len(words.source), len(words.target)
@@ -163,8 +163,8 @@ def align_by_length(words: DocumentWords) -> Path:
     room = Room(FIRST_POSITIONS, lambda _band: True)
     path, _, _ = _widened(diagonal, columns, half, room, FIRST_KINDS, search)
     band = band_about(positions_of(path, FIRST_KINDS), columns, _POSTERIOR_HALF)
-    told = progress.of("pass 1 of 2, computing probabilities")
-    chances = lengths.posteriors(path, band, FIRST_KINDS, document, weights, model, told)
+    report = progress.of("pass 1 of 2, computing probabilities")
+    chances = lengths.posteriors(path, band, FIRST_KINDS, document, weights, model, report)
     return Path(FIRST_KINDS.sources[path], FIRST_KINDS.targets[path], chances)
 
 
@@ -206,16 +206,16 @@ def align_by_words(
             NOTHING,
             progress.of("pass 2 of 2, comparing words"),
         )
-        told = progress.of("pass 2 of 2, finding the best path")
+        report = progress.of("pass 2 of 2, finding the best path")
         scorers: list[beads.ForRows] = [
             functools.partial(lexical.score_rows, band, KINDS, document, weights, scores)
         ]
         if gains is not None:
             scorers.append(_by_gains(band, gains(band)))
-        path = beads.trace(band, KINDS, beads.best_beads(band, KINDS, scorers, told))
+        path = beads.trace(band, KINDS, beads.best_beads(band, KINDS, scorers, report))
         if gains is None and words.by_paragraph and words.comparable_paragraphs:
-            told = progress.of("pass 2 of 2, aligning paragraphs")
-            path = best_where_confirmed(path, band, document, scores, told)
+            report = progress.of("pass 2 of 2, aligning paragraphs")
+            path = best_where_confirmed(path, band, document, scores, report)
         return path
 
     best, band, at_edge = search_band(words, centre_of(first), search)

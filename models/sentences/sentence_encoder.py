@@ -46,14 +46,14 @@ class EncodedPieces:
 
     def sums(self) -> np.ndarray:
         """Return the sum of the vectors of each text's pieces, float32 ``[text, hidden]``."""
-        made = np.zeros((len(self.lengths), self.vectors.shape[1]), np.float32)
+        vectors = np.zeros((len(self.lengths), self.vectors.shape[1]), np.float32)
         filled = np.flatnonzero(self.lengths)
         if len(filled):
             lengths = torch.from_numpy(self.lengths[filled]).to(self.vectors.device)
             # Each sum in its own order: a GPU's atomic additions round differently each time.
             sums = torch.segment_reduce(self.vectors, "sum", lengths=lengths, axis=0)
-            made[filled] = sums.cpu().numpy()
-        return made
+            vectors[filled] = sums.cpu().numpy()
+        return vectors
 
 
 def text_blocks(texts: Sequence[str], characters: int) -> Iterator[tuple[int, int]]:
@@ -94,14 +94,14 @@ def encode_pieces(pieces: PieceEncoder, texts: Sequence[str]) -> EncodedPieces:
 
 
 def encode_sentences(
-    pieces: PieceEncoder, texts: Sequence[str], told: Told | None = None
+    pieces: PieceEncoder, texts: Sequence[str], report: Told | None = None
 ) -> np.ndarray:
     """Return the sum of the vectors of each sentence's pieces.
 
     Args:
         pieces: The encoder.
         texts: The sentences; one without pieces has a vector of zeros.
-        told: Is told of each batch when it is done, in sentences.
+        report: Called after each batch; counts sentences.
 
     Returns:
         Vectors, float32 ``[sentence, hidden]``.
@@ -109,9 +109,9 @@ def encode_sentences(
     Raises:
         WorkerError: The encoder returned a value that is not finite.
     """
-    made = np.zeros((len(texts), pieces.encoder.hidden_size), np.float32)
+    vectors = np.zeros((len(texts), pieces.encoder.hidden_size), np.float32)
     for first, last in text_blocks(texts, _CHARACTERS[pieces.encoder.device.type]):
-        made[first:last] = encode_pieces(pieces, texts[first:last]).sums()
-        if told is not None:
-            told(last, len(texts))
-    return made
+        vectors[first:last] = encode_pieces(pieces, texts[first:last]).sums()
+        if report is not None:
+            report(last, len(texts))
+    return vectors

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pairweave.models.sentences.sentence_encoder import EncodedPieces
 
 Similarity = Literal["sentences", "yisi2"]
-"""What of two sides is compared: the vectors of sentences, or those of pieces by YiSi-2."""
+"""How two sides are compared: by vectors of sentences, or of pieces with YiSi-2."""
 
 _WANTED_BY = "--scorer encoder"
 
@@ -61,7 +61,7 @@ class SentenceEncoder:
         """Load it.
 
         Raises:
-            ConfigError: It cannot be loaded, or is not the one that is meant.
+            ConfigError: It cannot be loaded, or is not the planned one.
         """
         neural = import_neural("pairweave.models.sentences.sentence_encoder", _WANTED_BY)
         self._encode = neural.encode_sentences
@@ -74,10 +74,10 @@ class SentenceEncoder:
                 "files changed, or a hub model's branch moved (give a commit with --revision)"
             )
 
-    def vectors(self, texts: Sequence[str], told: Told | None = None) -> np.ndarray:
+    def vectors(self, texts: Sequence[str], report: Told | None = None) -> np.ndarray:
         """Return the vectors of sentences (`models.sentences.sentence_encoder`)."""
         with self._lock:
-            return self._encode(self._pieces, texts, told)
+            return self._encode(self._pieces, texts, report)
 
     def pieces(self, texts: Sequence[str]) -> "EncodedPieces":
         """Return the pieces of some texts with their vectors."""
@@ -85,20 +85,20 @@ class SentenceEncoder:
             return self._encode_pieces(self._pieces, texts)
 
     def document(
-        self, sides: tuple[Sequence[str], Sequence[str]], told: tuple[Told, Told]
+        self, sides: tuple[Sequence[str], Sequence[str]], report: tuple[Told, Told]
     ) -> "DocumentPieces":
         """Return both sides of a document with the vectors of their pieces.
 
         Args:
             sides: The sentences of each side.
-            told: Is told for each side of each block that is encoded, in sentences.
+            report: Called for each side after each encoded block; counts sentences.
         """
         from pairweave.models.sentences.piece_aligner import DocumentPieces
         from pairweave.models.sentences.piece_vectors import Held, PieceVectors
 
         held = Held()
         source, target = (
-            PieceVectors(number, texts, self.pieces, held, told[number])
+            PieceVectors(number, texts, self.pieces, held, report[number])
             for number, texts in enumerate(sides)
         )
         return DocumentPieces(source, target)

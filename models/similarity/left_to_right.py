@@ -108,19 +108,19 @@ class LeftToRight:
         # Padding comes after all other positions, and only padding attends to it.
         order = np.where(is_mask, before + masks, columns)
         places = windows.starts[:, None] + order - before
-        given = np.full(order.shape, encoder.padding)
-        given[:, :before] = encoder.prefix
-        given[is_piece] = ids[places[is_piece]]
-        given[is_mask] = self._mask
+        inputs = np.full(order.shape, encoder.padding)
+        inputs[:, :before] = encoder.prefix
+        inputs[is_piece] = ids[places[is_piece]]
+        inputs[is_mask] = self._mask
         seen = (is_piece | (columns < before))[:, None, :]
         attended = seen & (order[:, None, :] < order[:, :, None])
         attended |= np.eye(len(columns), dtype=np.bool_)
         positions = self._first + np.where(is_mask | seen[:, 0], order, 0)
         hidden = self._model.base_model(
-            input_ids=send(given),
+            input_ids=send(inputs),
             attention_mask=send(attended[:, None]),
             position_ids=send(positions),
-            token_type_ids=send(np.zeros_like(given)),
+            token_type_ids=send(np.zeros_like(inputs)),
         ).last_hidden_state
         kept = is_mask & (places >= windows.kept_from[:, None])
         kept &= places < windows.kept_to[:, None]

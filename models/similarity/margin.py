@@ -67,9 +67,9 @@ class Neighbours:
         Returns:
             float64 ``[sentence]``; 0 for a sentence without neighbours.
         """
-        there = torch.isfinite(self._cosines)
-        sums = self._cosines.double().masked_fill(~there, 0.0).sum(1)
-        return (sums / there.sum(1).clamp(min=1)).cpu().numpy()
+        finite = torch.isfinite(self._cosines)
+        sums = self._cosines.double().masked_fill(~finite, 0.0).sum(1)
+        return (sums / finite.sum(1).clamp(min=1)).cpu().numpy()
 
 
 def margins(cosines: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""How the similarities that an encoder computes become one score."""
+"""Settings for turning the similarities that an encoder computes into one score."""
 
 from collections.abc import Mapping
 

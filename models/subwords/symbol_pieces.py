@@ -209,5 +209,5 @@ def write_sentencepiece(path: str, symbols: Sequence[str], output: str) -> dict[
     model = files.read_bytes(path)
     extended = extend_sentencepiece(model, symbols)
     files.write_bytes(output, extended)
-    before, after = (_load(one).get_piece_size() for one in (model, extended))
+    before, after = (_load(content).get_piece_size() for content in (model, extended))
     return {"added": after - before, "pieces": after}

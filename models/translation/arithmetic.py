@@ -1,4 +1,4 @@
-"""Which device and precision a unit of training uses. No torch until a device is asked for."""
+"""Chooses the device and precision of a unit of training; imports torch only when needed."""
 
 import platform
 from pathlib import Path

@@ -54,20 +54,20 @@ def translate(
     )
     cut = vocabulary.cut(texts)
     order = sorted(range(len(cut)), key=lambda number: (len(cut[number]), number))
-    made = [""] * len(cut)
+    translations = [""] * len(cut)
     batch: list[int] = []
     for number in [*order, -1]:
         if batch and (number < 0 or (len(batch) + 1) * len(cut[number]) > _BATCH_TOKENS):
             longest = int(_LONGEST * len(cut[batch[-1]])) + 12
             results = translator.translate_batch(
-                [cut[one] for one in batch],
+                [cut[place] for place in batch],
                 beam_size=config.beam_size,
                 max_decoding_length=longest,
                 max_input_length=0,
             )
-            for one, result in zip(batch, results, strict=True):
-                made[one] = vocabulary.join(result.hypotheses[0])
+            for place, result in zip(batch, results, strict=True):
+                translations[place] = vocabulary.join(result.hypotheses[0])
             batch = []
         if number >= 0 and len(cut[number]) > 1:
             batch.append(number)
-    return made
+    return translations

@@ -1,4 +1,4 @@
-"""The model: Marian of transformers, without weights from anywhere, and its conversion."""
+"""The model, which is an untrained Marian of transformers, and its conversion."""
 
 import json
 from pathlib import Path

@@ -1,7 +1,7 @@
 """Training pairs as pieces, and the batches of each update. No torch.
 
-A batch depends on the pairs, the settings, the seed and its number alone, so training that goes on
-from a checkpoint gets the batches that it would have had.
+A batch depends on the pairs, the settings, the seed and its number alone, so training that resumes
+from a checkpoint gets the same batches as without the interruption.
 """
 
 import dataclasses
@@ -64,13 +64,13 @@ class Vocabulary:
 
     def encode(self, texts: Sequence[str]) -> list[np.ndarray]:
         """Return the numbers of each text's pieces, with the end of the sentence."""
-        found = self._processor.encode(list(texts), out_type=int, num_threads=1)
-        return [np.append(self._numbers[pieces], np.int32(END)) for pieces in found]
+        encoded = self._processor.encode(list(texts), out_type=int, num_threads=1)
+        return [np.append(self._numbers[pieces], np.int32(END)) for pieces in encoded]
 
     def cut(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the pieces of each text, with the end of the sentence."""
-        found = self._processor.encode(list(texts), out_type=str, num_threads=1)
-        return [[*pieces, self.pieces[END]] for pieces in found]
+        encoded = self._processor.encode(list(texts), out_type=str, num_threads=1)
+        return [[*pieces, self.pieces[END]] for pieces in encoded]
 
     def join(self, pieces: Sequence[str]) -> str:
         """Return the text of pieces."""
@@ -95,7 +95,7 @@ class PassPairs:
     def lengths(self) -> np.ndarray:
         """The larger number of pieces of each pair's sides."""
         sides = zip(self.sources, self.targets, strict=True)
-        return np.array([max(len(one), len(other)) for one, other in sides], np.int64)
+        return np.array([max(len(source), len(target)) for source, target in sides], np.int64)
 
 
 def encode_pass(
@@ -150,7 +150,7 @@ def _key(seed: int, epoch: int) -> int:
 
 def padded(rows: Sequence[np.ndarray], padding: int) -> np.ndarray:
     """Return rows of one length, int64 ``[row, piece]``."""
-    made = np.full((len(rows), max(map(len, rows))), padding, np.int64)
+    matrix = np.full((len(rows), max(map(len, rows))), padding, np.int64)
     for number, row in enumerate(rows):
-        made[number, : len(row)] = row
-    return made
+        matrix[number, : len(row)] = row
+    return matrix

@@ -1,10 +1,10 @@
 """Training a translation model on a fixed number of updates, resumable to the last checkpoint.
 
-The loop is our own and not the trainer of transformers. That one stores its random state by
-pickle, finds its place in the data again by reading all batches before it, and needs a further
-library. Here an update depends on its number alone: its batch (`translation_pairs.Batches`) and its
-dropout, whose generator is seeded anew each time. So on a CPU, training that was killed ends with
-the same weights as training that was not.
+The loop is our own. The trainer of transformers stores its random state as a pickle, finds its
+place in the data by reading all earlier batches again, and needs another library. Here an update
+depends on its number alone: its batch (`translation_pairs.Batches`) and its dropout, whose
+generator is seeded anew each time. So on a CPU, training that was killed ends with the same weights
+as training that was not.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.sampling import STEP_DROPOUT, draw
 
 VERSION = 2
-"""Increased when the same data and settings give other weights."""
+"""Increased when the same data and settings give different weights."""
 
 _IGNORED = -100
 _MAX_GRADIENT = 1.0
@@ -47,7 +47,7 @@ Progress = Callable[[int, int, float], None]
 
 @dataclasses.dataclass(frozen=True)
 class Training:
-    """What a model is trained with.
+    """The data and settings that a model is trained with.
 
     Attributes:
         config: The sizes and settings.
@@ -78,7 +78,7 @@ class Trained:
 
     Attributes:
         model: The model.
-        resumed_at: Updates of the checkpoint from which training went on; 0 without one.
+        resumed_at: Number of updates in the checkpoint that training resumed from; 0 without one.
         losses: Mean training loss, and the loss on the dev pairs, of each `CURVE_STEPS` updates.
     """
 
@@ -99,7 +99,7 @@ def train(training: Training, checkpoint: Path, progress: Progress | None = None
         ConfigError: There are no pairs, or training diverged.
         WorkerError: The state cannot be written.
     """
-    if not any(len(one.lengths) for one in training.passes):
+    if not any(len(pass_pairs.lengths) for pass_pairs in training.passes):
         raise ConfigError("no pair is left to train on: all are empty or longer than max_pieces")
     with _arithmetic(training):
         trainer = _Trainer(training, checkpoint)
@@ -125,10 +125,10 @@ class _Trainer:
 
     def resume(self) -> int:
         """Restore a saved state, if there is one, and return the number of its updates."""
-        found = read_state(self._checkpoint, self._training.key, self.model, self._optimizer)
-        if found is not None:
-            self.state = found
-            self._recent = found.losses.pop("recent", [])
+        saved = read_state(self._checkpoint, self._training.key, self.model, self._optimizer)
+        if saved is not None:
+            self.state = saved
+            self._recent = saved.losses.pop("recent", [])
         return self.state.updates
 
     def run(self, progress: Progress | None) -> None:
@@ -179,19 +179,19 @@ class _Trainer:
         targets = torch.from_numpy(padded([pairs.targets[row] for row in rows], padding))
         sources, targets = sources.to(device), targets.to(device)
         start = torch.full((len(rows), 1), padding, device=device)
-        said = torch.cat([start, targets[:, :-1]], dim=1)
+        decoder_input = torch.cat([start, targets[:, :-1]], dim=1)
         with torch.autocast(
             torch.device(device).type, torch.bfloat16, enabled=training.precision == "bf16"
         ):
             scores = self.model(
                 input_ids=sources,
                 attention_mask=(sources != padding).long(),
-                decoder_input_ids=said,
+                decoder_input_ids=decoder_input,
                 use_cache=False,
             ).logits
         wanted = targets.masked_fill(targets == padding, _IGNORED)
-        # Padding, which is last, is never said. It also begins each translation, with a vector of
-        # zeros that CTranslate2 takes for granted, and that training must therefore not move.
+        # Padding, which is last, is never generated. It also begins each translation, with a vector
+        # of zeros that CTranslate2 takes for granted, and that training must therefore not move.
         return torch.nn.functional.cross_entropy(
             scores[..., :padding].float().flatten(0, 1),
             wanted.flatten(),

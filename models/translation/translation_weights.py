@@ -1,4 +1,4 @@
-"""The file of a trained model's weights, from which other models can go on. No pickle."""
+"""The file of a trained model's weights, from which other models can be trained. No pickle."""
 
 import hashlib
 from pathlib import Path
@@ -17,7 +17,7 @@ def write_weights(path: Path, model: torch.nn.Module, about: dict[str, str]) -> 
     Args:
         path: The file.
         model: The model.
-        about: What is said of them in the file.
+        about: Facts about them to store in the file.
 
     Raises:
         OSError: The file cannot be written.
@@ -33,7 +33,7 @@ def weights_digest(path: Path) -> str:
 
 
 def load_weights(path: Path, model: torch.nn.Module) -> None:
-    """Give a model the weights of a file.
+    """Load the weights of a file into a model.
 
     Raises:
         ConfigError: The file is damaged, or of a model with other sizes.
@@ -43,7 +43,9 @@ def load_weights(path: Path, model: torch.nn.Module) -> None:
     except (OSError, SafetensorError) as error:
         raise ConfigError(f"{path}: is damaged ({error}); delete it to train it again") from error
     own = dict(model.named_parameters())
-    if {name: one.shape for name, one in tensors.items()} != {k: v.shape for k, v in own.items()}:
+    if {name: tensor.shape for name, tensor in tensors.items()} != {
+        k: v.shape for k, v in own.items()
+    }:
         raise ConfigError(f"{path}: is of a model with other sizes; delete it to train it again")
     with torch.no_grad():
         for name, weight in own.items():

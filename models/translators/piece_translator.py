@@ -132,8 +132,8 @@ class PieceTranslator:
             batch = [sources[member] for member in members]
             # One more than allowed, to tell a translation that just fits from one that continues.
             hypotheses = self._engine.search(batch, prefix, self._config.beam_size, longest + 1)
-            for member, one in zip(members.tolist(), hypotheses, strict=True):
-                results[member] = self._checked(one, longest)
+            for member, hypothesis in zip(members.tolist(), hypotheses, strict=True):
+                results[member] = self._checked(hypothesis, longest)
 
         self._in_batches(np.flatnonzero(lengths <= limit), lengths, work)
         return results
@@ -143,15 +143,15 @@ class PieceTranslator:
     ) -> np.ndarray:
         """Return the log-probabilities of translations; see `translator.Translator.score`."""
         before, prefix = self._languages.prefixes(source_lang, target_lang)
-        given = [[*before, *cut, *self._suffix] for cut in self._pieces.cut(sources)]
+        framed = [[*before, *cut, *self._suffix] for cut in self._pieces.cut(sources)]
         wanted = self._pieces.cut_target(targets)
-        lengths = np.array([len(source) for source in given], dtype=np.int64)
+        lengths = np.array([len(source) for source in framed], dtype=np.int64)
         target_lengths = np.array([len(target) + len(prefix) + 1 for target in wanted], np.int64)
-        scores = np.full(len(given), np.nan, dtype=np.float32)
+        scores = np.full(len(framed), np.nan, dtype=np.float32)
 
         def work(members: np.ndarray) -> None:
             scores[members] = self._engine.force(
-                [given[member] for member in members],
+                [framed[member] for member in members],
                 [wanted[member] for member in members],
                 prefix,
             )

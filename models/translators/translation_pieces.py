@@ -76,8 +76,8 @@ class Languages:
             ConfigError: The model does not know a language.
         """
         if not self.tokens:
-            given = {"source_lang": source_lang, "target_lang": target_lang}
-            for (option, tag), code in zip(given.items(), self.pair, strict=True):
+            tags = {"source_lang": source_lang, "target_lang": target_lang}
+            for (option, tag), code in zip(tags.items(), self.pair, strict=True):
                 if tag != "und" and code and is_known(code) and not same_language(tag, code):
                     raise ConfigError(f"--{option} {tag}: the translator's is {code}")
             return [], []

@@ -148,14 +148,14 @@ class _Engine:
         ids, mask = self._padded([self._numbers(source, self._source) for source in sources])
         with inference():
             self._model.generation_config = settings
-            made = self._model.generate(
+            generated = self._model.generate(
                 input_ids=ids,
                 attention_mask=mask,
                 decoder_input_ids=torch.tensor([[self._start, *before]])
                 .repeat(len(ids), 1)
                 .to(ids),
             )
-        return [self._hypothesis(row) for row in made[:, 1 + len(before) :].tolist()]
+        return [self._hypothesis(row) for row in generated[:, 1 + len(before) :].tolist()]
 
     def force(
         self, sources: list[list[str]], targets: list[list[str]], prefix: list[str]
@@ -166,10 +166,12 @@ class _Engine:
         ids, mask = self._padded([self._numbers(source, self._source) for source in sources])
         wanted, inside = self._padded(rows)
         inside[:, : len(before)] = 0
-        given = torch.cat([torch.full_like(wanted[:, :1], self._start), wanted[:, :-1]], dim=1)
+        decoder_input = torch.cat(
+            [torch.full_like(wanted[:, :1], self._start), wanted[:, :-1]], dim=1
+        )
         with inference():
             logits = self._model(
-                input_ids=ids, attention_mask=mask, decoder_input_ids=given, use_cache=False
+                input_ids=ids, attention_mask=mask, decoder_input_ids=decoder_input, use_cache=False
             ).logits.float()
             if self._no_padding:  # Marian's own vocabulary has no padding
                 logits[..., self._padding] = -torch.inf

@@ -113,13 +113,13 @@ def test_a_block_in_yaml_says_the_same(directory):
     ("block", "message"),
     [
         ("{max_copied: 3}", "filter.max_copied: input should be less than or equal to 1, got 3"),
-        ("{max_copy: 1}", "max_copy is no rule; did you mean max_copied?"),
+        ("{max_copy: 1}", "max_copy is not a rule; did you mean max_copied?"),
         ("{duplicates: masked}", "duplicates: copies are found by a shuffle of masked pairs"),
         ("{select_words: 5}", "select_words: all pairs are compared by the job filter alone"),
         ("max_copied", "must be a map of rules and limits, or {}"),
         ("{a", "filter: not valid YAML: while parsing"),
-        ("{exclude: x}", "filter: exclude is no rule, got"),
-        ("{1: x}", "filter: 1 is no rule, got"),
+        ("{exclude: x}", "filter: exclude is not a rule, got"),
+        ("{1: x}", "filter: 1 is not a rule, got"),
         ("{max_copied: 1, max_copied: 0}", "filter: line 1: the key max_copied is given twice"),
     ],
 )

@@ -141,7 +141,7 @@ def test_a_rule_that_fails_in_a_run_ends_it_with_a_line(
     plugins.forget()
     start = "pairweave: --plugin_rules length: measure of a-package 1 (a_module:RULE) "
     assert message.startswith(start + said)
-    assert message.endswith("mend that package, or leave the rule out")
+    assert message.endswith("fix that package, or leave the rule out")
 
 
 @pytest.mark.usefixtures("installed")
@@ -178,7 +178,7 @@ def test_an_aligner_that_fails_in_a_run_ends_it_with_a_line(tmp_path, directory,
         ("[shouting]", "expected a map of names and limits"),
         ("{shouting: yes}", "plugin_rules.shouting: input should be a valid number, got True"),
         ("{shouting: .inf}", "plugin_rules.shouting: input should be a finite number"),
-        ("{a.b: 1}", "'a.b' is no name of a rule"),
+        ("{a.b: 1}", "'a.b' is not the name of a rule"),
         ("{a: ", "not valid YAML"),
         (str(dict.fromkeys(map("r{}".format, range(13)), 1)), "names 13 rules; give 12 at most"),
         ("!!python/object/apply:os.getcwd []", "not valid YAML"),

@@ -98,7 +98,7 @@ def test_what_is_no_link_of_these_tokens_is_refused(tmp_path, monkeypatch, body,
     message = str(error.value)
     assert message.startswith("--aligner first: align of a-package 1 (a_module:ALIGNER) ")
     assert said in message
-    assert message.endswith("mend that package, or give another aligner")
+    assert message.endswith("fix that package, or give another aligner")
     assert "\n" not in message
 
 

@@ -59,7 +59,7 @@ class BatchCoder(Coder):
             return reader.read_next_batch()
 
     def is_deterministic(self) -> bool:
-        """Return False: equal batches may differ in dictionaries, so a batch is no key."""
+        """Return False: equal batches may differ in dictionaries, so a batch cannot be a key."""
         return False
 
     def to_type_hint(self) -> type:

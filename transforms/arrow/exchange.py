@@ -1,8 +1,8 @@
 """A file through which the worker processes of one machine pass tables to each other.
 
-What a worker sends to another passes through the process that started both, over two connections.
-Workers that have joined an exchange write large streams to a file instead, and send their place in
-it. The file has no name, so nothing of it remains, however the processes end.
+Data that one worker sends to another passes through the process that started both, over two
+connections. Workers that have joined an exchange write large streams to a file instead, and send
+their place in it. The file has no name, so nothing of it remains, however the processes end.
 """
 
 import contextlib
@@ -99,7 +99,7 @@ _joined: Exchange | None = None
 
 
 def join(exchange: Exchange | None) -> None:
-    """Let this process leave and fetch streams there from now on; None ends that."""
+    """Let this process write and read streams there from now on; None ends that."""
     global _joined
     _joined = exchange
 
@@ -111,7 +111,7 @@ _users = 0
 
 @contextlib.contextmanager
 def opened() -> Iterator[int]:
-    """Let this process, and those that it gives the file, leave and fetch streams for a while.
+    """Let this process, and those that it gives the file to, write and read streams in a block.
 
     Runs of one process that overlap use one file, which lasts as long as any of them.
 

@@ -29,7 +29,7 @@ BATCH = 64
 
 
 def part_count(shards: int) -> int:
-    """Return the number of parts in which a run of so many shards is checked."""
+    """Return the number of parts in which a run with this many shards is checked."""
     return min(MAX_PARTS, -(-shards // PART_SHARDS))
 
 

@@ -25,7 +25,7 @@ OTHER_FILES = ("symbols.txt",)
 """Further files that a run writes at the top of its directory."""
 
 _DIRECTORIES = (DATA, REJECTS, "_*", MODELS, f"{MODELS}/*")
-"""What a run calls the directories in its own."""
+"""Names of the directories that a run makes in its own."""
 
 
 def claim(output: str, plan: Mapping[str, object]) -> None:
@@ -52,7 +52,7 @@ def claim(output: str, plan: Mapping[str, object]) -> None:
 
 
 def _check_links(output: str) -> None:
-    """Check that no directory that a run writes to is a link, by which it would write elsewhere.
+    """Check that no directory of a run is a link, through which it would write elsewhere.
 
     ``output`` itself may be one.
 
@@ -68,7 +68,7 @@ def _check_links(output: str) -> None:
 
 
 def first_link(output: str) -> str | None:
-    """Return the first link to a directory that has the name of one of a run's; None for none."""
+    """Return the first of a run's directories that is a link; None if there is none."""
     for name in files.linked_directories(output):
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in _DIRECTORIES):
             return name
@@ -107,8 +107,8 @@ def _first_in_the_way(output: str, plan: Mapping[str, object]) -> str | None:
     for directory in directories:
         for name in files.list_names(files.join(output, directory)):
             return f"{directory}/{name}"
-    # A run takes models that it finds here for its own, also those that its plan does not name:
-    # `bitext` fits several aligners one after another.
+    # A run treats models that it finds here as its own, including those that its plan does not
+    # name: `bitext` fits several aligners one after another.
     below = files.list_below(files.join(output, MODELS)) if plan.get("models") else []
     return f"{MODELS}/{below[0]}" if below else None
 
@@ -143,9 +143,9 @@ def check_claim(output: str, plan: Mapping[str, object]) -> None:
         )
 
 
-def _difference(found: Json, wanted: Json, prefix: str = "") -> str:
-    for key in sorted({*found, *wanted}):
-        old, new = found.get(key), wanted.get(key)
+def _difference(claimed: Json, wanted: Json, prefix: str = "") -> str:
+    for key in sorted({*claimed, *wanted}):
+        old, new = claimed.get(key), wanted.get(key)
         if old == new:
             continue
         if isinstance(old, dict) and isinstance(new, dict):

@@ -110,16 +110,18 @@ def summarize(output: str, sums: ReceiptSums | None = None) -> tuple[Json, Recei
 
 
 def _unit_notices(plan: Json, read: Mapping[int, Json]) -> list[str]:
-    """Return notices on what the receipts of units say."""
+    """Return notices on the facts that the receipts of units record."""
     units = plan["units"]
-    characters = {unit: found.get("characters", {}) for unit, found in read.items()}
+    characters = {unit: receipt.get("characters", {}) for unit, receipt in read.items()}
     edges = {
-        unit: BandEdge(*found["band_edge"]) for unit, found in read.items() if "band_edge" in found
+        unit: BandEdge(*receipt["band_edge"])
+        for unit, receipt in read.items()
+        if "band_edge" in receipt
     }
     exchanged = {
-        unit: ExchangedSides(*said["exchanged_sides"])
-        for unit, said in read.items()
-        if "exchanged_sides" in said
+        unit: ExchangedSides(*receipt["exchanged_sides"])
+        for unit, receipt in read.items()
+        if "exchanged_sides" in receipt
     }
     notices = [
         *character_notices(units, characters, _files_of_sides(plan["inputs"])),
@@ -131,13 +133,13 @@ def _unit_notices(plan: Json, read: Mapping[int, Json]) -> list[str]:
 
 def _files_of_sides(inputs: list[Json]) -> dict[tuple[str, str], str]:
     """Return the file of each other side of line-parallel text, by its source's file and side."""
-    found, first = {}, ""
+    partners, first = {}, ""
     for entry in inputs:
         if entry["role"] == "source":
             first = entry["name"]
         elif entry["role"] in ("target", "translation"):
-            found[first, entry["role"]] = entry["name"]
-    return found
+            partners[first, entry["role"]] = entry["name"]
+    return partners
 
 
 def write_manifest(output: str, manifest: Json) -> None:

@@ -1,4 +1,4 @@
-"""The dataset card: what a run's directory holds, for people and for dataset hubs."""
+"""The dataset card: the content of a run's directory, for people and for dataset hubs."""
 
 import re
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ MAX_INPUTS = 50
 MAX_VALUE = 300
 """Characters of a value in the sample row before it is cut."""
 
-# A line break ends a row of a table, so it is shown as one writes it in Python, such as \n.
+# A line break ends a row of a table, so it is shown as an escape of Python, such as \n.
 _BREAKS = ("\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
 _ESCAPES = str.maketrans(
     {mark: f"\\{mark}" for mark in "\\|`*[]"}
@@ -91,7 +91,7 @@ def _block(text: str) -> str:
 
 
 def _input(entry: Json) -> tuple[object, ...]:
-    """Return what is said of an input file."""
+    """Return the description of an input file."""
     return tuple(entry.get(name, "") for name in ("name", "format", "rows", "bytes", "sha256"))
 
 

@@ -1,8 +1,8 @@
 """Files in a run's directory that nothing needs any more, and their removal.
 
-What a manifest names always stays, and so does what a run without one can still use: its plan,
-receipts and shards. Files of names that no run writes are not looked at, and neither is anything
-outside the run's directory, whatever its plan says.
+Files that a manifest names always stay, and so do those that a run without one can still use: its
+plan, receipts and shards. Files of names that no run writes are not looked at, and neither is
+anything outside the run's directory, whatever its plan says.
 """
 
 import dataclasses
@@ -80,7 +80,7 @@ def find_leftovers(output: str, now: float, grace: float, *, unfinished: bool) -
     Args:
         output: The directory or URI.
         now: The time, in seconds since 1970.
-        grace: Files that were written in so many seconds before are left alone.
+        grace: Files written within this many seconds before ``now`` are left alone.
         unfinished: Whether a run without a manifest can go too, if all files below its directory
             are that old and none is being written.
 
@@ -111,10 +111,10 @@ def remove(output: str, leftovers: list[Leftover], grace: float) -> list[Leftove
     Args:
         output: The directory or URI.
         leftovers: What to delete.
-        grace: As for `find_leftovers`; an unfinished run that goes on meanwhile is left alone.
+        grace: As for `find_leftovers`; an unfinished run that continues meanwhile is left alone.
 
     Returns:
-        What was deleted.
+        The files that were deleted.
     """
     whole = any(leftover.kind == UNFINISHED for leftover in leftovers)
     if whole and not _is_quiet(output, time.time(), grace):
@@ -163,7 +163,7 @@ def _is_quiet(output: str, now: float, grace: float) -> bool:
 
 
 class _Needed:
-    """Which of a run's files its manifest, or its plan if there is none, still needs."""
+    """The files of a run that its manifest, or its plan if there is none, still needs."""
 
     def __init__(self, plan: Json, manifest: Json | None) -> None:
         shards = int(plan["shards"])
@@ -179,7 +179,7 @@ class _Needed:
         )
 
     def kind(self, name: str) -> str | None:
-        """Return what a file is that is not needed; None for a needed or unknown one."""
+        """Return the kind of a file that is not needed; None for a needed or unknown one."""
         directory, _, last = name.rpartition("/")
         if directory in (DATA, REJECTS) and _SHARD.fullmatch(last):
             needed = name in self._named if self._finished else last in self._shards
@@ -221,7 +221,7 @@ def _names(output: str, directory: str) -> list[str]:
 
 
 def _files_of_run(output: str) -> list[str]:
-    """Return what a run without a manifest has written."""
+    """Return the files that a run without a manifest has written."""
     shards = [name for place in (DATA, REJECTS) for name in _names(output, place)]
     noted = _names(output, RECEIPTS)
     models = [name for place in model_directories(output) for name in _names(output, place)]
@@ -241,7 +241,7 @@ def _old(dated: list[Leftover], grace: float) -> list[Leftover]:
     return [leftover for leftover in dated if leftover.age >= grace]
 
 
-def _dated(output: str, found: dict[str, str], now: float) -> list[Leftover]:
+def _dated(output: str, kinds: dict[str, str], now: float) -> list[Leftover]:
     """Return the files that are still there, with their age."""
 
     def describe(item: tuple[str, str]) -> Leftover | None:
@@ -254,5 +254,5 @@ def _dated(output: str, found: dict[str, str], now: float) -> list[Leftover]:
         return Leftover(name, kind, size, now - written if written else 0.0)
 
     with ThreadPoolExecutor(max_workers=16) as pool:
-        described = list(pool.map(describe, found.items()))
+        described = list(pool.map(describe, kinds.items()))
     return [leftover for leftover in described if leftover]

@@ -1,4 +1,4 @@
-"""The counters of all jobs: names for programs, and what people read in their place.
+"""The counters of all jobs: names for programs, and texts for people.
 
 Names are part of the format of receipts and manifests. A job that counts something new declares it
 here; a shard with a counter that is not declared is refused when it is written.
@@ -23,11 +23,11 @@ MASK_RULES = (
 
 @dataclasses.dataclass(frozen=True)
 class Counter:
-    """What a counter counts.
+    """The declaration of a counter.
 
     Attributes:
         jobs: The jobs that count it.
-        about: What is counted, as a plural that follows a number.
+        about: The things that are counted, as a plural that follows a number.
     """
 
     jobs: str

@@ -20,7 +20,7 @@ ALL = "all"
 
 @dataclasses.dataclass(frozen=True)
 class Histogram:
-    """What a histogram is of.
+    """The declaration of a histogram.
 
     Attributes:
         title: What is measured.
@@ -59,16 +59,16 @@ class Histogram:
             low = self.edges[max(first, 1) - 1]
             if self.unit == "%":
                 return "100" if low == 100 else f"{low} to 100"
-            return f"{self._said(low)} and more"
+            return f"{self._edge_text(low)} and more"
         high = self.edges[last]
         if first == 0:
-            return "0" if high == self.scale == 1 else f"under {self._said(high)}"
+            return "0" if high == self.scale == 1 else f"under {self._edge_text(high)}"
         low = self.edges[first - 1]
         if self.scale > 1:
-            return f"{self._said(low)} to {self._said(high)}"
-        return self._said(low) if high == low + 1 else f"{low:,} to {high - 1:,}"
+            return f"{self._edge_text(low)} to {self._edge_text(high)}"
+        return self._edge_text(low) if high == low + 1 else f"{low:,} to {high - 1:,}"
 
-    def _said(self, edge: int) -> str:
+    def _edge_text(self, edge: int) -> str:
         return f"{edge / self.scale:,g}" if self.scale > 1 else f"{edge:,}"
 
     def bars_of(self, values: np.ndarray) -> np.ndarray:
@@ -201,7 +201,7 @@ def count_bars(histogram: Histogram, bars: np.ndarray) -> list[int]:
     """Return how many values are in each bar, without the empty ones at the end.
 
     Args:
-        histogram: What the values are of.
+        histogram: The quantity that the values measure.
         bars: The bar of each value, int64 ``[value]``.
     """
     counts: list[int] = np.bincount(bars, minlength=histogram.bars).tolist()

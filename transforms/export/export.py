@@ -108,7 +108,7 @@ class RowFiles:
         how: Their format.
         stem: Their path without the format's endings.
         stored_bytes: The size of all rows in Parquet (`transforms.export.export_rows.select`).
-        finish: Adds what the format needs to rows.
+        finish: Adds to rows what the format needs.
         header: Whether to write a header, for a format that can have one.
     """
 
@@ -171,7 +171,7 @@ class RowFiles:
 
 
 def require_absent(path: str) -> None:
-    """Check that a file is not there yet.
+    """Check that a file does not exist yet.
 
     Raises:
         ConfigError: It is.

@@ -43,7 +43,7 @@ class Templates:
 
     Attributes:
         instruction: What is asked about a row; None for the format's own.
-        system: What is said before that; None for nothing.
+        system: The system message before it; None for none.
     """
 
     instruction: str | None = None
@@ -65,8 +65,8 @@ class RowExport:
         header: Makes the header of the first file from the names of the columns.
         linked: The variant with links, if there is one.
         templated: Makes `write` from a job and templates, for a format that has them.
-        rows_writer: Instead of `write`: opens what writes rows to the files, for a format whose
-            files are more than their rows one after another.
+        rows_writer: Instead of `write`: opens a writer of rows, for a format whose files are more
+            than a sequence of rows.
         card: Makes a ``README.md`` beside the files from the run's manifest and the files' names.
     """
 

@@ -221,8 +221,8 @@ def add_links(batch: pa.RecordBatch, words: ExportWords, cut: Cut) -> pa.RecordB
         sides = [cut(row[side], row[f"{side}_lang"]) for side in ("source", "target")]
         pairs = line_links(sides[0], sides[1], row[COLUMN])
         texts["links"].append(" ".join(f"{i}-{j}" for i, j in pairs))
-        for side, found in zip(("source", "target"), sides, strict=True):
-            texts[side].append(" ".join(word.text for word in found))
+        for side, side_words in zip(("source", "target"), sides, strict=True):
+            texts[side].append(" ".join(word.text for word in side_words))
     if words == "moses":
         for side in ("source", "target"):
             place = batch.schema.get_field_index(side)

@@ -46,17 +46,18 @@ def export_markup(
     Args:
         run: A run of ``augment`` with indexed tags, or of ``align``.
         how: The format.
-        output: Directory of the files, which are not there yet; on a disk.
+        output: Directory of the files, on a disk; they must not exist yet.
         rows: ``tagged``, ``plain`` or ``all``; by default those with tags, of ``align`` all.
-        unfit: What becomes of rows that the format cannot carry: ``refuse`` or ``leave_out``.
-        inline_syntax: What readers of a format whose texts hold tags as characters will take for a
-            tag; by default what the format says.
+        unfit: How to treat rows that the format cannot represent: ``refuse`` or ``leave_out``.
+        inline_syntax: The syntax of tags that readers expect, for a format whose texts contain tags
+            as characters; by default the format's own.
         selection: Which of these rows, and in which order. A sample is drawn before unfit rows are
             left out.
 
     Raises:
-        ConfigError: The run has no such rows, a file is there, or the format cannot carry a row.
-        WorkerError: A shard is missing or not what the manifest says.
+        ConfigError: The run has no such rows, a file already exists, or the format cannot represent
+            a row.
+        WorkerError: A shard is missing or differs from the manifest.
     """
     if unfit not in UNFIT:
         raise ConfigError(f"--unfit {unfit}: {how.name} has no escapes for tags; give leave_out")
@@ -64,7 +65,7 @@ def export_markup(
     require_choice("rows", rows, ROWS)
     selection.check(run.job)
     if run.job == "augment" and rows != "all" and not selection.kinds:
-        # So that a sample is one of the rows that are written.
+        # So that a sample is drawn from the rows that are written.
         selection = dataclasses.replace(selection, kinds=(rows,))
     _check_representation(run)
     unfit_reason = _unfit_reason(how, inline_syntax)
@@ -91,7 +92,7 @@ def _check_representation(run: FinishedRun) -> None:
 
 
 def _unfit_reason(how: MarkupExport, inline_syntax: str | None) -> _Unfit:
-    """Return what says of a row why the format cannot carry it.
+    """Return a function that tells why the format cannot represent a row.
 
     Raises:
         ConfigError: A syntax is given, and the format has elements for tags.
@@ -103,7 +104,7 @@ def _unfit_reason(how: MarkupExport, inline_syntax: str | None) -> _Unfit:
 
 
 class _Fitting:
-    """Rows on their way, those that a format can carry, and how many have passed."""
+    """The rows that a format can represent, with the numbers of these and of others left out."""
 
     def __init__(
         self, rows: Iterator[MarkupRow], unfit: _Unfit, form: str, *, leave_out: bool
@@ -127,7 +128,7 @@ class _Fitting:
 
 
 def _write(paths: Sequence[str], chunks: Iterator[tuple[bytes, ...]]) -> None:
-    """Write files in pieces; they get their names when they are whole."""
+    """Write files in pieces; they get their names when they are complete."""
     with contextlib.ExitStack() as stack:
         opened = [stack.enter_context(files.open_write(path)) for path in paths]
         for chunk in chunks:

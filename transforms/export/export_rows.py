@@ -133,9 +133,9 @@ def _last_draw(draws: Iterable[np.ndarray], count: int) -> np.uint64 | None:
     """Return the largest draw of a sample; None if the sample contains all rows."""
     smallest: list[np.ndarray] = []
     size, cut = 0, False
-    for found in draws:
-        smallest.append(found)
-        size += len(found)
+    for drawn in draws:
+        smallest.append(drawn)
+        size += len(drawn)
         if size >= 2 * count:
             smallest = [np.partition(np.concatenate(smallest), count - 1)[:count]]
             size, cut = count, True

@@ -49,17 +49,17 @@ def _offsets(
     """Return the original offset of each tag from the row's spans; None if one is missing."""
     ranges: dict[int, list[tuple[int, int]]] = {}
     for span in spans:
-        found = ranges.setdefault(span["index"], [])
+        index_ranges = ranges.setdefault(span["index"], [])
         borders = span[f"{side}_start"], span[f"{side}_end"]
-        if borders not in found:
-            found.append(borders)
+        if borders not in index_ranges:
+            index_ranges.append(borders)
     seen: dict[tuple[Kind, int], int] = {}
     offsets = []
     for tag in tags:
         key = tag.kind, int(tag.key)
         place = seen[key] = seen.get(key, -1) + 1
-        found = sorted(ranges.get(key[1], ()))
-        if place >= len(found):
+        index_ranges = sorted(ranges.get(key[1], ()))
+        if place >= len(index_ranges):
             return None
-        offsets.append(found[place][tag.kind is Kind.CLOSE])
+        offsets.append(index_ranges[place][tag.kind is Kind.CLOSE])
     return offsets

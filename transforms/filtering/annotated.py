@@ -7,7 +7,7 @@ they are scored, and equal pairs before they are tokenized:
 - An equal pair has the values of the pair that it repeats.
 - Pairs that are empty, too long, or rejected when they were read have no values, only a reason.
 
-Rows without two texts stay rejected: they are no pairs, or their texts may not be written.
+Rows without two texts stay rejected: they are not pairs, or their texts may not be written.
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ from pairweave.transforms.shards.merge import gather, order_of
 from pairweave.transforms.shards.shard import Shard
 
 SCORED_ANYWAY = (ScreenReject.LENGTH_RATIO, ScreenReject.IDENTICAL, ScreenReject.EXCLUDED)
-"""Reasons of the screen that are no obstacle to a score."""
+"""Reasons of the screen that do not prevent a score."""
 
 
 def take_up(shard: Shard) -> Shard:
@@ -51,9 +51,9 @@ def with_screen_reasons(shard: Shard) -> Shard:
     places = np.flatnonzero(stopped(shard))
     if not len(places):
         return shard
-    said = shard.kept.take(pa.array(places))
-    reasons = said.column("reason").cast(pa.string()).to_pylist()
-    details = said.column("detail").to_pylist()
+    rejected = shard.kept.take(pa.array(places))
+    reasons = rejected.column("reason").cast(pa.string()).to_pylist()
+    details = rejected.column("detail").to_pylist()
     return shard.with_table(with_reason(shard.table, places, reasons, details))
 
 
@@ -103,7 +103,7 @@ def _first_of(shard: Shard, rows: pa.Table) -> pa.ChunkedArray:
 
 
 def _with_texts_of_repeated(shard: Shard) -> Shard:
-    """Return the shard whose equal pairs have their texts again, if these were left out as long."""
+    """Return the shard with the long texts of equal pairs restored."""
     rows = shard.rejected
     repeats = pc.fill_null(pc.equal(rows.column("reason").cast(pa.string()), _DUPLICATE), _NO)
     if not pc.any(pc.and_(repeats, pc.invert(_has_texts(rows)))).as_py():
@@ -120,8 +120,8 @@ _NO = pa.scalar(False)  # noqa: FBT003 - the only way to say it
 
 
 def _has_texts(rows: pa.Table) -> pa.ChunkedArray:
-    has = pc.and_(rows.column("source").is_valid(), rows.column("target").is_valid())
-    return pc.and_(has, rows.column("id").is_valid())
+    has_both = pc.and_(rows.column("source").is_valid(), rows.column("target").is_valid())
+    return pc.and_(has_both, rows.column("id").is_valid())
 
 
 def _moved(shard: Shard, chosen: pa.ChunkedArray) -> Shard:

@@ -207,7 +207,9 @@ def reject_unselected(rows: pa.Table, keep: np.ndarray) -> pa.Table:
     """
     left = np.flatnonzero(rows.column("reason").is_null().to_numpy() & ~keep)
     scores = rows.column("score").to_numpy()[left]
-    return with_reason(rows, left, Reject.LOW_SCORE, [f"score {score_text(one)}" for one in scores])
+    return with_reason(
+        rows, left, Reject.LOW_SCORE, [f"score {score_text(value)}" for value in scores]
+    )
 
 
 def score_text(value: np.float32) -> str:
@@ -235,8 +237,8 @@ def with_reason(
     """
     mask = np.zeros(rows.num_rows, np.bool_)
     mask[places] = True
-    said = [str(reason)] * len(details) if isinstance(reason, Reject) else reason
-    for name, news in (("reason", said), ("detail", details)):
+    reasons = [str(reason)] * len(details) if isinstance(reason, Reject) else reason
+    for name, news in (("reason", reasons), ("detail", details)):
         column = rows.column(name).combine_chunks()
         column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         new = pc.replace_with_mask(column, pa.array(mask), pa.array(news, pa.string()))
@@ -324,11 +326,11 @@ def column_bars(rows: pa.Table) -> Bars:
     """
     # Those of single layers and of plugins have no histograms.
     evidence = [name for name in EVIDENCE_COLUMNS if name in rows.column_names]
-    said = pc.is_valid(rows.column("score")).to_numpy()
+    has_score = pc.is_valid(rows.column("score")).to_numpy()
     histograms: Bars = {}
     for name in ("score", *COLUMNS, *evidence):
         values = rows.column(name).to_numpy()
-        values = values[said] if name == "score" or name in evidence else values
+        values = values[has_score] if name == "score" or name in evidence else values
         bars = count_bars(HISTOGRAMS[name], HISTOGRAMS[name].bars_of_units(values))
         if bars:
             histograms[name] = {ALL: bars}

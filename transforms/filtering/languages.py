@@ -49,26 +49,26 @@ def named(detector: str) -> frozenset[str]:
     return frozenset(map(_code, detectors.load(detector).named))
 
 
-def other(found: Sequence[str | None], expected: Sequence[str], detector: str) -> np.ndarray:
+def other(detected: Sequence[str | None], expected: Sequence[str], detector: str) -> np.ndarray:
     """Tell which texts are in a language other than the declared one, bool ``[text]``.
 
-    A text without a detected language is not; nor is one declared to be in a language that the
-    detector cannot identify, because the detector could only give a wrong answer for it.
+    A text without a detected language does not count, nor does one declared to be in a language
+    that the detector cannot identify: any answer for it would be wrong.
 
     Args:
-        found: Detected language of each text (`detectors.detect`).
+        detected: Detected language of each text (`detectors.detect`).
         expected: Language tag that each text is declared to have.
         detector: Name of the detector.
 
     Raises:
         ConfigError: The detector is not installed.
     """
-    tags = {tag: _code(tag) for tag in {*expected, *(has for has in found if has is not None)}}
+    tags = {tag: _code(tag) for tag in {*expected, *(has for has in detected if has is not None)}}
     known = named(detector)
     return np.array(
         [
             has is not None and tags[wanted] in known and tags[has] != tags[wanted]
-            for has, wanted in zip(found, expected, strict=True)
+            for has, wanted in zip(detected, expected, strict=True)
         ],
         np.bool_,
     )

@@ -74,7 +74,7 @@ def measure(planned: PlannedRule, pairs: pa.Table | pa.RecordBatch) -> np.ndarra
         pairs: Pairs with texts and languages; no text is null.
 
     Raises:
-        ConfigError: The rule cannot be loaded here, raises an error, or returns anything else than
+        ConfigError: The rule cannot be loaded here, raises an error, or returns anything other than
             a number for each pair.
     """
     rule = cast("FilterRule", load_plugin(planned.plugin, RULE))
@@ -84,8 +84,8 @@ def measure(planned: PlannedRule, pairs: pa.Table | pa.RecordBatch) -> np.ndarra
     except MemoryError:
         raise
     except Exception as error:
-        said = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
-        raise _failed(planned, f"raised {said}") from error
+        description = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
+        raise _failed(planned, f"raised {description}") from error
     if values.shape != (pairs.num_rows,):
         shape = "x".join(map(str, values.shape)) or "one"
         raise _failed(planned, f"returned {shape} values for {pairs.num_rows} pairs")
@@ -100,5 +100,5 @@ def _failed(planned: PlannedRule, what: str) -> ConfigError:
     return ConfigError(
         f"--plugin_rules {planned.plugin.name}: measure of {planned.plugin.distribution} "
         f"{planned.plugin.version} ({planned.plugin.value}) {what}; expected a number for each "
-        "pair; mend that package, or leave the rule out"
+        "pair; fix that package, or leave the rule out"
     )

@@ -60,7 +60,7 @@ class RuleBlock(RuleOptions):
             else:
                 near = difflib.get_close_matches(str(name), cls.model_fields, 1)
                 hint = f"; did you mean {near[0]}?" if near else ""
-                raise ValueError(f"{name} is no rule{hint}")
+                raise ValueError(f"{name} is not a rule{hint}")
             raise ValueError(f"{name}: {why}; run it first, and read on from it with from_run")
         return values
 

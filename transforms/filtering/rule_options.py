@@ -18,7 +18,7 @@ DETECTORS = r"^(none|cld2|langid|lingua|fasttext:.+)$"
 AtLeastZero = Annotated[float, Field(ge=0)]
 
 MOST_PLUGIN_RULES = 12
-"""The bits of ``hits`` have room for no more beside the rules and the languages."""
+"""The bits of ``hits`` have no room for more, besides the rules and the languages."""
 
 
 def _limits(value: object) -> object:
@@ -32,7 +32,7 @@ def _limits(value: object) -> object:
         raise ValueError(_MAP)
     wrong = [name for name in value or () if not re.fullmatch(NAME, str(name))]
     if wrong:
-        raise ValueError(f"{wrong[0]!r} is no name of a rule; {_MAP}")
+        raise ValueError(f"{wrong[0]!r} is not the name of a rule; {_MAP}")
     if value is not None and len(value) > MOST_PLUGIN_RULES:
         raise ValueError(f"names {len(value)} rules; give {MOST_PLUGIN_RULES} at most")
     return value

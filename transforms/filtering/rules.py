@@ -101,8 +101,8 @@ def _script_bits(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
     encoded = column.cast(pa.string()).dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
-    found = [scripts.script_bits(scripts.scripts_of(tag)) for tag in encoded.dictionary.to_pylist()]
-    return np.array(found or [0], np.uint64)[encoded.indices.to_numpy(zero_copy_only=False)]
+    bits = [scripts.script_bits(scripts.scripts_of(tag)) for tag in encoded.dictionary.to_pylist()]
+    return np.array(bits or [0], np.uint64)[encoded.indices.to_numpy(zero_copy_only=False)]
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
@@ -139,9 +139,9 @@ def source_foreign(sides: Sides) -> Values:
     White space does not count; combining marks are alphabetical. Letters of the target's script
     count only if the two languages share no script: otherwise every source would consist of them.
     """
-    found = sides.characters[0]
-    other = found.visible - found.letters + found.other
-    return {"source_foreign": _share(other, found.visible)}
+    counts = sides.characters[0]
+    other = counts.visible - counts.letters + counts.other
+    return {"source_foreign": _share(other, counts.visible)}
 
 
 def target_foreign(sides: Sides) -> Values:
@@ -169,9 +169,9 @@ def script(sides: Sides) -> Values:
     """
     return {
         f"{side}_script": np.where(
-            known & (found.bases > 0), _share(found.expected, found.bases), np.float32(1)
+            known & (counts.bases > 0), _share(counts.expected, counts.bases), np.float32(1)
         )
-        for side, known, found in zip(
+        for side, known, counts in zip(
             ("source", "target"), sides.known, sides.characters, strict=True
         )
     }
@@ -249,7 +249,7 @@ def entities(sides: Sides) -> Values:
 
 def char_ratio(sides: Sides) -> Values:
     """Measure the ratio of the longer side's characters to the shorter's, without white space."""
-    source, target = (np.maximum(found.visible, 1) for found in sides.characters)
+    source, target = (np.maximum(counts.visible, 1) for counts in sides.characters)
     ratio = np.maximum(source, target) / np.minimum(source, target)
     return {"char_ratio": ratio.astype(np.float32)}
 
@@ -271,7 +271,7 @@ class Rule:
         option: Its limit in `RuleOptions`.
         least: Whether the limit is a minimum, not a maximum.
         beside: Further columns of the same measurement, for the score.
-        own_limit: The limit of a rule of another package, which is no option of its own.
+        own_limit: The limit of a rule of another package, which is not an option of its own.
     """
 
     reason: Reject | PluginReason

@@ -115,9 +115,9 @@ def _parse(name: str, data: bytes) -> Weights:
     try:
         file = parse_model(data, name, _WeightsFile)
     except ConfigError as error:
-        said = str(error).removeprefix(f"{name}: ").removesuffix(f"; {_WeightsFile.ADVICE}")
+        cause = str(error).removeprefix(f"{name}: ").removesuffix(f"; {_WeightsFile.ADVICE}")
         raise ConfigError(
-            f"{name}: is not a file of weights ({said}); {_WeightsFile.ADVICE}"
+            f"{name}: is not a file of weights ({cause}); {_WeightsFile.ADVICE}"
         ) from error
     return Weights(tuple(file.weights[column] for column in EVIDENCE), file.bias)
 

@@ -182,9 +182,9 @@ def read_signatures(place: Place, number: int) -> tuple[np.ndarray, np.ndarray]:
         return arrays["keys"], arrays["codes"]
 
 
-def write_copies(found: pa.Table, place: Place, number: int) -> int:
+def write_copies(duplicates: pa.Table, place: Place, number: int) -> int:
     """Write the near-duplicates of a shard (`near_duplicates.COPIES`); return its number."""
-    files.write_bytes(place.path(_copies(number)), _stream(found))
+    files.write_bytes(place.path(_copies(number)), _stream(duplicates))
     return number
 
 

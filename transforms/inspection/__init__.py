@@ -1,1 +1,1 @@
-"""The look at a corpus before any work: what is wrong with its rows, where, and what mends it."""
+"""The look at a corpus before any work: what is wrong with its rows, where, and how to fix it."""

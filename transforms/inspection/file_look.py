@@ -1,4 +1,4 @@
-"""The look at the rows of one file: what they show, from features of all and a sample of some."""
+"""The look at the rows of one file, by features of all rows and the texts of a sample."""
 
 import collections
 import dataclasses
@@ -31,24 +31,24 @@ SAMPLE_ROWS = 2_000
 """Rows of a file whose texts are read for languages and tags, chosen by the hash of the texts."""
 
 LEAST_SHARE = 0.01
-"""Share of a file's rows from which damage that single rows may have is reported; a hundred rows
-are enough of any file."""
+"""Share of a file's rows from which damage to single rows is reported; a hundred rows are enough in
+any file."""
 
 LEAST_ROWS = 100
 
 REPEATED_SIDE_SHARE = 0.01
-"""Share of a file's rows that have one text beside many others: its writer's placeholder, a notice
-of a web site, a translation that failed."""
+"""Share of a file's rows that pair one text with many others, from which it is reported: its
+writer's placeholder, a notice of a web site, a translation that failed."""
 
 DUPLICATE_SHARE = 0.05
-"""Likewise of pairs that are there before. Messages and chat repeat themselves by nature."""
+"""Likewise for pairs that occurred before. Messages and chat naturally repeat themselves."""
 
 COPIED_SHARE = 0.1
-"""Likewise of pairs with equal sides: at most 0.1 % of news and help; 12 to 37 % of legal text,
+"""Likewise for pairs with equal sides: at most 0.1 % of news and help; 12 to 37 % of legal text,
 much of it numbers and references, which is reported."""
 
 CURVE_PARTS = 200
-"""Points of the curve of a file: as many as a report shows apart from each other."""
+"""Number of points of a file's curve: as many as can be told apart in a report."""
 
 
 @dataclasses.dataclass
@@ -59,7 +59,7 @@ class _Problem:
 
 
 class FileLook:
-    """Gathers what the rows of a file show.
+    """Gathers evidence from the rows of a file.
 
     Args:
         name: The file as the user named it.
@@ -174,9 +174,9 @@ class FileLook:
         self, kind: str, lines: np.ndarray, rows: np.ndarray, evidence: str, option: str = ""
     ) -> Finding:
         """Return a finding on some rows, bool ``[row]``."""
-        found = lines[rows]
-        first, last = int(found.min()), int(found.max())
-        return Finding(kind, self._name, first, last, len(found), evidence, option)
+        affected = lines[rows]
+        first, last = int(affected.min()), int(affected.max())
+        return Finding(kind, self._name, first, last, len(affected), evidence, option)
 
     def _stretch_findings(self) -> Iterator[Finding]:
         if not self._stretches:
@@ -264,13 +264,13 @@ class FileLook:
             (REPLACED, "U+FFFD, where a character was lost"),
             (MOJIBAKE, "UTF-8 read as another encoding, such as Ã¼ for ü"),
         ):
-            found = marks & bit != 0
-            count = int(found.sum())
+            damaged = marks & bit != 0
+            count = int(damaged.sum())
             if count and (count >= LEAST_ROWS or count >= LEAST_SHARE * len(lines)):
                 yield self._of_rows(
                     "encoding",
                     lines,
-                    found,
+                    damaged,
                     f"{count:,} of {len(lines):,} pairs contain {what}",
                     "make the file anew from its source, or filter rejects them",
                 )
@@ -295,9 +295,9 @@ def _seen_before(keys: np.ndarray) -> np.ndarray:
     return again
 
 
-def _merged(found: list[tuple[Stretch, int, int]]) -> Iterator[tuple[Stretch, int, int]]:
-    """Yield stretches, with those of two chunks that meet as one."""
-    waiting: collections.deque[tuple[Stretch, int, int]] = collections.deque(found)
+def _merged(stretches: list[tuple[Stretch, int, int]]) -> Iterator[tuple[Stretch, int, int]]:
+    """Yield stretches, joining those of two chunks that meet."""
+    waiting: collections.deque[tuple[Stretch, int, int]] = collections.deque(stretches)
     while waiting:
         stretch, first, last = waiting.popleft()
         while waiting and waiting[0][1] == last + 1 and waiting[0][0].move == stretch.move:

@@ -1,4 +1,4 @@
-"""What a job says of the findings of its look: one notice for one cause."""
+"""The notices of a job about the findings of its look, one for each cause."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +10,7 @@ COUNTED_ANYWAY = frozenset({"duplicates", "empty", "unreadable", "empty_file"})
 """Kinds that a job rejects or notes by itself, with exact numbers."""
 
 NO_ACTION = frozenset({"placeholders"})
-"""Kinds that a job deals with as they are."""
+"""Kinds that a job handles without a notice."""
 
 
 def of_jobs(findings: Sequence[Finding]) -> list[Finding]:

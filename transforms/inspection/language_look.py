@@ -1,6 +1,6 @@
 """Languages of a sample of rows, by their scripts and by very frequent words.
 
-No detector is asked: what a run notes must be the same on every machine, whatever is installed.
+No detector is used: what a run notes must be the same on every machine, whatever is installed.
 """
 
 import collections
@@ -17,13 +17,13 @@ from pairweave.transforms.report.exchanged_languages import WORDS
 from pairweave.transforms.text import codepoints
 
 LEAST_LINES = 20
-"""Lines with a language below which nothing is said of a side."""
+"""Minimum number of lines with a language for a finding on a side."""
 
 LEAST_SHARE = 0.3
 """Share of the lines that must have a language: others are lists, titles, menus."""
 
 MOST_SHARE = 0.6
-"""Share of these that must be in one language for it to be the side's."""
+"""Share of these that must be in one language to make it the side's language."""
 
 MIXED_SHARE = 0.1
 """Share in other languages from which a side is mixed. A single line may be a quotation, or have
@@ -31,7 +31,8 @@ its few frequent words in common with another language; of most clean corpora at
 100 do."""
 
 LEAST_HITS = 3
-"""Frequent words that decide a line, at least, and one and a half times as many as of another."""
+"""Minimum number of frequent words that decide a line; they must also be one and a half times as
+many as those of any other language."""
 
 _UNKNOWN = "und"
 _SAME = {"nb": "no", "nn": "no", "da": "no"}
@@ -56,7 +57,7 @@ _SCRIPT, _SCRIPT_SHIFT = int(SCRIPT), int(SCRIPT_SHIFT)
 
 
 def language_findings(name: str, sample: pa.Table, languages: tuple[str, str]) -> Iterator[Finding]:
-    """Yield what is to be said of the languages of a file.
+    """Yield findings on the languages of a file.
 
     Args:
         name: The file.

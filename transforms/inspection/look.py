@@ -13,29 +13,30 @@ from pairweave.transforms.inspection.file_look import FileLook
 from pairweave.transforms.units import ReadLimits, Unit
 
 BLOCK_ROWS = 4_096
-"""Rows in a row that a sample has: a stretch of lines shows only beside its neighbours."""
+"""Consecutive rows in a block of a sample: a stretch of lines shows only beside its neighbours."""
 
 LEAST_SAMPLE = 32_768
-"""Rows of an input that are looked at in any case, which takes 0.3 seconds of CPU."""
+"""Minimum number of rows to look at, which takes 0.3 seconds of CPU."""
 
 SAMPLE_PART = 16
-"""A sample is one part of so many of a larger input: a look at a million pairs takes 9 seconds of
+"""A sample of a larger input is one row in this many: a look at a million pairs takes 9 seconds of
 CPU, `augment` with a fitted model some 60, so that a sample is within 2 % of the run."""
 
 STRATUM_BLOCKS = 16
-"""Blocks of which the first is looked at before the second of any others: a reader stops after the
-last block, and 65,536 rows are a unit of plain text."""
+"""Number of blocks in a stratum; the first blocks of all strata are chosen before any second one. A
+reader stops after the last block, and a unit of plain text has 65,536 rows."""
 
 LAST_BLOCK = 64
-"""Blocks of one unit, from its first on, that a sample can have. A compressed file is one unit, and
-all before a block has to be read: a million lines take 3 seconds."""
+"""Number of blocks at the start of a unit from which a sample is chosen. A compressed file is one
+unit, and everything before a block has to be read: a million lines take 3 seconds."""
 
 MOST_SAMPLE = 250_000
-"""Rows of the largest sample: workers share the run, but the one that plans looks alone."""
+"""Rows of the largest sample: the run is shared by workers, but the look is done by the planning
+process alone."""
 
 LOOK_AGAIN_ROWS = 4_000_000
-"""Rows of a file up to which it is looked at as a whole once a sample shows a stretch of lines that
-do not belong together: half a minute, for its exact lines."""
+"""A file of up to this many rows is looked at as a whole if its sample shows a stretch of lines
+that do not belong together: half a minute, for the exact lines."""
 
 Blocks = Mapping[int, Collection[int]]
 """Numbers of the blocks of a unit that are looked at, by the unit's number."""
@@ -63,7 +64,7 @@ def sample_size(rows: int) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class Look:
-    """What a look at an input showed.
+    """The result of a look at an input.
 
     Attributes:
         findings: What is wrong with each file, in the order of the units.
@@ -87,7 +88,7 @@ def look_at_sample(units: Sequence[Unit], limits: ReadLimits, sample: int) -> Lo
     Args:
         units: Units of a plan, in its order.
         limits: Limits of the readers.
-        sample: Rows to look at; all, if there are not more.
+        sample: Rows to look at; all if there are fewer.
     """
     whole = sum(unit.rows for unit in units)
     blocks = choose_blocks(units, sample) if whole > sample else None
@@ -98,8 +99,10 @@ def look_at_sample(units: Sequence[Unit], limits: ReadLimits, sample: int) -> Lo
         rows = sum(_rows_in(unit, blocks) for unit in file)
         if not rows and any(unit.rows for unit in file):
             continue
-        found = _look(file, limits) if blocks is None else _look_again(file, limits, blocks, rows)
-        of_file = list(found)
+        if blocks is None:
+            of_file = list(_look(file, limits))
+        else:
+            of_file = _look_again(file, limits, blocks, rows)
         findings += of_file
         pairs += rows
         lines = [(each.first_line, each.last_line) for each in of_file if each.kind in OF_LINES]
@@ -124,8 +127,8 @@ def _look_again(
 
 
 def _of_sample(finding: Finding, rows: int, whole: int) -> Finding:
-    said = f"{finding.evidence} (in {rows:,} of {whole:,} lines that were looked at)"
-    return dataclasses.replace(finding, evidence=said)
+    evidence = f"{finding.evidence} (in {rows:,} of {whole:,} lines that were looked at)"
+    return dataclasses.replace(finding, evidence=evidence)
 
 
 def _files(units: Sequence[Unit]) -> Iterator[list[Unit]]:
@@ -137,7 +140,8 @@ def _files(units: Sequence[Unit]) -> Iterator[list[Unit]]:
 def choose_blocks(units: Sequence[Unit], sample: int) -> Blocks:
     """Return the blocks of a sample: the first ones of all strata, then the second ones and so on.
 
-    Among those with one number, hashes of the contents of the files decide.
+    Blocks with the same number within their strata are in the order of hashes of the files'
+    contents.
 
     Args:
         units: Units of a plan.

@@ -1,4 +1,4 @@
-"""Rejecting the rows in stretches of lines that are no translations of each other."""
+"""Rejects the rows in stretches of lines that are not translations of each other."""
 
 from collections.abc import Mapping, Sequence
 
@@ -34,6 +34,6 @@ def reject_misaligned(batch: pa.RecordBatch, stretches: Stretches) -> pa.RecordB
         place = np.searchsorted(first, lines, "right") - 1
         inside &= (place >= 0) & (lines <= last[np.maximum(place, 0)])
         for row in np.flatnonzero(inside).tolist():
-            said = f"lines {first[place[row]]} to {last[place[row]]}"
-            reasons[row] = (Reject.MISALIGNED, said)
+            detail = f"lines {first[place[row]]} to {last[place[row]]}"
+            reasons[row] = (Reject.MISALIGNED, detail)
     return with_reasons(batch, reasons, Stage.SCREEN) if reasons else batch

@@ -22,11 +22,12 @@ NATS = 16
 """Units of evidence in one natural logarithm: sums of integers are the same on any machine."""
 
 MOVES = (1, -1, 2, -2, 3, -3, 4, -4)
-"""Lines that a stretch may have moved by, beside none; more is found as belonging nowhere."""
+"""Numbers of lines by which a stretch may have moved, besides 0; beyond these it belongs
+nowhere."""
 
 SHIFTS = (17, -23, 41, -61, 97, -131, 257, -389)
 """Distances of lines that do not belong together: beyond `MOVES`, and within a document or two, so
-that what lines of one document have in common by themselves is no evidence."""
+that features shared by all lines of one document are not evidence."""
 
 PRICE = 25 * NATS
 """Evidence that a change of state must outweigh: e**25 to 1. Lines that do not belong together have
@@ -37,10 +38,10 @@ LEAST_LINES = 12
 """Length of the shortest stretch that is reported."""
 
 LEAST_CORPUS_LINES = 100
-"""Lines of which a part can be judged by the rest."""
+"""Minimum number of lines for judging one part by the rest."""
 
 LARGEST_SCORE = 3.0
-"""A stretch in which lines fit those beside them better than others in the stretch, by so many
+"""A stretch in which lines fit those beside them better than others in the stretch, by this many
 standard errors, is a free translation."""
 
 DOUBTFUL_DISTANCE = 1.0
@@ -48,8 +49,9 @@ DOUBTFUL_DISTANCE = 1.0
 deviations, is looked at more closely: 1.4 to 2.9 in clean corpora."""
 
 LEAST_DISTANCE = 0.1
-"""If it is less than this when one half of the file judges the other, the file is no translation;
-0.0 where lines are in random order, 0.4 where a target has only a part of the sentence."""
+"""If it is less than this when one half of the file judges the other, the file is not a
+translation; 0.0 where lines are in random order, 0.4 where a target has only a part of the
+sentence."""
 
 LEAST_DISTANCE_ERRORS = 2.5
 """Likewise, in standard errors, for small files."""
@@ -57,7 +59,7 @@ LEAST_DISTANCE_ERRORS = 2.5
 _FOLD_LINES = 64
 
 _SMOOTHING = 8.0
-"""Pairs of lines by which the frequency of a class is drawn towards that of chance."""
+"""Number of pairs of lines with which the frequency of a class is smoothed towards chance."""
 
 _GROUPS = (
     (kernel.LENGTHS, kernel.NUMBERS, 0),
@@ -172,14 +174,14 @@ class _Judge:
         for _ in range(3):
             weights = _weights(counts, self._chance)
             parts = self._parts(weights)
-            there = [part for part in parts if part[2] != kernel.NOWHERE]
+            together = [part for part in parts if part[2] != kernel.NOWHERE]
             counts = sum(
-                (self._counts(*part) for part in there), np.zeros(kernel.CLASSES, np.int64)
+                (self._counts(*part) for part in together), np.zeros(kernel.CLASSES, np.int64)
             )
         self.beside = beside = self._evidence(weights, 0, self._lines, 0)
         chance = np.stack([self._evidence(weights, 0, self._lines, move) for move in self._shifts])
         random = float(chance.mean()) / NATS
-        if not there or (
+        if not together or (
             _distance(beside, chance) < DOUBTFUL_DISTANCE and self._is_no_translation()
         ):
             if self._lengths_vary():
@@ -198,7 +200,7 @@ class _Judge:
             yield Stretch(first, last - 1, None if lost else move, mean, elsewhere, random)
 
     def _first_counts(self) -> np.ndarray:
-        """Return the counts of the move that fits most lines: usually none."""
+        """Return the counts of the move that fits most lines: usually no move."""
         best = self._counts(0, self._lines, 0)
         most = 2 * _information(best, self._chance)
         for move in self._moves[1:]:
@@ -210,9 +212,9 @@ class _Judge:
 
     def _parts(self, weights: np.ndarray) -> list[tuple[int, int, int]]:
         """Return the first line of each part, the line after it, and its move."""
-        found = [self._evidence(weights, 0, self._lines, move) for move in self._moves]
-        found.append(np.zeros(self._lines, np.int32))
-        path = kernel.best_states(np.stack(found), PRICE)
+        evidence = [self._evidence(weights, 0, self._lines, move) for move in self._moves]
+        evidence.append(np.zeros(self._lines, np.int32))
+        path = kernel.best_states(np.stack(evidence), PRICE)
         cuts = [0, *(np.flatnonzero(np.diff(path)) + 1).tolist(), self._lines]
         moves = (*self._moves, kernel.NOWHERE)
         return [(first, last, moves[path[first]]) for first, last in itertools.pairwise(cuts)]
@@ -221,7 +223,7 @@ class _Judge:
         """Tell whether the lines of a stretch do not even fit better than others of the stretch.
 
         The usual difference of lengths is that of the stretch here, so that a part of a file that
-        is translated at greater length is no stretch.
+        is translated at greater length is not a stretch.
         """
         part = kernel.Sides(
             LineFeatures(*(column[first:last] for column in self._sides.source)),
@@ -246,33 +248,33 @@ class _Judge:
         return float(gain.mean()) < LARGEST_SCORE * error
 
     def _is_no_translation(self) -> bool:
-        """Tell whether no move makes lines fit, where each half is judged by the other."""
+        """Tell whether lines fit with no move at all, judging each half by the other."""
         least = max(LEAST_DISTANCE, LEAST_DISTANCE_ERRORS / self._lines**0.5)
         return all(self._distance_between_halves(move) < least for move in self._moves)
 
     def _distance_between_halves(self, move: int) -> float:
         starts = range(0, self._lines, _FOLD_LINES)
         blocks = [(first, min(self._lines, first + _FOLD_LINES)) for first in starts]
-        found, others = [], []
+        evidence, others = [], []
         for mine, theirs in ((blocks[::2], blocks[1::2]), (blocks[1::2], blocks[::2])):
             counts = [self._counts(first, last, move) for first, last in mine]
             weights = _weights(np.sum(counts, axis=0), self._chance)
-            found += [self._evidence(weights, *block, move) for block in theirs]
+            evidence += [self._evidence(weights, *block, move) for block in theirs]
             others += [
                 self._evidence(weights, *block, shift) for block in theirs for shift in self._shifts
             ]
-        return _distance(np.concatenate(found), np.concatenate(others))
+        return _distance(np.concatenate(evidence), np.concatenate(others))
 
     def _lengths_vary(self) -> bool:
-        """Tell whether lines differ, so that their translations would have to, likewise."""
+        """Tell whether the lengths of lines vary, so that those of translations would vary too."""
         sides = (self._sides.source_logs, self._sides.target_logs)
         return all(float(logs.std()) > 0.2 * kernel.LENGTH_STEPS for logs in sides)
 
 
-def _distance(found: np.ndarray, chance: np.ndarray) -> float:
+def _distance(evidence: np.ndarray, chance: np.ndarray) -> float:
     """Return how far two distributions of evidence are apart, in standard deviations."""
-    spread = np.sqrt((float(found.var()) + float(chance.var())) / 2)
-    return (float(found.mean()) - float(chance.mean())) / max(1e-9, spread)
+    spread = np.sqrt((float(evidence.var()) + float(chance.var())) / 2)
+    return (float(evidence.mean()) - float(chance.mean())) / max(1e-9, spread)
 
 
 def _information(counts: np.ndarray, chance: np.ndarray) -> int:

@@ -20,7 +20,7 @@ _SYNTAXES = (INDEXED, XLIFF, XML)
 def tag_findings(
     name: str, sample: pa.Table, lines: np.ndarray, marks: np.ndarray
 ) -> Iterator[Finding]:
-    """Yield what is to be said of tags and placeholders.
+    """Yield findings on tags and placeholders.
 
     Args:
         name: The file.
@@ -28,8 +28,8 @@ def tag_findings(
         lines: The line of each row.
         marks: What each row has (`transforms.kernels.inspection.line_features`).
     """
-    found = marks & TAG != 0
-    count = int(found.sum())
+    tagged = marks & TAG != 0
+    count = int(tagged.sum())
     if _is_enough(count, len(lines)):
         syntax, share = _syntax(sample)
         if share:
@@ -42,21 +42,21 @@ def tag_findings(
             yield Finding(
                 "inline_tags",
                 name,
-                int(lines[found].min()),
-                int(lines[found].max()),
+                int(lines[tagged].min()),
+                int(lines[tagged].max()),
                 count,
                 f"{count:,} of {len(lines):,} pairs contain tags, which look like {syntax}",
                 option,
             )
     for bit, shown in ((BRACES, "{0} or {name}"), (PERCENT, "%s or %1")):
-        found = marks & bit != 0
-        count = int(found.sum())
+        has_placeholder = marks & bit != 0
+        count = int(has_placeholder.sum())
         if _is_enough(count, len(lines)):
             yield Finding(
                 "placeholders",
                 name,
-                int(lines[found].min()),
-                int(lines[found].max()),
+                int(lines[has_placeholder].min()),
+                int(lines[has_placeholder].max()),
                 count,
                 f"{count:,} of {len(lines):,} pairs contain placeholders such as {shown}",
                 "no tag splits them; filter compares both sides (--max_placeholder_mismatch)",

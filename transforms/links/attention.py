@@ -69,7 +69,7 @@ class Attention:
         """Return the first line's numbers of layers and heads; None for an axis that is missing.
 
         Raises:
-            InputError: The first line is no such array.
+            InputError: The first line is not such an array.
         """
         if not len(self):
             return None, None
@@ -86,27 +86,27 @@ class Attention:
         """
         if not len(self):
             return
-        for name, wanted, there in zip(
+        for name, wanted, existing in zip(
             ("layer", "head"),
             (self._layer, self._head),
             self.layers_and_heads(),
             strict=True,
         ):
-            if wanted is None and name == "layer" and there is not None and there > 1:
+            if wanted is None and name == "layer" and existing is not None and existing > 1:
                 raise ConfigError(
-                    f"{self._path}: has attention of {there} layers; choose one, 0 to "
-                    f"{there - 1}, with --attention_layer, or in evaluate aligners with layer=N "
+                    f"{self._path}: has attention of {existing} layers; choose one, 0 to "
+                    f"{existing - 1}, with --attention_layer, or in evaluate aligners with layer=N "
                     "or layer=all"
                 )
-            if wanted is not None and there is None:
+            if wanted is not None and existing is None:
                 raise ConfigError(
                     f"attention {name} {wanted}: {self._path} has no {name}s to choose from; "
                     f"its arrays have the shape {list(self._array(0).shape)}"
                 )
-            if wanted is not None and there is not None and not -there <= wanted < there:
+            if wanted is not None and existing is not None and not -existing <= wanted < existing:
                 raise ConfigError(
-                    f"attention {name} {wanted}: {self._path} has {there} {name}s, numbered "
-                    f"from 0 to {there - 1}"
+                    f"attention {name} {wanted}: {self._path} has {existing} {name}s, numbered "
+                    f"from 0 to {existing - 1}"
                 )
 
     def links(self, line: int, source_tokens: int, target_tokens: int, method: str) -> SoftLinks:
@@ -120,8 +120,8 @@ class Attention:
 
         Raises:
             ConfigError: There is no such method.
-            InputError: The file has no such line, layer or head, or its matrix is too small or no
-                numbers.
+            InputError: The file has no such line, layer or head, or its matrix is too small or not
+                numeric.
         """
         require_choice("attention_method", method, METHODS)
         matrix = self._matrix(line)
@@ -137,7 +137,7 @@ class Attention:
         if not source_tokens or not target_tokens:
             return SoftLinks.certain([])
         if part.dtype.kind not in "fiu" or not np.isfinite(part).all():
-            raise self._error(line, "attention holds what is no finite number")
+            raise self._error(line, "attention contains a value that is not a finite number")
         best = np.argmax(part, axis=1)
         return SoftLinks.certain(
             (int(source), target) for target, source in enumerate(best) if source < source_tokens
@@ -153,7 +153,7 @@ class Attention:
         if self._head is not None:
             return self._take(line, array, "head", self._head)
         if array.dtype.kind not in "fiu":
-            raise self._error(line, "attention holds what is no finite number")
+            raise self._error(line, "attention contains a value that is not a finite number")
         return np.asarray(np.mean(array, axis=0, dtype=np.float64))
 
     def _take(self, line: int, array: np.ndarray, axis: str, number: int | None) -> np.ndarray:

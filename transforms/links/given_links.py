@@ -45,8 +45,8 @@ def link_rows(
             all.
 
     Returns:
-        The LINKED rows, in the same order and without those given up; and of these the reason and
-        both numbers of tokens, by row of ``table``.
+        The LINKED rows, in the same order and without those given up; and of each row given up the
+        reason and both numbers of tokens, by row of ``table``.
 
     Raises:
         WorkerError: The tables are not of the same rows.
@@ -57,7 +57,7 @@ def link_rows(
     numbers = number_cut_sides(table, tokens)
     lengths = [side.counts for side in numbers]
     keys = {name: _keys(kept.column(column)) for name, column in _SIDES.items()}
-    # One set of links is both directions'.
+    # A single set of links serves both directions.
     single = kept.column("reverse_links").is_null().to_numpy()
     rows = keys["forward"] >> _ROW
     keys["reverse"] = np.concatenate([keys["reverse"], keys["forward"][single[rows]]])
@@ -66,13 +66,15 @@ def link_rows(
     given_up: GivenUp = {}
     if attention is not None:
         read, given_up = _read_attention(kept, lengths, attention, wanted)
-        keys = {name: np.concatenate([found, read]) for name, found in keys.items()}
-    keys = {name: np.unique(found[wanted[found >> _ROW]]) for name, found in keys.items()}
+        keys = {name: np.concatenate([side_keys, read]) for name, side_keys in keys.items()}
+    keys = {
+        name: np.unique(side_keys[wanted[side_keys >> _ROW]]) for name, side_keys in keys.items()
+    }
     given_up |= _outside(keys, lengths)
     stay = np.ones(table.num_rows, np.bool_)
     stay[list(given_up)] = False
-    inside = {name: found[stay[found >> _ROW]] for name, found in keys.items()}
-    linked = {name: _of_tokens(found, *numbers) for name, found in inside.items()}
+    inside = {name: side_keys[stay[side_keys >> _ROW]] for name, side_keys in keys.items()}
+    linked = {name: _of_tokens(side_keys, *numbers) for name, side_keys in inside.items()}
     return _linked(table, linked, stay), given_up
 
 
@@ -104,7 +106,7 @@ def _of_tokens(keys: np.ndarray, source: PieceNumbers, target: PieceNumbers) -> 
 
 
 def _outside(keys: dict[str, np.ndarray], lengths: list[np.ndarray]) -> GivenUp:
-    """Find the rows with links of tokens that they do not have; name the first such link."""
+    """Find the rows with links to tokens that they lack; name the first such link."""
     given_up: GivenUp = {}
     for each in keys.values():
         rows, source, target = _parts(each)
@@ -127,7 +129,7 @@ def out_of_range(source: int, target: int, source_tokens: int, target_tokens: in
 def _read_attention(
     kept: pa.Table, lengths: list[np.ndarray], attention: ReadAttention, wanted: np.ndarray
 ) -> tuple[np.ndarray, GivenUp]:
-    """Return the keys of the links of rows with attention, and the rows that have a bad one."""
+    """Return the keys of the links of rows with attention, and the rows with unusable attention."""
     keys: list[np.ndarray] = []
     given_up: GivenUp = {}
     columns = [kept.column(name).to_numpy() for name in ("unit", "line")]

@@ -1,4 +1,4 @@
-"""Options of what is made of links: one set of links of two, phrase pairs, and their scores."""
+"""Options of the steps after alignment: symmetrization, phrase pairs, and their scores."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from pairweave.transforms.config import Share, StepOptions
 from pairweave.transforms.option_facts import UNSAID, not_by
 
 NO_LINKS = "it finds translations without word links"
-"""Why the tagging of fragments does not take what links are made by."""
+"""Why tagging by fragments has no options for links."""
 
 _NO_SCORE = not_by(fragment="fragments have no score", glossary="terms have no score")
 

@@ -72,7 +72,7 @@ def _renumbered(links: pa.ListArray, rows: pa.Table, sides: dict[str, _Tokens]) 
     inside = slice(offsets[0], offsets[-1])
     pair = np.repeat(np.arange(len(links)), np.diff(offsets))
     kept = np.ones(len(pair), np.bool_)
-    values = {name: found[inside] for name, found in fields.items()}
+    values = {name: column[inside] for name, column in fields.items()}
     for side, (_, numbers) in sides.items():
         if numbers is None:
             continue
@@ -80,7 +80,7 @@ def _renumbered(links: pa.ListArray, rows: pa.Table, sides: dict[str, _Tokens]) 
         values[side] = numbers[(starts - starts[0])[pair] + values[side]].astype(np.int16)
         kept &= values[side] >= 0
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
-    values = {name: found[kept] for name, found in values.items()}
+    values = {name: column[kept] for name, column in values.items()}
     return list_column(before[offsets - offsets[0]], values, schemas.LINK_LIST)
 
 
@@ -101,9 +101,9 @@ def _from_augment(rows: pa.Table) -> pa.Table:
         texts = texts_of(plain.column(side))
         filled = utf8.split_at_white_space(*texts, codepoints.properties())
         linked = FlatSpans(bounds, starts[first], ends[first])
-        *found, numbers = fill_gaps(linked, FlatSpans(*filled))
-        spans = {"start": found[1], "end": found[2]}
-        tokens[side] = list_column(found[0], spans, schemas.SPAN_LIST)
+        *complete, numbers = fill_gaps(linked, FlatSpans(*filled))
+        spans = {"start": complete[1], "end": complete[2]}
+        tokens[side] = list_column(complete[0], spans, schemas.SPAN_LIST)
         links[side] = numbers[place].astype(np.int16)
     links["probability"] = np.ones(len(pair), np.float32)
     return _symmetrized(plain, tokens, list_column(offsets, links, schemas.LINK_LIST))

@@ -30,7 +30,7 @@ def translated_only(pairs: pa.Table) -> pa.Table:
     """Return the monolingual view of the pairs that have a translation, to fit an aligner on.
 
     Raises:
-        ConfigError: There are pairs, but none has one.
+        ConfigError: There are pairs, but none has a translation.
     """
     translated = pairs.filter(pc.is_valid(pairs.column("translation")))
     if pairs.num_rows and not translated.num_rows:

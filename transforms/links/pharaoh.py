@@ -219,13 +219,13 @@ def phrase_files(
     texts = [text for text in (source_text, target_text) if text is not None]
     streams: list[Iterator[Any]] = [read_links(links), *(read_lengths(text) for text in texts)]
     first_line = 1
-    for found, *lengths in in_step([links, *texts], streams):
-        sides = [least_lengths(found.offsets, words) for words in (found.sources, found.targets)]
+    for block, *lengths in in_step([links, *texts], streams):
+        sides = [least_lengths(block.offsets, words) for words in (block.sources, block.targets)]
         for side, text in enumerate((source_text, target_text)):
             if text is not None:
                 sides[side] = _checked_lengths(sides[side], lengths.pop(0), links, text, first_line)
         phrases = extract_phrases(
-            found.links,
+            block.links,
             sides[0],
             sides[1],
             _NO_CUTS,
@@ -234,7 +234,7 @@ def phrase_files(
             1 if config.unaligned_words == "allow" else None,
         )
         out.write(kernel.format_phrases(*phrases).data)
-        first_line += len(found)
+        first_line += len(block)
 
 
 def format_links(links: pa.ChunkedArray | pa.Array) -> pa.StringArray:

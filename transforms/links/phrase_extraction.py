@@ -19,7 +19,7 @@ class PhraseConfig(PhraseOptions, Config):
     of NLTK's ``phrase_extraction`` (`transforms.kernels.links.phrase_extraction.extract_phrases`).
 
     Attributes:
-        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
+        segmenter: Finds words of scripts without spaces (`transforms.text.segmenter`).
     """
 
     segmenter: str = NONE

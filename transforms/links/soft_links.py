@@ -54,9 +54,9 @@ def soften(table: pa.Table) -> list[SoftLinks]:
         probabilities.append(fields["probability"][offsets[0] : offsets[-1]].astype(np.float64))
     joined = np.union1d(*keys)
     sides = []
-    for found, probability in zip(keys, probabilities, strict=True):
+    for side_keys, probability in zip(keys, probabilities, strict=True):
         values = np.zeros(len(joined))
-        values[np.searchsorted(joined, found)] = probability
+        values[np.searchsorted(joined, side_keys)] = probability
         sides.append(values)
     return _split(joined, sides[0], sides[1], table.num_rows)
 

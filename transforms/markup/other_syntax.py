@@ -18,7 +18,7 @@ from pairweave.transforms.markup.markup import (
 )
 
 MANY = 100
-"""A file without a tag of its syntax is refused if one line in so many has tags of another."""
+"""A file without a tag of its syntax is refused if one line in this many has tags of another."""
 
 _COMMENT = "!--"
 _BARE = frozenset({"br", "hr", "wbr"})
@@ -28,7 +28,7 @@ the usage of a command."""
 
 @dataclasses.dataclass(slots=True)
 class SyntaxCheck:
-    """What the lines of a file have of their own syntax, and of others.
+    """Counts the tags of a file's own syntax, and of others, in its lines.
 
     A whole pair of tags counts, and so does an empty tag; a lone ``<file>`` or ``a < b`` is text.
 

@@ -164,12 +164,12 @@ def pair_markup(source: Marked, target: Marked) -> PairMarkup:
     taken = set(partner.values())
     elements = []
     for number, element in enumerate(ours):
-        found = partner.get(number)
-        index = sum(earlier in partner for earlier in range(number)) if found is not None else None
-        span = None if found is None else (theirs[found].start, theirs[found].end)
+        match = partner.get(number)
+        index = sum(earlier in partner for earlier in range(number)) if match is not None else None
+        span = None if match is None else (theirs[match].start, theirs[match].end)
         name = facts[number][1]
         elements.append(PairElement(index, element.form, name, (element.start, element.end), span))
-    own: dict[int, int] = {found: number for number, found in partner.items()}
+    own: dict[int, int] = {match: number for number, match in partner.items()}
     for place, element in enumerate(theirs):
         if place not in taken:
             own[place] = len(elements)

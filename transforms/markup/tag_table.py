@@ -177,7 +177,7 @@ class TagTable:
         """Read what `to_json` wrote.
 
         Raises:
-            ConfigError: It is no table.
+            ConfigError: It is not a table.
         """
         try:
             entries = {
@@ -277,15 +277,15 @@ def number_pair(source: Marked, target: Marked) -> tuple[Marked, Marked, TagTabl
     numbered_target = _numbered(target, elements, numbers)
     own = [mark for mark in map(mark_of, numbered_target.tags) if mark.number not in table.entries]
     order = (*table.order, *own)
-    there = tuple(map(mark_of, numbered_target.tags))
-    in_order = there == tuple(mark for mark in order if mark in frozenset(there))
+    target_marks = tuple(map(mark_of, numbered_target.tags))
+    in_order = target_marks == tuple(mark for mark in order if mark in frozenset(target_marks))
     entries = dict(sorted(zip(numbers, entries_of_target, strict=True)))
     literals = _literals({**table.entries, **entries})
     return (
         numbered_source,
         numbered_target,
         TagTable(table.entries, order, literals),
-        TagTable(entries, order, literals, own=() if in_order else there),
+        TagTable(entries, order, literals, own=() if in_order else target_marks),
     )
 
 
@@ -306,16 +306,16 @@ def match_tags(marked: Marked, table: TagTable) -> Marked:
     return _numbered(marked, elements, numbers)
 
 
-def _match(known: Sequence[Entry], found: Sequence[Entry]) -> list[int]:
-    """Return the number of each found element; identical ones are matched by their order."""
-    partners = find_partners(found, known, (operator.eq, _same_name))
+def _match(known: Sequence[Entry], entries: Sequence[Entry]) -> list[int]:
+    """Return the number of each entry; identical ones are matched by their order."""
+    partners = find_partners(entries, known, (operator.eq, _same_name))
     following = itertools.count(len(known))
     complete = [
-        partners[place] if place in partners else next(following) for place in range(len(found))
+        partners[place] if place in partners else next(following) for place in range(len(entries))
     ]
     # Identical elements differ only by their order, which identifies them later.
     places: dict[Entry, list[int]] = {}
-    for place, entry in enumerate(found):
+    for place, entry in enumerate(entries):
         places.setdefault(entry, []).append(place)
     for group in places.values():
         for place, number in zip(group, sorted(complete[place] for place in group), strict=True):

@@ -110,7 +110,7 @@ class Counted:
         self._operation.update(operations)
 
     def profile(self) -> Profile:
-        """Return what was counted."""
+        """Return the counts as a profile."""
         masks = Counter(self._sentences.values())
         return Profile(self._examples, self._words, self._position, masks, self._operation)
 
@@ -129,8 +129,10 @@ class Comparison:
 
     def distances(self, method: str) -> dict[str, float | None]:
         """Return the Jensen-Shannon distance of each facet, 0 (equal) to 1; None without data."""
-        made = self.made[method]
-        return {name: jensen_shannon(made.facet(name), self.golden.facet(name)) for name in FACETS}
+        profile = self.made[method]
+        return {
+            name: jensen_shannon(profile.facet(name), self.golden.facet(name)) for name in FACETS
+        }
 
     @property
     def signature(self) -> str:

@@ -46,7 +46,7 @@ class LinkScores:
 
     @property
     def recall(self) -> float:
-        """Return the share of the sure gold links that were found, in [0, 1]."""
+        """Return the share of the sure gold links that are in the hypothesis, in [0, 1]."""
         return self.sure_hits / self.sure
 
     @property
@@ -128,16 +128,16 @@ def evaluate_links(hypothesis: Path, gold: Path, one_based: bool) -> LinkScores:
     pairs = links = sure = possible = sure_hits = possible_hits = 0
     has_zero = False
     streams = [read_links(hypothesis), read_links(gold, possible=True)]
-    for found, wanted in in_step([hypothesis, gold], streams):
+    for links_read, wanted in in_step([hypothesis, gold], streams):
         if one_based:
             _require_one_based(wanted, gold, pairs + 1)
         has_zero = has_zero or bool(_zeros(wanted).any())
         base = int(one_based)
-        found_keys = np.unique(_keys(found, 0))
+        found_keys = np.unique(_keys(links_read, 0))
         keys = _keys(wanted, base)
         sure_keys = np.unique(keys[~_own(wanted, wanted.possible)])
         possible_keys = np.unique(keys)
-        pairs += len(found)
+        pairs += len(links_read)
         links += len(found_keys)
         sure += len(sure_keys)
         possible += len(possible_keys)

@@ -51,21 +51,22 @@ def metric_of(**settings: Any) -> Any:  # noqa: ANN401 - as sacreBLEU names and 
     return BLEU(**settings)
 
 
-def count_ngrams(found: Sequence[str], wanted: Sequence[str]) -> np.ndarray:
+def count_ngrams(hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
     """Return the counts of each line for BLEU.
 
     Args:
-        found: Outputs, with words separated by white space ``[line]``.
-        wanted: References, likewise.
+        hypotheses: Outputs, with words separated by white space ``[line]``.
+        references: References, likewise.
 
     Returns:
         int64 ``[line, COUNTS]``.
     """
     metric = metric_of(tokenize="none", smooth_method="none", force=True, effective_order=True)
     scores = (
-        metric.sentence_score(said, [right]) for said, right in zip(found, wanted, strict=True)
+        metric.sentence_score(output, [reference])
+        for output, reference in zip(hypotheses, references, strict=True)
     )
-    counts = [[*one.counts, *one.totals, one.sys_len, one.ref_len] for one in scores]
+    counts = [[*score.counts, *score.totals, score.sys_len, score.ref_len] for score in scores]
     return np.array(counts, np.int64).reshape(-1, COUNTS)
 
 

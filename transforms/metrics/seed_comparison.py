@@ -58,7 +58,7 @@ class Difference:
 
     @property
     def is_significant(self) -> bool:
-        """Tell whether neither segments nor seeds explain it by chance."""
+        """Tell whether chance explains it neither by segments nor by seeds."""
         return self.margin is not None and self.p < ALPHA and abs(self.mean) > self.margin
 
 
@@ -68,9 +68,9 @@ def spread(values: Mapping[int, float]) -> Spread:
     >>> spread({1: 2.0, 2: 4.0})
     Spread(mean=3.0, deviation=1.4142135623730951, seeds=2)
     """
-    found = np.array(list(values.values()), np.float64)
-    deviation = float(found.std(ddof=1)) if len(found) > 1 else None
-    return Spread(float(found.mean()), deviation, len(found))
+    figures = np.array(list(values.values()), np.float64)
+    deviation = float(figures.std(ddof=1)) if len(figures) > 1 else None
+    return Spread(float(figures.mean()), deviation, len(figures))
 
 
 def student(degrees: int) -> float:

@@ -61,9 +61,9 @@ class SentenceScores:
             "strict": (self.strict_hits, self.strict_found),
             "lax": (self.lax_hits, self.lax_found),
         }
-        for name, (hits, found) in counted.items():
+        for name, (hits, gold_found) in counted.items():
             precision = hits / self.beads if self.beads else 0.0
-            recall = found / self.gold if self.gold else 0.0
+            recall = gold_found / self.gold if self.gold else 0.0
             both = precision + recall
             figures[f"{name}_precision"] = precision
             figures[f"{name}_recall"] = recall
@@ -112,9 +112,9 @@ def evaluate_sentences(hypothesis: str, gold: str) -> SentenceScores:
     return scores
 
 
-def score_beads(found: Iterable[Bead], gold: Iterable[Bead]) -> tuple[int, ...]:
+def score_beads(hypothesis: Iterable[Bead], gold: Iterable[Bead]) -> tuple[int, ...]:
     """Return the counts of one document: those of `SentenceScores` from ``beads`` on."""
-    beads = {bead for bead in found if bead.source or bead.target}
+    beads = {bead for bead in hypothesis if bead.source or bead.target}
     wanted = {bead for bead in gold if bead.source or bead.target}
     both = {bead for bead in wanted if bead.source and bead.target}
     strict_hits, lax_hits = _hits(beads, wanted)
@@ -123,7 +123,7 @@ def score_beads(found: Iterable[Bead], gold: Iterable[Bead]) -> tuple[int, ...]:
 
 
 def _hits(beads: set[Bead], wanted: set[Bead]) -> tuple[int, int]:
-    """Return the numbers of strict and of lax hits of beads among others."""
+    """Return the numbers of strict and of lax hits of some beads among others."""
     partners: defaultdict[int, set[int]] = defaultdict(set)
     for bead in wanted:
         for sentence in bead.source:

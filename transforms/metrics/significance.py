@@ -129,15 +129,15 @@ def _interval(scores: np.ndarray) -> tuple[float, float]:
     return float(ordered.mean()), float(0.5 * (ordered[-1 - cut] - ordered[cut]))
 
 
-def _p_value(differences: np.ndarray, found: float) -> float:
-    """Return the share of differences by chance that are larger than the one found.
+def _p_value(differences: np.ndarray, difference: float) -> float:
+    """Return the share of differences by chance that are larger than the observed one.
 
     Both counts are increased by one, or the p-value would be too low (Noreen 1989). Equal figures
     give 1; for equal outputs sacreBLEU gives the minimum.
     """
-    if found <= _ROUNDING:
+    if difference <= _ROUNDING:
         return 1.0
-    above = differences > found + _ROUNDING
+    above = differences > difference + _ROUNDING
     return (int(np.count_nonzero(above)) + 1) / (len(differences) + 1)
 
 
@@ -153,13 +153,13 @@ def render(tested: Mapping[str, Tested], baseline: str, config: Significance) ->
     rows += [
         (
             name,
-            f"{one.score:.4g}",
-            f"{one.baseline:.4g}",
-            f"{one.mean:.4g} ± {one.ci:.3g}",
-            f"{one.p_bootstrap:.4f}",
-            f"{one.p_randomization:.4f}",
+            f"{result.score:.4g}",
+            f"{result.baseline:.4g}",
+            f"{result.mean:.4g} ± {result.ci:.3g}",
+            f"{result.p_bootstrap:.4f}",
+            f"{result.p_randomization:.4f}",
         )
-        for name, one in tested.items()
+        for name, result in tested.items()
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [
@@ -170,7 +170,7 @@ def render(tested: Mapping[str, Tested], baseline: str, config: Significance) ->
         cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
         lines.append("  ".join([row[0].ljust(widths[0]), *cells]))
     # Figures of one metric share a signature.
-    signatures = dict.fromkeys(one.signature for one in tested.values())
+    signatures = dict.fromkeys(result.signature for result in tested.values())
     return [*lines, *(f"  {line}" for line in signatures)]
 
 
@@ -210,7 +210,7 @@ class Compared(Generic[AnyScores]):
         figures = {
             **self.scores.as_dict(),
             "baseline": self.baseline.as_dict(),
-            "significance": {name: one.as_dict() for name, one in self.tested.items()},
+            "significance": {name: result.as_dict() for name, result in self.tested.items()},
         }
         table = render(self.tested, self.name, self.config)
         return "\n".join([*self.scores.shown(), *table, json.dumps(figures)])

@@ -146,32 +146,32 @@ def _read_gold(
     ]
 
 
-def _exact(found: Sequence[str], golds: Sequence[Sequence[str | None]]) -> np.ndarray:
+def _exact(suggestions: Sequence[str], golds: Sequence[Sequence[str | None]]) -> np.ndarray:
     """Flag suggestions equal to a gold one, ignoring white space at the ends, bool ``[line]``."""
     return np.array(
         [
-            any(right is not None and right.strip() == one.strip() for right in texts)
-            for one, texts in zip(found, zip(*golds, strict=True), strict=True)
+            any(gold is not None and gold.strip() == suggestion.strip() for gold in texts)
+            for suggestion, texts in zip(suggestions, zip(*golds, strict=True), strict=True)
         ],
         np.bool_,
     )
 
 
-def _exact_sums(found: Sequence[str], golds: Sequence[Sequence[str | None]]) -> LineSums:
+def _exact_sums(suggestions: Sequence[str], golds: Sequence[Sequence[str | None]]) -> LineSums:
     """Return the contribution of each suggestion to exact match."""
-    exact = _exact(found, golds).astype(np.float64)
+    exact = _exact(suggestions, golds).astype(np.float64)
     return LineSums(np.stack([exact, np.ones_like(exact)], axis=1), ratio)
 
 
 def _score(
-    found: Sequence[str],
+    suggestions: Sequence[str],
     golds: Sequence[Sequence[str | None]],
     metric: Any,  # noqa: ANN401 - a sacrebleu.metrics.BLEU
 ) -> SuggestionScores:
-    bleu = score_bleu(metric, found, golds)
+    bleu = score_bleu(metric, suggestions, golds)
     return SuggestionScores(
-        lines=len(found),
-        exact=int(np.count_nonzero(_exact(found, golds))),
+        lines=len(suggestions),
+        exact=int(np.count_nonzero(_exact(suggestions, golds))),
         bleu=bleu.score,
         precisions=bleu.precisions,
         brevity_penalty=bleu.brevity_penalty,

@@ -24,8 +24,8 @@ _NAME = re.compile(rf"{PREFIX}([0-9]{{5,}})-of-([0-9]{{5,}})-([0-9a-f]+)\.json")
 def launched(output: str) -> Iterator[None]:
     """Keep a mark in a run's directory while it is being worked on by this process.
 
-    A resumed run can have only old files for a long time; the mark is the new one by which
-    `transforms.commit.leftovers` knows that it goes on.
+    A resumed run can have only old files for a long time; this mark is a new file, which tells
+    `transforms.commit.leftovers` that the run is in progress.
 
     Raises:
         OSError: The mark cannot be written.
@@ -69,7 +69,7 @@ def end(shard: int, *, output: str, shards: int, attempt: str) -> None:
 
 
 def begun(output: str, attempt: str) -> frozenset[int]:
-    """Return the shards that an attempt has begun, as far as their marks are still there."""
+    """Return the shards that an attempt has begun and whose marks still exist."""
     names = files.list_names(files.join(output, RECEIPTS))
     matches = filter(None, map(_NAME.fullmatch, names))
     return frozenset(int(match[1]) for match in matches if match[3] == attempt)

@@ -1,4 +1,4 @@
-"""What the header of a dataset card says about languages and licence."""
+"""The languages and the licence in the header of a dataset card."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the columns of output files mean: for readers of their schema and for the dataset card."""
+"""The meanings of the columns of output files, for their schema and for the dataset card."""
 
 import pyarrow as pa
 

@@ -54,17 +54,17 @@ class ExchangedSides(NamedTuple):
 
 
 def exchanged_notices(
-    units: Iterable[Json], found: Mapping[int, ExchangedSides]
+    units: Iterable[Json], exchanged: Mapping[int, ExchangedSides]
 ) -> Iterator[Notice]:
     """Yield a notice on each unit with documents whose sides look exchanged.
 
     Args:
         units: The units of a plan.
-        found: Such documents, by the number of the unit.
+        exchanged: Such documents, by the number of the unit.
     """
     for unit in units:
-        if unit["index"] in found:
-            line, documents = found[unit["index"]]
+        if unit["index"] in exchanged:
+            line, documents = exchanged[unit["index"]]
             which = "1 document" if documents == 1 else f"{documents:,} documents"
             yield Notice(
                 "exchanged_sides",

@@ -47,7 +47,7 @@ class FinishedRun:
 
     Attributes:
         directory: Its directory or URI.
-        manifest: Its manifest, or what will become of it.
+        manifest: Its manifest, or the draft of it.
         checked: Whether each shard is compared with its hash in the manifest when it is read.
     """
 
@@ -61,8 +61,8 @@ class FinishedRun:
 
         Args:
             directory: The run's directory.
-            counts: Whether its counters and histograms are read, in receipts too: then only a run
-                in the format of this version will do. Rows of earlier versions can still be read.
+            counts: Whether its counters and histograms are read, in receipts too: this requires a
+                run in the format of this version. Rows of earlier versions can still be read.
             checked: Whether each shard is compared with its hash when it is read.
 
         Raises:
@@ -134,7 +134,7 @@ class FinishedRun:
         return {entry["name"]: entry for entry in self.manifest["files"]}
 
     def entry(self, name: str) -> Json:
-        """Return what the manifest says of a file.
+        """Return a file's entry in the manifest.
 
         Raises:
             WorkerError: It does not list the file.

@@ -1,4 +1,4 @@
-"""Where the pair of a row was first read, as the last columns of rows that else do not say it."""
+"""The place where the pair of a row was first read, as the last columns of the output rows."""
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,7 +12,7 @@ def with_origin(rows: pa.Table, pairs: pa.Table) -> pa.Table:
     """Append `COLUMNS` to a shard's rows.
 
     Args:
-        rows: With the id of the pair that each is made of.
+        rows: Rows with the id of the pair that each is made from.
         pairs: The kept pairs of the shard.
     """
     place = pc.index_in(rows.column("id"), pairs.column("id").combine_chunks())

@@ -1,7 +1,7 @@
-"""What the receipts of a run add up to: all that the manifest, the card and the report need.
+"""The sums of a run's receipts: all that the manifest, the card and the report need.
 
-Sums of parts of a run can be added, in any order. They are small, where the receipts of a large run
-do not fit into memory.
+Sums of parts of a run can be added, in any order. They are small, whereas the receipts of a large
+run do not fit into memory.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 @dataclasses.dataclass(frozen=True, order=True)
 class ShardFacts:
-    """What is noted of one shard alone.
+    """Facts about a single shard.
 
     Attributes:
         shard: Its number.
@@ -47,8 +47,8 @@ class ReceiptSums:
         units: Rows by unit, int64 ``[unit, (kept, rejected)]``.
         unit_reasons: Rejected rows by reason and unit, int64 ``[unit]``.
         files: Entries of the shards' files.
-        shards: What is noted of each shard.
-        read: What the receipt of each unit says, by its number.
+        shards: Facts about each shard.
+        read: The receipt of each unit, by its number.
         histograms: How many values are in each bar, by (histogram, group, bar).
         tag_shapes: Shapes of the drawn tags, by class.
     """
@@ -98,7 +98,7 @@ class ReceiptSums:
 
 
 def no_sums(units: int) -> ReceiptSums:
-    """Return the sums of no receipts, for a plan of so many units."""
+    """Return the sums of no receipts, for a plan with this many units."""
     none = np.zeros((units, 2), np.int64)
     return ReceiptSums(0, Counter(), Counter(), Counter(), none, {}, [], [], {}, Counter())
 
@@ -110,7 +110,7 @@ def sum_receipts(
 
     Args:
         receipts: Receipts of shards.
-        units: Units in the plan; None to leave out what is counted by unit.
+        units: Units in the plan; None to leave out the counts by unit.
         read: Receipts of units, by their number.
 
     Raises:
@@ -140,7 +140,7 @@ def sum_receipts(
 def _add_units(sums: np.ndarray, reasons: dict[str, np.ndarray], receipt: Json) -> None:
     counted = unpack_units(receipt["units"])
     by_reason = unpack_reasons(receipt.get("unit_reasons", []))
-    last = max(int(found[:, 0].max(initial=-1)) for found in (counted, *by_reason.values()))
+    last = max(int(rows[:, 0].max(initial=-1)) for rows in (counted, *by_reason.values()))
     if last >= len(sums):
         raise WorkerError(
             f"the receipt of shard {receipt['shard']} counts rows of unit {last}, which is not in "

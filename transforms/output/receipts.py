@@ -29,7 +29,7 @@ from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
 
 REQUESTS = 16
-"""Receipts that are read at once: each is a request to a store, and takes as long as it takes."""
+"""Receipts that are read at once: each is a request to a store, which is slow to answer."""
 
 CHECKS = 8
 """Files that are read at once to be checked; each is in memory as a whole."""
@@ -144,7 +144,7 @@ def write_unit_receipt(
         unit: Number of the unit.
         rows: Number of its rows.
         characters: See `transforms.reading.damaged_characters.count_characters`.
-        edge: Of a document, where its alignment touches the edge of the widest band.
+        edge: Where the alignment of a document touches the edge of the widest band.
         exchanged: Documents whose sides look exchanged.
     """
     receipt: Json = {"plan": plan, "unit": unit, "rows": rows}
@@ -183,7 +183,7 @@ def unread_units(output: str, plan: str, units: int) -> frozenset[int]:
 
 
 def is_as_planned(unit: Json, rows: int) -> bool:
-    """Tell whether a unit of a plan may have so many rows.
+    """Tell whether a unit of a plan may have this many rows.
 
     Documents have at most as many rows as lines: how many sentences make a row is not known before
     they are aligned. Of lines that are split first, not even that is known.
@@ -239,8 +239,8 @@ def _shard_receipt(
         receipt = read_json(files.join(output, name))
         check_shard(receipt, plan, shard, shards, rejects_only=rejects_only)
     except (OSError, ConfigError, WorkerError) as error:
-        said = str(error).removeprefix(f"{name}: ")
-        raise WorkerError(f"{name}: no usable receipt: {said}") from error
+        cause = str(error).removeprefix(f"{name}: ")
+        raise WorkerError(f"{name}: no usable receipt: {cause}") from error
     return receipt
 
 
@@ -264,8 +264,8 @@ def read_unit_receipt(output: str, plan: str, unit: int) -> Json:
         receipt = read_json(files.join(output, name))
         check_unit(receipt, plan, unit)
     except (OSError, ConfigError, WorkerError) as error:
-        said = str(error).removeprefix(f"{name}: ")
-        raise WorkerError(f"{name}: no usable receipt: {said}") from error
+        cause = str(error).removeprefix(f"{name}: ")
+        raise WorkerError(f"{name}: no usable receipt: {cause}") from error
     return receipt
 
 

@@ -67,10 +67,10 @@ def _links(table: pa.Table) -> Iterator[Values]:
     sides = (offsets_of(table.column("source_tokens")), offsets_of(table.column("target_tokens")))
     numbers = np.diff(offsets)
     row = np.repeat(np.arange(table.num_rows), numbers)
-    here = slice(int(offsets[0]), int(offsets[-1]))
+    inside = slice(int(offsets[0]), int(offsets[-1]))
     if "probability" in links:
         # Whole millionths: the sum of whole numbers does not depend on their order.
-        parts = np.rint(links["probability"][here].astype(np.float64) * 1e6).astype(np.int64)
+        parts = np.rint(links["probability"][inside].astype(np.float64) * 1e6).astype(np.int64)
         sums = _sums(parts, offsets - offsets[0])
         rows = np.flatnonzero(numbers)
         yield Values("confidence", sums[rows] // (10_000 * numbers[rows]), rows)
@@ -78,7 +78,7 @@ def _links(table: pa.Table) -> Iterator[Values]:
     for side, starts in zip(("source", "target"), sides, strict=True):
         starts -= starts[0]
         marked = np.zeros(starts[-1], np.int64)
-        marked[starts[row] + links[side][here]] = 1
+        marked[starts[row] + links[side][inside]] = 1
         linked = linked + _sums(marked, starts)
         tokens = tokens + np.diff(starts)
     rows = np.flatnonzero(tokens)
@@ -90,11 +90,11 @@ def _sums(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 def _tags(data: pa.Table, table: pa.Table) -> Iterator[Values]:
-    """Return what is counted of tags; a tag in two parts is one tag with two spans."""
+    """Return the values of tags to count; a tag in two parts is one tag with two spans."""
     offsets, tags = fields_of(data.column("tags"), "index", "source_start", "source_end")
-    here = slice(int(offsets[0]), int(offsets[-1]))
+    inside = slice(int(offsets[0]), int(offsets[-1]))
     row = np.repeat(np.arange(data.num_rows), np.diff(offsets))
-    index, start, end = (tags[name][here] for name in ("index", "source_start", "source_end"))
+    index, start, end = (tags[name][inside] for name in ("index", "source_start", "source_end"))
     start, end = start.astype(np.int64), end.astype(np.int64)
     rows = np.flatnonzero(np.diff(offsets))
     yield Values("tags", distinct_by_row(row, index, data.num_rows)[rows], rows)
@@ -137,10 +137,10 @@ def _tokens_within(
 ) -> np.ndarray:
     """Return how many source tokens begin within each span, int64 ``[span]``."""
     offsets, tokens = fields_of(table.column("source_tokens"))
-    here = slice(int(offsets[0]), int(offsets[-1]))
+    inside = slice(int(offsets[0]), int(offsets[-1]))
     pair = np.repeat(np.arange(table.num_rows), np.diff(offsets))
-    shown = tokens["end"][here] > tokens["start"][here]
-    begin = np.sort((pair << 32 | tokens["start"][here].astype(np.int64))[shown])
+    shown = tokens["end"][inside] > tokens["start"][inside]
+    begin = np.sort((pair << 32 | tokens["start"][inside].astype(np.int64))[shown])
     places = pc.index_in(chunk_of(data.column("id")), chunk_of(table.column("id")))
     of = places.to_numpy(zero_copy_only=False).astype(np.int64)[row] << 32
     return np.searchsorted(begin, of | end) - np.searchsorted(begin, of | start)

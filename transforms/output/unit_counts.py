@@ -87,7 +87,7 @@ def unpack_reasons(value: object) -> dict[str, np.ndarray]:
 
 
 def _pack(counts: Sequence[Sequence[int]]) -> dict[str, object]:
-    # Column by column, and units as the steps from one to the next, which are mostly 1.
+    # Column by column, with units as differences from the one before, which are mostly 1.
     numbers = np.array(counts, dtype=_NUMBER).T.copy()
     numbers[0, 1:] = np.diff(numbers[0])
     packed = _CODEC.compress(numbers.tobytes(), asbytes=True)

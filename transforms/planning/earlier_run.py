@@ -1,4 +1,4 @@
-"""Finished runs as input: their rows go on with the corpus, file and line that they have there."""
+"""Finished runs as input: their rows keep the corpus, file and line that they have there."""
 
 import posixpath
 from collections.abc import Mapping
@@ -31,13 +31,13 @@ def input_of_run(
         ConfigError: There is no finished run of such a job, its rows include pairs that are not
             kept, or they are in other languages.
     """
-    found = _manifest(directory)
+    manifest = _manifest(directory)
     shards = {
         entry["name"]: entry["sha256"]
-        for entry in found["files"]
+        for entry in manifest["files"]
         if entry["name"].startswith(f"{DATA}/")
     }
-    kept = {name: corpus for name, corpus in found["corpora"].items() if corpus["kept"]}
+    kept = {name: corpus for name, corpus in manifest["corpora"].items() if corpus["kept"]}
     if not kept:
         raise ConfigError(f"{directory}: the run kept no pair that another could read")
     source, target = _languages(directory, kept, source_lang, target_lang)
@@ -63,34 +63,34 @@ def _manifest(directory: str) -> dict[str, Any]:
             f"{directory}: no {run_files.MANIFEST}, so there is no finished run to read pairs "
             "from; finish it, or give the --output of one"
         )
-    found = read_manifest(path)
-    job = found["job"]
+    manifest = read_manifest(path)
+    job = manifest["job"]
     if job not in JOBS:
         raise ConfigError(
             f"{directory}: a run of {job} has no pairs to read on from; {', '.join(JOBS[:-1])} "
             f"and {JOBS[-1]} have"
         )
-    run_files.check_names(found, path)
-    if found["configuration"].get("annotate_only"):
+    run_files.check_names(manifest, path)
+    if manifest["configuration"].get("annotate_only"):
         raise ConfigError(
             f"{directory}: with --annotate_only its rows include pairs that are not to be kept; "
             "run filter without it"
         )
-    return found
+    return manifest
 
 
 def _languages(
     directory: str, kept: Mapping[str, Any], source_lang: str | None, target_lang: str | None
 ) -> tuple[str, str]:
     """Return the languages of all pairs, which are part of their ids."""
-    found = {(each["source_lang"], each["target_lang"]) for each in kept.values()}
-    if len(found) > 1:
-        listed = ", ".join(sorted("-".join(pair) for pair in found))
+    pairs = {(each["source_lang"], each["target_lang"]) for each in kept.values()}
+    if len(pairs) > 1:
+        listed = ", ".join(sorted("-".join(pair) for pair in pairs))
         raise ConfigError(
             f"{directory}: its pairs are in several languages ({listed}), and those of one corpus "
             "are in two; run the earlier job once for each pair of languages"
         )
-    ((source, target),) = found
+    ((source, target),) = pairs
     for name, given, own in (
         ("source_lang", source_lang, source),
         ("target_lang", target_lang, target),

@@ -114,7 +114,7 @@ def _resolve(corpus: CorpusInput) -> Iterator[FileGroup]:
         yield from _paired(corpus, sides)
         return
     matched = [(role, _match_all(patterns)) for role, patterns in sides]
-    counts = [len(found) for _, found in matched]
+    counts = [len(matches) for _, matches in matched]
     if len(set(counts)) > 1:
         spelled = ", ".join(
             f"{_SIDES[role][0]} {' '.join(patterns)} matches {count}"
@@ -130,9 +130,9 @@ def _resolve(corpus: CorpusInput) -> Iterator[FileGroup]:
             corpus,
             [
                 _typed(
-                    role, *found[row], _SIDES[role][1] or corpus.format or registry.LINE_PARALLEL
+                    role, *matches[row], _SIDES[role][1] or corpus.format or registry.LINE_PARALLEL
                 )
-                for role, found in matched
+                for role, matches in matched
             ],
         )
 
@@ -146,9 +146,9 @@ def _paired(corpus: CorpusInput, sides: Sequence[tuple[str, Sequence[str]]]) -> 
     matched: list[list[tuple[str, str]]] = []
     names: list[list[str]] = []
     for _, patterns in sides:
-        found = [(pattern, each) for pattern in patterns for each in _match_all([pattern])]
-        matched.append([each for _, each in found])
-        names.append([below_pattern(path, pattern) for pattern, (path, _) in found])
+        matches = [(pattern, each) for pattern in patterns for each in _match_all([pattern])]
+        matched.append([each for _, each in matches])
+        names.append([below_pattern(path, pattern) for pattern, (path, _) in matches])
     languages = corpus.source_lang or "und", corpus.target_lang or "und"
     pairs = pair_names(names[0], names[1], languages)
     if not any(source is not None and target is not None for source, target in pairs):
@@ -164,8 +164,8 @@ def _paired(corpus: CorpusInput, sides: Sequence[tuple[str, Sequence[str]]]) -> 
         yield FileGroup(
             corpus,
             [
-                _typed(role, *found[place], kind)
-                for place, found, (role, _) in zip(places, matched, sides, strict=True)
+                _typed(role, *matches[place], kind)
+                for place, matches, (role, _) in zip(places, matched, sides, strict=True)
                 if place is not None
             ],
         )
@@ -173,7 +173,7 @@ def _paired(corpus: CorpusInput, sides: Sequence[tuple[str, Sequence[str]]]) -> 
 
 def _match_all(patterns: Sequence[str]) -> list[tuple[str, str]]:
     """Return (path, name) of each match, sorted within each pattern."""
-    found: list[tuple[str, str]] = []
+    matches: list[tuple[str, str]] = []
     for pattern in patterns:
         try:
             paths = files.match(pattern)
@@ -192,8 +192,8 @@ def _match_all(patterns: Sequence[str]) -> list[tuple[str, str]]:
             raise InputError("no_match", pattern, "no file has this name or matches this pattern")
         for path in paths:
             _require_unicode(path)
-        found.extend((path, _name(path, pattern)) for path in paths)
-    return found
+        matches.extend((path, _name(path, pattern)) for path in paths)
+    return matches
 
 
 def _require_unicode(path: str) -> None:
@@ -220,8 +220,8 @@ def _typed(role: str, path: str, name: str, kind: str | None) -> LocatedFile:
     if compression != "none":
         extension = posixpath.splitext(stem)[1]
     if kind is None:
-        found = registry.extensions().get(extension.lower())
-        kind = found.name if found is not None else None
+        format_ = registry.extensions().get(extension.lower())
+        kind = format_.name if format_ is not None else None
     elif _is_lines(kind) and extension.lower() in _NO_TEXT:
         kind = None
     if kind is None or (compression != "none" and not _may_be_compressed(kind)):
@@ -243,11 +243,11 @@ def _may_be_compressed(kind: str) -> bool:
 
 
 def _supported() -> str:
-    found = registry.extensions()
+    formats = registry.extensions()
     packed = f"{', '.join(list(COMPRESSIONS)[:-1])} or {list(COMPRESSIONS)[-1]}"
-    plain = " or ".join(ending for ending, each in found.items() if not each.compressed)
+    plain = " or ".join(ending for ending, each in formats.items() if not each.compressed)
     return (
-        f"supported: {', '.join(found)}, each also as {packed} except {plain}; "
+        f"supported: {', '.join(formats)}, each also as {packed} except {plain}; "
         f"and line-parallel text by source_input and target_input, plain, {packed}"
     )
 

@@ -64,7 +64,7 @@ def _first_rows(unit: Unit, limits: ReadLimits) -> Iterator[tuple[int, list[str]
         return
     lines = batch.column("line").to_pylist()
     columns = [batch.column(side).to_pylist() for side in SIDES]
-    for line, *found in zip(lines, *columns, strict=True):
-        texts = {side: text or "" for side, text in zip(SIDES, found, strict=True)}
+    for line, *texts_of_row in zip(lines, *columns, strict=True):
+        texts = {side: text or "" for side, text in zip(SIDES, texts_of_row, strict=True)}
         texts["pairs"] = "\n".join(texts.values())
         yield line, [texts[role] for role in roles]

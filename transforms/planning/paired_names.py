@@ -1,4 +1,4 @@
-"""Files of two sides that belong together by their names.
+"""Pairs the files of two sides by their names.
 
 ``en/a/b.txt`` and ``fr/a/b.txt`` do, matched by ``en/**/*.txt`` and ``fr/**/*.txt``: each is the
 same file below the pattern's fixed directory. So do ``a/b.en.txt`` and ``a/b.fr.txt``, whose names
@@ -20,8 +20,8 @@ def pair_names(
 ) -> list[tuple[int | None, int | None]]:
     """Return which files belong together, by their places in both lists.
 
-    Files with the same name come first, or else those whose names are the same once the last
-    mention of its own language is taken out of each.
+    Files with the same name come first, then those whose names are the same after the last mention
+    of its own language is removed from each.
 
     Args:
         sources: Names of the source files, below the fixed directories of their patterns.
@@ -35,18 +35,18 @@ def pair_names(
     Raises:
         InputError: Two files of a side have the same name (``ambiguous_name``).
     """
-    found: dict[int, int] = {}
+    partners: dict[int, int] = {}
     for language in (None, languages):
         keys = [
             _by_key(side, used, None if language is None else language[place])
             for place, (side, used) in enumerate(
-                ((sources, set(found)), (targets, set(found.values())))
+                ((sources, set(partners)), (targets, set(partners.values())))
             )
         ]
-        found |= {at: keys[1][key] for key, at in keys[0].items() if key in keys[1]}
-    paired: list[tuple[int | None, int | None]] = [(at, found[at]) for at in sorted(found)]
-    taken = set(found.values())
-    alone = [(at, None) for at in range(len(sources)) if at not in found]
+        partners |= {at: keys[1][key] for key, at in keys[0].items() if key in keys[1]}
+    paired: list[tuple[int | None, int | None]] = [(at, partners[at]) for at in sorted(partners)]
+    taken = set(partners.values())
+    alone = [(at, None) for at in range(len(sources)) if at not in partners]
     return [*paired, *alone, *((None, at) for at in range(len(targets)) if at not in taken)]
 
 
@@ -61,21 +61,21 @@ def below_pattern(path: str, pattern: str) -> str:
 
 
 def _by_key(names: Sequence[str], used: set[int], language: str | None) -> dict[str, int]:
-    """Return the place of each file that is not used yet, by what its partner shares."""
-    found: dict[str, int] = {}
+    """Return the place of each unused file, by the part of its name that its partner shares."""
+    places: dict[str, int] = {}
     for place, name in enumerate(names):
         if place in used:
             continue
         key = _key(name, language)
-        if key in found:
+        if key in places:
             raise InputError(
                 "ambiguous_name",
                 name,
-                f"is told from {names[found[key]]} by its language or compression alone; documents "
-                "of one side need names of their own",
+                f"differs from {names[places[key]]} only by its language or compression; documents "
+                "of one side need different names",
             )
-        found[key] = place
-    return found
+        places[key] = place
+    return places
 
 
 def _key(name: str, language: str | None) -> str:

@@ -49,9 +49,9 @@ __all__ = [
 UNIT_ROWS = 65_536
 
 MOST_DOCUMENT_LINES = 200_000
-"""Lines of one side of a document pair: what the band of its second pass has room for
-(`models.sentences.sentence_aligner.POSITIONS`). Of so many lines the band is 20 sentences wide on
-either side of the first pass' path and is not widened; a path that touches its edge is noted."""
+"""Maximum number of lines on one side of a document pair, for which the band of its second pass has
+room (`models.sentences.sentence_aligner.POSITIONS`). At this length the band is 20 sentences wide
+on either side of the first pass' path and is not widened; a path that touches its edge is noted."""
 
 
 def make_plan(
@@ -73,9 +73,9 @@ def make_plan(
         unit_rows: Rows in a unit of plain line-based text; a Parquet row group, a compressed file
             and a catalogue are one unit each.
         threads: Number of files read at once; by default one per core, at most 8.
-        documents: Whether a file of one side is a translation of one of the other, which may have
-            other lines: such a pair is one unit. A unit of tables has as many rows as ever, of
-            which each is a document pair.
+        documents: Whether a file of one side is a translation of one of the other side, perhaps
+            with different lines: such a pair is one unit. A unit of a table has as many rows as
+            usual, each of which is a document pair.
 
     Raises:
         ConfigError: The settings of the corpora are inconsistent.
@@ -104,21 +104,21 @@ def make_plan(
     notices: list[Notice] = []
     seen: dict[tuple[str, ...], str] = {}
     for group, each in zip(groups, scans, strict=True):
-        found = _join_by_name(each) if group.format().named_rows else each
+        file_scans = _join_by_name(each) if group.format().named_rows else each
         if group.corpus.run is not None:
-            check_shard(group.files[0], found[0].sha256, group.corpus.run)
-        planned.extend(_input_files(group, found))
+            check_shard(group.files[0], file_scans[0].sha256, group.corpus.run)
+        planned.extend(_input_files(group, file_scans))
         if documents and not group.corpus.input:
-            units.append(_document(group, found, len(units)))
+            units.append(_document(group, file_scans, len(units)))
             notices.extend(_unpaired_notices(group))
         else:
-            _check_line_counts(group, found)
-            made = list(_units(group, found, len(units)))
-            notices.extend(other_tag_notices(made, limits))
-            units.extend(made)
-        for file, scan in zip(group.files, found, strict=True):
+            _check_line_counts(group, file_scans)
+            new_units = list(_units(group, file_scans, len(units)))
+            notices.extend(other_tag_notices(new_units, limits))
+            units.extend(new_units)
+        for file, scan in zip(group.files, file_scans, strict=True):
             notices.extend(_notices(file.name, scan, group.inline_tags()))
-        notices.extend(_duplicate_notices(group, found, seen))
+        notices.extend(_duplicate_notices(group, file_scans, seen))
     return Plan(tuple(planned), tuple(units), merged(notices))
 
 
@@ -229,7 +229,7 @@ def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterato
             columns=lead.columns,
             skip_lines=0 if file.compression == "none" else lead.header_lines,
             row_group=row[0].row_group,
-            format_options=_said(group.corpus.format_options),
+            format_options=_listed(group.corpus.format_options),
             inline_tags=group.inline_tags(),
             inline_syntax=group.inline_syntax(),
             tags_differ=group.corpus.tags_differ,
@@ -241,8 +241,8 @@ def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterato
         line += row[0].rows
 
 
-def _said(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of formats as a plan says them: a choice of several in order, each once."""
+def _listed(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of formats as a plan lists them: a choice of several in order, each once."""
     return {
         name: tuple(sorted(set(value))) if isinstance(value, tuple) else value
         for name, value in options.items()

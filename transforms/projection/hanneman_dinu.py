@@ -87,8 +87,8 @@ def place_pair(inside: range, linked: Linked, target: Tokens) -> tuple[int, int]
     >>> place_pair(range(1, 3), [[0], [3], [1]], [(0, 2), (3, 5), (6, 8), (9, 11)])
     (3, 11)
     """
-    found = [token for source in inside for token in linked[source]]
-    return (target[min(found)][0], target[max(found)][1]) if found else None
+    tokens = [token for source in inside for token in linked[source]]
+    return (target[min(tokens)][0], target[max(tokens)][1]) if tokens else None
 
 
 def place_opening(before: int, linked: Linked, target: Tokens) -> int:

@@ -26,7 +26,7 @@ PASSES = 6
 """Passes over the examples. More change less than a tag in a thousand of help pages."""
 
 HELD_OUT = 5
-"""Every fifth segment is no example, but says how sure a margin makes."""
+"""Every fifth segment is held out, to measure the confidence that a margin gives."""
 
 STEPS_OF_CONFIDENCE = 12
 """Margins are cut into this many groups of equal size."""
@@ -38,7 +38,7 @@ class KnownPlace:
 
     Attributes:
         bounds: Offsets of its tags in the source.
-        setting: `transforms.kernels.links.projection.setting_of` it.
+        setting: Its setting (`transforms.kernels.links.projection.setting_of`).
         gold: Offsets of its tags in the translation.
     """
 
@@ -52,7 +52,7 @@ class KnownSegment:
     """A pair whose tags people placed on both sides.
 
     Attributes:
-        sides: `transforms.projection.project.lay_out` of the pair.
+        sides: The pair as laid out for kernels (`transforms.projection.project.lay_out`).
         elements: The elements that both sides have.
     """
 
@@ -84,35 +84,35 @@ def known_places(
     starts = np.array([element.start for _, element in named], np.int64)
     ends = np.array([element.end for _, element in named], np.int64)
     keyed = np.array([bool(name[1]) for name, _ in named], np.bool_)
-    found = []
+    places = []
     for number, (name, element) in enumerate(named):
         other = others.get(name)
         if other is not None:
             setting = setting_of(starts, ends, keyed, number)
             bounds = element.start, element.end
-            found.append(KnownPlace(bounds, setting, (other.start, other.end)))
-    return KnownSegment(sides, tuple(found))
+            places.append(KnownPlace(bounds, setting, (other.start, other.end)))
+    return KnownSegment(sides, tuple(places))
 
 
 def _named(marked: Marked) -> list[tuple[tuple[str, ...], Element]]:
     seen: Counter[tuple[str, ...]] = Counter()
-    found: list[tuple[tuple[str, ...], Element]] = []
+    elements: list[tuple[tuple[str, ...], Element]] = []
     for element in find_elements(marked.tags):
         tag = marked.tags[element.first]
         base = tag.name, tag.key, element.form.value
-        found.append(((*base, str(seen[base])), element))
+        elements.append(((*base, str(seen[base])), element))
         seen[base] += 1
-    return found
+    return elements
 
 
 def learn_weights(
     segments: Sequence[KnownSegment], say: Callable[[str], None] = lambda _: None
 ) -> ProjectionWeights:
-    """Learn the weights of all evidence, and how sure a margin makes.
+    """Learn the weights of all evidence, and the confidence that a margin gives.
 
     Args:
         segments: Segments with tags on both sides.
-        say: Is told how each pass went.
+        say: Receives the result of each pass as text.
     """
     examples = [segment for number, segment in enumerate(segments) if number % HELD_OUT]
     spans, points = _learner(SPAN_WEIGHTS), _learner(len(POINT_EVIDENCE))
@@ -147,13 +147,13 @@ def learn_weights(
 def _places(pair: Pair, known: KnownPlace) -> tuple[int, int] | None:
     """Return the numbers of the places of an element's tags; None where a tag cannot be put."""
     offsets = pair.places.offsets
-    found = [int(np.searchsorted(offsets, at)) for at in known.gold]
+    numbers = [int(np.searchsorted(offsets, at)) for at in known.gold]
     if any(
         place == len(offsets) or offsets[place] != at
-        for place, at in zip(found, known.gold, strict=True)
+        for place, at in zip(numbers, known.gold, strict=True)
     ):
         return None
-    return found[0], found[1]
+    return numbers[0], numbers[1]
 
 
 def _learner(size: int) -> learning.Learner:

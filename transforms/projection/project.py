@@ -83,9 +83,8 @@ def project_tags(
             no tag is inside a token.
         target_tokens: Tokens of the translation.
         links: Links between them. ``paper`` ignores their probabilities.
-        rules: ``best``: the places for which the most evidence speaks
-            (`transforms.kernels.links.projection`). ``paper``:
-            `transforms.projection.hanneman_dinu`.
+        rules: ``best``: the places with the most evidence (`transforms.kernels.links.projection`).
+            ``paper``: `transforms.projection.hanneman_dinu`.
         weights: Weights of the evidence for ``best``; the shipped ones by default.
 
     Returns:
@@ -116,7 +115,7 @@ def place_tags(
     rules: str = "best",
     weights: ProjectionWeights | None = None,
 ) -> Placed:
-    """Project the tags of a source, and say how sure each is; otherwise as `project_tags`."""
+    """Project the tags of a source like `project_tags`, and add the confidence of each."""
     require_choice("rules", rules, RULES)
     _require_inside(links, len(source_tokens), len(target_tokens))
     if not source.tags:
@@ -208,13 +207,13 @@ def _confidences(
     elements: Sequence[Element], margins: Sequence[int], weights: ProjectionWeights
 ) -> tuple[float, ...]:
     """Return the confidence of each tag: that of its element."""
-    found = {}
+    confidences = {}
     for element, margin in zip(elements, margins, strict=True):
         confidence = weights.confidence(margin)
         for number in (element.opening, element.closing):
             if number is not None:
-                found[number] = confidence
-    return tuple(found[number] for number in sorted(found))
+                confidences[number] = confidence
+    return tuple(confidences[number] for number in sorted(confidences))
 
 
 def _require_inside(links: SoftLinks, source: int, target: int) -> None:
@@ -271,11 +270,11 @@ def cut_tokens(
 
 
 def _glued(source_text: str, text: str, tokens: Tokens) -> set[int]:
-    """Return the places where a capital behind small letters or a mark begins another word.
+    """Return the places where a capital after small letters or a mark begins another word.
 
     A translation without its tags has two words in one where only a tag was between them
-    (``l'ongletFichier``, ``Variante :Type``). What the source has, too, is one word
-    (``LibreOffice``), and so is what looks like an address or a path.
+    (``l'ongletFichier``, ``Variante :Type``). A word that the source has too stays one word
+    (``LibreOffice``), and so does anything that looks like an address or a path.
     """
     turns = [match.start() for match in _TURN.finditer(text)]
     if not turns:

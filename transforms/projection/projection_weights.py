@@ -33,14 +33,14 @@ MOST = 1_000_000
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ProjectionWeights:
-    """Weights, and how sure a margin makes.
+    """Weights, and the confidence that a margin gives.
 
     Attributes:
         spans: Weight of each of `SPAN_NAMES`.
         points: Weight of each of `POINT_EVIDENCE`.
         margins: Ascending margins from which the shares hold.
-        shares: Thousandths of the tags with such a margin that are where people put them; one more
-            than margins, the first for smaller margins than all.
+        shares: Share of the tags with such a margin that are where people put them, in thousandths;
+            one more than ``margins``, the first for margins below all of these.
     """
 
     spans: tuple[int, ...]
@@ -121,26 +121,26 @@ def _checked(facts: Mapping[str, object], name: str) -> ProjectionWeights:
 def _named(
     facts: Mapping[str, object], key: str, names: Sequence[str], name: str
 ) -> tuple[int, ...]:
-    found = facts.get(key)
-    if not isinstance(found, Mapping) or found.keys() != set(names):
+    values = facts.get(key)
+    if not isinstance(values, Mapping) or values.keys() != set(names):
         raise ConfigError(
             f"{name}: {key} has other names than this version's; make it again with tags "
             "fit_projection"
         )
-    return _whole([found[one] for one in names], key, MOST, name)
+    return _whole([values[weight] for weight in names], key, MOST, name)
 
 
 def _numbers(facts: Mapping[str, object], key: str, most: int, name: str) -> tuple[int, ...]:
-    found = facts.get(key)
-    if not isinstance(found, list | tuple):
+    values = facts.get(key)
+    if not isinstance(values, list | tuple):
         raise ConfigError(f"{name}: {key} must be a list of whole numbers")
-    return _whole(found, key, most, name)
+    return _whole(values, key, most, name)
 
 
 def _whole(values: Sequence[object], key: str, most: int, name: str) -> tuple[int, ...]:
-    found = []
+    numbers = []
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int) or abs(value) > most:
             raise ConfigError(f"{name}: {key} has {value!r}; expected whole numbers up to {most:,}")
-        found.append(value)
-    return tuple(found)
+        numbers.append(value)
+    return tuple(numbers)

@@ -1,6 +1,6 @@
 """Nesting of projected elements: elements that nest in the source nest in the target.
 
-Where elements were placed independently, or no choice of candidates nests, an outer element is
+If elements were placed independently, or no choice of candidates nests, an outer element is
 extended until it contains its inner ones, and overlapping siblings are separated with the least
 loss. Tags at one offset are ordered by the tree.
 """
@@ -52,7 +52,7 @@ def find_parents(elements: Sequence[Element]) -> list[int | None]:
 
 
 def find_relations(elements: Sequence[Element]) -> np.ndarray:
-    """Return what each element is to each other (`transforms.kernels.links.projection_choice`).
+    """Return the relations of elements (`transforms.kernels.links.projection_choice`).
 
     Returns:
         int8 ``[element, element]``.
@@ -132,7 +132,9 @@ def order_tags(
 
     def push(parent: int | None) -> None:
         children = inner.get(parent, [])
-        children.sort(key=lambda one: (spans.starts[one], spans.ends[one], one), reverse=True)
+        children.sort(
+            key=lambda child: (spans.starts[child], spans.ends[child], child), reverse=True
+        )
         waiting.extend((number, False) for number in children)
 
     push(None)

@@ -1,4 +1,4 @@
-"""Lines of a text, many at a time: split at 0x0A and nowhere else, in constant memory."""
+"""Lines of a text, many at a time: split only at 0x0A, in constant memory."""
 
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -57,7 +57,7 @@ def decode_entities(text: str) -> str:
     """Replace HTML entities by their characters, once: ``&amp;quot;`` becomes ``&quot;``.
 
     A number from 128 to 159 means a byte of windows-1252, as in HTML (its standard, section
-    13.2.5.80). Unlike in HTML, an entity must end in a semicolon. A number that is no character
+    13.2.5.80). Unlike in HTML, an entity must end in a semicolon. A number that is not a character
     is left to the check for control characters.
 
     >>> decode_entities("don&#39;t &lt;b&gt; R&D &copy;2 &#x93;")
@@ -119,26 +119,26 @@ class CharacterRules:
         if self.entities == "reject" and (entity := first_entity(text)):
             where = f"at character {entity.start()}"
             return Problem(Reject.HTML_ENTITY, f"{side}: {entity.group()} {where}")
-        made = text
+        decoded = text
         if self.entities == "decode":
-            made = decode_entities(text)
-            problem = self._decoded_problem(text, made, side)
+            decoded = decode_entities(text)
+            problem = self._decoded_problem(text, decoded, side)
             if problem is not None:
                 return problem
-        return self._controlled(made, side)
+        return self._controlled(decoded, side)
 
-    def _decoded_problem(self, text: str, made: str, side: str) -> Problem | None:
-        if made == text:
+    def _decoded_problem(self, text: str, decoded: str, side: str) -> Problem | None:
+        if decoded == text:
             return None
-        control = (_NO_TEXT_IN_LINE if self.in_line else _NO_TEXT).search(made)
+        control = (_NO_TEXT_IN_LINE if self.in_line else _NO_TEXT).search(decoded)
         if control is not None:
             what = (
                 f"U+{ord(control.group()):04X} at character {control.start()}, from an HTML entity"
             )
             return Problem(Reject.CONTROL_CHAR, f"{side}: {what}")
-        if self.syntax is not None and "<" in made:
+        if self.syntax is not None and "<" in decoded:
             syntax = find_syntax(self.syntax)
-            tags = len(parse_markup(made, syntax).tags)
+            tags = len(parse_markup(decoded, syntax).tags)
             if tags != len(parse_markup(text, syntax).tags):
                 return Problem(
                     Reject.HTML_ENTITY,
@@ -166,11 +166,11 @@ class CharacterRules:
         tags: list[Tag] = []
         done = length = 0
         for end in [*(tag.offset for tag in marked.tags), len(marked.text)]:
-            made = self.apply(marked.text[done:end], side)
-            if isinstance(made, Problem):
-                return made
-            parts.append(made)
-            length += len(made)
+            cleaned = self.apply(marked.text[done:end], side)
+            if isinstance(cleaned, Problem):
+                return cleaned
+            parts.append(cleaned)
+            length += len(cleaned)
             done = end
             if len(tags) < len(marked.tags):
                 tags.append(dataclasses.replace(marked.tags[len(tags)], offset=length))
@@ -197,11 +197,11 @@ def apply_rules(
             text = texts[row]
             if text is None or row in problems or skip(side, row):
                 continue
-            made = rules.apply(text, side)
-            if isinstance(made, Problem):
-                problems[row] = made
+            cleaned = rules.apply(text, side)
+            if isinstance(cleaned, Problem):
+                problems[row] = cleaned
             else:
-                texts[row] = made
+                texts[row] = cleaned
 
 
 def with_entity(texts: pa.Array) -> np.ndarray:

@@ -19,7 +19,7 @@ def read_scores(texts: pa.StringArray, problems: dict[int, Problem]) -> pa.Float
 
     Args:
         texts: Cells ``[row]``; null or blank if a pair has no score.
-        problems: By row; rows whose cell is no number are added; a row keeps its first problem.
+        problems: By row; rows whose cell is not a number are added; a row keeps its first problem.
 
     Returns:
         float32 ``[row]``, null if there is no score.

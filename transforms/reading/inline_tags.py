@@ -204,11 +204,11 @@ def _mended(
             rules.apply_marked(marked, side)
             for side, marked in (("source", pair.source), ("target", pair.target))
         ]
-        wrong = next((one for one in sides if isinstance(one, Problem)), None)
+        wrong = next((treated for treated in sides if isinstance(treated, Problem)), None)
         if wrong is not None:
             problems.setdefault(row, wrong)
             continue
-        source, target = (one for one in sides if isinstance(one, Marked))
+        source, target = (treated for treated in sides if isinstance(treated, Marked))
         mended[row] = InlinePair(
             source,
             target,

@@ -17,7 +17,7 @@ class InputFormat:
         name: Its name in options, plans and units.
         scan: Scans a file before the job: its digest, its rows and the starts of units; it may
             raise an `InputError`.
-        read: Yields the rows of a unit in ROWS batches of at most so many rows; it may raise a
+        read: Yields the rows of a unit in ROWS batches of a maximum number of rows; it may raise a
             `WorkerError`.
         extensions: Suffixes of its files' names, in lower case and without compression. If there
             are none, the format has to be named in the options.

@@ -9,14 +9,14 @@ ANY = "und"
 """The tag of an undetermined language."""
 
 
-def matches(wanted: str, found: str) -> bool:
+def matches(wanted: str, tag: str) -> bool:
     """Tell whether a language is the wanted one or a variety of it (RFC 4647, basic filtering).
 
     >>> matches("en", "en-GB"), matches("en-GB", "en"), matches("en", "eng")
     (True, False, False)
     """
-    wanted, found = normal(wanted), normal(found)
-    return found == wanted or found.startswith(f"{wanted}-")
+    wanted, tag = normal(wanted), normal(tag)
+    return tag == wanted or tag.startswith(f"{wanted}-")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -38,26 +38,30 @@ def select(wanted: str, languages: Iterable[str]) -> list[int]:
     return equal or [place for place, name in enumerate(names) if matches(wanted, name)]
 
 
-def require_languages(found: Sequence[str], wanted: Sequence[str], name: str) -> None:
+def require_languages(languages: Sequence[str], wanted: Sequence[str], name: str) -> None:
     """Refuse a file without the wanted languages, or one with an ambiguous choice.
 
     Args:
-        found: The file's languages; empty if it states none.
+        languages: The file's languages; empty if it states none.
         wanted: The requested language; `ANY` if none is given.
         name: The file's name.
 
     Raises:
         InputError: ``language_not_found``.
     """
-    listed = ", ".join(sorted({language or "(none)" for language in found}))
+    listed = ", ".join(sorted({language or "(none)" for language in languages}))
     for language in wanted:
-        if language == ANY and len(wanted) > 1 and found:
+        if language == ANY and len(wanted) > 1 and languages:
             raise InputError(
                 "language_not_found",
                 name,
                 f"which languages? The file has {listed}; give --source_lang and --target_lang",
             )
-        if language != ANY and found and not any(matches(language, other) for other in found):
+        if (
+            language != ANY
+            and languages
+            and not any(matches(language, other) for other in languages)
+        ):
             raise InputError(
                 "language_not_found", name, f"nothing is in {language}; the file has {listed}"
             )

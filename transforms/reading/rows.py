@@ -235,7 +235,7 @@ class RowMaker:
 def with_origin(
     batch: pa.RecordBatch, corpus: pa.Array, file: pa.Array, line: pa.Array
 ) -> pa.RecordBatch:
-    """Return ROWS that say of each row where it was first read.
+    """Return ROWS with the place where each row was first read.
 
     Args:
         batch: ROWS.

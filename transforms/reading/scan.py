@@ -161,12 +161,12 @@ class Digests:
             yield chunk
 
     def plain_text_of(self, file: ScanRequest) -> Iterator[bytes]:
-        """Yield the text of a file like `text_of`, unless its first bytes are no text.
+        """Yield the text of a file like `text_of`, unless its first bytes are not text.
 
         Raises:
             InputError: Likewise; ``unsupported_charset`` or ``unsupported_format``.
         """
-        return _refuse_what_is_no_text(self.text_of(file), file.name)
+        return _refuse_non_text(self.text_of(file), file.name)
 
     def cut(self, rows: int) -> tuple[Cut, ...]:
         """Return the whole file as one cut; none if it has no rows."""
@@ -184,7 +184,7 @@ class Digests:
         )
 
 
-def _refuse_what_is_no_text(text: Iterable[bytes], name: str) -> Iterator[bytes]:
+def _refuse_non_text(text: Iterable[bytes], name: str) -> Iterator[bytes]:
     """Yield a text unchanged, unless its first bytes show another format.
 
     Raises:

@@ -80,7 +80,7 @@ def scan_lines(
     Args:
         file: The file.
         find_columns: Not called for an empty file. Without it there are no columns and no header.
-        see: Is given the text, piece by piece.
+        see: Called with each piece of the text.
 
     Raises:
         InputError: The file as a whole cannot be used.

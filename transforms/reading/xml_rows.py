@@ -90,14 +90,16 @@ def scan_xml(file: ScanRequest, handler: RowHandler) -> Scan:
     return dataclasses.replace(digests.scan(rows), rows_with_tags=handler.rows_with_tags)
 
 
-def require_document(found: object, name: str, what: str, kind: str) -> None:
+def require_document(required: object, name: str, what: str, kind: str) -> None:
     """Refuse a document that lacks what every document of its kind has.
 
     Raises:
         InputError: ``unsupported_format``.
     """
-    if not found:
-        raise InputError("unsupported_format", name, f"the document has not {what}: no {kind}")
+    if not required:
+        raise InputError(
+            "unsupported_format", name, f"the document lacks {what}, so it is not {kind}"
+        )
 
 
 def read_xml(

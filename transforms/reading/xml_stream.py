@@ -298,7 +298,7 @@ def _codec(settings: str, shown: str | None, name: str) -> str:
             "wrong_encoding",
             name,
             f"line 1: the declaration says {declared}, the first bytes are "
-            f"{shown or 'of no UTF-16 text'}; mend the declaration",
+            f"{shown or 'not those of UTF-16 text'}; correct the declaration",
         )
     return shown or codec
 

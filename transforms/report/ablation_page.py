@@ -1,6 +1,6 @@
 """The report of an ablation: a table for each test set, learning curves, and translations.
 
-One HTML file that needs nothing else, as the report of a run.
+One HTML file that needs nothing else, like the report of a run.
 """
 
 import dataclasses
@@ -37,11 +37,11 @@ class ResultTable:
 
 @dataclasses.dataclass(frozen=True)
 class Sentence:
-    """A segment as people and each arm translate it.
+    """A segment with its human translation and that of each arm.
 
     Attributes:
         source: The source, with tags.
-        reference: Its translation by people.
+        reference: Its human translation.
         outputs: The translation of each arm.
     """
 
@@ -62,7 +62,7 @@ def render(
     """Render the page.
 
     Args:
-        facts: What is the same for all units, by name.
+        facts: Facts that are the same for all units, by name.
         tables: The results.
         curves: Losses by arm and kind (``train``, ``dev``), means over the seeds ``[point]``.
         curve_steps: Updates between two points.
@@ -82,7 +82,10 @@ def render(
             for kind in ("train", "dev")
             if any(losses.get(kind) for losses in curves.values())
         ],
-        sentences=[(name, [_shown(one) for one in found]) for name, found in sentences.items()],
+        sentences=[
+            (name, [_shown(sentence) for sentence in examples])
+            for name, examples in sentences.items()
+        ],
         signatures=[{"metric": name, "signature": line} for name, line in signatures.items()],
         missing=missing,
         tag_colours=TAG_COLOURS,

@@ -1,7 +1,7 @@
 """Pairs of a run of ``filter`` at the border of each rule: the last kept and the first rejected.
 
-They come from the shards that the other samples of a report come from, so of a large run they are
-the nearest to the border among a part of its pairs.
+They come from the same shards as the other samples of a report, so in a large run they are the
+nearest to the border among only a part of its pairs.
 """
 
 import re
@@ -90,7 +90,7 @@ def _border(rule: str, limit: object, kept: list[Row], rejected: list[Row], *, l
 def _kept(data: Iterable[pa.Table], columns: Sequence[str], *, least: bool) -> list[Row]:
     """Return the kept pairs of each shard that are nearest to a border.
 
-    A pair with nothing of what a rule looks for, a value of 0, is not near.
+    A pair with a value of 0, which has nothing that the rule looks for, is not near.
     """
     rows: list[Row] = []
     for table in data:
@@ -128,7 +128,7 @@ def _is(table: pa.Table, reason: Reject | PluginReason) -> pa.ChunkedArray:
 
 
 def _values(table: pa.Table, columns: Sequence[str]) -> np.ndarray:
-    """Return what decides: of several columns, the least."""
+    """Return the values that decide: the least of several columns."""
     every = [table.column(name).to_numpy().astype(np.float64) for name in columns]
     return np.minimum.reduce(every)
 

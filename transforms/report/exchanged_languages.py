@@ -12,16 +12,17 @@ SAMPLE = 1_000
 """Rows that are looked at, the first by id."""
 
 MIN_PAIRS = 20
-"""Pairs of two languages below which nothing is said of them."""
+"""Minimum number of pairs of two languages for a notice on them."""
 
 MIN_SHARE = 0.1
-"""Least share of the words of a side, or of its letters, that must be of the other language."""
+"""Minimum share of the words of a side, or of its letters, that must be of the other language."""
 
 CLEARLY = 3
-"""How many times as many must be of the other language as of the side's own."""
+"""Minimum ratio of those of the other language to those of the side's own."""
 
 MIN_WORDS = 6
-"""Frequent words that a language must have and another not, for the two to be told apart."""
+"""Minimum number of frequent words that a language must have and another lack, to tell them
+apart."""
 
 _FREQUENT = """
 cs a se na že je v jsem by jako ale pro tak jsou byl nebo aby když jeho
@@ -59,7 +60,7 @@ def exchanged_notices(rows: Sequence[Json]) -> list[str]:
     common, else by frequent words (`WORDS`), and not like its own.
 
     Args:
-        rows: Rows with texts and languages; tags in their texts do no harm.
+        rows: Rows with texts and languages; tags in their texts are harmless.
     """
     by_languages: dict[tuple[str, str], list[Json]] = defaultdict(list)
     for row in rows:

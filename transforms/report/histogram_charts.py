@@ -1,4 +1,4 @@
-"""What the page shows of the histograms of a run: all corpora together, and each of them."""
+"""The charts of a run's histograms: all corpora together, and each of them."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -14,29 +14,31 @@ MAX_CORPORA = 12
 
 ALL = "all corpora"
 
-Found = Mapping[tuple[str, str, int], int]
-"""How many values are in each bar, by (histogram, group, bar)."""
+HistogramValues = Mapping[tuple[str, str, int], int]
+"""Number of values in each bar, by (histogram, group, bar)."""
 
 Shown = dict[str, Any]
 
 
 def charts(
-    found: Found, golden: Mapping[str, int] | None = None, *, together: bool = True
+    histograms: HistogramValues, golden: Mapping[str, int] | None = None, *, together: bool = True
 ) -> list[Shown]:
     """Return the charts of a run's histograms by corpus, in the order of `HISTOGRAMS`.
 
     Args:
-        found: All of its histograms.
+        histograms: All of its histograms.
         golden: Masks of a golden set by words of their suggestion, to show beside those of the run.
-        together: Whether the corpora, if they are several, stand by their number of values after
-            a chart of all; otherwise they stand by name.
+        together: Whether several corpora follow a chart of all and are sorted by their number of
+            values; otherwise they are sorted by name.
     """
-    found = {key: values for key, values in found.items() if HISTOGRAMS[key[0]].by == "corpus"}
+    histograms = {
+        key: values for key, values in histograms.items() if HISTOGRAMS[key[0]].by == "corpus"
+    }
     by_facet: dict[str, dict[str, Counter[int]]] = {}
-    for (name, corpus, bar), values in found.items():
+    for (name, corpus, bar), values in histograms.items():
         by_facet.setdefault(name, {}).setdefault(corpus, Counter())[bar] += values
-    totals = Counter({corpus: 0 for _, corpus, _ in found})
-    for (_, corpus, _), values in found.items():
+    totals = Counter({corpus: 0 for _, corpus, _ in histograms})
+    for (_, corpus, _), values in histograms.items():
         totals[corpus] += values
     order = sorted(totals, key=lambda corpus: (-totals[corpus] if together else 0, corpus))
     return [
@@ -108,14 +110,14 @@ def _chart(name: str, counts: Counter[int], bars: Sequence[int], labels: Sequenc
         "total": total,
         "median": labels[_median(counts, bars)],
         "bars": [
-            {"height": counts[bar] / most, "label": _said(label, counts[bar], total)}
+            {"height": counts[bar] / most, "label": _bar_label(label, counts[bar], total)}
             for bar, label in zip(bars, labels, strict=True)
         ],
         "ticks": [labels[place] for place in sorted({0, len(labels) // 2, len(labels) - 1})],
     }
 
 
-def _said(label: str, values: int, total: int) -> str:
+def _bar_label(label: str, values: int, total: int) -> str:
     return f"{label}: {number(values)} ({percent(values / total)})"
 
 

@@ -16,7 +16,7 @@ GAP = 12
 """Pixels between words."""
 
 ABOVE, BELOW = 20, 84
-"""Where lines begin and end."""
+"""Heights at which lines begin and end."""
 
 HEIGHT = 104
 FAINTEST = 0.3
@@ -39,11 +39,11 @@ def draw_links(row: Row) -> dict[str, Any] | None:
         too many words.
     """
     tokens = {side: row[f"{side}_tokens"] for side in ("source", "target")}
-    if any(len(found) > MAX_WORDS for found in tokens.values()):
+    if any(len(spans) > MAX_WORDS for spans in tokens.values()):
         return None
     sides = {
-        side: _laid_out([row[side][token["start"] : token["end"]] for token in found], base)
-        for (side, found), base in zip(tokens.items(), (ABOVE - 6, BELOW + 14), strict=True)
+        side: _laid_out([row[side][token["start"] : token["end"]] for token in spans], base)
+        for (side, spans), base in zip(tokens.items(), (ABOVE - 6, BELOW + 14), strict=True)
     }
     width = max((words[-1]["end"] for words in sides.values() if words), default=0)
     for side, words in sides.items():

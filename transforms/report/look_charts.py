@@ -1,4 +1,4 @@
-"""What the page shows of the look at the input: findings, and curves over the lines of files."""
+"""The look at the input as the page shows it: findings, and curves over the lines of files."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ HEIGHT = 60
 """Height of a curve, in units of its drawing."""
 
 LEAST_TOP = 100
-"""Hundredths of a nat up to which a curve is drawn at least, on either side of 0."""
+"""Minimum extent of a curve's axis on either side of 0, in hundredths of a nat."""
 
 MAX_FINDINGS = 200
 """Findings listed before the rest is only counted."""
@@ -22,20 +22,20 @@ Shown = dict[str, Any]
 
 
 def shown_look(manifest: Json) -> Shown | None:
-    """Return what the page shows of a look; None if nothing was found."""
-    found = manifest.get("look", {}).get("findings", [])
-    if not found:
+    """Return the page's content on a look; None if there are no findings."""
+    findings = manifest.get("look", {}).get("findings", [])
+    if not findings:
         return None
     rows_of = {entry["name"]: entry["rows"] for entry in manifest["inputs"]}
     charts = [
-        _curve(finding, found, rows_of.get(finding["file"], 0))
-        for finding in found
+        _curve(finding, findings, rows_of.get(finding["file"], 0))
+        for finding in findings
         if finding.get("curve")
     ]
     return {
         "pairs": manifest["look"]["pairs"],
-        "rows": [_row(finding) for finding in found[:MAX_FINDINGS]],
-        "left": max(0, len(found) - MAX_FINDINGS),
+        "rows": [_row(finding) for finding in findings[:MAX_FINDINGS]],
+        "left": max(0, len(findings) - MAX_FINDINGS),
         "curves": charts[:MAX_CURVES],
     }
 
@@ -56,11 +56,11 @@ def _lines(finding: Json) -> str:
     return number(first) if first == last else f"{number(first)} to {number(last)}"
 
 
-def _curve(finding: Json, found: Sequence[Json], rows: int) -> Shown:
+def _curve(finding: Json, findings: Sequence[Json], rows: int) -> Shown:
     """Return the curve of a file, with all of its stretches."""
     values = finding["curve"]
     of_file = [
-        each for each in found if each["file"] == finding["file"] and each["kind"] in OF_LINES
+        each for each in findings if each["file"] == finding["file"] and each["kind"] in OF_LINES
     ]
     lines = max(rows, *(each["last_line"] for each in of_file))
     width = len(values)

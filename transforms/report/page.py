@@ -92,16 +92,16 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
 
 def _speeds(steps: Json) -> Rows:
     """Return the time and the speed of each step, the longest first."""
-    most = max((found["seconds"] for found in steps.values()), default=0)
+    most = max((step["seconds"] for step in steps.values()), default=0)
     return [
         {
             "step": name.rpartition("/")[0] or name,
-            "seconds": f"{found['seconds']:,.2f}",
-            "rows": found.get("rows", ""),
-            "rows/s of a worker": round(found["rows_per_second"]) if "rows" in found else "",
-            "": _bar(_share(found["seconds"], most), f"{found['seconds']:,.2f} seconds"),
+            "seconds": f"{step['seconds']:,.2f}",
+            "rows": step.get("rows", ""),
+            "rows/s of a worker": round(step["rows_per_second"]) if "rows" in step else "",
+            "": _bar(_share(step["seconds"], most), f"{step['seconds']:,.2f} seconds"),
         }
-        for name, found in sorted(steps.items(), key=lambda item: (-item[1]["seconds"], item[0]))
+        for name, step in sorted(steps.items(), key=lambda item: (-item[1]["seconds"], item[0]))
     ]
 
 
@@ -148,8 +148,8 @@ def _flow(manifest: Json, sums: ReceiptSums) -> Rows:
     for step in sorted(by_step, key=lambda name: (order.get(name, len(order)), name)):
         reasons = sorted(by_step[step].items(), key=lambda item: (-item[1], item[0]))
         left -= by_step[step].total()
-        said = ", ".join(f"{name} {number(pairs)}" for name, pairs in reasons)
-        rows.append({**_step(step, by_step[step].total(), left, read), "reasons": said})
+        listed = ", ".join(f"{name} {number(pairs)}" for name, pairs in reasons)
+        rows.append({**_step(step, by_step[step].total(), left, read), "reasons": listed})
     return [*rows, _step("pairs kept", "", left, read)]
 
 
@@ -196,24 +196,24 @@ def _reasons_by_corpus(manifest: Json) -> Json:
 
 def _rules(rules: Mapping[str, Mapping[str, int]]) -> Rows:
     """Return the pairs that each rule of `filter` would reject, the most frequent rule first."""
-    most = max((found["all"] for found in rules.values()), default=0)
+    most = max((counts["all"] for counts in rules.values()), default=0)
     return [
         {
             "rule": name,
-            "pairs": found["all"],
-            "first rule": found.get("first", ""),
-            "only rule": found["only"],
-            "": _bar(_share(found["all"], most), f"{number(found['all'])} pairs", "rejected"),
+            "pairs": counts["all"],
+            "first rule": counts.get("first", ""),
+            "only rule": counts["only"],
+            "": _bar(_share(counts["all"], most), f"{number(counts['all'])} pairs", "rejected"),
         }
-        for name, found in sorted(rules.items(), key=lambda item: (-item[1]["all"], item[0]))
+        for name, counts in sorted(rules.items(), key=lambda item: (-item[1]["all"], item[0]))
     ]
 
 
 def _counts(counts: Mapping[str, int]) -> Rows:
-    """Return the job's counters by what they count, without those of agreeing aligners."""
+    """Return the job's counters with their meanings, without those of agreeing aligners."""
     links = set(aligner_agreement.NAMES)
-    shown = {name: found for name, found in counts.items() if name not in links}
-    return [{"what": what, "number": found} for what, found in described(shown).items()]
+    shown = {name: count for name, count in counts.items() if name not in links}
+    return [{"what": what, "number": count} for what, count in described(shown).items()]
 
 
 def _distributions(sums: ReceiptSums) -> list[dict[str, Any]]:

@@ -69,9 +69,9 @@ def _alike(
     """
     groups: dict[str, list[str]] = {}
     for name, units in by_file.items():
-        found = _mostly_rejected(units, reasons, arrived)
-        if found is not None:
-            groups.setdefault(_most_frequent(found[0])[0], []).append(name)
+        rejections = _mostly_rejected(units, reasons, arrived)
+        if rejections is not None:
+            groups.setdefault(_most_frequent(rejections[0])[0], []).append(name)
     notices: dict[str, str] = {}
     for names in groups.values():
         if len(names) > MOST_FILES:
@@ -96,14 +96,14 @@ def _reasons_by_unit(sums: ReceiptSums) -> dict[int, Counter[str]]:
 def _notice(
     name: str, units: Sequence[Json], reasons: dict[int, Counter[str]], arrived: Sequence[int]
 ) -> str | None:
-    found = _mostly_rejected(units, reasons, arrived)
-    if found is None:
+    rejections = _mostly_rejected(units, reasons, arrived)
+    if rejections is None:
         return None
-    rejected, rows = found
+    rejected, rows = rejections
     reason, count = _most_frequent(rejected)
-    said = f"{name}: {rejected.total():,} of {rows:,} pairs were rejected, {count:,} as {reason}"
+    summary = f"{name}: {rejected.total():,} of {rows:,} pairs were rejected, {count:,} as {reason}"
     advice = _FORMAT_ADVICE if reason in _OF_THE_INPUT else ADVICE.get(reason)
-    return f"{said}; {advice}" if advice else said
+    return f"{summary}; {advice}" if advice else summary
 
 
 def _most_frequent(rejected: Counter[str]) -> tuple[str, int]:

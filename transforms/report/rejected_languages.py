@@ -9,7 +9,7 @@ from pairweave.transforms.rejects import Reject
 from pairweave.transforms.screen import ScreenReject
 
 MIN_PAIRS = 20
-"""Pairs of two languages below which nothing is said of them."""
+"""Minimum number of pairs of two languages for a notice on them."""
 
 MOST = 0.5
 """A rule that rejects a greater share of the pairs of two languages is named."""
@@ -23,7 +23,7 @@ ADVICE = {
     str(ScreenReject.LENGTH_RATIO): RATIO_ADVICE,
     str(Reject.TAGS_DIFFER): "--tags_differ keep keeps such pairs, with the tags of both",
 }
-"""What to do about a rule that rejects much."""
+"""Advice on rules that reject many pairs."""
 
 Json = Mapping[str, Any]
 

@@ -19,13 +19,14 @@ MOST = 0.05
 than 2 % to any limit."""
 
 ENOUGH = 2_000
-"""Rejects whose values tell what another limit would reject, to about one in a hundred of them."""
+"""Rejects whose values show what another limit would reject, to within about 1 %."""
 
 MOST_SHARDS = 8
-"""Shards that are read for them at most."""
+"""Maximum number of shards that are read for these."""
 
 BETTER = 0.5
-"""Another limit is named if it rejects at most this share of what the present one does."""
+"""Another limit is named if it rejects at most this share of the pairs that the present one
+rejects."""
 
 FILTER = "filter"
 
@@ -49,8 +50,8 @@ _STEPS = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
 def share_notices(run: FinishedRun, sums: ReceiptSums) -> list[str]:
     """Return notices on reasons for which more than one pair in twenty was rejected.
 
-    Of a limit they say how many pairs another value would reject: from the values in the rejects
-    of a few shards, whose pairs are a sample by hash.
+    For a limit, they say how many pairs another value would reject. This is estimated from the
+    rejects of a few shards, whose pairs are a sample by hash.
 
     Args:
         run: The run; its manifest may be a draft.
@@ -68,16 +69,16 @@ def share_notices(run: FinishedRun, sums: ReceiptSums) -> list[str]:
 
 def _notice(run: FinishedRun, sums: ReceiptSums, reason: str, count: int) -> str:
     share = f"{count:,} of {sums.rows:,} pairs ({count / sums.rows:.0%})"
-    said = f"{share} were rejected as {reason}"
+    summary = f"{share} were rejected as {reason}"
     limit = _limit(run, reason)
     if limit is None:
-        return f"{said}; {ADVICE[reason]}" if reason in ADVICE else said
+        return f"{summary}; {ADVICE[reason]}" if reason in ADVICE else summary
     option, value = limit
     other = _another_limit(run, sums, reason, value)
-    told = f"{said} ({option} {value:g})"
+    with_option = f"{summary} ({option} {value:g})"
     if other is not None:
-        told += f"; {option} {other[0]:g} would reject about {round(other[1] * count):,}"
-    return f"{told}; {ADVICE[reason]}" if reason in ADVICE else told
+        with_option += f"; {option} {other[0]:g} would reject about {round(other[1] * count):,}"
+    return f"{with_option}; {ADVICE[reason]}" if reason in ADVICE else with_option
 
 
 def _limit(run: FinishedRun, reason: str) -> tuple[str, float] | None:
@@ -94,8 +95,8 @@ def _limit(run: FinishedRun, reason: str) -> tuple[str, float] | None:
     # The limit of a rule is named after its reason (`transforms.filtering.rules`).
     for option in (f"max_{reason}", f"min_{reason}"):
         if option in values:
-            told = f"--{option}" if run.job == FILTER else f"filter: {option}"
-            return told, float(values[option])
+            flag = f"--{option}" if run.job == FILTER else f"filter: {option}"
+            return flag, float(values[option])
     return None
 
 
@@ -103,11 +104,11 @@ def _another_limit(
     run: FinishedRun, sums: ReceiptSums, reason: str, limit: float
 ) -> tuple[float, float] | None:
     """Return the nearest round limit that rejects much less, and the share that it still does."""
-    found = list(itertools.islice(_values(run, sums, reason), ENOUGH))
-    if not found:
+    scored = list(itertools.islice(_values(run, sums, reason), ENOUGH))
+    if not scored:
         return None
-    below = found[0][1]
-    values = np.array([value for value, _ in found])
+    below = scored[0][1]
+    values = np.array([value for value, _ in scored])
     for other in _round_limits(limit, below=below):
         share = float((values < other).mean() if below else (values > other).mean())
         if share <= BETTER:

@@ -24,7 +24,7 @@ Shown = dict[str, Any]
 
 
 def sample_groups(groups: Sequence[Group]) -> list[Shown]:
-    """Return what the page shows of groups of kept rows, with what they can be sorted by."""
+    """Return the page's content on groups of kept rows, with the values to sort them by."""
     ids = sorted(row["id"] for group in groups for row in group.rows)
     places = {key: place for place, key in enumerate(ids)}
     return [
@@ -44,7 +44,7 @@ def sample_groups(groups: Sequence[Group]) -> list[Shown]:
 
 
 def kept_samples(rows: Sequence[Row]) -> list[Shown]:
-    """Return what the page shows of kept rows."""
+    """Return the page's content on kept rows."""
     return [
         {
             "corpus": row.get("corpus", ""),
@@ -64,7 +64,7 @@ def kept_samples(rows: Sequence[Row]) -> list[Shown]:
 
 
 def rejected_samples(counts: Mapping[str, int], rows: Mapping[str, Sequence[Row]]) -> list[Shown]:
-    """Return what the page shows of rejected rows by reason, the most frequent reason first."""
+    """Return the page's content on rejected rows by reason, the most frequent reason first."""
     return [
         {
             "name": reason,
@@ -76,7 +76,7 @@ def rejected_samples(counts: Mapping[str, int], rows: Mapping[str, Sequence[Row]
 
 
 def border_rows(borders: Sequence[Row]) -> list[Shown]:
-    """Return what the page shows of pairs at the border of each rule."""
+    """Return the page's content on pairs at the border of each rule."""
     return [
         {
             "rule": border["rule"],
@@ -115,7 +115,7 @@ def _rejected(row: Row) -> Shown:
 
 
 def _sides(row: Row, most_chars: int, *, tagged: bool) -> list[Shown]:
-    """Return the texts of a row; tagged ones part where a tag begins or ends."""
+    """Return the texts of a row; tagged ones are split where a tag begins or ends."""
     sides = []
     for side in ("source", "target", "masked", "translation"):
         if side not in row or (side == "translation" and row[side] is None):

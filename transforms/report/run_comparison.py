@@ -53,20 +53,20 @@ class PairsOfBoth:
 def compare_pairs(runs: Sequence[FinishedRun]) -> PairsOfBoth:
     """Compare the first pairs by id of two runs, in the columns that both have.
 
-    Where a pair comes from is no difference, since the same pair may be in other files.
+    The origin of a pair is not compared, because the same pair may be in other files.
 
     Raises:
         WorkerError: A shard cannot be read.
     """
     first, second = (first_pairs(run, PAIRS) for run in runs)
     # Beyond the last of them, a run may have pairs that were not read.
-    ends = [max(found) for found in (first, second) if len(found) == PAIRS]
+    ends = [max(pairs) for pairs in (first, second) if len(pairs) == PAIRS]
     first, second = (
-        {name: rows for name, rows in found.items() if not ends or name <= min(ends)}
-        for found in (first, second)
+        {name: rows for name, rows in pairs.items() if not ends or name <= min(ends)}
+        for pairs in (first, second)
     )
     both = sorted(first.keys() & second.keys())
-    columns = [set(next(iter(found.values()), [{}])[0]) for found in (first, second)]
+    columns = [set(next(iter(pairs.values()), [{}])[0]) for pairs in (first, second)]
     changed = [
         (first[name], second[name])
         for name in both
@@ -110,7 +110,7 @@ def render(
         same_input=_inputs(manifests[0]) == _inputs(manifests[1]),
         rejected=_side_by_side([manifest["rejected"] for manifest in manifests], "reason"),
         counts=_side_by_side(counts, "what"),
-        distributions=[_shares(found) for found in distributions(*histograms)],
+        distributions=[_shares(distribution) for distribution in distributions(*histograms)],
         histograms=_both_histograms(histograms),
         pairs=pairs,
         changed=[tuple(map(kept_samples, _different(*rows))) for rows in pairs.changed[:SHOWN]],
@@ -173,17 +173,22 @@ def _side_by_side(counts: Sequence[Mapping[str, int]], column: str) -> Rows:
     return [{**row, "change": f"{row['change']:+,}" if row["change"] else "0"} for row in rows]
 
 
-def _shares(found: Distribution) -> dict[str, Any]:
+def _shares(distribution: Distribution) -> dict[str, Any]:
     """Return a distribution with the share of each of its bars in both runs."""
     rows: Rows = []
-    for place, label in enumerate(found.labels):
-        row: dict[str, Any] = {found.unit: label}
-        for which, bars in zip(("first", "second"), found.bars, strict=True):
+    for place, label in enumerate(distribution.labels):
+        row: dict[str, Any] = {distribution.unit: label}
+        for which, bars in zip(("first", "second"), distribution.bars, strict=True):
             share = bars[place] / max(1, sum(bars))
             row[which] = share
             row[f"{which} bar"] = {"share": share, "label": percent(share), "kind": ""}
         rows.append(row)
-    return {"title": found.title, "about": found.about, "unit": found.unit, "rows": rows}
+    return {
+        "title": distribution.title,
+        "about": distribution.about,
+        "unit": distribution.unit,
+        "rows": rows,
+    }
 
 
 def _different(first: list[Row], second: list[Row]) -> tuple[list[Row], list[Row]]:

@@ -193,8 +193,8 @@ def _drawn_order(keys: np.ndarray, seed: int) -> np.ndarray:
 def _is_plain(rows: pa.RecordBatch | pa.Table) -> pa.Array | pa.ChunkedArray:
     """Flag rows that are shown only if there are no better ones.
 
-    Of a pair's suggestions those of one method are better, by the last digit of its id: so a few
-    pairs show more than one method.
+    Of a pair's suggestions, those of one method are preferred, which the last digit of its id
+    decides, so that a few pairs show more than one method.
     """
     if "method" in rows.schema.names:
         aligned = pc.match_substring_regex(rows.column("id"), "[02468ace]$")

@@ -1,4 +1,4 @@
-"""The kept rows that a report shows: some as they come, and the extremes of a few shards.
+"""The kept rows that a report shows: some in their order, and the extremes of a few shards.
 
 Ids are hashes, so the first rows by id are drawn at random, and are the same for the same bytes.
 """
@@ -39,17 +39,17 @@ def choose(first: Sequence[Row], shards: Iterable[pa.Table]) -> list[Group]:
     """Return the groups of a page; no pair is in two.
 
     Args:
-        first: The rows that are shown as they come.
-        shards: A few shards, one after another, without the rows that are not to be shown.
+        first: The rows that are shown in their order.
+        shards: A few shards, one after another, without the rows that must not be shown.
     """
     candidates: dict[str, list[tuple[float, str, Row]]] = {UNSURE: [], TAGGED: [], LONGEST: []}
     for table in shards:
         _look(candidates, table.slice(0, SCANNED), len(first) + len(candidates) * EACH)
     groups = [Group(AT_RANDOM, first)]
     seen = {row["id"] for row in first}
-    for name, found in candidates.items():
+    for name, ranked in candidates.items():
         rows: list[Row] = []
-        for _, key, row in sorted(found, key=lambda each: each[:2]):
+        for _, key, row in sorted(ranked, key=lambda each: each[:2]):
             if key not in seen and len(rows) < EACH:
                 seen.add(key)
                 rows.append(row)
@@ -76,7 +76,7 @@ def _look(
 
 
 def measures_of_row(row: Mapping[str, Any]) -> dict[str, float]:
-    """Return what samples are sorted by, of one row, without what it does not have.
+    """Return the values of a row that samples are sorted by, except those that it lacks.
 
     ``length`` is in characters of both sides. ``confidence`` is the mean probability of the links,
     to a millionth; where rows have no links, the column ``confidence`` or ``score``.
@@ -96,7 +96,7 @@ def measures_of_row(row: Mapping[str, Any]) -> dict[str, float]:
 
 
 def measures_of(rows: pa.Table) -> dict[str, np.ndarray]:
-    """Return `measures_of_row` of every row, float64 ``[row]``; NaN for what it does not have."""
+    """Return `measures_of_row` of every row, float64 ``[row]``; NaN for values that it lacks."""
     texts = [rows.column(name) for name in _TEXTS if name in rows.column_names]
     lengths = [pc.fill_null(pc.utf8_length(text), 0).to_numpy() for text in texts]
     measures: dict[str, np.ndarray] = {"length": np.asarray(sum(lengths), np.float64)}

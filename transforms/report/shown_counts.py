@@ -11,8 +11,8 @@ from pairweave.transforms.output.column_meanings import MEANINGS
 MAX_BARS = 20
 """Bars of one distribution before values share a bar."""
 
-Found = Mapping[tuple[str, str, int], int]
-"""How many values are in each bar, by (histogram, group, bar)."""
+HistogramValues = Mapping[tuple[str, str, int], int]
+"""Number of values in each bar, by (histogram, group, bar)."""
 
 
 class Distribution(NamedTuple):
@@ -20,9 +20,9 @@ class Distribution(NamedTuple):
 
     Attributes:
         title: What is measured, in which group.
-        about: What more there is to say of it.
+        about: A further explanation.
         unit: The unit of its labels.
-        labels: What each bar holds.
+        labels: The label of each bar.
         bars: How many values are in each, for each run.
     """
 
@@ -58,7 +58,7 @@ def split_rules(
 
 
 def described(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return counters by what they count, in the order in which they are declared.
+    """Return counters by their meanings, in the order in which they are declared.
 
     >>> described({"links": 9, "pairs": 3})
     {'pairs written': 3, 'links between tokens': 9}
@@ -68,15 +68,15 @@ def described(counts: Mapping[str, int]) -> dict[str, int]:
     return {counters.about(name): counts[name] for name in names}
 
 
-def distributions(*runs: Found) -> list[Distribution]:
+def distributions(*runs: HistogramValues) -> list[Distribution]:
     """Return the histograms that are not by corpus, those of several runs side by side.
 
     Args:
         runs: The histograms of each run (`ReceiptSums.histograms`).
     """
     by_group: dict[tuple[str, str], list[Counter[int]]] = {}
-    for place, found in enumerate(runs):
-        for (name, group, bar), values in found.items():
+    for place, histograms in enumerate(runs):
+        for (name, group, bar), values in histograms.items():
             if name in HISTOGRAMS and HISTOGRAMS[name].by != "corpus":
                 several = by_group.setdefault((name, group), [Counter() for _ in runs])
                 several[place][bar] += values
@@ -87,9 +87,9 @@ def distributions(*runs: Found) -> list[Distribution]:
     ]
 
 
-def _distribution(name: str, group: str, found: list[Counter[int]]) -> Distribution:
+def _distribution(name: str, group: str, bars_of_runs: list[Counter[int]]) -> Distribution:
     histogram: Histogram = HISTOGRAMS[name]
-    used = {bar for bars in found for bar in bars}
+    used = {bar for bars in bars_of_runs for bar in bars}
     low, high = min(used), max(used)
     width = -(-(high - low + 1) // MAX_BARS)
     starts = range(low, high + 1, width)
@@ -104,6 +104,6 @@ def _distribution(name: str, group: str, found: list[Counter[int]]) -> Distribut
                 sum(bars[bar] for bar in range(start, end + 1))
                 for start, end in zip(starts, ends, strict=True)
             ]
-            for bars in found
+            for bars in bars_of_runs
         ],
     )

@@ -39,10 +39,10 @@ def render_html(name: str, **context: object) -> str:
 
 
 def script_hash(name: str) -> str:
-    """Return how a page's security policy names a script of ``templates/`` that stands inline.
+    """Return the name of an inline script of ``templates/`` in a page's security policy.
 
     Args:
-        name: The script's file. It stands in an element of its own, after a line break.
+        name: The script's file. It is in an element of its own, after a line break.
     """
     digest = hashlib.sha256(b"\n" + (_DIRECTORY / name).read_bytes()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"

@@ -101,8 +101,8 @@ def bead_rows(
         sides: Its sentences.
         beads: Its beads, which contain every sentence once.
         least: Minimum scores.
-        why_unrelated: Why the document's sides are no translations of each other, if that is known
-            otherwise.
+        why_unrelated: Why the document's sides are not translations of each other, if that is known
+            by other means.
     """
     scores = [bead.score for bead in beads if bead.source and bead.target]
     mean = sum(scores) / len(scores) if scores else 0.0
@@ -148,10 +148,10 @@ def _batch(
         "line": [int(side.lines[sentence]) for side, sentence in places],
         "source": source,
         "target": target,
-        "stage": [found and found[0] for found in rejects],
-        "reason": [found and found[1].reason for found in rejects],
-        "detail": [found and found[1].detail for found in rejects],
-        "raw": [found and found[1].raw for found in rejects],
+        "stage": [reject and reject[0] for reject in rejects],
+        "reason": [reject and reject[1].reason for reject in rejects],
+        "detail": [reject and reject[1].detail for reject in rejects],
+        "raw": [reject and reject[1].raw for reject in rejects],
         "score": [bead.score for bead in beads],
         "bead": [
             {

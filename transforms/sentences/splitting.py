@@ -19,7 +19,7 @@ SplitKind = Literal["none", "lines", "paragraphs"]
 
 @dataclasses.dataclass(frozen=True)
 class Splitting:
-    """How lines become sentences.
+    """Settings of splitting lines into sentences.
 
     Attributes:
         kind: ``none``: each line is a sentence, and blank lines separate paragraphs. ``lines``:
@@ -84,7 +84,7 @@ def split_lines(
         WorkerError: The splitter is not the planned one.
     """
     sentence_splitter.check_installed(splitting.splitter)
-    made = CutLines([], [], [], [])
+    cut_lines = CutLines([], [], [], [])
     number = -1
     for first, last, begins in _stretches(paragraphs, whole, splitting.kind):
         number += begins
@@ -96,11 +96,11 @@ def split_lines(
         )
         starts = np.array([left for left, _ in spans], np.int64)
         inside = np.searchsorted(ends[:-1], starts, side="right")
-        made.lines.extend((first + inside).tolist())
-        made.texts.extend(text[left:right] for left, right in spans)
-        made.spaced.extend(not left or text[left - 1].isspace() for left, _ in spans)
-        made.paragraphs.extend([number] * len(spans))
-    return made
+        cut_lines.lines.extend((first + inside).tolist())
+        cut_lines.texts.extend(text[left:right] for left, right in spans)
+        cut_lines.spaced.extend(not left or text[left - 1].isspace() for left, _ in spans)
+        cut_lines.paragraphs.extend([number] * len(spans))
+    return cut_lines
 
 
 def _joined(lines: Sequence[str]) -> tuple[str, list[int]]:

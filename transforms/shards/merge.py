@@ -91,7 +91,7 @@ def _ranks(rows: pa.Table, name: str) -> np.ndarray:
 
 
 def _as_duplicates(rows: pa.Table, repeated: np.ndarray, kept: pa.Table) -> pa.Table:
-    """Return the repeated rows, in the table's order, each with the place of the row that stays."""
+    """Return the repeated rows, in the table's order, each with the place of the kept row."""
     chosen = np.zeros(rows.num_rows, dtype=np.bool_)
     chosen[repeated] = True
     repeats = rows.column("id").filter(pa.array(chosen))
@@ -119,7 +119,7 @@ def require_room(kept: pa.Table, what: str, remedy: str, most_bytes: int = MAX_I
         kept: Kept rows (`schemas.ROWS`).
         what: What they are, for the message.
         remedy: What to do if they are too many.
-        most_bytes: What a column may hold.
+        most_bytes: The capacity of a column.
 
     Raises:
         ConfigError: A column of text is larger.

@@ -1,4 +1,4 @@
-"""How much of its texts a rejected row keeps: all of an ordinary one, the start of an overlong one.
+"""The texts that a rejected row keeps: all of an ordinary one, the start of an overlong one.
 
 Rejected rows pass through the shuffle like any other, and nobody reads a megabyte of text to find
 out why a pair was rejected. A long text is in the input, at the row's file and line.
@@ -67,11 +67,11 @@ def _notes(
 ) -> tuple[str, bytes]:
     """Return ``detail`` and ``raw`` of a row after its long texts are removed."""
     sides = [side for side in _SIDES if too_long[side][row]]
-    said = [f"{side}: {lengths[side][row]} bytes, left out" for side in sides]
+    notes = [f"{side}: {lengths[side][row]} bytes, left out" for side in sides]
     raw = rows.column("raw")[row].as_py()
     if sides and raw is None:
         start = rows.column(sides[0])[row : row + 1].cast(pa.binary())
         raw = pc.binary_slice(start, 0, RAW_BYTES)[0].as_py()
-        said.append(f"raw contains the start of the {sides[0]}")
+        notes.append(f"raw contains the start of the {sides[0]}")
     detail = rows.column("detail")[row].as_py()
-    return "; ".join([*([detail] if detail else []), *said]), raw
+    return "; ".join([*([detail] if detail else []), *notes]), raw

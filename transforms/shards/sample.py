@@ -14,7 +14,7 @@ from pairweave.transforms.shards.merge import merge_rows, pairs_of, require_room
 arrow_coder.register()
 
 _EXAMPLES = 100
-"""Rejected rows that stand for a batch of which no row was kept."""
+"""Number of rejected rows that represent a batch without a kept row."""
 
 
 def sample_share(rows: int, wanted: int) -> float:
@@ -31,8 +31,8 @@ def sample_rows(batch: pa.RecordBatch, share: float, seed: int) -> Iterator[tupl
         seed: The run's seed.
 
     Yields:
-        The picked rows under key 0, if there are any; of an empty batch none, so that the key is
-        there where no row is picked; of a batch without a kept row some of its rejected rows,
+        The picked rows under key 0, if there are any; for an empty batch no rows, so that the key
+        exists even if no row is picked; for a batch without a kept row some of its rejected rows,
         without their texts, for `why_empty`.
     """
     kept = pa.Table.from_batches([batch]).filter(batch.column("reason").is_null())
@@ -60,7 +60,7 @@ def why_empty(parts: Iterable[pa.Table]) -> str:
     """Return the most frequent reject reason of a sample without pairs, with its first row.
 
     Returns:
-        A clause, or nothing where no rejected row is known.
+        A clause; empty if no rejected row is known.
     """
     _, rejected = merge_rows(parts)
     reasons = Counter(rejected.column("reason").to_pylist())
@@ -70,8 +70,8 @@ def why_empty(parts: Iterable[pa.Table]) -> str:
     rows = rejected.select(["file", "line", "reason", "detail"]).to_pylist()
     places = [(row["file"], row["line"], row["detail"]) for row in rows if row["reason"] == reason]
     file, line, detail = min(places, key=lambda place: place[:2])
-    said = f": {detail}" if detail else ""
-    return f"most often rejected as {reason}, as at {file} line {line}{said}"
+    suffix = f": {detail}" if detail else ""
+    return f"most often rejected as {reason}, as at {file} line {line}{suffix}"
 
 
 def gather_sample(

@@ -145,8 +145,8 @@ class ShardCoder(Coder):
         entries = orjson.loads(notes)
         links = entries["agreement"]
         agreement = None if links is None else Agreement(**links)
-        made = Notes(entries["model"], agreement, entries["counts"])
-        return Shard(number, kept, rejected, table, made)
+        shard_notes = Notes(entries["model"], agreement, entries["counts"])
+        return Shard(number, kept, rejected, table, shard_notes)
 
     def is_deterministic(self) -> bool:
         """Return False: equal tables may differ in chunks, so a shard cannot be a key."""

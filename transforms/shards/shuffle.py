@@ -31,7 +31,7 @@ GROUP_SHARDS = 16
 
 
 ShardNumbers = Callable[[pa.RecordBatch, int], np.ndarray]
-"""Returns the shard of each row, given their number; the same for rows with one id."""
+"""Returns the shard of each row, given their number; the same for rows with the same id."""
 
 
 def split_rows(
@@ -187,13 +187,13 @@ class MakeShards(beam.PTransform[Batches, Shards]):
         numbers_of: ShardNumbers = ids.shard_numbers,
         begin: Callable[[int], None] | None = None,
     ) -> None:
-        """Set what is made.
+        """Set which shards are made.
 
         Args:
             shards: Number of shards.
             wanted: Shards to make.
             numbers_of: Which shard a row falls into.
-            begin: Is called with a shard's number before it is made; None for nothing.
+            begin: Called with a shard's number before the shard is made; None for no call.
         """
         super().__init__()
         self.shards = shards

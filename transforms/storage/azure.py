@@ -54,7 +54,7 @@ _NO_CREDENTIALS = (
 
 
 class Account(NamedTuple):
-    """A storage account, and what opens it.
+    """A storage account and its credentials.
 
     Attributes:
         name: Its name.
@@ -103,24 +103,24 @@ def connect(options: PipelineOptions, _scheme: str) -> "AzureStore":
 def _account(options: AzureOptions) -> Account:
     text = options.azure_connection_string or os.environ.get("AZURE_STORAGE_CONNECTION_STRING")
     if text:
-        given = _fields(text)
+        fields = _fields(text)
     else:
-        given = {
+        fields = {
             "AccountName": _variable("AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME"),
             "AccountKey": _variable("AZURE_STORAGE_KEY", "AZURE_STORAGE_ACCOUNT_KEY"),
             "SharedAccessSignature": _variable("AZURE_STORAGE_SAS_TOKEN"),
             "BlobEndpoint": _variable("AZURE_STORAGE_ENDPOINT"),
         }
-    endpoint = options.blob_service_endpoint or given.get("BlobEndpoint") or ""
+    endpoint = options.blob_service_endpoint or fields.get("BlobEndpoint") or ""
     host = urllib.parse.urlsplit(endpoint).hostname or ""
-    name = given.get("AccountName") or host.partition(".")[0]
+    name = fields.get("AccountName") or host.partition(".")[0]
     if not name:
         raise ConfigError(_NO_ACCOUNT)
     if not endpoint:
-        protocol = given.get("DefaultEndpointsProtocol") or "https"
-        suffix = given.get("EndpointSuffix") or "core.windows.net"
+        protocol = fields.get("DefaultEndpointsProtocol") or "https"
+        suffix = fields.get("EndpointSuffix") or "core.windows.net"
         endpoint = f"{protocol}://{name}.blob.{suffix}"
-    key, signature = given.get("AccountKey"), given.get("SharedAccessSignature")
+    key, signature = fields.get("AccountKey"), fields.get("SharedAccessSignature")
     if key:
         return Account(name, endpoint.rstrip("/"), key=key)
     if signature:
@@ -154,7 +154,7 @@ class AzureStore:
         self._has_answered = False
 
     def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
-        """Yield the URIs of the objects that begin with a prefix, at most so many."""
+        """Yield the URIs of the objects that begin with a prefix, at most ``most`` of them."""
         container, name = parts(prefix)
         scheme = prefix.partition("://")[0]  # spelt as the caller does
         client = self._client.get_container_client(container)
@@ -162,14 +162,14 @@ class AzureStore:
 
         def names() -> list[str]:
             entries = ask(name_starts_with=name, include=["metadata"], results_per_page=most)
-            objects = (one.name for one in entries if _is_object(one))
+            objects = (entry.name for entry in entries if _is_object(entry))
             return list(itertools.islice(objects, most))
 
-        for found in self._repeated(prefix, names):
-            yield f"{scheme}://{container}/{found}"
+        for object_name in self._repeated(prefix, names):
+            yield f"{scheme}://{container}/{object_name}"
 
     def version(self, path: str) -> Version:
-        """Return what an object is now."""
+        """Return the current version of an object."""
         blob = self._blob(path)
         properties = self._repeated(path, blob.get_blob_properties)
         if not _is_object(properties):
@@ -223,8 +223,8 @@ class AzureStore:
     def rust_options(self) -> dict[str, str]:
         """Return options for the library of deltalake; see `object_stores.Store`.
 
-        It creates an object only if there is none without being asked to. An identity's token is
-        given as it is now; Azure's last for about an hour.
+        By default it creates an object only if there is none. An identity's token is given as it is
+        now; Azure's last for about an hour.
 
         Raises:
             ConfigError: The identity gives no token.
@@ -266,7 +266,7 @@ class AzureStore:
                 status = getattr(error, "status_code", None)
                 self._has_answered |= status is not None and status < 500 and status not in _BUSY
                 if not _may_pass(error, status) or time.monotonic() + wait > end:
-                    raise _told(error, status, path) from error
+                    raise _store_error(error, status, path) from error
             else:
                 self._has_answered = True
                 return answer
@@ -274,11 +274,11 @@ class AzureStore:
             wait = min(2 * wait, LONGEST_WAIT_SECONDS)
 
 
-def _is_object(found: Any) -> bool:  # noqa: ANN401 - typed only where the extra is installed
+def _is_object(entry: Any) -> bool:  # noqa: ANN401 - typed only where the extra is installed
     """Tell an object from a directory, which accounts with a hierarchical namespace list too."""
-    if isinstance(found, BlobPrefix):
+    if isinstance(entry, BlobPrefix):
         return False
-    return (found.metadata or {}).get("hdi_isfolder") != "true"
+    return (entry.metadata or {}).get("hdi_isfolder") != "true"
 
 
 def _may_pass(error: exceptions.AzureError, status: int | None) -> bool:
@@ -288,7 +288,7 @@ def _may_pass(error: exceptions.AzureError, status: int | None) -> bool:
     return status in _BUSY or (status >= 500 and status not in (501, 505))
 
 
-def _told(error: exceptions.AzureError, status: int | None, path: str) -> OSError:
+def _store_error(error: exceptions.AzureError, status: int | None, path: str) -> OSError:
     """Return an error of the client as one of `object_stores.Store`."""
     code = str(getattr(error, "error_code", None) or "")
     if status == 404:

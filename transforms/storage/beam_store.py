@@ -43,20 +43,20 @@ class BeamStore:
     """Files of Beam's file systems; see `object_stores.Store`."""
 
     def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
-        """Yield the URIs of the files that begin with a prefix, at most so many."""
+        """Yield the URIs of the files that begin with a prefix, at most ``most`` of them."""
         with _mapped(prefix):
-            (found,) = FileSystems.match(
+            (result,) = FileSystems.match(
                 [prefix + ("**" if nested else "*")], None if most is None else [most]
             )
-        yield from (metadata.path for metadata in found.metadata_list)
+        yield from (metadata.path for metadata in result.metadata_list)
 
     def version(self, path: str) -> Version:
-        """Return what a file is now."""
+        """Return the current version of a file."""
         with _mapped(path):
-            (found,) = FileSystems.match([path])
-        if not found.metadata_list:
+            (result,) = FileSystems.match([path])
+        if not result.metadata_list:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        (metadata,) = found.metadata_list
+        (metadata,) = result.metadata_list
         return Version(int(metadata.size_in_bytes), None, metadata.last_updated_in_seconds or 0.0)
 
     def read(self, path: str, version: Version, start: int, stop: int) -> bytes:  # noqa: ARG002

@@ -1,8 +1,8 @@
 """Files on a disk, written under a temporary name first; for modules that do not use Beam.
 
-Several runs may write to one directory at once: the same command started twice, or a run that goes
-on while the processes of a killed one still end. The name of a file that is being written says
-which process of which machine writes it, and so whether its writer is still alive.
+Several runs may write to one directory at once: the same command started twice, or a run that
+starts while the processes of a killed one are still ending. The name of a file that is being
+written says which process of which machine writes it, and so whether its writer is still alive.
 """
 
 import contextlib
@@ -63,7 +63,7 @@ def is_dead(path: Path) -> bool:
 
 
 def delete_dead(final: Path) -> None:
-    """Delete what killed writers of a file have left beside it; this lists its directory."""
+    """Delete the files that killed writers of a file left beside it; this lists its directory."""
     for path in final.parent.glob(f"{PREFIX}*"):
         # A temporary name is the prefix, the writer, 32 digits and the final name.
         name = path.name.removeprefix(PREFIX).split("-", 2)[2:]
@@ -74,7 +74,7 @@ def delete_dead(final: Path) -> None:
 def _started(pid: int) -> str:
     """Return when a process started, in ticks since the machine did; nothing if it has ended."""
     try:
-        # The name, in brackets, may hold anything; behind it, the start is the twentieth word.
+        # The name, in brackets, may contain anything; after it, the start is the twentieth word.
         words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     except OSError:
         return ""
@@ -101,7 +101,7 @@ def is_uri(path: str) -> bool:
 
 
 def on_disk(path: str) -> Path:
-    """Return a path on a disk; what is in an object store is copied to this machine once.
+    """Return a path on a disk; files in an object store are copied to this machine once.
 
     Raises:
         ConfigError: The store's packages are not installed, or it has no such file or directory.
@@ -181,9 +181,9 @@ def make_directories(directory: Path) -> None:
         return
     missing = [directory, *(parent for parent in directory.parents if not parent.exists())]
     directory.mkdir(parents=True, exist_ok=True)
-    for made in missing:
+    for created in missing:
         with contextlib.suppress(PermissionError):  # one may write where one may not list
-            sync_directory(made.parent)
+            sync_directory(created.parent)
 
 
 def sync_directory(directory: Path) -> None:

@@ -162,7 +162,7 @@ def write_bytes(path: str, data: bytes | memoryview) -> None:
 
 
 def write_alone(path: str, data: bytes | memoryview) -> None:
-    """Write a file like `write_bytes`, and delete what killed writers of it have left beside it.
+    """Write a file like `write_bytes`, and delete files that killed writers of it left beside it.
 
     For a file that a command writes by itself: this lists its directory, which may be large.
 

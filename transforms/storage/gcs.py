@@ -91,7 +91,7 @@ class GcsStore:
         self._answered = False
 
     def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
-        """Yield the URIs of the objects that begin with a prefix, at most so many."""
+        """Yield the URIs of the objects that begin with a prefix, at most ``most`` of them."""
         bucket, name = parts(prefix)
         scheme = prefix.partition("://")[0]  # spelt as the caller does
         with self._mapped(prefix):
@@ -106,7 +106,7 @@ class GcsStore:
                 yield f"{scheme}://{bucket}/{blob.name}"
 
     def version(self, path: str) -> Version:
-        """Return what an object is now."""
+        """Return the current version of an object."""
         bucket, name = object_parts(path)
         with self._mapped(path):
             blob = self._client.bucket(bucket).get_blob(name, retry=self._retry())
@@ -153,8 +153,8 @@ class GcsStore:
     def rust_options(self) -> dict[str, str]:
         """Return options for the library of deltalake; see `object_stores.Store`.
 
-        It creates an object only if there is none without being asked to. It knows a key of a
-        service account, those of a user, and those of the machine, which it finds by itself.
+        By default it creates an object only if there is none. It knows a key of a service account,
+        those of a user, and those of the machine, which it finds by itself.
         """
         emulator = os.environ.get(_EMULATOR)
         if emulator is not None:
@@ -213,9 +213,9 @@ def _file_of_credentials() -> str | None:
     That is the file of the environment, or else the one that gcloud has written, whose directory
     ``CLOUDSDK_CONFIG`` may name, unlike in the library of deltalake.
     """
-    given = os.environ.get(_KEY_FILE)
-    if given:
-        return given
+    key_file = os.environ.get(_KEY_FILE)
+    if key_file:
+        return key_file
     folder = os.environ.get("CLOUDSDK_CONFIG") or Path("~/.config/gcloud").expanduser()
     path = Path(folder, "application_default_credentials.json")
     return str(path) if path.is_file() else None

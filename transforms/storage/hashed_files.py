@@ -30,7 +30,7 @@ def with_hashes(packed: Mapping[str, bytes], facts: Mapping[str, object]) -> dic
 def write(directory: str, packed: Mapping[str, bytes]) -> None:
     """Write a directory, with ``about.json`` last as a mark of completeness.
 
-    What killed writers of these files have left beside them is deleted.
+    Files that killed writers left beside these are deleted.
     """
     for name, data in packed.items():
         if name != ABOUT:

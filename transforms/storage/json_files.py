@@ -1,4 +1,4 @@
-"""Our own JSON files: one model for each, read in one place, refused in one line."""
+"""Our own JSON files: one model for each, read in one place, with one-line errors."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
@@ -35,7 +35,7 @@ def read_model(path: str, model: type[Model]) -> Model:
     """Read a JSON file, and check every field that its model names.
 
     Raises:
-        ConfigError: It is no JSON object, or a field is missing or wrong. The message names file
+        ConfigError: It is not a JSON object, or a field is missing or wrong. The message names file
             and field, what was expected and what to do.
         OSError: It cannot be read.
     """
@@ -113,8 +113,8 @@ def first_problem(error: pydantic.ValidationError) -> str:
         return f"{place}: is unknown to this version of pairweave"
     limits = problem.get("ctx", {})
     if problem["type"] == "value_error":
-        said = str(limits["error"])
-        return f"{place}: {said}" if place else said
+        problem_text = str(limits["error"])
+        return f"{place}: {problem_text}" if place else problem_text
     named = _EXPECTED.get(problem["type"])
     expected = named.format(**limits) if named else problem["msg"]
     return f"{place}: expected {expected}, found {_shown(problem['input'])}"
@@ -138,7 +138,8 @@ _EXPECTED: Mapping[str, str] = {
     "too_short": "at least {min_length} of them",
     "too_long": "at most {max_length} entries",
 }
-"""What is expected, by pydantic's type of error; its own words end with advice for programmers."""
+"""The expected value, by pydantic's type of error; pydantic's texts end in advice for
+programmers."""
 
 
 def _place(parts: tuple[int | str, ...]) -> str:

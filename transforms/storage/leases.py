@@ -17,10 +17,10 @@ import orjson
 from pairweave.transforms.storage import files
 
 SECONDS = 600.0
-"""How long a lease counts after it was last written."""
+"""Seconds for which a lease is valid after it was last written."""
 
 BEAT_SECONDS = 60.0
-"""How often a lease is written again."""
+"""Seconds after which a lease is written again."""
 
 _ALONE, _SHARED = "alone", "shared"
 
@@ -50,7 +50,7 @@ class Lease:
             _write(self._own)
             try:
                 written = files.size_and_time(self._own)[1]
-            except FileNotFoundError:  # whoever took it for one that has ended has deleted it
+            except FileNotFoundError:  # deleted by someone who took it for ended
                 self._has_lapsed = True
                 return
             self._has_lapsed |= written - self._written > SECONDS / 2

@@ -1,8 +1,8 @@
 """Copies on this machine's disk of files and directories in an object store.
 
-For what can only be read from a disk, such as the weights of a neural model. All processes of a run
-on one machine share one copy, in the run's temporary directory; another version of the files is
-another copy.
+For files that can only be read from a disk, such as the weights of a neural model. All processes of
+a run on one machine share one copy, in the run's temporary directory; another version of the files
+is another copy.
 """
 
 import errno

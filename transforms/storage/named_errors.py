@@ -1,4 +1,4 @@
-"""Errors of files that say which file."""
+"""Errors of files that name the file."""
 
 import contextlib
 from collections.abc import Iterator

@@ -1,9 +1,9 @@
-"""Objects in a store that a URI names: which store, its options, and what its errors mean.
+"""Objects in a store that a URI names: the store, its options, and the meaning of its errors.
 
 Cloud Storage (``gs://``), S3 (``s3://``) and Azure (``az://``) have clients of their own here, with
 the options and credentials that Beam's take; any other scheme goes through Beam's file systems.
-What all stores promise: an object appears whole or not at all, a reader sees one version of it, and
-what a program has written it can read and list at once.
+All stores guarantee that an object appears whole or not at all, that a reader sees one version of
+it, and that a program can read and list at once what it has written.
 
 - Those three also create an object only if there is none (`Store.put_absent`) in one step.
 - Beam's file systems cannot: of two programs that create an object in the same instant, both may be
@@ -22,10 +22,10 @@ from typing import BinaryIO, NamedTuple, Protocol
 from pairweave.transforms.errors import ConfigError
 
 RETRY_SECONDS = 120.0
-"""How long a request is repeated that a store throttles, or answers with a fault of its own."""
+"""Seconds for which a request is repeated that a store throttles or fails to serve."""
 
 PROBE_SECONDS = 20.0
-"""How long the first request to a store is repeated, so that a wrong address is told soon."""
+"""Seconds for which the first request is repeated, so that a wrong address is reported soon."""
 
 READ_BYTES = 8 << 20
 """Bytes requested at once from an object that is read in order."""
@@ -43,7 +43,7 @@ _flags: tuple[str, ...] | None = None
 
 
 class Version(NamedTuple):
-    """An object as it is now.
+    """The current version of an object.
 
     Attributes:
         size: Bytes.
@@ -64,13 +64,13 @@ class Store(Protocol):
     """
 
     def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
-        """Yield the URIs of the objects that begin with a prefix, at most so many.
+        """Yield the URIs of the objects that begin with a prefix, at most ``most`` of them.
 
         Unless ``nested``, only those without a further slash; the store leaves the others out.
         """
 
     def version(self, path: str) -> Version:
-        """Return what an object is now."""
+        """Return the current version of an object."""
 
     def read(self, path: str, version: Version, start: int, stop: int) -> bytes:
         """Return a range of one version of an object; it may not be empty."""
@@ -98,7 +98,7 @@ class Store(Protocol):
 def use_beam_flags(flags: Sequence[str]) -> None:
     """Take the options for stores from flags of Beam, such as ``--s3_endpoint_url``.
 
-    Pipelines hand theirs to workers; this is for what a command does before it has a pipeline.
+    Pipelines hand theirs to workers; this is for the work of a command before it has a pipeline.
     """
     global _flags
     _flags = tuple(flags)
@@ -136,8 +136,8 @@ def _store(scheme: str, _process: int) -> Store:
             f"{scheme}:// needs packages that are not installed: pip install '{extra}'"
         ) from error
     module = importlib.import_module(f"pairweave.transforms.storage.{name}")
-    made: Store = module.connect(options, scheme)
-    return made
+    store: Store = module.connect(options, scheme)
+    return store
 
 
 def rust_options(path: str) -> dict[str, str]:
@@ -154,7 +154,7 @@ def rust_options(path: str) -> dict[str, str]:
 
 
 def check(path: str) -> None:
-    """Check before a run that a store can be reached and that the bucket of a URI is there.
+    """Check before a run that a store can be reached and that the bucket of a URI exists.
 
     Raises:
         ConfigError: It is not; says why.
@@ -267,7 +267,7 @@ def object_parts(path: str) -> tuple[str, str]:
 
     Raises:
         ConfigError: There is no bucket.
-        FileNotFoundError: There is no name: a bucket is no object.
+        FileNotFoundError: There is no name: a bucket is not an object.
     """
     bucket, name = parts(path)
     if not name:

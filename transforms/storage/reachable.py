@@ -1,4 +1,4 @@
-"""Whether a server listens at an address: known in seconds, before a client's own long retries."""
+"""Checks within seconds that a server listens at an address, before a client's long retries."""
 
 import errno
 import socket
@@ -10,7 +10,7 @@ ATTEMPTS = 2
 """Attempts to connect, so that one lost packet is no error."""
 
 SECONDS = 5.0
-"""How long each may take."""
+"""Maximum seconds of each."""
 
 
 def reach(host: str, port: int) -> str | None:

@@ -52,18 +52,20 @@ def connect(options: PipelineOptions, _scheme: str) -> "S3Store":
     Raises:
         ConfigError: It cannot be used with them; says why.
     """
-    given = options.view_as(S3Options)
+    s3_options = options.view_as(S3Options)
     with _set_up():
         session = boto3.session.Session(
-            given.s3_access_key_id, given.s3_secret_access_key, given.s3_session_token
+            s3_options.s3_access_key_id,
+            s3_options.s3_secret_access_key,
+            s3_options.s3_session_token,
         )
         client = session.client(
             service_name="s3",
-            region_name=given.s3_region_name,
-            api_version=given.s3_api_version,
-            use_ssl=not given.s3_disable_ssl,
-            verify=given.s3_verify,
-            endpoint_url=given.s3_endpoint_url,
+            region_name=s3_options.s3_region_name,
+            api_version=s3_options.s3_api_version,
+            use_ssl=not s3_options.s3_disable_ssl,
+            verify=s3_options.s3_verify,
+            endpoint_url=s3_options.s3_endpoint_url,
             config=Config(
                 retries={"mode": "standard", "max_attempts": ATTEMPTS},
                 connect_timeout=10,
@@ -83,7 +85,7 @@ class S3Store:
         self._session = session
 
     def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
-        """Yield the URIs of the objects that begin with a prefix, at most so many."""
+        """Yield the URIs of the objects that begin with a prefix, at most ``most`` of them."""
         bucket, name = parts(prefix)
         scheme = prefix.partition("://")[0]  # spelt as the caller does
         ends = {} if nested else {"Delimiter": "/"}
@@ -96,7 +98,7 @@ class S3Store:
                     yield f"{scheme}://{bucket}/{entry['Key']}"
 
     def version(self, path: str) -> Version:
-        """Return what an object is now."""
+        """Return the current version of an object."""
         with _mapped(path):
             head = self._client.head_object(**_place(path))
         written = head["LastModified"].timestamp()
@@ -165,9 +167,9 @@ def _place(path: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _set_up() -> Iterator[None]:
-    """Turn errors about profiles, credentials and endpoints into one that the user can mend.
+    """Turn errors about profiles, credentials and endpoints into one that the user can fix.
 
-    Such as a profile that is not there, a session of single sign-on that has ended, or a program
+    Such as a profile that does not exist, a session of single sign-on that has ended, or a program
     for credentials that fails.
     """
     try:

@@ -52,7 +52,7 @@ def read_blocks(path: str, limits: ReadLimits | None = None) -> Iterator[bytes]:
         limits: Bounds on expansion, if other than usual.
 
     Raises:
-        InputError: The file is not there (``no_match``), cannot be opened (``unreadable``) or
+        InputError: The file does not exist (``no_match``), cannot be opened (``unreadable``) or
             unpacked (see `transforms.storage.byte_streams.decompress`).
     """
     if files.is_uri(path) and not files.exists(path):
@@ -86,7 +86,7 @@ def read_lines(path: str, limits: ReadLimits = _ONE_BY_ONE) -> Iterator[Line]:
         limits: Bounds on expansion; the default suits a caller that does not keep lines.
 
     Raises:
-        InputError: As `read_blocks`, or a line is no UTF-8 (``invalid_utf8``); names the line.
+        InputError: As `read_blocks`, or a line is not UTF-8 (``invalid_utf8``); names the line.
     """
     number = 0
     for block in read_blocks(path, limits):
@@ -169,8 +169,8 @@ def require_equal_lines(paths: Sequence[str], counts: Sequence[int]) -> None:
     """Check that files have the same number of lines.
 
     Args:
-        paths: The files; where as many have one number as another, the last is believed, such as
-            the reference.
+        paths: The files; if as many have one number as another, the last one is taken as correct,
+            such as the reference.
         counts: How many lines each has.
 
     Raises:
@@ -192,7 +192,7 @@ def require_equal_lines(paths: Sequence[str], counts: Sequence[int]) -> None:
 def odd_count(counts: Sequence[int]) -> int | None:
     """Return the place of the first count that most others contradict; None if all are equal.
 
-    Where as many speak for one count as for another, the one that comes first is believed.
+    If two counts are equally frequent, the one that comes first is taken as correct.
 
     >>> odd_count([3, 3, 2]), odd_count([2, 3, 3]), odd_count([3, 2]), odd_count([3, 3])
     (2, 0, 1, None)

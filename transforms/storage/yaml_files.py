@@ -60,8 +60,8 @@ def _fault(error: yaml.YAMLError) -> str:
     """Return what is wrong with a document, and in which line."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         mark = error.problem_mark
-        said = ": ".join(part for part in (error.context, error.problem) if part)
-        return f"{said}, in line {mark.line + 1}, column {mark.column + 1}"
+        fault = ": ".join(part for part in (error.context, error.problem) if part)
+        return f"{fault}, in line {mark.line + 1}, column {mark.column + 1}"
     if isinstance(error, yaml.reader.ReaderError):
         return f"{str(error).splitlines()[0]}, at position {error.position}"
     return " ".join(str(error).split())
@@ -71,7 +71,7 @@ class _Loader(yaml.SafeLoader):
     """A safe loader that says which value it cannot read, and checks a document before."""
 
     def check(self, node: yaml.Node, sizes: dict[yaml.Node, int]) -> int:
-        """Refuse what YAML permits and options do not.
+        """Refuse constructs that YAML permits and options do not.
 
         Args:
             node: The document, or a part of it.
@@ -121,15 +121,15 @@ class _Loader(yaml.SafeLoader):
 
         Raises:
             ConfigError: It does not have the form of its type. Most constructors check nothing, so
-                the error is what their code runs into.
+                the error is the one that their code raises.
         """
         try:
             return super().construct_object(node, deep)
         except (ValueError, LookupError, AttributeError, OverflowError) as error:
             kind = node.tag.rpartition(":")[2]
             raise ConfigError(
-                f"{_line(node)}: {_shown(str(node.value))} is no valid {kind}; put it in quotes if "
-                "it is text"
+                f"{_line(node)}: {_shown(str(node.value))} is not a valid {kind}; put it in quotes "
+                "if it is text"
             ) from error
 
 

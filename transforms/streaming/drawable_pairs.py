@@ -1,4 +1,4 @@
-"""Pairs made ready for drawing tags: what does not depend on the seed is found once."""
+"""Pairs prepared for drawing tags: data that does not depend on the seed is computed once."""
 
 import dataclasses
 from typing import NamedTuple
@@ -20,12 +20,12 @@ _TOKENS = ("source_tokens", "target_tokens")
 
 @dataclasses.dataclass(frozen=True)
 class Drawing:
-    """How a run's tags are drawn.
+    """Settings of drawing a run's tags.
 
     Attributes:
         phrases: The phrase pairs.
         tags: The tags; the seed is that of the first pass.
-        reserved: A pair is left out whose text contains what matches this (RE2); empty for nothing.
+        reserved: A pair with a text that matches this is left out (RE2); empty to leave out none.
         links: Whether rows keep their links.
     """
 
@@ -40,7 +40,7 @@ class DrawablePairs(NamedTuple):
 
     Attributes:
         pairs: Their texts and tokens, and their links if rows keep them.
-        taggable: What their tags are drawn from.
+        taggable: The data that their tags are drawn from.
         fits: Whether each may be used, bool ``[pair]``.
     """
 
@@ -60,7 +60,7 @@ class DrawablePairs(NamedTuple):
 
 
 def prepare(pairs: pa.Table, drawing: Drawing) -> DrawablePairs:
-    """Make pairs ready (`transforms.schemas.SYMMETRIZED`)."""
+    """Prepare pairs (`transforms.schemas.SYMMETRIZED`)."""
     phrases = extract_phrases(pairs, drawing.phrases)
     columns = [*_COLUMNS, *_TOKENS, *(["links"] if drawing.links else [])]
     fits = np.ones(len(pairs), np.bool_)
@@ -70,16 +70,16 @@ def prepare(pairs: pa.Table, drawing: Drawing) -> DrawablePairs:
     return DrawablePairs(pairs.select(columns), find_taggable(phrases, drawing.tags), fits)
 
 
-def draw_pass(found: DrawablePairs, drawing: Drawing, number: int) -> pa.Table:
+def draw_pass(drawable: DrawablePairs, drawing: Drawing, number: int) -> pa.Table:
     """Draw the rows of pairs in one pass (`transforms.schemas.TAGGED`), in the pairs' order.
 
     Args:
-        found: The pairs; those that may not be used get no row.
+        drawable: The pairs; those that may not be used get no row.
         drawing: How tags are drawn.
         number: The number of the pass, from 0.
     """
-    if not found.fits.all():
-        found = found.take(np.flatnonzero(found.fits))
+    if not drawable.fits.all():
+        drawable = drawable.take(np.flatnonzero(drawable.fits))
     tags = drawing.tags.changed(seed=pass_seed(drawing.tags.seed, number))
-    rows, _ = draw_tags(found.pairs, found.taggable, tags)
-    return with_links(rows, found.pairs) if drawing.links else rows
+    rows, _ = draw_tags(drawable.pairs, drawable.taggable, tags)
+    return with_links(rows, drawable.pairs) if drawing.links else rows

@@ -45,18 +45,18 @@ class Part(NamedTuple):
 
     Attributes:
         number: The number of the pass, from 0.
-        found: The pairs.
+        drawable: The pairs.
     """
 
     number: int
-    found: DrawablePairs
+    drawable: DrawablePairs
 
 
 class PairPasses:
-    """The sequence of a run's pairs, from any place.
+    """The sequence of a run's pairs, which can be read from any place.
 
-    Shards stay in memory, made ready, as long as there is room; the one read last always does. Not
-    for use by several threads at once.
+    Prepared shards stay in memory as long as there is room; the one read last always does. Not for
+    use by several threads at once.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class PairPasses:
         return random_order(shards, seed, sampling.STEP_STREAM_SHARDS)
 
     def _pairs(self, number: int, shard: int, first: int, count: int) -> DrawablePairs:
-        drawable = self._found(shard)
+        drawable = self._drawable(shard)
         if not self._shuffle:
             return drawable.take(np.arange(first, first + count))
         if self._order is None or self._order[:2] != (number, shard):
@@ -113,11 +113,11 @@ class PairPasses:
         # Taking ascending rows is faster, and the rows of a window are put in random order anyway.
         return drawable.take(np.sort(self._order[2][first : first + count]))
 
-    def _found(self, shard: int) -> DrawablePairs:
+    def _drawable(self, shard: int) -> DrawablePairs:
         if shard in self._kept:
             return self._kept[shard]
         if self._last is None or self._last[0] != shard:
-            self._last = None  # let go of it before another is read
+            self._last = None  # free it before another one is read
             self._last = shard, prepare(self._read(shard), self._run.drawing)
             size = self._last[1].nbytes
             if size <= self._room:

@@ -1,4 +1,4 @@
-"""Seeds that are made of another seed and a number."""
+"""Seeds that are derived from another seed and a number."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from pairweave.transforms.kernels import sampling
 
 
 def derived(seed: int | np.uint64, step: np.uint64, number: int) -> np.uint64:
-    """Return the seed of a numbered part of what a seed decides."""
+    """Return the seed of a numbered part of the draws of a seed."""
     mixed = sampling.draw(np.uint64(seed), np.uint64(number), step, np.uint64(0))
     return np.uint64(mixed)
 

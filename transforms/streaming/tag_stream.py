@@ -1,7 +1,7 @@
 """Rows with new tags in every epoch, from several runs at once, in a random order.
 
 An epoch has as many pairs as the runs together. It is divided into windows that have the same
-share of each run; the rows of a window are put in random order. A run goes on in the next epoch
+share of each run; the rows of a window are put in random order. A run continues in the next epoch
 where it stopped, and tags are drawn anew whenever all of its pairs have been used. Everything
 depends only on the runs, the settings and the seed, so any window can be made alone, anywhere.
 """
@@ -90,15 +90,15 @@ class TagStream:
         Raises:
             WorkerError: A shard is missing or differs from its manifest.
         """
-        made, left_out = [], 0
+        tables, left_out = [], 0
         for run, passes, share in zip(self._runs, self._passes, self._shares, strict=True):
             start, stop = (
                 epoch * share + share * place // self.windows for place in (number, number + 1)
             )
             for part in passes.parts(start, stop):
-                left_out += int((~part.found.fits).sum())
-                made.append(draw_pass(part.found, run.drawing, part.number))
-        rows = pa.concat_tables(made).combine_chunks()
+                left_out += int((~part.drawable.fits).sum())
+                tables.append(draw_pass(part.drawable, run.drawing, part.number))
+        rows = pa.concat_tables(tables).combine_chunks()
         if self.config.shuffle:
             # Places, not pairs: with weights, a pair can occur twice in a window.
             places = np.arange(rows.num_rows, dtype=np.uint64)

@@ -53,10 +53,10 @@ class Histograms:
         }
 
 
-def from_json(found: Mapping[str, Mapping[str, int]]) -> Histograms:
+def from_json(stored: Mapping[str, Mapping[str, int]]) -> Histograms:
     """Return the histograms stored in a plan."""
     return Histograms(
-        **{name: {int(key): number for key, number in found[name].items()} for name in FACETS}
+        **{name: {int(key): number for key, number in stored[name].items()} for name in FACETS}
     )
 
 
@@ -118,7 +118,7 @@ def read_golden(paths: Sequence[str], language: str | None = None) -> Histograms
     """
     sides = golden_sides(paths, "fit_lengths")
     lines = {side: read_text_lines(path) for side, path in sides.items()}
-    sizes = {side: len(found) for side, found in lines.items()}
+    sizes = {side: len(side_lines) for side, side_lines in lines.items()}
     if len(set(sizes.values())) > 1:
         raise ConfigError(f"the golden files differ in their lines: {sizes}")
     if not sizes["mask"]:

@@ -20,16 +20,16 @@ _VERDICTS = {
 }
 
 FAR_OFF = 0.05
-"""A ratio of examples that differs from ``--mix`` by a larger share is told of."""
+"""A ratio of examples that differs from ``--mix`` by a larger share is reported."""
 
 
 def mix_notice(
     counts: Mapping[str, int], methods: Collection[str], mix: float, pairs: int
 ) -> str | None:
-    """Tell how many parallel examples there are for each other one, if that is far from ``mix``.
+    """Report how many parallel examples there are per other one, if that is far from ``mix``.
 
     Each pair gives one parallel example at most, but several others, and a pair without others may
-    give a parallel one. Deviations within three standard deviations of the draws are not told of.
+    give a parallel one. Differences within three standard deviations of the draws are not reported.
 
     Args:
         counts: Counts of all examples (`count_examples`).
@@ -49,24 +49,26 @@ def mix_notice(
         return None
     numbers = f"{whole:,} parallel examples for {others:,} others"
     numbers += f" are {whole / others:.2g} for each" if others else ""
-    said = f"--mix {mix:g}: {numbers}, not {mix:g}"
+    summary = f"--mix {mix:g}: {numbers}, not {mix:g}"
     if whole > wanted:
-        return f"{said}; pairs without other examples give a parallel one, too: give a smaller mix"
+        return (
+            f"{summary}; pairs without other examples give a parallel one, too: give a smaller mix"
+        )
     # From a mix of 1 on, 1 / mix of the pairs get masked spans, and each pair its whole sentence.
     enough = mix * others * max(1.0, mix) / pairs if pairs else 0.0
     advice = f"; with --mix {enough:.2g}, fewer pairs get masked spans, and the ratio is about "
     advice = f"{advice}{mix:g}" if enough > mix else ""
-    return f"{said}: each pair gives one parallel example at most{advice}"
+    return f"{summary}: each pair gives one parallel example at most{advice}"
 
 
 def count_examples(
-    kept: Masks, found: Masks, dropped: np.ndarray, judged: Judged | None
+    kept: Masks, filtered: Masks, dropped: np.ndarray, judged: Judged | None
 ) -> dict[str, int]:
     """Count the examples by method and operation, and the masks that were dropped by reason.
 
     Args:
         kept: The masks of all examples.
-        found: The masks that were filtered.
+        filtered: The masks that were filtered.
         dropped: The rule that rejected each of these, -1 for none.
         judged: The quality judgements of the translations, if any.
 
@@ -76,19 +78,19 @@ def count_examples(
     """
     counts: dict[str, int] = {}
     for place, method in enumerate(METHODS):
-        here = kept.take(kept.method == place)
-        counts[f"{method}_examples"] = len(here)
+        method_masks = kept.take(kept.method == place)
+        counts[f"{method}_examples"] = len(method_masks)
         if place == ALIGNMENT:
             for number, operation in enumerate(OPERATIONS):
                 name = f"{method}_{operation}_examples"
-                counts[name] = int(np.count_nonzero(here.operation == number))
+                counts[name] = int(np.count_nonzero(method_masks.operation == number))
         for number, rule in enumerate(RULE_NAMES):
-            turned_away = (dropped == number) & (found.method == place)
+            turned_away = (dropped == number) & (filtered.method == place)
             name = f"{method}_masks_dropped_{rule.replace(' ', '_')}"
             counts[name] = int(np.count_nonzero(turned_away))
     if judged is not None:
         counts |= _judgements(judged)
-        joined = int(np.count_nonzero(found.method == ALIGNMENT))
+        joined = int(np.count_nonzero(filtered.method == ALIGNMENT))
         counts["joined_placeholders"] = joined
     heads = {f"{method}_examples" for method in METHODS}
     return {name: number for name, number in counts.items() if number or name in heads}
@@ -102,14 +104,15 @@ def mask_bars(masks: Masks) -> Bars:
     """
     histograms: Bars = {}
     for place, method in enumerate(METHODS):
-        here = masks.take(masks.method == place)
-        if place == PARALLEL or not len(here):
+        method_masks = masks.take(masks.method == place)
+        if place == PARALLEL or not len(method_masks):
             continue
-        some = here.suggestion_words[here.suggestion_words > 0]
-        numbers = np.bincount(here.pair)
+        some = method_masks.suggestion_words[method_masks.suggestion_words > 0]
+        numbers = np.bincount(method_masks.pair)
         values = {
             "suggestion_words": some,
-            "mask_position": position_bin(here.before, here.behind) * (100 // POSITIONS),
+            "mask_position": position_bin(method_masks.before, method_masks.behind)
+            * (100 // POSITIONS),
             "sentence_masks": numbers[numbers > 0],
         }
         for name, each in values.items():

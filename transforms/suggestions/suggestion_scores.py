@@ -45,7 +45,7 @@ def score_examples(rows: pa.Table, scorer: Scorer) -> np.ndarray:
         rows.column("source_lang"), rows.column("target_lang"), "\x1f"
     ).to_pylist()
     for pair in sorted(set(languages)):
-        places = [row for row, found in enumerate(languages) if found == pair]
+        places = [row for row, row_pair in enumerate(languages) if row_pair == pair]
         forward, reverse = scorer(
             [sources[row] for row in places], [filled[row] for row in places], *pair.split("\x1f")
         )

@@ -218,14 +218,14 @@ def _spans(
 
 
 def _wholes(
-    reference: TokenView, draws: np.ndarray, found: list[Masks], config: SuggestionConfig
+    reference: TokenView, draws: np.ndarray, span_masks: list[Masks], config: SuggestionConfig
 ) -> Masks:
     """Return the masks over whole references."""
     if "parallel" not in config.methods:
         return whole_texts(reference, np.zeros(len(draws), np.bool_))
-    if not found:
+    if not span_masks:
         return whole_texts(reference, np.ones(len(draws), np.bool_))
-    others = sum(np.bincount(masks.pair, minlength=len(draws)) for masks in found)
+    others = sum(np.bincount(masks.pair, minlength=len(draws)) for masks in span_masks)
     share = config.mix if np.isinf(config.mix) else config.mix * np.maximum(1, others)
     return whole_texts(reference, draws < share)
 
@@ -240,8 +240,8 @@ def _identical(translation: TokenView, masks: Masks, suggestions: pa.StringArray
     """Return whether each suggestion equals the masked text of a translation, bool ``[mask]``."""
     same = np.zeros(len(masks), np.bool_)
     places = np.flatnonzero(masks.method == ALIGNMENT)
-    here = masks.take(places)
-    covered = _slices(translation, here.pair, here.start, here.end)
+    chosen = masks.take(places)
+    covered = _slices(translation, chosen.pair, chosen.start, chosen.end)
     same[places] = pc.equal(covered, suggestions.take(pa.array(places))).to_numpy(
         zero_copy_only=False
     )
@@ -272,10 +272,12 @@ def _rows(
         (views["reference"], np.flatnonzero(~on_translation)),
         (views["translation"], np.flatnonzero(on_translation)),
     ):
-        here = masks.take(places)
+        chosen = masks.take(places)
         masked.append(
             text_column(
-                *spans.splice(view.data, view.offsets, here.pair, here.start, here.end, _MASK_BYTES)
+                *spans.splice(
+                    view.data, view.offsets, chosen.pair, chosen.start, chosen.end, _MASK_BYTES
+                )
             )
         )
     order = np.argsort(np.argsort(on_translation, kind="stable"), kind="stable")

@@ -122,10 +122,10 @@ def _tags(
     partners: list[int] = []
     tagged = pc.match_substring_regex(column, TAG_PATTERN).to_numpy(zero_copy_only=False)
     for row in np.flatnonzero(tagged).tolist():
-        here = starts[token_offsets[row] : token_offsets[row + 1]]
+        row_starts = starts[token_offsets[row] : token_offsets[row + 1]]
         opened: dict[int, int] = {}
         for match in _TAG.finditer(column[row].as_py()):
-            token = int(np.searchsorted(here, match.start(), side="right")) - 1
+            token = int(np.searchsorted(row_starts, match.start(), side="right")) - 1
             number = int(digits_of(match.group()))
             tags.append(token)
             partners.append(-1)

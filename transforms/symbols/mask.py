@@ -1,4 +1,4 @@
-"""The symbol for what a suggestion replaces."""
+"""The symbol for the text that a suggestion replaces."""
 
 MASK = "<MASK_REP>"
 """Replaces the masked span in a text (WeTS)."""

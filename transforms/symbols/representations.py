@@ -114,7 +114,7 @@ def symbols(representation: Representation | str, numbers: int) -> list[str]:
     """
     if numbers < 1:
         raise ConfigError(f"symbols of at least 1 tag are listed, got {numbers}")
-    return _found(representation).symbols(numbers)
+    return _resolved(representation).symbols(numbers)
 
 
 def self_translations(
@@ -161,7 +161,7 @@ def _parts(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
     yield text[done:], ""
 
 
-def _found(representation: Representation | str) -> Representation:
+def _resolved(representation: Representation | str) -> Representation:
     return (
         find_representation(representation) if isinstance(representation, str) else representation
     )

@@ -56,7 +56,7 @@ def encode_files(
         paths: The files to read and to write.
         coding: How tags are encoded.
         symbols: Number of elements of a line for which the model has symbols.
-        warn: Is told of tags in another syntax, which are encoded as text.
+        warn: Receives a warning about tags in another syntax, which are encoded as text.
 
     Returns:
         Counts: lines; those with tags; tags (of both sides); among them text that looks like a
@@ -111,7 +111,7 @@ def _count(count: dict[str, int], tables: Sequence[TagTable], symbols: int) -> N
 
 
 def _conclude(checks: Sequence[SyntaxCheck], warn: Callable[[str], None]) -> None:
-    """Tell of tags in another syntax, before the outputs get their names.
+    """Warn of tags in another syntax, before the outputs get their names.
 
     Raises:
         InputError: A file has no others.
@@ -145,7 +145,7 @@ def decode_files(
         table: The tables from encoding, which also record how the tags were encoded.
         source: Instead of the tables, the tagged lines that were encoded.
         coding: With ``source``, how they were encoded.
-        warn: With ``source``, is told of its tags in another syntax.
+        warn: With ``source``, receives a warning about its tags in another syntax.
 
     Returns:
         Counts: lines, tags, missing tags that were restored, spurious ones removed, tags moved to
@@ -153,8 +153,8 @@ def decode_files(
         and lines with any of these repairs.
 
     Raises:
-        InputError: A file cannot be read, the numbers of lines differ, a line is no table, or the
-            source has tags in another syntax alone.
+        InputError: A file cannot be read, the numbers of lines differ, a line is not a table, or
+            the source has tags in another syntax alone.
     """
     other = table or source
     if other is None or (table is not None and source is not None):

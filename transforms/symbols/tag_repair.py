@@ -69,11 +69,11 @@ def _first_of_each(tags: Iterable[Tag], wanted: frozenset[Mark]) -> list[Tag]:
     for place, tag in enumerate(numbered):
         places.setdefault(mark_of(tag), []).append(place)
     kept = []
-    for mark, found in places.items():
+    for mark, of_mark in places.items():
         opening = places.get(Mark(Kind.OPEN, mark.number), [-1])[0]
-        behind = (place for place in found if mark.kind is not Kind.CLOSE or place > opening)
+        behind = (place for place in of_mark if mark.kind is not Kind.CLOSE or place > opening)
         if mark in wanted:
-            kept.append(next(behind, found[0]))
+            kept.append(next(behind, of_mark[0]))
     return [numbered[place] for place in sorted(kept)]
 
 
@@ -88,11 +88,11 @@ class _Sequence:
         self._places: dict[Mark, int] = {}
         self._number_places()
         self._moved = 0
-        there = {mark.number for mark in self._marks}
+        present = {mark.number for mark in self._marks}
         # By their opening tags in the source. Pairs that were dropped completely do not count.
         self._spans = find_spans(table.marks)
         self._pairs = list(self._spans)
-        self._there = [number for number in self._pairs if number in there]
+        self._present = [number for number in self._pairs if number in present]
 
     def tags(self) -> tuple[Tag, ...]:
         """Return the tags."""
@@ -100,16 +100,16 @@ class _Sequence:
 
     def put_back(self) -> int:
         """Add the missing tags; return their number."""
-        there = frozenset(self._marks)
-        missing = [mark for mark in self._wanted if mark not in there]
+        present = frozenset(self._marks)
+        missing = [mark for mark in self._wanted if mark not in present]
         partners = [Mark(_PARTNER[mark.kind], mark.number) for mark in missing]
         for mark, partner in zip(missing, partners, strict=True):
-            if partner in there and mark.kind is Kind.OPEN:
+            if partner in present and mark.kind is Kind.OPEN:
                 self._insert_before(mark, partner)
-            elif partner in there:
-                self._close(mark, there)
+            elif partner in present:
+                self._close(mark, present)
         for mark, partner in zip(missing, partners, strict=True):
-            if partner not in there:
+            if partner not in present:
                 self._insert(mark, len(self._marks), self._length)
         return len(missing)
 
@@ -117,18 +117,18 @@ class _Sequence:
         """Order the tags of pairs; return the number of moved tags."""
         for number in self._pairs:
             self._order(number)
-        for number in reversed(self._there):
+        for number in reversed(self._present):
             self._hold_others(number)
         while (crossing := self._find_crossing()) is not None:
             self._part(*crossing)
         return self._moved
 
-    def _close(self, mark: Mark, there: frozenset[Mark]) -> None:
+    def _close(self, mark: Mark, present: frozenset[Mark]) -> None:
         """Insert a closing tag at the end of the innermost pair that contains it in the source."""
         at = self._places[Mark(Kind.OPEN, mark.number)]
-        for outer in reversed(self._there):
+        for outer in reversed(self._present):
             opening, closing = Mark(Kind.OPEN, outer), Mark(Kind.CLOSE, outer)
-            if not self._holds(outer, mark.number) or not {opening, closing} <= there:
+            if not self._holds(outer, mark.number) or not {opening, closing} <= present:
                 continue
             if self._places[opening] < at < self._places[closing]:
                 self._insert_before(mark, closing)
@@ -146,7 +146,7 @@ class _Sequence:
             self._moved += 2
 
     def _hold_others(self, number: int) -> None:
-        inside = [inner for inner in self._there if self._holds(number, inner)]
+        inside = [inner for inner in self._present if self._holds(number, inner)]
         while sum(self._grow(number, inner) for inner in inside):
             pass  # an extended pair may overlap another one
 

@@ -28,8 +28,8 @@ class Xliff(Representation):
     def symbols(self, numbers: int) -> list[str]:
         """Return ``<g id="1">`` and so on, ``</g>``, then ``<x/>``, ``<bx/>`` and ``<ex/>``."""
         ids = range(1, numbers + 1)
-        halves = [f'<{name} id="{one}"/>' for name in ("x", "bx", "ex") for one in ids]
-        return [*(f'<g id="{one}">' for one in ids), "</g>", *halves]
+        halves = [f'<{name} id="{number}"/>' for name in ("x", "bx", "ex") for number in ids]
+        return [*(f'<g id="{number}">' for number in ids), "</g>", *halves]
 
     def symbol(self, use: int, number: int) -> str:
         """Return the element of an id from 0."""
@@ -65,12 +65,12 @@ class Xliff(Representation):
         ``<g>`` is missing.
         """
         matches = list(self._PATTERN.finditer(string))
-        there = {int(match["pair"]) for match in matches if match["pair"]}
+        present = {int(match["pair"]) for match in matches if match["pair"]}
         missing = iter(
             [
                 number
                 for place, number in enumerate(table.numbers)
-                if place + 1 not in there and number in table.spans and number not in table.halved
+                if place + 1 not in present and number in table.spans and number not in table.halved
             ]
         )
         kinds = {"bx": Kind.OPEN, "ex": Kind.CLOSE, "x": Kind.EMPTY}

@@ -62,19 +62,19 @@ def shift_between(texts: Sequence[str], opens: Sequence[bool]) -> Shifted:
         texts: The text before the first tag, between every two, and after the last.
         opens: Whether each tag opens.
     """
-    made, led = list(texts), []
-    for first, last in _runs(made):
-        if not made[last + 1] or made[last + 1][0] in WHITE_SPACE:
+    shifted, led = list(texts), []
+    for first, last in _runs(shifted):
+        if not shifted[last + 1] or shifted[last + 1][0] in WHITE_SPACE:
             continue
-        gap = next((place for place in range(last, first, -1) if made[place]), first)
-        kept = made[gap].rstrip(WHITE_SPACE)
-        moved = made[gap][len(kept) :]
-        at_start = not first and not made[0].strip(WHITE_SPACE)
-        made[gap] = kept
-        made[last + 1] = (_DUMMY_PREFIX if at_start else "") + moved + made[last + 1]
+        gap = next((place for place in range(last, first, -1) if shifted[place]), first)
+        kept = shifted[gap].rstrip(WHITE_SPACE)
+        moved = shifted[gap][len(kept) :]
+        at_start = not first and not shifted[0].strip(WHITE_SPACE)
+        shifted[gap] = kept
+        shifted[last + 1] = (_DUMMY_PREFIX if at_start else "") + moved + shifted[last + 1]
         if moved or at_start:
             led += [tag for tag in range(gap, last + 1) if not opens[tag]]
-    return Shifted(made, led)
+    return Shifted(shifted, led)
 
 
 def unshift_between(texts: Sequence[str], leads: Sequence[bool]) -> Unshifted:
@@ -87,27 +87,27 @@ def unshift_between(texts: Sequence[str], leads: Sequence[bool]) -> Unshifted:
         texts: As for `shift_between`.
         leads: Whether each tag belongs to the text after it: it opens, or is in `Shifted.led`.
     """
-    made, mended = list(texts), 0
-    for first, last in _runs(made):
+    unshifted, mended = list(texts), 0
+    for first, last in _runs(unshifted):
         lead = last + 1
         while lead > first and leads[lead - 1]:
             lead -= 1
-        rest = made[last + 1].lstrip(WHITE_SPACE)
+        rest = unshifted[last + 1].lstrip(WHITE_SPACE)
         if lead > last or not rest:
             continue
-        behind = made[last + 1][: len(made[last + 1]) - len(rest)]
-        at_start = not first and not made[0].strip(WHITE_SPACE)
+        behind = unshifted[last + 1][: len(unshifted[last + 1]) - len(rest)]
+        at_start = not first and not unshifted[0].strip(WHITE_SPACE)
         amiss = at_start and not behind
         if at_start:
             behind = behind.removeprefix(_DUMMY_PREFIX)
-        between = "".join(made[lead + 1 : last + 1])
-        before = made[lead][len(made[lead].rstrip(WHITE_SPACE)) :]
-        made[lead + 1 : last + 1] = [""] * (last - lead)
-        made[last + 1] = rest
+        between = "".join(unshifted[lead + 1 : last + 1])
+        before = unshifted[lead][len(unshifted[lead].rstrip(WHITE_SPACE)) :]
+        unshifted[lead + 1 : last + 1] = [""] * (last - lead)
+        unshifted[last + 1] = rest
         if not before:
-            made[lead] += between + behind
+            unshifted[lead] += between + behind
         mended += amiss or bool(before or between)
-    return Unshifted(made, mended)
+    return Unshifted(unshifted, mended)
 
 
 def shift_whitespace(text: str, tag: str = JOB_TAG) -> str:

@@ -163,14 +163,14 @@ def find_fragments(
     wanted = math.ceil(round(config.share * len(keys), 6))
     order = np.lexsort((keys, sampling.draws(np.uint64(config.seed), keys, sampling.STEP_MIX)))
     tagged = np.zeros(len(keys), np.bool_)
-    looked = found = 0
-    while found < wanted and looked < len(keys):
-        more = min(CHUNK_PAIRS, (wanted - found) * 17 // 16 + 4)
+    looked = accepted = 0
+    while accepted < wanted and looked < len(keys):
+        more = min(CHUNK_PAIRS, (wanted - accepted) * 17 // 16 + 4)
         chunk = order[looked : looked + more]
         search.run(chunk)
-        fine = chunk[search.counts[chunk] > 0][: wanted - found]
+        fine = chunk[search.counts[chunk] > 0][: wanted - accepted]
         tagged[fine] = True
-        found += len(fine)
+        accepted += len(fine)
         looked += len(chunk)
     counts = {
         "tried_pairs": looked,
@@ -234,10 +234,10 @@ class _Search:
         targets = kernel.Sentences(
             target.offsets, target.hashes, target.wordlike | config.punctuation, target_cuts
         )
-        found = kernel.list_fragments(
+        fragments = kernel.list_fragments(
             np.uint64(config.seed), self._keys[rows], sentences, config.max_words
         )
-        begins, starts, ends = found
+        begins, starts, ends = fragments
         self.listed += len(starts)
         taken = np.zeros((len(rows), config.max_tags, 4), np.int16)
         counts, tried = np.zeros((2, len(rows)), np.int64)
@@ -251,7 +251,7 @@ class _Search:
         active = np.arange(len(rows))
         step = _FIRST_STEP
         while len(active):
-            bounds, chosen = kernel.next_fragments(active, found, cursors, already, step, free)
+            bounds, chosen = kernel.next_fragments(active, fragments, cursors, already, step, free)
             owners = np.repeat(active, np.diff(bounds))
             first = source.offsets[owners] + starts[chosen]
             last = source.offsets[owners] + ends[chosen] - 1
@@ -303,7 +303,7 @@ class _Cache:
         """Drop all translations."""
         self._numbers: dict[str, int] = {}
         none = np.zeros(1, np.int64)
-        self._found = Translations(none, none, np.zeros(0, np.uint64))
+        self._translations = Translations(none, none, np.zeros(0, np.uint64))
 
     def numbers(self, fragments: Iterator[str]) -> np.ndarray:
         """Return the number of each fragment, int64; translate the new ones in one call."""
@@ -314,8 +314,8 @@ class _Cache:
         if fresh:
             self._counts["translator_calls"] += 1
             self._counts["translated_fragments"] += len(fresh)
-            old, new = self._found, self._translator.translate(fresh, *self._languages)
-            self._found = Translations(
+            old, new = self._translations, self._translator.translate(fresh, *self._languages)
+            self._translations = Translations(
                 np.concatenate([old.offsets, new.offsets[1:] + old.offsets[-1]]),
                 np.concatenate([old.word_offsets, new.word_offsets[1:] + old.word_offsets[-1]]),
                 np.concatenate([old.words, new.words]),
@@ -324,7 +324,7 @@ class _Cache:
 
     def translations(self) -> Translations:
         """Return all translations, by the fragments' numbers."""
-        return self._found
+        return self._translations
 
 
 def _cut(

@@ -43,9 +43,9 @@ class Glossary:
 
     Attributes:
         entries: Source term and target term.
-        match: ``stem``: a word of a term matches any word with the same stem, also a related one:
-            a stemmer cuts off what derives words (``gouvernance``) as well as what inflects them.
-            ``exact``: it matches the same word, ignoring case.
+        match: ``stem``: a word of a term matches any word with the same stem, including related
+            ones: a stemmer cuts off derivational endings (``gouvernance``) as well as inflectional
+            ones. ``exact``: it matches the same word, ignoring case.
     """
 
     entries: tuple[tuple[str, str], ...]
@@ -263,11 +263,11 @@ def _words(
 
 def _choose_terms(pair: _Pair, counts: Counter[str], max_terms: int) -> list[Box]:
     """Return the token spans of the terms of a pair that are to be tagged."""
-    found = list(pair.glossary.candidates(pair.source.keys, pair.target.keys))
-    found.sort(key=lambda box: (box[0] - box[1], box[2] - box[3], box[0], box[2]))
+    candidates = list(pair.glossary.candidates(pair.source.keys, pair.target.keys))
+    candidates.sort(key=lambda box: (box[0] - box[1], box[2] - box[3], box[0], box[2]))
     boxes: list[Box] = []
     linked: set[Span] = set()
-    for a, b, c, d in found:
+    for a, b, c, d in candidates:
         source, target = pair.source.tokens(a, b), pair.target.tokens(c, d)
         if source is None or target is None:
             continue
@@ -277,7 +277,7 @@ def _choose_terms(pair: _Pair, counts: Counter[str], max_terms: int) -> list[Box
         box = (*source, *target)
         if len(boxes) < max_terms and all(_apart(box, other) for other in boxes):
             boxes.append(box)
-    terms = {(a, b) for a, b, *_ in found}
+    terms = {(a, b) for a, b, *_ in candidates}
     counts["terms_on_both_sides"] += len(terms)
     counts["terms_without_links"] += len(terms - linked)
     return boxes

@@ -76,8 +76,8 @@ def _own_rows(
         if is_tagged[place] and not too_many[place]:
             kernel.draw_indices(seed, keys[place], 1, len(markup.shared), indices)
             rows.append({**pair, **_tagged(pair, markup.renumbered(indices), config)})
-    made = pa.Table.from_pylist(rows, schema=schemas.TAGGED_MARKUP)
-    return made if indexed else _rendered(made, config), too_many
+    tagged = pa.Table.from_pylist(rows, schema=schemas.TAGGED_MARKUP)
+    return tagged if indexed else _rendered(tagged, config), too_many
 
 
 def _rendered(rows: pa.Table, config: TagConfig) -> pa.Table:

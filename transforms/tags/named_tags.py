@@ -66,8 +66,8 @@ class TagNames:
 
     def symbols(self) -> list[str]:
         """Return all tags that can be written."""
-        found = {(kind, name) for form, name, _ in self.counts for kind in _KINDS[form]}
-        return list(dict.fromkeys(self.tag(*tag) for tag in sorted(found)))
+        tags = {(kind, name) for form, name, _ in self.counts for kind in _KINDS[form]}
+        return list(dict.fromkeys(self.tag(*tag) for tag in sorted(tags)))
 
     def pattern(self) -> str:
         """Return a regular expression (also valid in RE2) for tags with these names."""

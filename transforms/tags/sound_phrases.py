@@ -14,9 +14,9 @@ from pairweave.transforms.text.punctuation import marks
 BOTH_SETTLED = 10.0
 """A phrase pair with two settled borders is this many times as likely to be drawn as one with one.
 
-Of the phrase pairs at translators' places in ``help/`` (pages for tests apart), 97 % of those with
-two are exactly the translator's in German, French and Finnish, 73 to 82 % of those with one. More
-than 10 changes little and shortens tags.
+Of the phrase pairs at translators' places in ``help/`` (except test pages), 97 % of those with two
+are exactly the translator's in German, French and Finnish, 73 to 82 % of those with one. More than
+10 changes little and shortens tags.
 """
 
 

@@ -141,8 +141,10 @@ def measure(texts: pa.Array | pa.ChunkedArray, ruler: Ruler, elements: Elements)
     return counts
 
 
-def _add(counts: Counter[str], feature: str, names: tuple[str, ...], found: np.ndarray) -> None:
-    for name, number in zip(names, np.bincount(found, minlength=len(names)).tolist(), strict=True):
+def _add(counts: Counter[str], feature: str, names: tuple[str, ...], classes: np.ndarray) -> None:
+    for name, number in zip(
+        names, np.bincount(classes, minlength=len(names)).tolist(), strict=True
+    ):
         if number:
             counts[f"{feature} {name}"] += number
 

@@ -48,9 +48,9 @@ class TagProfile:
     names: TagNames = NO_NAMES
 
     def __post_init__(self) -> None:
-        found = dict(self.counts)
+        counts = dict(self.counts)
         for feature in ("tags", "form"):
-            if not any(found.get(f"{feature} {name}", 0) for name in FEATURES[feature]):
+            if not any(counts.get(f"{feature} {name}", 0) for name in FEATURES[feature]):
                 raise ConfigError("a tag profile must count at least one tag; this one counts none")
 
     @property
@@ -60,8 +60,8 @@ class TagProfile:
 
     def shares(self, feature: str, names: Sequence[str]) -> np.ndarray:
         """Return the counts of a feature's classes, float64 ``[class]``."""
-        found = dict(self.counts)
-        return np.array([found.get(f"{feature} {name}", 0) for name in names], np.float64)
+        counts = dict(self.counts)
+        return np.array([counts.get(f"{feature} {name}", 0) for name in names], np.float64)
 
     def to_json(self) -> dict[str, Any]:
         """Return the profile as plain data."""
@@ -191,18 +191,18 @@ def learn_profile(
     if targets is not None and len(targets) != len(sources):
         raise ConfigError(f"{len(sources)} lines of source, {len(targets)} of target")
     marked = [parse_markup(text, syntax) for text in sources]
-    found = [find_elements(one.tags) for one in marked]
-    texts = pa.array([one.text for one in marked], pa.string())
-    elements = _elements(found)
+    elements_of_texts = [find_elements(source.tags) for source in marked]
+    texts = pa.array([source.text for source in marked], pa.string())
+    elements = _elements(elements_of_texts)
     counts = measure(texts, Ruler.of(texts, "words", language), elements)
     names: dict[str, Counter[str]] = {}
-    for one, own in zip(marked, found, strict=True):
+    for source, own in zip(marked, elements_of_texts, strict=True):
         for element in own:
-            names.setdefault(element.form.value, Counter())[one.tags[element.first].name] += 1
+            names.setdefault(element.form.value, Counter())[source.tags[element.first].name] += 1
     pairs: Counter[str] = Counter()
-    for one, own, target in zip(marked, found, targets or (), strict=False):
+    for source, own, target in zip(marked, elements_of_texts, targets or (), strict=False):
         other = parse_markup(target, syntax)
-        pairs += _compare(_identities(one, own), _identities(other, find_elements(other.tags)))
+        pairs += _compare(_identities(source, own), _identities(other, find_elements(other.tags)))
     named = ((form, *item) for form, own in names.items() for item in own.items())
     profile = TagProfile(
         tuple(sorted(counts.items())),
@@ -212,25 +212,25 @@ def learn_profile(
     return {
         "tag_profile": VERSION,
         "texts": len(sources),
-        "tagged_texts": sum(bool(own) for own in found),
+        "tagged_texts": sum(bool(own) for own in elements_of_texts),
         "tags": len(elements.text),
         **profile.to_json(),
         "target": None if targets is None else {name: pairs[name] for name in ("lacks", "adds")},
     }
 
 
-def _elements(found: Sequence[Sequence[Element]]) -> Elements:
+def _elements(elements_of_texts: Sequence[Sequence[Element]]) -> Elements:
     rows = [
         (text, _FORM_NUMBERS[element.form], element.start, element.end)
-        for text, own in enumerate(found)
+        for text, own in enumerate(elements_of_texts)
         for element in own
     ]
     return Elements(*np.array(rows, np.int64).reshape(-1, 4).T.copy())
 
 
-def _identities(marked: Marked, found: Iterable[Element]) -> Counter[tuple[str, str, str]]:
+def _identities(marked: Marked, elements: Iterable[Element]) -> Counter[tuple[str, str, str]]:
     tags = marked.tags
-    firsts = ((element.form, tags[element.first]) for element in found)
+    firsts = ((element.form, tags[element.first]) for element in elements)
     return Counter((form.value, tag.name, tag.key) for form, tag in firsts)
 
 
@@ -261,16 +261,16 @@ def compare(profile: TagProfile, drawn: Mapping[str, int]) -> dict[str, float]:
         drawn: Counts of `transforms.tags.tag_measures.measure`.
     """
     distances = {}
-    found = dict(profile.counts)
+    learnt = dict(profile.counts)
     for form, name, count in profile.names.counts:
-        found[f"name {form} {name}"] = count
+        learnt[f"name {form} {name}"] = count
     for feature in (*FEATURES, "length", "place", *(f"name {form}" for form in FORMS)):
-        names = [name for name in {**found, **drawn} if name.startswith(f"{feature} ")]
+        names = [name for name in {**learnt, **drawn} if name.startswith(f"{feature} ")]
         one, two = (
             np.array([counts.get(name, 0) for name in names], np.float64)
             if feature.startswith("name ")
             else _classes(feature, counts)
-            for counts in (found, drawn)
+            for counts in (learnt, drawn)
         )
         if one.sum() and two.sum():
             distances[feature] = round(jensen_shannon(one, two), 6)

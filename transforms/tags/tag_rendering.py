@@ -35,24 +35,24 @@ def render_columns(
     """
     representation = find_representation(name)
     texts = [texts_of(chunk_of(side)) for side in (source, target)]
-    found = [indexed_tags.find_tags(*side) for side in texts]
-    symbols, names = _symbols(found[0], found[1], representation, ids)
+    tags_of_sides = [indexed_tags.find_tags(*side) for side in texts]
+    symbols, names = _symbols(tags_of_sides[0], tags_of_sides[1], representation, ids)
     parted = np.zeros(256, np.bool_)
     parted[list(representation.parted_from.encode())] = True
     source_column, target_column = (
         text_column(
             *indexed_tags.replace_tags(side, FlatSpans(*tags[:3]), own, texts_of(names), parted)
         )
-        for side, tags, own in zip(texts, found, symbols, strict=True)
+        for side, tags, own in zip(texts, tags_of_sides, symbols, strict=True)
     )
     return source_column, target_column
 
 
-_Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+_TagColumns = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def _symbols(
-    source: _Found, target: _Found, representation: Representation, ids: np.ndarray | None
+    source: _TagColumns, target: _TagColumns, representation: Representation, ids: np.ndarray | None
 ) -> tuple[tuple[np.ndarray, np.ndarray], pa.StringArray]:
     """Return the numbers of the symbols of both sides' tags, and the symbols by number.
 

@@ -89,10 +89,10 @@ def inject_tags(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarra
         The rows (`transforms.schemas.TAGGED`), and whether each pair has none, bool ``[pair]``.
     """
     schemas.require(table, schemas.PHRASES)
-    made = max(1, _MAX_ROWS // (config.variants + 1))
+    part_rows = max(1, _MAX_ROWS // (config.variants + 1))
     parts = [
         draw_tags(part, find_taggable(part, config), config)
-        for part in (table[start : start + made] for start in range(0, len(table), made))
+        for part in (table[start : start + part_rows] for start in range(0, len(table), part_rows))
     ]
     if not parts:
         return schemas.TAGGED.empty_table(), np.zeros(0, np.bool_)
@@ -101,7 +101,7 @@ def inject_tags(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarra
 
 
 class Taggable(NamedTuple):
-    """What tags of pairs are drawn from; it depends on their texts and links, not on a seed.
+    """The data that tags of pairs are drawn from; it depends on texts and links, not on a seed.
 
     Attributes:
         phrases: The phrase pairs that may be tagged.
@@ -122,7 +122,7 @@ class Taggable(NamedTuple):
 
 
 def find_taggable(table: pa.Table, config: TagConfig) -> Taggable:
-    """Find what tags are drawn from, apart from the draws.
+    """Prepare the data that tags are drawn from.
 
     Args:
         table: Pairs with phrase pairs (`transforms.schemas.PHRASES`).
@@ -141,15 +141,15 @@ def find_taggable(table: pa.Table, config: TagConfig) -> Taggable:
 def draw_tags(
     table: pa.Table, taggable: Taggable, config: TagConfig
 ) -> tuple[pa.Table, np.ndarray]:
-    """Draw tags as `inject_tags` does, from what was found before.
+    """Draw tags like `inject_tags`, from data prepared before.
 
     Args:
-        table: Pairs with phrase pairs; which ones they are is not read.
-        taggable: What `find_taggable` found in them.
+        table: Pairs with phrase pairs; the phrase pairs themselves are not read.
+        taggable: The result of `find_taggable` for them.
         config: How tags are injected; only the seed may differ from that of `find_taggable`.
 
     Returns:
-        What `inject_tags` returns.
+        As `inject_tags` returns them.
     """
     seed = np.uint64(config.seed)
     free = int(config.nesting == "free")
@@ -159,14 +159,14 @@ def draw_tags(
     is_plain = draws < config.plain_share
     whole_pairs = config.plain_pairs_only
     if config.take_all:
-        made = kernel.take_all(seed, keys, is_plain, phrases)
+        drawn_tags = kernel.take_all(seed, keys, is_plain, phrases)
     else:
         is_tagged = draws < config.tagged_share
         choices = kernel.PairChoices(keys, taggable.limits, is_plain, is_tagged)
         profile = config.profile
         shape = None if profile is None else _shape(table, phrases, config, profile)
-        made = kernel.choose_tags(seed, choices, phrases, config.variants, free, shape)
-    row_pair, row_variant, row_tags, chosen, numbers, codes = made
+        drawn_tags = kernel.choose_tags(seed, choices, phrases, config.variants, free, shape)
+    row_pair, row_variant, row_tags, chosen, numbers, codes = drawn_tags
     boxes = phrases.boxes[:, chosen]
     again = np.zeros(len(numbers), np.uint8)
     if not whole_pairs:

@@ -47,8 +47,8 @@ class TextFragments:
         self, fragments: Sequence[str], source_lang: str, target_lang: str
     ) -> Translations:
         """Translate fragments, then tokenize and hash the translations."""
-        made = self.translator.translate(fragments, source_lang, target_lang)
-        texts = [text if isinstance(text, str) else "" for text in made]
+        translations = self.translator.translate(fragments, source_lang, target_lang)
+        texts = [text if isinstance(text, str) else "" for text in translations]
         sources, targets = (
             hash_words(column, chunk_of(tokenize(column, self.tokens, language)))[0]
             for column, language in (

@@ -17,8 +17,8 @@ SCRIPTS = (
 """Scripts by their Unicode names; a script's number is its position, from 1."""
 
 SCRIPTS_END = 0x33480
-"""No code point from here on is in a script: ideographs end below, and what follows has the marks
-and tags of all scripts alone. Searching no further takes a fifth of the time."""
+"""No code point from here on is in a script: ideographs end below, and only marks and tags common
+to all scripts follow. Searching no further takes a fifth of the time."""
 
 _UNSPACED = ("Thai", "Lao", "Tibetan", "Myanmar", "Khmer", "Hiragana", "Katakana", "Han", "Yi")
 
@@ -43,7 +43,7 @@ _CLASSES = (
     (r"[\p{White_Space}--[\p{WB=Newline}\r\n]]", utf8.SPACE),
 )
 
-# Numbers that are no decimal digits, without those that mark items of a list, such as circled ones.
+# Numbers that are not decimal digits, without those that mark list items, such as circled ones.
 # Those that are letters to UAX #29, as Roman numerals are, join digits already.
 _WHOLE_WORD_CLASSES = (
     (r"\p{WB=Katakana}", utf8.KATAKANA),
@@ -127,10 +127,10 @@ def all_properties() -> np.ndarray:
             table[start:end] |= flag
     letters = (table & utf8.ALPHABETIC) != 0
     for number, script in enumerate(SCRIPTS, 1):
-        found = number << utf8.SCRIPT_SHIFT | (utf8.UNSPACED if script in _UNSPACED else 0)
+        entry = number << utf8.SCRIPT_SHIFT | (utf8.UNSPACED if script in _UNSPACED else 0)
         for start, end in _runs(rf"\p{{Script={script}}}", everything[:SCRIPTS_END]):
-            # A script's marks are alphabetical, but its digits and signs are no text in it.
-            table[start:end][letters[start:end]] |= found
+            # A script's marks are alphabetical, but its digits and signs are not text in it.
+            table[start:end][letters[start:end]] |= entry
     table.flags.writeable = False
     return table
 

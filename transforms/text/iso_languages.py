@@ -1,7 +1,7 @@
 """Languages of ISO 639-1 with their codes in ISO 639-2 and 639-3."""
 
 # ISO 639-1 with ISO 639-3 and the other code of ISO 639-2, if there is one; where models name a
-# member of a macrolanguage instead, that follows. Why this is no library's table:
+# member of a macrolanguage instead, that follows. Why this is not a library's table:
 # deploy/decisions/0008-libraries.md.
 _ISO = """
 aa:aar ab:abk ae:ave af:afr ak:aka,twi am:amh an:arg ar:ara,arb as:asm av:ava ay:aym,ayr az:aze,azj

@@ -1,4 +1,4 @@
-"""Tokens of aligners joined to words, where they are smaller than what a tag may stand between."""
+"""Tokens of aligners joined to words, where a tag may not stand between the tokens."""
 
 import itertools
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def words_to_join(
         texts: Strings without nulls ``[text]``.
         config: How they are cut into tokens.
         language: As for `tokenize`.
-        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
+        segmenter: Finds words of scripts without spaces (`transforms.text.segmenter`).
 
     Returns:
         Half-open ranges of code points of each text, ascending and disjoint: runs of Katakana and
@@ -71,7 +71,7 @@ def join_tokens(
 
 
 def _katakana(texts: pa.Array | pa.ChunkedArray) -> Spans:
-    found = [[match.span() for match in _KATAKANA.finditer(text)] for text in texts.to_pylist()]
-    offsets = np.cumsum([0, *map(len, found)]).astype(np.int32)
-    flat = np.array([span for spans in found for span in spans], np.int32).reshape(-1, 2)
+    runs = [[match.span() for match in _KATAKANA.finditer(text)] for text in texts.to_pylist()]
+    offsets = np.cumsum([0, *map(len, runs)]).astype(np.int32)
+    flat = np.array([span for spans in runs for span in spans], np.int32).reshape(-1, 2)
     return Spans(offsets, flat[:, 0].copy(), flat[:, 1].copy())

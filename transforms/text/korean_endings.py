@@ -32,7 +32,7 @@ _CLOSED = AFTER_CONSONANT | AFTER_RIEUL
 _OPEN = AFTER_VOWEL
 _OPEN_OR_RIEUL = AFTER_VOWEL | AFTER_RIEUL
 
-# Particles of case and topic and those that replace them, by what they follow.
+# Particles of case and topic and those that replace them, by the sounds or numbers before them.
 _PARTICLES = (
     (_CLOSED | AFTER_NUMBER, "은 이 을"),
     (_CLOSED, "과 과는 과도 과의 과만"),
@@ -86,19 +86,19 @@ _LIGHT_VERBS = (
     "시키도록 시키기 시키거나 시키지 시켰습니다"
 )
 
-# Stems that end as if with the copula, and what follows it there: 움직이는, 줄입니다.
+# Stems that end as if with the copula, and their endings: 움직이는, 줄입니다.
 _STEMS_IN_I = (
     "직 줄 높 붙 들 놓 쌓 먹 죽 녹 섞 깎 덮 꺾 박 묶 울 짝 빡 덕 보 쓰 모",
     "이는 이고 이며 이면 이지만 이므로 이라 이라는 이라고 이라면 이거나 이어야 입니다",
 )
 
-# Words, and ends of words, whose last syllables are no particle. After `^`: only the whole word.
+# Words, and ends of words, whose last syllables are not a particle. After `^`: only the whole word.
 _NO_PARTICLE = (
     # 이
     "높이 길이 넓이 깊이 많이 같이 종이 놀이 먹이 굳이 없이 일찍이 깊숙이 더욱이 틀림이 "
     "낱낱이 고양이 호랑이 원숭이 어린이 젊은이 손잡이 풀이 되풀이 길잡이 걸이 달팽이 깜박이 "
     "깜빡이 끈적이 일일이 듯이 ^벌이 맞이",
-    # 은 and 을 of adjectives and verbs whose stem is no noun
+    # 은 and 을 of adjectives and verbs whose stem is not a noun
     "높은 낮은 짧은 넓은 좁은 굵은 밝은 얇은 깊은 붉은 젊은 늦은 싶은 찮은 잖은 꽂은 찍은 "
     "묶은 뽑은 씻은 깎은 닮은 죽은 먹은 읽은 얻은 같은 붙은 믿은 겪은 없은 ^작은 ^적은 ^받은 "
     "^찾은 ^닫은 ^잡은 ^막은 ^입은 ^남은 ^맞은 ^물은 ^걸은 ^심은 ^접은 ^담은 ^숨은 ^검은 "
@@ -151,7 +151,7 @@ _NO_PARTICLE = (
     "아보다 어보다 해보다 려보다 ^이라도 아니라고 아니라면",
     # 들
     "만들 흔들 아들 버들 반들 번들 핸들 캔들",
-    # 하다 and 되다 behind what is no noun
+    # 하다 and 되다 after words that are not nouns
     "야합니다 야할 야한 야한다 야하며 야하고 야하는 싶어할 싶어합니다 싶어하는 싶어하지 "
     "려워할 려워하는 러워하는 게합니다 게할 게하는 게하려면 하려할 으려할 무제한 권한 최대한 "
     "최소한 분할 오래된 오래되어 오래되었거나 오래되면 오래되지",
@@ -166,27 +166,27 @@ _NOUNS = (
 
 
 def endings() -> dict[str, int]:
-    """Return what each listed ending of a word says of its cut.
+    """Return how words with each listed ending are cut.
 
     Returns:
         By ending: the number of syllables to cut off, shifted by ``CUT_SHIFT``, and flags of what
         may precede them (`transforms.kernels.text.korean`).
     """
-    found: dict[str, int] = {}
+    entries: dict[str, int] = {}
     for flags, words in (*_PARTICLES, *_COPULA):
-        found |= {word: _entry(len(word), flags) for word in words.split()}
+        entries |= {word: _entry(len(word), flags) for word in words.split()}
     for word in _DIRECTION.split():
-        found[word] = _entry(len(word), _OPEN_OR_RIEUL | AFTER_NUMBER)
-        found["으" + word] = _entry(len(word) + 1, AFTER_CONSONANT | AFTER_NUMBER)
-    found |= {word: _entry(len(word), _ANY) for word in _PLURAL.split()}
-    found |= {word: _entry(len(word), _ANY | LONG_STEM) for word in _LIGHT_VERBS.split()}
-    listed = dict(_excepted(found))
+        entries[word] = _entry(len(word), _OPEN_OR_RIEUL | AFTER_NUMBER)
+        entries["으" + word] = _entry(len(word) + 1, AFTER_CONSONANT | AFTER_NUMBER)
+    entries |= {word: _entry(len(word), _ANY) for word in _PLURAL.split()}
+    entries |= {word: _entry(len(word), _ANY | LONG_STEM) for word in _LIGHT_VERBS.split()}
+    listed = dict(_excepted(entries))
     for noun in _NOUNS.split():
         stem, _, particle = noun.partition("|")
         listed[stem + particle] = _entry(len(particle), _ANY)
     # After a noun of two syllables, 하는 is the verb; after one it is the end of another verb.
     return listed | {
-        word: entry for word, entry in found.items() if word not in listed or entry & LONG_STEM
+        word: entry for word, entry in entries.items() if word not in listed or entry & LONG_STEM
     }
 
 
@@ -195,7 +195,7 @@ def _entry(syllables: int, flags: int) -> int:
 
 
 def _excepted(particles: dict[str, int]) -> Iterator[tuple[str, int]]:
-    """Yield words that end as if with a particle, alone and with a particle behind them.
+    """Yield words that end as if with a particle, alone and followed by a particle.
 
     결과 is listed because 과 is a particle; 과는 is one too, so 결과|는 has to be listed as well.
     """

@@ -147,11 +147,11 @@ def _blank_words(text: str) -> str:
 @functools.cache
 def _prefixes(language: str) -> dict[str, bool]:
     """Return the abbreviations, each with whether it is one before a number only."""
-    found = {}
+    prefixes = {}
     for line in _optional("sacremoses.corpus").NonbreakingPrefixes().words(language):
         stem, mark, _ = line.partition(_NUMERIC_ONLY)
-        found[stem.rstrip()] = bool(mark)
-    return found
+        prefixes[stem.rstrip()] = bool(mark)
+    return prefixes
 
 
 def _optional(name: str) -> Any:  # noqa: ANN401 - a module

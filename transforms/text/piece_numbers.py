@@ -115,8 +115,8 @@ def token_links(
 ) -> list[tuple[int, int]]:
     """Turn links between a tokenizer's pieces into links of tokens, sorted, each once.
 
-    A piece that shows nothing passes its links on to the token that it belongs to; without one
-    they are dropped.
+    Links of a piece that shows nothing go to the token that it belongs to; if there is none, they
+    are dropped.
 
     Args:
         links: Links of one pair's pieces, in any order.
@@ -126,8 +126,8 @@ def token_links(
     >>> token_links([(0, 0), (1, 1), (2, 1)], [0, 0, 1], [0, NO_TOKEN])
     [(0, 0)]
     """
-    made = {(source[one], target[other]) for one, other in links}
-    return sorted(link for link in made if NO_TOKEN not in link)
+    piece_links = {(source[one], target[other]) for one, other in links}
+    return sorted(link for link in piece_links if NO_TOKEN not in link)
 
 
 def in_pieces(table: pa.Table, source: PieceNumbers, target: PieceNumbers) -> pa.Table:
@@ -145,18 +145,20 @@ def in_pieces(table: pa.Table, source: PieceNumbers, target: PieceNumbers) -> pa
     offsets, fields = fields_of(table.column("links"))
     rows = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
     links = np.arange(offsets[0], offsets[-1])
-    found: dict[str, np.ndarray] = {}
+    pieces_of_links: dict[str, np.ndarray] = {}
     for name, numbers in (("source", source), ("target", target)):
         column = f"{name}_tokens"
         starts = offsets_of(table.column(column))
         tokens = (starts - starts[0])[rows] + fields[name][links]
         chosen, pieces = _shown_by_token(numbers, starts - starts[0], tokens)
         rows, links = rows[chosen], links[chosen]
-        found = {before: side[chosen] for before, side in found.items()} | {name: pieces}
+        pieces_of_links = {before: side[chosen] for before, side in pieces_of_links.items()} | {
+            name: pieces
+        }
         spans = {"start": numbers.starts, "end": numbers.ends}
         table = _replaced(table, column, list_column(numbers.offsets, spans, _TYPES[column]))
-    order = np.lexsort((found["target"], found["source"], rows))
-    values = {name: side[order].astype(np.int16) for name, side in found.items()}
+    order = np.lexsort((pieces_of_links["target"], pieces_of_links["source"], rows))
+    values = {name: side[order].astype(np.int16) for name, side in pieces_of_links.items()}
     values["probability"] = fields["probability"][links][order]
     bounds = np.searchsorted(rows[order], np.arange(len(offsets)))
     return _replaced(table, "links", list_column(bounds, values, _TYPES["links"]))

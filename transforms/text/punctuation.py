@@ -1,4 +1,4 @@
-"""What punctuation marks are to a tag: which equal each other, open, close, or end a sentence."""
+"""The role of punctuation marks for tags: which are equal, open, close, or end a sentence."""
 
 import functools
 
@@ -50,7 +50,7 @@ _FLAGS = (
 
 @functools.cache
 def marks() -> np.ndarray:
-    """Return what every code point is to a tag (`transforms.kernels.tags.sound_phrases`).
+    """Return the role of every code point for tags (`transforms.kernels.tags.sound_phrases`).
 
     Returns:
         uint16 ``[1114112]``, read-only.

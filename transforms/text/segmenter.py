@@ -39,7 +39,7 @@ class Spans(NamedTuple):
     Attributes:
         offsets: Start of each text's spans, int32 ``[text + 1]``, from 0.
         starts: First code point of each, int32 ``[span]``.
-        ends: The code point behind it.
+        ends: The code point after it.
     """
 
     offsets: np.ndarray
@@ -119,23 +119,23 @@ def segment(
         return Spans(np.zeros(len(texts) + 1, np.int32), *np.zeros((2, 0), np.int32))
     runs = _runs(texts, rows)
     breaker = importlib.import_module("icu4py.breakers").WordBreaker
-    found = _spans(breaker("\n".join(runs.texts), "root"), runs, len(texts))
+    icu_words = _spans(breaker("\n".join(runs.texts), "root"), runs, len(texts))
     chinese = np.isin(runs.owners, np.flatnonzero(_is_chinese(language, len(texts))))
     if not chinese.any():
-        return found
+        return icu_words
     own = _Runs(
         [text for text, wanted in zip(runs.texts, chinese.tolist(), strict=True) if wanted],
         runs.starts[chinese],
         runs.owners[chinese],
     )
     words = importlib.import_module("rjieba").cut("\n".join(own.texts))
-    return Spans(*merge_spans(*found, *_spans(words, own, len(texts))))
+    return Spans(*merge_spans(*icu_words, *_spans(words, own, len(texts))))
 
 
 def needs_segmenter(texts: pa.Array | pa.ChunkedArray) -> bool:
     """Tell whether one text in a hundred, at least, is in a script without spaces."""
-    found = pc.sum(pc.match_substring_regex(texts, UNSPACED)).as_py() or 0
-    return bool(found and found * 100 >= len(texts))
+    unspaced = pc.sum(pc.match_substring_regex(texts, UNSPACED)).as_py() or 0
+    return bool(unspaced and unspaced * 100 >= len(texts))
 
 
 def choose_segmenter(wanted: str, reason: str | None) -> str:
@@ -161,15 +161,15 @@ def choose_segmenter(wanted: str, reason: str | None) -> str:
 
 
 def _runs(texts: pa.Array | pa.ChunkedArray, rows: np.ndarray) -> _Runs:
-    found: list[str] = []
+    runs: list[str] = []
     starts: list[int] = []
     owners: list[int] = []
     for row, text in zip(rows.tolist(), texts.take(pa.array(rows)).to_pylist(), strict=True):
         for match in _RUN.finditer(text):
-            found.append(match[0])
+            runs.append(match[0])
             starts.append(match.start())
             owners.append(row)
-    return _Runs(found, np.array(starts, np.int64), np.array(owners, np.int64))
+    return _Runs(runs, np.array(starts, np.int64), np.array(owners, np.int64))
 
 
 def _spans(words: Iterable[str], runs: _Runs, texts: int) -> Spans:

@@ -1,7 +1,8 @@
 """Sentences of running text, found by sentencex.
 
 It knows the abbreviations and the full stops of many languages, those of Chinese, Japanese and
-Hindi too, and keeps quotations whole. Decision 11 has the measurements that it was chosen by.
+Hindi too, and keeps quotations whole. Decision 11 has the measurements on which the choice is
+based.
 """
 
 import functools
@@ -27,11 +28,11 @@ _TITLES = {"en": ("Ms.",), "es": ("Sra.", "Srta."), "fr": ("M.", "MM.")}
 its wrong cuts in French news."""
 
 _WIDE_SPACE_BEFORE_STOP = regex.compile(r"[^\S\x00-\x7f](?=\.)")
-"""sentencex 1.0.32 takes such white space, if a capital letter is before it, for a byte, and fails.
-A space stands in for it, which is as long in code points."""
+"""sentencex 1.0.32 takes such white space after a capital letter for a byte, and fails. It is
+replaced by a space, which has the same length in code points."""
 
 Span = tuple[int, int]
-"""First code point of a sentence, and the one behind its last."""
+"""First code point of a sentence, and the one after its last."""
 
 
 def installed_name() -> str | None:
@@ -110,7 +111,7 @@ def _pieces(tag: str, text: str) -> list[str]:
     try:
         return _segment()(tag, text)
     except BaseException as error:
-        # A panic of Rust is no Exception, so that nothing else would report it in one line.
+        # A panic of Rust is not an Exception, so nothing else would report it in one line.
         if type(error).__name__ != "PanicException":
             raise
         raise WorkerError(f"{_PACKAGE} has failed on a text: {error}: {text[:200]!r}") from error

@@ -57,9 +57,9 @@ class TokenConfig:
 
     Attributes:
         kind: ``words``: words, numbers, punctuation marks, placeholders and URLs
-            (`transforms.kernels.text.word_breaks.find_tokens`). ``whitespace``: what stands between
+            (`transforms.kernels.text.word_breaks.find_tokens`). ``whitespace``: the text between
             runs of Unicode white space. ``sentencepiece``: the pieces of a model. ``pieces``: those
-            of the encoder that aligns, which alone can cut them
+            of the encoder that aligns; only the encoder can cut them
             (`models.encoder.pieces.add_piece_tokens`).
         model: The bytes of a SentencePiece model, for that kind alone.
     """
@@ -86,8 +86,8 @@ def tokenize(texts: Texts, config: TokenConfig, language: Language = None) -> pa
 
     Returns:
         ``list<struct<start, end>>`` ``[text]``: half-open ranges of code points, ascending,
-        disjoint and not empty. No token begins or ends with white space, and a text of nothing
-        else has none.
+        disjoint and not empty. No token begins or ends with white space, and a text of white space
+        alone has none.
 
     Raises:
         ConfigError: The SentencePiece model cannot be loaded.
@@ -146,7 +146,7 @@ def train_sentencepiece(
         settings: Further options of SentencePiece's trainer.
 
     Raises:
-        ConfigError: The texts are too few or have more characters than the vocabulary has room.
+        ConfigError: The texts are too few or have more characters than fit the vocabulary.
     """
     model = io.BytesIO()
     try:
@@ -245,7 +245,7 @@ def _processor(model: bytes) -> sentencepiece.SentencePieceProcessor:
 
 
 def split_endings(flat: FlatTexts, spans: Spans, language: Language) -> Spans:
-    """Split words of Korean text into a noun and what is attached to it.
+    """Split words of Korean text into a noun and its endings.
 
     Text in an unknown language is taken for Korean where it has Hangul.
 

@@ -36,7 +36,7 @@ _PARTS_OF_COMPOUNDS = {
     "hu": 1,
 }
 
-# What a kernel looks for that joins numbers: most texts in European languages have none of these.
+# Characters by which a kernel joins numbers: most texts in European languages have none of these.
 _NUMERAL = regex.compile(r"[²³¹¼½¾\u0800-\u1FFF\u2044-\u218F\u3000-\U0010FFFF]")
 
 _Result = TypeVar("_Result")
@@ -54,19 +54,19 @@ class ResultCache(threading.local, Generic[_Result]):
         self._held: dict[Hashable, tuple[Sequence[Texts], _Result]] = {}
 
     def find(
-        self, columns: Sequence[Texts], settings: Hashable, found: Callable[[], _Result]
+        self, columns: Sequence[Texts], settings: Hashable, compute: Callable[[], _Result]
     ) -> _Result:
         """Return the cached result for columns and settings, or compute and cache it.
 
         Args:
             columns: All columns that the result depends on.
             settings: All else that it depends on.
-            found: Computes it; the result must not be modified.
+            compute: Computes it; the result must not be modified.
         """
         key = (*map(_place_in_memory, columns), settings)
         if key in self._held:
             return self._held.pop(key)[1]
-        result = found()
+        result = compute()
         while len(self._held) >= self._most:
             del self._held[next(iter(self._held))]
         # Keeping the columns prevents reuse of their addresses.
@@ -96,7 +96,7 @@ def word_counts(texts: Texts, language: Language = None, segmenter: str = NONE) 
     Args:
         texts: Strings without nulls ``[text]``.
         language: As for `tokenize`.
-        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
+        segmenter: Finds words of scripts without spaces (`transforms.text.segmenter`).
 
     Returns:
         int64 ``[text]``.
@@ -139,7 +139,7 @@ def find_cuts(
         texts: Strings without nulls ``[text]``.
         tokens: Their tokens, as `tokenize` returns them, of any kind.
         language: As for `tokenize`.
-        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
+        segmenter: Finds words of scripts without spaces (`transforms.text.segmenter`).
         compounds: Whether what hyphens join is one word; if not, its parts are words.
 
     Returns:

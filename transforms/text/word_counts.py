@@ -1,4 +1,4 @@
-"""How many words a text has, whether or not its script shows them."""
+"""The number of words of a text, whether or not its script separates them."""
 
 import numpy as np
 import pyarrow as pa

@@ -59,8 +59,8 @@ def test_a_matrix_that_is_too_small_names_file_and_line(tmp_path):
     [
         ({"arr_1": MATRIX}, "line 1: expected an array arr_0"),
         ({"arr_0": MATRIX[0]}, "arr_0 has 1 dimensions, expected 2"),
-        ({"arr_0": MATRIX * np.nan}, "no finite number"),
-        ({"arr_0": np.full((3, 3), "a")}, "no finite number"),
+        ({"arr_0": MATRIX * np.nan}, "not a finite number"),
+        ({"arr_0": np.full((3, 3), "a")}, "not a finite number"),
     ],
 )
 def test_what_is_no_matrix_of_numbers_is_refused(tmp_path, arrays, message):

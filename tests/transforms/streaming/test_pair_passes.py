@@ -34,7 +34,7 @@ def run(tmp_path_factory):
 
 def ids_of(passes, start, stop):
     parts = passes.parts(start, stop)
-    return [name for part in parts for name in part.found.pairs["id"].to_pylist()]
+    return [name for part in parts for name in part.drawable.pairs["id"].to_pylist()]
 
 
 def test_each_pass_has_its_own_order_within_a_shard(run):

@@ -1,1 +1,1 @@
-"""Pairs that are there twice: duplicates, near-duplicates, overlap with an earlier corpus."""
+"""Pairs that occur twice: duplicates, near-duplicates, overlap with an earlier corpus."""

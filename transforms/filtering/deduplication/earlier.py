@@ -31,7 +31,7 @@ DIGESTS = pa.schema([pa.field("high", pa.uint64()), pa.field("low", pa.uint64())
 
 @dataclasses.dataclass(frozen=True)
 class Division:
-    """How digests are divided into files.
+    """The division of digests into files.
 
     Attributes:
         place: Directory of the files.

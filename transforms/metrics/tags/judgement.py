@@ -107,8 +107,8 @@ class Agreement:
         figures = self.as_dict()
         lines = [f"{figures['tags']} tags"]
         for name, shares in [*figures["people"].items(), ("all", figures["all"])]:
-            said = "  ".join(f"{what} {100 * share:.1f} %" for what, share in shares.items())
-            lines.append(f"{name}: {said}")
+            listed = "  ".join(f"{what} {100 * share:.1f} %" for what, share in shares.items())
+            lines.append(f"{name}: {listed}")
         for (one, other), (same, opposed) in self.pairwise.items():
             lines.append(
                 f"{self.names[one]} and {self.names[other]}: agree {100 * same:.1f} %, "
@@ -203,15 +203,16 @@ def _read_sheet(path: str) -> Sheet:
 def agree(sheets: Sequence[Sheet]) -> Agreement:
     """Return the judgements of several sheets, and their agreement."""
     keys = list(sheets[0].judgements)
-    said = [[sheet.judgements[key] for key in keys] for sheet in sheets]
+    judgements = [[sheet.judgements[key] for key in keys] for sheet in sheets]
     pairwise = {}
-    for (one, ours), (other, theirs) in itertools.combinations(enumerate(said), 2):
+    for (one, ours), (other, theirs) in itertools.combinations(enumerate(judgements), 2):
         same = sum(a == b for a, b in zip(ours, theirs, strict=True))
         opposed = sum({a, b} == {"correct", "incorrect"} for a, b in zip(ours, theirs, strict=True))
         pairwise[one, other] = (same / len(keys), opposed / len(keys))
-    counts = tuple(tuple(person.count(what) for what in JUDGEMENTS) for person in said)
+    counts = tuple(tuple(person.count(what) for what in JUDGEMENTS) for person in judgements)
     by_tag = [
-        [votes[what] for what in JUDGEMENTS] for votes in map(Counter, zip(*said, strict=True))
+        [votes[what] for what in JUDGEMENTS]
+        for votes in map(Counter, zip(*judgements, strict=True))
     ]
     return Agreement(tuple(sheet.name for sheet in sheets), counts, pairwise, fleiss_kappa(by_tag))
 

@@ -72,16 +72,16 @@ def read_judged(
     last = reader.line_num
     for row in reader:
         line, last = last + 1, reader.line_num
-        said = (row[JUDGEMENT] or "").strip().lower()
+        judgement = (row[JUDGEMENT] or "").strip().lower()
         place = tuple(row[name] for name in key)
         parts = {shown: row[name] for name, shown in key.items() if shown}
-        if said not in scale:
-            came = f"the judgement {said!r}" if said else "no judgement"
+        if judgement not in scale:
+            given = f"the judgement {judgement!r}" if judgement else "no judgement"
             named = ", ".join(f"{shown} {value}" for shown, value in parts.items())
             raise InputError(
                 "bad_judgement",
                 path,
-                f"expected one of {', '.join(scale)} for {named}, found {came}",
+                f"expected one of {', '.join(scale)} for {named}, found {given}",
                 line,
             )
         if place in lines:
@@ -93,6 +93,6 @@ def read_judged(
                 line,
             )
         lines[place] = line
-        yield line, place, {**row, JUDGEMENT: said}
+        yield line, place, {**row, JUDGEMENT: judgement}
     if not lines:
         raise InputError("empty_sheet", path, "holds no tag")

@@ -50,9 +50,9 @@ def compare_tags(
         output, other = _lines(scores, figure), _lines(other_scores, figure)
         if output is None or other is None or of_sums is None:
             continue
-        made = compare(LineSums(output, of_sums), LineSums(other, of_sums), significance)
+        comparison = compare(LineSums(output, of_sums), LineSums(other, of_sums), significance)
         line = scores.signature_of(group, significance.settings)
-        tested[figure] = dataclasses.replace(made, signature=line)
+        tested[figure] = dataclasses.replace(comparison, signature=line)
     return Compared[TagScores](scores, other_scores, name, tested, significance)
 
 

@@ -153,10 +153,12 @@ def _piece_pattern(syntax: Syntax, names: frozenset[str]) -> re.Pattern[str]:
 def _count_badly_nested(hypothesis: Marked, source: Marked) -> int:
     if len(hypothesis.tags) < 2:
         return 0
-    here, there = _elements(hypothesis), _elements(source)
-    common = Counter(name for name, *_ in here) & Counter(name for name, *_ in there)
+    output_elements, source_elements = _elements(hypothesis), _elements(source)
+    common = Counter(name for name, *_ in output_elements) & Counter(
+        name for name, *_ in source_elements
+    )
     # Of identical elements, one more than in the source is added, not badly nested.
-    kept = Counter(_chains(here, common)) & Counter(_chains(there, common))
+    kept = Counter(_chains(output_elements, common)) & Counter(_chains(source_elements, common))
     bad = common.total() - kept.total()
     return bad + max(0, _count_reversed(hypothesis) - _count_reversed(source))
 

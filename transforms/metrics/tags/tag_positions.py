@@ -70,8 +70,8 @@ def score_positions(hypotheses: Sequence[Marked], references: Sequence[Marked]) 
     """Compare the positions of tags ``[line]`` in equal texts."""
     return PositionScores(
         tuple(
-            compare_positions(found, wanted)
-            for found, wanted in zip(hypotheses, references, strict=True)
+            compare_positions(hypothesis, reference)
+            for hypothesis, reference in zip(hypotheses, references, strict=True)
         )
     )
 
@@ -94,10 +94,10 @@ def compare_positions(hypothesis: Marked, reference: Marked) -> PositionLine:
     same = times == {raw: len(places) for raw, places in places_by_tag.items()}
     if not same or hypothesis.text != reference.text:
         return PositionLine(0, 0, 0, comparable=False)
-    right = Counter((tag.raw, tag.offset) for tag in hypothesis.tags)
-    right &= Counter((tag.raw, tag.offset) for tag in reference.tags)
+    correct = Counter((tag.raw, tag.offset) for tag in hypothesis.tags)
+    correct &= Counter((tag.raw, tag.offset) for tag in reference.tags)
     distance = sum(_nearest(places_by_tag[tag.raw], tag.offset) for tag in reference.tags)
-    return PositionLine(len(reference.tags), right.total(), distance, comparable=True)
+    return PositionLine(len(reference.tags), correct.total(), distance, comparable=True)
 
 
 def _nearest(places: Sequence[int], place: int) -> int:

@@ -101,11 +101,14 @@ def score_spans(
     texts: list[str] = []
     spans: list[list[int]] = []
     for hypothesis, reference in zip(hypotheses, references, strict=True):
-        found, wanted = (_spans(marked, config) for marked in (hypothesis, reference))
+        output_spans, gold_spans = (_spans(marked, config) for marked in (hypothesis, reference))
         line = []
-        for name, ranges in wanted.items():
-            line.append(len(texts) if name in found else -1 - len(texts))
-            texts += [_cut(reference.text, ranges), _cut(hypothesis.text, found.get(name, []))]
+        for name, ranges in gold_spans.items():
+            line.append(len(texts) if name in output_spans else -1 - len(texts))
+            texts += [
+                _cut(reference.text, ranges),
+                _cut(hypothesis.text, output_spans.get(name, [])),
+            ]
         spans.append(line)
     if config.words == "squad":
         bags = [Counter(squad_words(text)) for text in texts]
@@ -162,12 +165,12 @@ def _bags(texts: Sequence[str], language: str | None) -> list[Counter[str]]:
     ]
 
 
-def _f1(found: Counter[str], wanted: Counter[str]) -> float:
+def _f1(hypothesis: Counter[str], reference: Counter[str]) -> float:
     """Return the harmonic mean of precision and recall; 1 if both sides have no words."""
-    if not found or not wanted:
-        return float(found == wanted)
-    same = (found & wanted).total()
-    return 2.0 * same / (found.total() + wanted.total())
+    if not hypothesis or not reference:
+        return float(hypothesis == reference)
+    same = (hypothesis & reference).total()
+    return 2.0 * same / (hypothesis.total() + reference.total())
 
 
 def find_words(texts: Sequence[str], language: str | None = None) -> list[list[tuple[int, int]]]:

@@ -55,19 +55,19 @@ def read_texts(hypothesis: str, reference: str, source: str | None) -> TagTexts:
     if is_json(reference):
         return _from_json(paths)
     lines = [tuple(text_lines.read_text_lines(path)) for path in paths]
-    for path, found in zip(paths, lines, strict=True):
-        text_lines.require_equal_lines([path, reference], [len(found), len(lines[1])])
+    for path, texts in zip(paths, lines, strict=True):
+        text_lines.require_equal_lines([path, reference], [len(texts), len(lines[1])])
     return TagTexts(lines[0], lines[1], lines[2] if source is not None else None, reference)
 
 
 def _from_json(paths: Sequence[str]) -> TagTexts:
     texts_by_file = [_read_lxm(path) for path in paths]
     reference = paths[1]
-    language, right = texts_by_file[1]
+    language, reference_texts = texts_by_file[1]
     for path, (_, texts) in zip(paths, texts_by_file, strict=True):
-        odd = sorted(right.keys() ^ texts.keys())
+        odd = sorted(reference_texts.keys() ^ texts.keys())
         if odd:
-            where = "lacks" if odd[0] in right else f"has, but {reference} lacks,"
+            where = "lacks" if odd[0] in reference_texts else f"has, but {reference} lacks,"
             raise InputError(
                 "id_mismatch", path, f"{where} the id {odd[0]!r} and {len(odd) - 1} others"
             )
@@ -77,7 +77,7 @@ def _from_json(paths: Sequence[str]) -> TagTexts:
             paths[0],
             f"is in {texts_by_file[0][0]!r}, but {reference} is in {language!r}",
         )
-    lines = [tuple(texts[key] for key in right) for _, texts in texts_by_file]
+    lines = [tuple(texts[key] for key in reference_texts) for _, texts in texts_by_file]
     return TagTexts(lines[0], lines[1], lines[2] if len(lines) > 2 else None, reference, language)
 
 

@@ -34,8 +34,8 @@ GROUPS = {
     "bad": ("incorrect", "missing", "duplicated", "hallucinated", "mutilated"),
     "residual": ("impossible", "unclear"),
 }
-"""What table 5 makes of the judgements. A tag that is rightly missing from the translation, or
-rightly there twice, is correct."""
+"""The classes to which table 5 collapses the judgements. A tag that is rightly missing from the
+translation, or rightly occurs twice, is correct."""
 
 JUDGEMENTS = tuple(said for group in GROUPS.values() for said in group)
 """Placed correctly; placed wrongly; missing, or there more than once, though it should not; not in
@@ -128,11 +128,11 @@ class Summary:
 
     def render(self) -> str:
         """Return the figures as text, the signature, and on the last line everything as JSON."""
-        found = self.as_dict()
+        report = self.as_dict()
         lines = []
         for name in (*_group_names(self.split).values(), "all"):
             lines.append("all lines" if name == "all" else f"lines with indexes {name}")
-            for system, figures in found["systems"].items():
+            for system, figures in report["systems"].items():
                 if not figures[name]["tags"]:
                     lines.append(f"  {system}: no tags")
                     continue
@@ -140,13 +140,13 @@ class Summary:
                     f"{group} {100 * share:.1f} %"
                     for group, share in figures[name]["shares"].items()
                 )
-                said = ", ".join(
+                counts = ", ".join(
                     f"{what} {times}"
                     for what, times in figures[name]["judgements"].items()
                     if times
                 )
-                lines.append(f"  {system}: {shares}  of {figures[name]['tags']} tags: {said}")
-        return "\n".join([*lines, self.signature, json.dumps(found, ensure_ascii=False)])
+                lines.append(f"  {system}: {shares}  of {figures[name]['tags']} tags: {counts}")
+        return "\n".join([*lines, self.signature, json.dumps(report, ensure_ascii=False)])
 
 
 def _group_names(split: int) -> dict[bool, str]:
@@ -155,13 +155,16 @@ def _group_names(split: int) -> dict[bool, str]:
 
 
 def _figures(system: JudgedSystem, groups: Sequence[bool]) -> dict[str, Any]:
-    counts = {said: sum(system.counts[high][said] for high in groups) for said in JUDGEMENTS}
+    counts = {
+        judgement: sum(system.counts[high][judgement] for high in groups)
+        for judgement in JUDGEMENTS
+    }
     total = sum(counts.values())
     return {
         "lines": sum(system.lines[high] for high in groups),
         "tags": total,
         "shares": {
-            group: sum(counts[said] for said in members) / total if total else None
+            group: sum(counts[judgement] for judgement in members) / total if total else None
             for group, members in GROUPS.items()
         },
         "judgements": counts,
@@ -241,7 +244,7 @@ def tags_of_line(
         for place, element in enumerate(ours)
     ]
     rows += [(0, element, translation.tags[element.first].raw, [element]) for element in added]
-    for number, (index, element, raw, found) in enumerate(rows):
+    for number, (index, element, raw, elements) in enumerate(rows):
         yield TranslatedTag(
             line,
             max(indices),
@@ -249,9 +252,9 @@ def tags_of_line(
             index,
             element.form,
             raw,
-            len(found),
+            len(elements),
             _bracketed(source.text, [element] if index else []),
-            _bracketed(translation.text, found),
+            _bracketed(translation.text, elements),
         )
 
 
@@ -299,7 +302,7 @@ def summarize(paths: Sequence[str], split: int) -> Summary:
 
     Raises:
         InputError: A sheet lacks columns, a judgement is missing or unknown, a tag is repeated, an
-            index is no number, or the sheets are not of the same lines.
+            index is not a number, or the sheets are not of the same lines.
     """
     systems = []
     first: dict[str, int] = {}

@@ -34,7 +34,7 @@ class Metric:
     Attributes:
         title: Its name for a reader.
         needs_tags: Whether it is measured on test sets with tags alone.
-        higher_is_better: Whether more is better.
+        higher_is_better: Whether a higher value is better.
     """
 
     title: str
@@ -60,7 +60,7 @@ class Measured:
     """A metric of some translations.
 
     Attributes:
-        sums: What each line contributes, and the function of their sums.
+        sums: The contribution of each line, and the function of the sums.
         signature: The line that names everything that determines the value.
     """
 
@@ -84,8 +84,8 @@ def measure(
 
     Args:
         hypotheses: Translations ``[line]``; at least one.
-        references: Translations by people.
-        sources: What was translated.
+        references: Human translations.
+        sources: The texts that were translated.
         metrics: Names of `METRICS`; those of tags are left out if no reference has a tag.
         name: The test set, for messages.
 
@@ -96,11 +96,11 @@ def measure(
         TagTexts(tuple(hypotheses), tuple(references), tuple(sources), name), CONFIG
     )
     tagged = any(parse_markup(reference, INDEXED).tags for reference in references)
-    found = {}
+    measured = {}
     for metric in metrics:
         if tagged or not METRICS[metric].needs_tags:
-            found[metric] = _MEASURES[metric](scores, hypotheses, references, sources)
-    return found
+            measured[metric] = _MEASURES[metric](scores, hypotheses, references, sources)
+    return measured
 
 
 _Texts = Sequence[str]
@@ -133,28 +133,28 @@ def _chrf(_scores: TagScores, hypotheses: _Texts, references: _Texts, _sources: 
     metric.corpus_score(["a"], [["a"]])  # the signature has the number of references
     lines = np.zeros((len(references), _CHRF_ORDERS, 3), np.float64)
     for at, texts in enumerate(zip(hypotheses, references, strict=True)):
-        found, wanted = (
+        output_ngrams, gold_ngrams = (
             extract_all_char_ngrams(strip_markup(text, INDEXED), _CHRF_ORDERS, False)  # noqa: FBT003
             for text in texts
         )
-        for order, (one, other) in enumerate(zip(found, wanted, strict=True)):
-            said = one.total() if other else 0
-            lines[at, order] = said, other.total(), (one & other).total()
+        for order, (output, reference) in enumerate(zip(output_ngrams, gold_ngrams, strict=True)):
+            total = output.total() if reference else 0
+            lines[at, order] = total, reference.total(), (output & reference).total()
     sums = LineSums(lines.reshape(len(references), -1), _chrf_of)
     return Measured(sums, f"chrf|tags:off|{metric.get_signature()}")
 
 
 def _chrf_of(sums: np.ndarray) -> np.ndarray:
-    """Return chrF2 in [0, 100] of summed counts of n-grams: found, wanted and common, by order.
+    """Return chrF2 in [0, 100] of summed n-grams: of outputs, of references and common, by order.
 
     Orders without n-grams on a side do not count, as in sacreBLEU.
     """
-    found, wanted, common = np.moveaxis(sums.reshape(*sums.shape[:-1], _CHRF_ORDERS, 3), -1, 0)
-    counted = (found > 0) & (wanted > 0)
+    output, gold, common = np.moveaxis(sums.reshape(*sums.shape[:-1], _CHRF_ORDERS, 3), -1, 0)
+    counted = (output > 0) & (gold > 0)
     orders = np.maximum(counted.sum(axis=-1), 1)
     precision, recall = (
         np.divide(common, side, out=np.zeros_like(common), where=counted).sum(axis=-1) / orders
-        for side in (found, wanted)
+        for side in (output, gold)
     )
     weighted = _CHRF_BETA * precision + recall
     scores = (1 + _CHRF_BETA) * precision * recall
@@ -177,10 +177,10 @@ def _f1(scores: TagScores, *_: _Texts) -> Measured:
 def _f1_squad(
     _scores: TagScores, hypotheses: _Texts, references: _Texts, _sources: _Texts
 ) -> Measured:
-    found, wanted = (
+    outputs, gold = (
         [parse_markup(line, INDEXED) for line in side] for side in (hypotheses, references)
     )
-    spans = score_spans(found, wanted, None, _SQUAD)
+    spans = score_spans(outputs, gold, None, _SQUAD)
     lines = _pairs([(sum(line), len(line)) for line in spans.lines])
     settings = {"metric": "f1", "tags": CONFIG.rule, "average": "tag", **_SQUAD.settings}
     return Measured(LineSums(lines, _percentage), signature(settings, version("pairweave")))

@@ -136,13 +136,17 @@ def score_xml(
                 f"it: {reference[:80]!r}; fix it, or choose another --syntax",
             )
         structure = find_structure(hypothesis.strip(), config.rule)
-        said = split_at_tags(hypothesis.strip(), config.rule)
-        right = split_at_tags(reference.strip(), config.rule)
+        stretches = split_at_tags(hypothesis.strip(), config.rule)
+        reference_stretches = split_at_tags(reference.strip(), config.rule)
         # <x/> and <x></x> have the same structure; the script fails on them.
-        match = structure == wanted and len(said) == len(right)
-        bleu.add("".join(said), "".join(right), number)
-        for stretch, there in zip(said if match else [""] * len(right), right, strict=True):
-            xml_bleu.add(stretch, there, number)
+        match = structure == wanted and len(stretches) == len(reference_stretches)
+        bleu.add("".join(stretches), "".join(reference_stretches), number)
+        for stretch, reference_stretch in zip(
+            stretches if match else [""] * len(reference_stretches),
+            reference_stretches,
+            strict=True,
+        ):
+            xml_bleu.add(stretch, reference_stretch, number)
         lines.append(XmlLine(structure is not None, structure == wanted))
     counts, xml_counts = bleu.line_counts(len(lines)), xml_bleu.line_counts(len(lines))
     return XmlScores(
@@ -228,29 +232,31 @@ class Bleu:
     def __init__(self, config: XmlConfig) -> None:
         """Start with no lines."""
         self._cut = None if config.words is None else _cutter(config)
-        self._found: list[str] = []
-        self._wanted: list[str] = []
+        self._outputs: list[str] = []
+        self._references: list[str] = []
         self._numbers: list[int] = []
 
-    def add(self, found: str, wanted: str, number: int = 1) -> None:
+    def add(self, output: str, reference: str, number: int = 1) -> None:
         """Add a line, or a stretch of one, and its reference. A line break inside is a blank.
 
         Args:
-            found: The output line.
-            wanted: Its reference.
+            output: The output line.
+            reference: Its reference.
             number: The number of the line, from 1.
         """
         if self._cut is not None:
             self._numbers.append(number)
-            self._found.append(self._cut(found))
-            self._wanted.append(self._cut(wanted))
+            self._outputs.append(self._cut(output))
+            self._references.append(self._cut(reference))
 
     def line_counts(self, lines: int) -> np.ndarray | None:
         """Return the contribution of each line, int64 ``[line, number]``; None if BLEU is off."""
         if self._cut is None:
             return None
         counts = np.zeros((lines, COUNTS), np.int64)
-        np.add.at(counts, np.array(self._numbers) - 1, count_ngrams(self._found, self._wanted))
+        np.add.at(
+            counts, np.array(self._numbers) - 1, count_ngrams(self._outputs, self._references)
+        )
         return counts
 
 

@@ -1,1 +1,1 @@
-"""What the JSON files of a run contain: its plan, receipts, manifest and note on the run."""
+"""The content of a run's JSON files: its plan, receipts, manifest and note on the run."""

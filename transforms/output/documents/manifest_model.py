@@ -19,7 +19,7 @@ from pairweave.transforms.storage.json_files import JsonFile, read_checked
 
 
 class KeptRows(JsonFile):
-    """How many pairs the run read, kept and rejected."""
+    """Numbers of pairs that the run read, kept and rejected."""
 
     read: Number
     kept: Number
@@ -27,14 +27,14 @@ class KeptRows(JsonFile):
 
 
 class CorpusRows(CorpusFacts):
-    """A corpus, with what became of its rows."""
+    """A corpus, with the numbers of its kept and rejected rows."""
 
     kept: Number
     rejected: Counts
 
 
 class HistogramBars(JsonFile):
-    """How many values are in each bar of a histogram, by group."""
+    """Number of values in each bar of a histogram, by group."""
 
     unit: str
     by: Literal["corpus", "method", "all"]
@@ -51,7 +51,7 @@ class HistogramBars(JsonFile):
 
 
 class Golden(JsonFile):
-    """How far examples are from a golden set."""
+    """The distances of examples from a golden set."""
 
     histograms: dict[str, Counts]
     distances: dict[str, dict[str, float | None]]
@@ -67,7 +67,7 @@ class DrawnShapes(JsonFile):
 
 
 class Manifest(JsonFile):
-    """What a finished run is: its settings, its input, its rows and its files.
+    """The description of a finished run: its settings, input, rows and files.
 
     The sums are checked too: a manifest whose numbers do not agree was changed by hand or damaged.
     """
@@ -101,7 +101,7 @@ class Manifest(JsonFile):
             raise ValueError(
                 f"rows: {rows.read} read are not {rows.kept} kept and {rows.rejected} rejected"
             )
-        for field, found, total in (
+        for field, summed, total in (
             ("rejected", sum(self.rejected.values()), rows.rejected),
             ("corpora.*.kept", sum(each.kept for each in corpora), rows.kept),
             (
@@ -110,8 +110,8 @@ class Manifest(JsonFile):
                 rows.rejected,
             ),
         ):
-            if found != total:
-                raise ValueError(f"{field}: expected {total} in all, as rows says, found {found}")
+            if summed != total:
+                raise ValueError(f"{field}: expected {total} in all, as rows says, found {summed}")
         rejects = [entry.rows or 0 for entry in self.files if entry.name.startswith("rejects/")]
         if sum(rejects) != rows.rejected:
             raise ValueError(
@@ -123,9 +123,9 @@ class Manifest(JsonFile):
             raise ValueError(f"files: lists {min(twice)} twice")
         if self.format > 1 and any(
             name not in self.corpora
-            for found in self.histograms.values()
-            if found.by == "corpus"
-            for name in found.counts
+            for histogram in self.histograms.values()
+            if histogram.by == "corpus"
+            for name in histogram.counts
         ):
             raise ValueError("histograms: name a corpus that is not in corpora")
         return self
@@ -136,7 +136,7 @@ def _repeats(names: list[str]) -> bool:
 
 
 class TrainingRows(JsonFile):
-    """What became of the pairs of a training."""
+    """Numbers of pairs that a training used and rejected."""
 
     read: Number
     trained: Number
@@ -145,7 +145,7 @@ class TrainingRows(JsonFile):
 
 
 class TrainingManifest(JsonFile):
-    """What a finished run of ``finetune`` is, which has no shards."""
+    """The description of a finished run of ``finetune``, which has no shards."""
 
     ADVICE: ClassVar[str] = Manifest.ADVICE
 
@@ -169,7 +169,7 @@ def read_manifest(path: str) -> dict[str, Any]:
     Raises:
         ConfigError: It is damaged; names the field.
     """
-    return read_checked(path, lambda found: _KINDS.get(str(found.get("job")), Manifest))
+    return read_checked(path, lambda manifest: _KINDS.get(str(manifest.get("job")), Manifest))
 
 
 _KINDS: dict[str, type[JsonFile]] = {"finetune": TrainingManifest}

@@ -48,7 +48,7 @@ class CorpusFacts(JsonFile):
 
 
 class LookFinding(JsonFile):
-    """Something in the input that its owner should know."""
+    """A fact about the input that its owner should know."""
 
     kind: Name
     file: str
@@ -61,14 +61,14 @@ class LookFinding(JsonFile):
 
 
 class Look(JsonFile):
-    """What a job saw of its input before the work."""
+    """The result of a job's look at its input before the work."""
 
     pairs: Number
     findings: list[LookFinding]
 
 
 class RejectedRows(JsonFile):
-    """How many rows of a corpus a step rejected for a reason."""
+    """Number of rows of a corpus that a step rejected for a reason."""
 
     corpus: str
     stage: str

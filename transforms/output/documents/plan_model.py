@@ -30,7 +30,7 @@ class PlannedUnit(JsonFile):
 
 
 class PlanDocument(JsonFile):
-    """What decides the bytes of a run."""
+    """Everything that determines the bytes of a run."""
 
     ADVICE: ClassVar[str] = "was it edited? Give another --output to run the job again"
 
@@ -65,22 +65,22 @@ def read_plan(path: str) -> dict[str, Any]:
     return read_checked(path, PlanDocument)
 
 
-def check_format(found: dict[str, Any], path: str, advice: str) -> None:
+def check_format(document: dict[str, Any], path: str, advice: str) -> None:
     """Check that a plan or a manifest was written in the format of this version.
 
     Args:
-        found: The plan or manifest.
+        document: The plan or manifest.
         path: Its path, or its run's directory, for the message.
         advice: What to do with a run of another version.
 
     Raises:
         ConfigError: It was not.
     """
-    form = found.get("format", 1)
+    form = document.get("format", 1)
     if form != FORMAT:
         # The number of the version alone may be the same as this one's.
         other = "an earlier" if form < FORMAT else "a later"
         raise ConfigError(
             f"{path}: format: expected {FORMAT}, found {form}: {other} pairweave "
-            f"({found['version']}) wrote this run, and its counters have another form; {advice}"
+            f"({document['version']}) wrote this run, and its counters have another form; {advice}"
         )

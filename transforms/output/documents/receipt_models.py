@@ -44,7 +44,7 @@ class ShardReceipt(JsonFile):
 
 
 class UnitReceipt(JsonFile):
-    """How many rows of a unit were read, and what was noticed."""
+    """Number of rows of a unit that were read, and notes on them."""
 
     ADVICE: ClassVar[str] = _ADVICE
 

@@ -9,7 +9,7 @@ from pairweave.transforms.storage.json_files import JsonFile, read_checked
 
 
 class StepTime(JsonFile):
-    """How long a step worked, over all workers."""
+    """The time that a step took, summed over all workers."""
 
     seconds: float
     rows: Number | None = None
@@ -31,7 +31,7 @@ class SentTo(JsonFile):
 
 
 class Machine(JsonFile):
-    """Where the command ran."""
+    """The machine that the command ran on."""
 
     cores: Number | None
     platform: str

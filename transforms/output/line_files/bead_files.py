@@ -12,7 +12,7 @@ def write(output: str, unit: int, lines: str) -> None:
 
 
 def collect(output: str, units: Sequence[int]) -> bytes:
-    """Return the beads of all document pairs of a finished run; blank lines part documents.
+    """Return the beads of all document pairs of a finished run; blank lines separate documents.
 
     The n-th block is document n: one without sentences is a line of its own
     (`transforms.sentences.bead_lines.NO_SENTENCE`).

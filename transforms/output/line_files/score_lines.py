@@ -1,4 +1,4 @@
-"""Scores back in input order: what a run of ``filter`` says of each line that was read."""
+"""Scores in input order: the result of a run of ``filter`` for each line that was read."""
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -8,7 +8,7 @@ from pairweave.transforms.output.line_files.link_lines import LINES, PLACE
 from pairweave.transforms.rejects import Reject
 
 NO_SCORE = "0"
-"""What a pair has that a rule rejected, that could not be read, or that repeats another."""
+"""The score of a pair that a rule rejected, that could not be read, or that repeats another."""
 
 
 def score_lines(run: FinishedRun, shard: int) -> list[pa.Table]:
