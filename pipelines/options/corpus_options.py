@@ -79,10 +79,10 @@ class SideOptions(StepOptions):
 class FieldOptions(StepOptions):
     """The format of files with both sides, and the location of texts in them."""
 
-    format: InputFormatName | None = Field(
+    format: InputFormatName = Field(
         None,
-        description="format of --input, if the file's name does not show it, or lxm for "
-        "--source_input and --target_input",
+        description="format of --input, if the file's name does not show it: one of these or of "
+        "another installed package; or lxm for --source_input and --target_input",
     )
     source_field: str | None = Field(
         None,

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.formats import registry
 from pairweave.transforms.planning.paired_names import below_pattern, pair_names
+from pairweave.transforms.plugins.corpus_format import FORMAT
+from pairweave.transforms.plugins.entry_points import known_names
 from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.byte_streams import COMPRESSIONS
@@ -245,10 +247,13 @@ def _may_be_compressed(kind: str) -> bool:
 def _supported() -> str:
     found = registry.extensions()
     packed = f"{', '.join(list(COMPRESSIONS)[:-1])} or {list(COMPRESSIONS)[-1]}"
+    others = known_names(FORMAT)
+    more = f"; or --format with a format of an installed package: {', '.join(others)}"
     plain = " or ".join(ending for ending, each in found.items() if not each.compressed)
     return (
         f"supported: {', '.join(found)}, each also as {packed} except {plain}; "
         f"and line-parallel text by source_input and target_input, plain, {packed}"
+        f"{more if others else ''}"
     )
 
 
