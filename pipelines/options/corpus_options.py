@@ -35,7 +35,7 @@ class PairFileOptions(StepOptions):
     input: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="files or globs with both sides: .tsv .csv .jsonl .parquet .po .tmx .xlf "
-        "[.gz .zst] or .zip of OPUS",
+        "[.gz .zst] or .zip of OPUS; or a data set, hf://OWNER/NAME/CONFIG?split=SPLIT",
         json_schema_extra=gives_pairs("files"),
     )
     from_run: Annotated[Patterns, FINISHED_RUNS] = Field(

@@ -15,6 +15,7 @@ ELSEWHERE = {
     "--engine flink": "needs a job server; tests/cluster runs jobs on it",
     "--engine dataflow": "needs a cloud; tests/cluster sends jobs to an imitation of it",
     "gs://": "needs a bucket; tests/jobs/test_object_stores.py has one",
+    "hf://": "needs a network; tests/jobs/test_hub_input.py has an imitation of the hub",
     "s3://": "needs a bucket; tests/cluster/test_refresh_stores.py has one",
     "--aligner encoder": "needs weights; tests/jobs/test_encoder_jobs.py makes some",
     "--encoder ": "needs weights; tests/jobs/test_filter_encoder.py makes some",

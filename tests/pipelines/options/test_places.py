@@ -147,7 +147,8 @@ def test_an_option_with_the_name_of_a_hubs_model_is_marked(job, name):
         return  # a fitted aligner and a detector are on a disk
     field = model_of(job).model_fields[name]
     assert role_of(field) is not None
-    told = any(word in field.description for word in ("hub name", "OWNER/NAME", "encoder:MODEL"))
+    # A data set at hf:// is no model.
+    told = bool(re.search(r"hub name|(?<!hf://)OWNER/NAME|encoder:MODEL", field.description))
     told |= name in ("scorer", "reverse_scorer")  # "given as in --translator", "likewise"
     assert role_of(field).on_hub == told
 

@@ -107,6 +107,12 @@ def test_the_runner_alone_is_sent_to_the_engine():
             "its URI, such as gs://BUCKET/m",
         ),
         (
+            AlignOptions(**(IN | {"input": ("hf://org/name?split=a",)}), output=OUT),
+            "--input hf://org/name?split=a: is fetched to the disk of this machine, where "
+            "Dataflow's workers cannot open it; copy the data set's files to a bucket and give "
+            "these, such as gs://BUCKET/*.parquet",
+        ),
+        (
             AugmentOptions(corpora=({**IN, "input": "a.tsv"},), output=OUT),
             "--input a.tsv: ",
         ),
