@@ -107,8 +107,11 @@ class Part(abc.ABC, Generic[OptionsT, NeedT]):
     name: str
     options: type[StepOptions] = StepOptions
 
-    def check(self, options: OptionsT) -> None:
+    def check(self, options: OptionsT) -> object:
         """Check, before the input is read, what can be checked without it.
+
+        Returns:
+            What `plan` would have to find again, in `Planning.checked`; None if there is nothing.
 
         Raises:
             ConfigError: The options cannot be used.
@@ -139,12 +142,14 @@ class Planning:
         plan: Its input, divided into units.
         limits: Limits of the readers.
         settled: What the parts before this one settled, by their names.
+        checked: What the checks of parts returned, by their names.
     """
 
     options: PlannedOptions
     plan: Plan
     limits: ReadLimits
     settled: dict[str, Settled[Any]] = dataclasses.field(default_factory=dict)
+    checked: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def need(self, part: Part[Any, NeedT]) -> NeedT:
         """Return what an earlier part of the job settled for its steps."""

@@ -13,11 +13,17 @@ class PluginScorerPart(Part[FilterJobOptions, Plugin | None]):
     name = "plugin_scorer"
     options = SimilarityOptions
 
-    def plan(self, options: FilterJobOptions, planning: Planning) -> Settled[Plugin | None]:
-        """Load the scorer, so that its faults are found before the run, and hash its code."""
+    def check(self, options: FilterJobOptions) -> Plugin | None:
+        """Load the scorer, so that its faults are found before the input is read."""
         if options.scorer in SCORER.built_in:
+            return None
+        return plan_plugin(SCORER, options.scorer, "--scorer")[0]
+
+    def plan(self, options: FilterJobOptions, planning: Planning) -> Settled[Plugin | None]:
+        """Settle the scorer that the check found."""
+        plugin: Plugin | None = planning.checked[self.name]
+        if plugin is None:
             return Settled(None)
-        plugin, _ = plan_plugin(SCORER, options.scorer, "--scorer")
         return Settled(
             plugin,
             settings={"scorer": plugin.name, "scorer_plugin": plugin.facts},

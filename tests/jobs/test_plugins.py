@@ -8,6 +8,7 @@ import re
 import pytest
 
 import pairweave
+from pairweave.transforms.plugins import code_digest, entry_points
 from tests.makers import corpora, plugins, runs
 
 LANGS = ("--source_lang", "en", "--target_lang", "de", "--workers", "1")
@@ -72,6 +73,19 @@ def test_a_rule_of_another_package_rejects_counts_and_is_planned(directory):
     note = json.loads((directory / "out" / "_run.json").read_text())
     assert note["packages"]["pairweave-example-plugin"] == "1.0"
     assert "rule_shouting" in (directory / "out" / "report.html").read_text()
+
+
+@pytest.mark.usefixtures("installed")
+def test_the_code_of_a_plugin_is_hashed_once_and_compared_once(directory, monkeypatch):
+    hashed = []
+
+    def count(distribution, module):
+        hashed.append(module)
+        return code_digest.code_digest(distribution, module)
+
+    monkeypatch.setattr(entry_points, "code_digest", count)
+    run(directory, "out", "--plugin_rules", "{shouting: 0.6}")
+    assert hashed == ["pairweave_example_plugin"] * 2
 
 
 @pytest.mark.usefixtures("installed")
