@@ -136,8 +136,8 @@ class FilterJobOptions(
         least, any_number = self.select_score, self.scores_are_given or self.scored_by_plugin
         if least is not None and not any_number and not 0 <= least <= 1:
             raise ValueError(
-                f"--select_score: {least:g}: scores are from 0 to 1, unless --score_field or "
-                "--score_input gives others"
+                f"--select_score: {least:g}: scores are from 0 to 1, unless --score_field, "
+                "--score_input or a --scorer of another package gives others"
             )
         return self
 

@@ -4,7 +4,8 @@ A place such as ``hf://OWNER/NAME/CONFIG?split=train`` names a split of a config
 set. The library `datasets` says which files that split consists of, by the data set's card or by
 the names of its files; they are fetched into the hub's cache on this machine and read as any other
 file, without code of the data set. A file is named by its commit, so that plan, manifest and rows
-say exactly what was read.
+say exactly what was read. Files, and not the rows that the library makes of them, are what is read:
+they have hashes, are divided into units, and workers need neither the library nor a network.
 """
 
 import dataclasses
