@@ -204,8 +204,8 @@ def load_plugin(plugin: Plugin, kind: PluginKind) -> object:
     """Return the object of a planned plugin, which a process loads once.
 
     Raises:
-        ConfigError: It cannot be loaded, is not what a plugin of its kind must be, or its code is
-            not the planned one.
+        ConfigError: It cannot be loaded, is not what a plugin of its kind must be, its code is not
+            the planned one, or no installed package declares it.
     """
     entry = EntryPoint(plugin.name, plugin.value, plugin.group)
     place = f"{plugin.distribution} {plugin.version} ({_text(entry)})"
@@ -215,6 +215,12 @@ def load_plugin(plugin: Plugin, kind: PluginKind) -> object:
             f"{place}: its code changed after this process loaded it, or is not the same on all "
             "machines; expected that of the plan; run the command again, with the same package "
             "wherever workers run"
+        )
+    if not _is_declared(plugin, kind):
+        # A file, such as that of a model, may name a plugin, but not any other module.
+        raise ConfigError(
+            f"{place}: is no entry point of that package; expected one of {kind.group}; install "
+            "the version of the package that has it"
         )
     try:
         loaded = entry.load()
@@ -231,6 +237,13 @@ def load_plugin(plugin: Plugin, kind: PluginKind) -> object:
             "fits, or leave it out"
         )
     return loaded
+
+
+def _is_declared(plugin: Plugin, kind: PluginKind) -> bool:
+    """Tell whether the installed package of a plugin declares it as one of its kind."""
+    declared = importlib.metadata.distribution(plugin.distribution).entry_points
+    wanted = (kind.group, plugin.name, plugin.value)
+    return wanted in {(each.group, each.name, each.value) for each in declared}
 
 
 @functools.cache
