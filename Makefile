@@ -99,7 +99,7 @@ $(VENV)/.mutants: $(VENV)/.dev
 	touch $@
 
 $(VENV)/.all: $(VENV)/.dev
-	$(INSTALL) demo dev neural awesome translate segment evaluate lang refresh flink gcp aws azure
+	$(INSTALL) demo dev neural awesome translate segment evaluate lang hub refresh flink gcp aws azure
 	touch $@
 
 # Peers live in their own environment: some are under the GPL, some pin old versions.

@@ -17,7 +17,7 @@ from pairweave.models.aligner import (
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import lengths_of, list_column
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.plugins.entry_points import Plugin, load_plugin
+from pairweave.transforms.plugins.entry_points import Plugin, load_plugin, raised
 from pairweave.transforms.plugins.word_aligner import ALIGNER, Links, WordAligner
 
 
@@ -78,8 +78,7 @@ class LoadedPluginAligner(AlignsEveryPair):
         except (ConfigError, MemoryError):
             raise
         except Exception as error:
-            cause = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
-            raise self._failed(f"raised {cause}") from error
+            raise self._failed(raised(error)) from error
         return pa.Table.from_arrays([*table.columns, *links], schema=schemas.LINKED)
 
     def _checked(self, links: Links, table: pa.Table) -> pa.ListArray:
@@ -118,12 +117,13 @@ class LoadedPluginAligner(AlignsEveryPair):
         return list_column(np.concatenate([[0], np.cumsum(sizes)]), fields, schemas.LINK_LIST)
 
     def _failed(self, what: str) -> ConfigError:
-        plugin = self._reference.plugin
-        return ConfigError(
-            f"--aligner {plugin.name}: align of {plugin.distribution} {plugin.version} "
-            f"({plugin.value}) {what}; expected links from source to target and those of the other "
-            "direction, as (source, target, probability); fix that package, or give another "
-            "aligner"
+        return self._reference.plugin.failed(
+            "aligner",
+            "align",
+            what,
+            "links from source to target and those of the other direction, as (source, target, "
+            "probability)",
+            "give another aligner",
         )
 
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from pairweave.transforms.config import Config, StepOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import find_syntax
+from pairweave.transforms.plugins.entry_points import Plugin
 
 HTML_ENTITIES = ("decode", "reject", "keep")
 C1_CONTROLS = ("mend", "reject", "keep")
@@ -78,7 +79,8 @@ class CorpusInput:
         source_lang: BCP 47; ``en`` if absent and every file is PO.
         target_lang: BCP 47.
         name: Value of the column ``corpus``; by default each file's name.
-        format: One of `transforms.formats.registry.input_names`; by default from the extension.
+        format: One of `transforms.formats.registry.input_names`, or the name of a plugin; by
+            default from the extension.
         input: Glob patterns of files with both sides.
         source_input: Glob patterns of line-parallel text; the files of each pattern sorted, the
             patterns in the order given.
@@ -310,7 +312,7 @@ class Unit:
         corpus: Value of the column ``corpus``.
         source_lang: BCP 47.
         target_lang: BCP 47.
-        format: One of `transforms.formats.registry.input_names`.
+        format: One of `transforms.formats.registry.input_names`, or that of ``plugin``.
         parts: One per file: source, target and possibly translation and links of line-parallel
             text, else one.
         first_line: Line (Parquet: row) of the first row, from 1.
@@ -327,6 +329,7 @@ class Unit:
         c1_controls: Likewise.
         earlier: Name and licence of each corpus that the rows may be from, if they are those of an
             earlier run; ``corpus`` is of none of them then.
+        plugin: The format, if it is one of another package, by which workers load the same.
     """
 
     index: int
@@ -348,6 +351,7 @@ class Unit:
     html_entities: str = "keep"
     c1_controls: str = "keep"
     earlier: tuple[tuple[str, str | None], ...] = ()
+    plugin: Plugin | None = None
 
     @property
     def file(self) -> str:
@@ -385,8 +389,9 @@ class Unit:
             for name, given in value["format_options"].items()
         }
         earlier = tuple((name, licence) for name, licence in value["earlier"])
+        plugin = value["plugin"] and Plugin(**value["plugin"])
         fields = {"parts": parts, "columns": columns, "attention": attention, "earlier": earlier}
-        return cls(**{**value, **fields, "format_options": options})
+        return cls(**{**value, **fields, "format_options": options, "plugin": plugin})
 
 
 def _part(value: dict[str, Any]) -> Part:

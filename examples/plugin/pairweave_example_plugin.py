@@ -1,10 +1,14 @@
-"""A rule of ``filter``, on capital letters, and a word aligner, by place."""
+"""One of each: a rule and a scorer of ``filter``, a word aligner, a tokenizer, a format."""
+
+from collections.abc import Iterator
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 Links = list[list[tuple[int, int, float]]]
+Tokens = list[list[tuple[int, int]]]
 
 
 class Shouting:
@@ -29,6 +33,20 @@ def _capitals(texts: pa.ChunkedArray) -> np.ndarray:
         pc.count_substring_regex(texts, pattern).to_numpy() for pattern in (r"\p{Lu}", r"\p{Ll}")
     )
     return (upper / np.maximum(upper + lower, 1)).astype(np.float32)
+
+
+class Lengths:
+    """How alike the lengths of both sides are: the shorter one's share of the longer one."""
+
+    about = "length of the shorter side by that of the longer one, from 0 to 1"
+
+    def score(self, pairs: pa.Table) -> np.ndarray:
+        """Return the share for each pair, float32 ``[pair]``; two empty sides have 1."""
+        source, target = (
+            pc.utf8_length(pairs.column(side)).to_numpy() for side in ("source", "target")
+        )
+        shorter, longer = np.minimum(source, target), np.maximum(source, target)
+        return np.where(longer == 0, 1, shorter / np.maximum(longer, 1)).astype(np.float32)
 
 
 class Diagonal:
@@ -58,5 +76,52 @@ def _nearest(tokens: list[str], others: list[str]) -> list[tuple[int, int, float
     return [(number, int(place), 1 - place % 1 / 2) for number, place in enumerate(places)]
 
 
+class Characters:
+    """Each character that is no white space is a token."""
+
+    about = "characters"
+
+    def cut(self, texts: pa.StringArray, languages: pa.StringArray) -> Tokens:
+        """Return the range of each character, whatever the language."""
+        assert len(texts) == len(languages)
+        return [
+            [(place, place + 1) for place, character in enumerate(text) if not character.isspace()]
+            for text in texts.to_pylist()
+        ]
+
+
+class Blocks:
+    """Text with a source line, a target line and an empty line for each pair."""
+
+    about = "a source line, a target line and an empty line for each pair, in UTF-8"
+
+    def read(
+        self, file: BinaryIO, source_lang: str, target_lang: str
+    ) -> Iterator[tuple[str | None, str | None]]:
+        """Yield the pairs; a block of one line has no target.
+
+        Raises:
+            ValueError: A block has more than two lines.
+        """
+        block: list[str] = []
+        for number, raw in enumerate(file, 1):
+            line = raw.decode().rstrip("\r\n")
+            if len(block) == 2 and line:
+                raise ValueError(
+                    f"line {number}: expected an empty line behind the {source_lang} line and the "
+                    f"{target_lang} line"
+                )
+            if line:
+                block.append(line)
+            elif block:
+                yield block[0], block[1] if len(block) == 2 else None
+                block = []
+        if block:
+            yield block[0], block[1] if len(block) == 2 else None
+
+
 SHOUTING = Shouting()
+LENGTHS = Lengths()
 DIAGONAL = Diagonal()
+CHARACTERS = Characters()
+BLOCKS = Blocks()

@@ -1,6 +1,6 @@
 """Options of the neural scores of pairs; importable without torch."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -20,8 +20,13 @@ from pairweave.transforms.option_facts import (
     UNPLANNED,
     Marks,
 )
+from pairweave.transforms.plugins.name_option import own_or_plugin
+from pairweave.transforms.plugins.pair_scorer import SCORER
 
-ScorerName = Literal["hmm", "yisi2", "margin"]
+if TYPE_CHECKING:
+    ScorerName: TypeAlias = str
+else:
+    ScorerName = Annotated[str, *own_or_plugin(SCORER, ("hmm", "yisi2", "margin"))]
 ProjectionKind = Literal["orthogonal", "least_squares"]
 Pairing = Literal["mutual", "argmax"]
 """Which pieces of a clean pair a projection is fitted on."""
@@ -31,7 +36,7 @@ OF_SCORER = "of_scorer"
 """The mark that `of_scorer` makes."""
 
 
-def of_scorer(name: ScorerName) -> Marks:
+def of_scorer(name: str) -> Marks:
     """Mark an option that one scorer alone has."""
     return {OF_SCORER: name}
 
@@ -116,7 +121,8 @@ class SimilarityOptions(YisiOptions, MarginOptions, SimilarityEncoderOptions):
         "hmm",
         description="scorer of pairs: hmm, the statistical aligner and the rules, weighted; "
         "yisi2, the similarity of an encoder's pieces (--encoder); margin, that of its sentence "
-        "vectors relative to their nearest neighbours in the corpus",
+        "vectors relative to their nearest neighbours in the corpus; or one of another installed "
+        "package",
         json_schema_extra=PLANNED_OTHERWISE,
     )
     sweep_layers: int | None = Field(

@@ -3,17 +3,15 @@
 import types
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-import pydantic
 from pydantic import Field
 
 from pairweave.pipelines.aligners.aligner_registry import ALIGNERS, places_in_name
-from pairweave.pipelines.aligners.plugin import PLUGIN_ALIGNERS, known_aligner
 from pairweave.pipelines.options.base import (
-    ANY_TOKENS,
     FITTED_MODEL,
     FitSettings,
     TrainedTokenOptions,
 )
+from pairweave.pipelines.options.token_names import ANY_TOKENS
 from pairweave.transforms.links.link_options import NO_LINKS
 from pairweave.transforms.option_facts import (
     AGREES,
@@ -21,25 +19,21 @@ from pairweave.transforms.option_facts import (
     ONLY_IN_RUNS,
     PLANNED_OTHERWISE,
     SUBWORDS,
-    Metavar,
     Role,
     Use,
     not_by,
 )
+from pairweave.transforms.plugins.name_option import own_or_plugin
+from pairweave.transforms.plugins.word_aligner import ALIGNER
 
 _OF_PAIRS = {each.name: each.pairs for each in ALIGNERS if each.pairs}
 _OF_TRANSLATIONS = {each.name: each.translations for each in ALIGNERS if each.translations}
 
 if TYPE_CHECKING:
-    PairAligner: TypeAlias = Annotated[str, PLUGIN_ALIGNERS]
+    PairAligner: TypeAlias = str
     TranslationAligner: TypeAlias = str
 else:
-    PairAligner = Annotated[
-        str,
-        pydantic.AfterValidator(lambda name: known_aligner(name, tuple(_OF_PAIRS))),
-        PLUGIN_ALIGNERS,
-        Metavar("{" + ",".join(_OF_PAIRS) + "}"),
-    ]
+    PairAligner = Annotated[str, *own_or_plugin(ALIGNER, tuple(_OF_PAIRS))]
     TranslationAligner = Literal[tuple(_OF_TRANSLATIONS)]
 
 
@@ -57,12 +51,11 @@ def with_options(base: type[FitSettings], aligners: tuple[str, ...]) -> type[Fit
 class AnyAligner(TrainedTokenOptions):
     """Word alignment."""
 
-    tokens: Annotated[str | None, SUBWORDS] = Field(
+    tokens: Annotated[str | None, SUBWORDS, *ANY_TOKENS] = Field(
         None,
-        pattern=ANY_TOKENS,
         description="units to align: words, whitespace, sentencepiece:MODEL, sentencepiece to "
-        "train a model on a sample, or the encoder's pieces (default words, or those of the given "
-        "model)",
+        "train a model on a sample, the encoder's pieces, or those of another installed package "
+        "(default words, or those of the given model)",
         json_schema_extra=AGREES,
     )
     aligner: str = "hmm"

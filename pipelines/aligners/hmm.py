@@ -52,11 +52,18 @@ class Hmm(JobAligner):
         if directory is None:
             return None, read_tokens(token_name or "words")
         fitted = hmm_reference.read(directory)
+        if token_name is None and fitted.tokens.plugin is not None:
+            # The option names what is in the plan, and what the workers of Dataflow need.
+            raise ConfigError(
+                f"--model {directory}: was fitted on tokens of {fitted.tokens.shown}, a tokenizer "
+                f"of another package; give --tokens {fitted.tokens.plugin.name} as well"
+            )
         tokens = fitted.tokens if token_name is None else read_tokens(token_name)
         if not _agree(tokens, fitted.tokens):
             raise ConfigError(
                 f"--tokens {token_name}: the model in {directory} was fitted on "
-                f"{fitted.tokens.kind}; leave --tokens out, or fit a model on {token_name}"
+                f"{fitted.tokens.shown}{_of_other_code(tokens, fitted.tokens)}; leave --tokens "
+                f"out, or fit a model on {token_name}"
             )
         return hmm_reference.find(directory), tokens
 
@@ -138,10 +145,11 @@ class Hmm(JobAligner):
                 "pairweave fit, or let hmm be the first aligner, which is fitted on the input"
             )
         fitted = hmm_reference.read(name.model)
-        if tokens != fitted.tokens and (tokens.model or fitted.tokens.model):
+        if not _agree(tokens, fitted.tokens):
             raise ConfigError(
-                f"{name.option} {name.text}: was fitted on {fitted.tokens.kind}, but the first "
-                f"aligner gets {tokens.kind}; give --tokens that both know"
+                f"{name.option} {name.text}: was fitted on {fitted.tokens.shown}"
+                f"{_of_other_code(tokens, fitted.tokens)}, but the first aligner gets "
+                f"{tokens.shown}; give --tokens that both know"
             )
         reference = hmm_reference.find(name.model)
         assert reference is not None
@@ -183,4 +191,17 @@ def _agree(tokens: "TokenConfig | None", fitted: "TokenConfig") -> bool:
     """
     if tokens is None:
         return False
-    return tokens == fitted or (tokens.model is None and fitted.model is None)
+    return tokens == fitted or (_are_words(tokens) and _are_words(fitted))
+
+
+def _are_words(tokens: "TokenConfig") -> bool:
+    return tokens.model is None and tokens.plugin is None
+
+
+def _of_other_code(tokens: "TokenConfig | None", fitted: "TokenConfig") -> str:
+    """Say that a tokenizer of the same name is not the one of a model, if so."""
+    here = None if tokens is None else tokens.plugin
+    there = fitted.plugin
+    if here is None or there is None or here.name != there.name:
+        return ""
+    return f" with code {there.sha256[:12]}, which is {here.sha256[:12]} here"

@@ -6,6 +6,8 @@ import pyarrow as pa
 
 from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.plugins.entry_points import plan_plugin
+from pairweave.transforms.plugins.tokenizer import TOKENIZER
 from pairweave.transforms.storage import files
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
 
@@ -14,9 +16,11 @@ def read_tokens(name: str) -> TokenConfig | None:
     """Return the tokens that an option names; None for pieces of a model still to be trained.
 
     Raises:
-        ConfigError: There is no such SentencePiece model.
+        ConfigError: There is no such SentencePiece model, or no such tokenizer.
     """
     kind, _, path = name.partition(":")
+    if kind not in TOKENIZER.built_in:
+        return TokenConfig.of_plugin(plan_plugin(TOKENIZER, name, "--tokens")[0])
     if kind != "sentencepiece":
         return TokenConfig(kind=kind)
     if not path:
@@ -56,9 +60,23 @@ def tokens_text(tokens: TokenConfig | None) -> str:
     """Return the tokens' entry in a plan."""
     if tokens is None:
         return "sentencepiece"
+    if tokens.plugin is not None:
+        return f"{tokens.plugin.name}:{tokens.plugin.sha256}"
     if tokens.model is None:
         return tokens.kind
     return f"{tokens.kind}:{hashlib.sha256(tokens.model).hexdigest()}"
+
+
+def tokenizer_settings(tokens: TokenConfig | None) -> dict[str, object]:
+    """Return the further entries of the tokens in a plan: the package of a tokenizer."""
+    plugin = None if tokens is None else tokens.plugin
+    return {} if plugin is None else {"tokenizer_plugin": plugin.facts}
+
+
+def plugin_packages(tokens: TokenConfig | None) -> tuple[str, ...]:
+    """Return the distribution that the tokenizer is in, if it is one of another package."""
+    plugin = None if tokens is None else tokens.plugin
+    return () if plugin is None else (plugin.distribution,)
 
 
 def screen_tokens(tokens: TokenConfig | None) -> TokenConfig:
@@ -67,6 +85,8 @@ def screen_tokens(tokens: TokenConfig | None) -> TokenConfig:
     The screen counts words in place of the pieces of an encoder, which only the step that loads it
     knows, and of a model that is still to be trained (`pipelines.run_steps.screened_rows`).
     """
-    if tokens is not None and tokens.kind in ("whitespace", "sentencepiece"):
+    if tokens is None:
+        return TokenConfig(kind="words")
+    if tokens.plugin is not None or tokens.kind in ("whitespace", "sentencepiece"):
         return tokens
     return TokenConfig(kind="words")

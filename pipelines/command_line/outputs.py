@@ -15,6 +15,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_facts import places_of
 from pairweave.transforms.output import run_files
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.hub_places import is_data_set
 
 NIGHT = "refresh"
 """The command whose ``output`` is a table."""
@@ -145,7 +146,7 @@ def require_unmatched(option: str, path: str, patterns: Iterable[str]) -> None:
     """
     root = _real(path).rstrip("/")
     for pattern in patterns:
-        if not glob.has_magic(pattern):
+        if is_data_set(pattern) or not glob.has_magic(pattern):
             continue
         words = _real(pattern).split("/")
         for name in _EXAMPLES:

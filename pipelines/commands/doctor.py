@@ -22,6 +22,7 @@ EXTRAS = {
     "aws": "boto3",
     "azure": "azure-storage-blob",
     "flink": "apache-flink-libraries",
+    "hub": "datasets",
 }
 
 

@@ -25,6 +25,7 @@ from pairweave.transforms.inspection.finding_text import finding_lines
 from pairweave.transforms.inspection.look import look_at_sample, sample_size
 from pairweave.transforms.planning.plan import Plan, make_plan
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.hub_places import is_data_set
 from pairweave.transforms.text.iso_languages import NAMES
 from pairweave.transforms.units import CorpusInput, ReadLimits
 
@@ -68,7 +69,11 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 def _input(paths: Sequence[str]) -> dict[str, Any]:
     """Return the input options for the files; two files of text are the sides of a corpus."""
-    known = [path for path in paths if _suffixes(path) & registry.extensions().keys()]
+    known = [
+        path
+        for path in paths
+        if is_data_set(path) or _suffixes(path) & registry.extensions().keys()
+    ]
     if len(known) == len(paths):
         return {"input": tuple(paths)}
     if known or len(paths) != 2:

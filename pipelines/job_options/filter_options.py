@@ -42,6 +42,7 @@ from pairweave.transforms.option_facts import (
     listed_after,
     not_at_night,
 )
+from pairweave.transforms.plugins.pair_scorer import SCORER
 
 GIVEN = "given"
 """The scorer of a plan whose pairs come with their scores."""
@@ -132,11 +133,11 @@ class FilterJobOptions(
     @pydantic.model_validator(mode="after")
     def _scores_are_shares_unless_given(self) -> "FilterJobOptions":
         """Refuse a minimum that no score, or every score, reaches."""
-        least = self.select_score
-        if least is not None and not self.scores_are_given and not 0 <= least <= 1:
+        least, any_number = self.select_score, self.scores_are_given or self.scored_by_plugin
+        if least is not None and not any_number and not 0 <= least <= 1:
             raise ValueError(
-                f"--select_score: {least:g}: scores are from 0 to 1, unless --score_field or "
-                "--score_input gives others"
+                f"--select_score: {least:g}: scores are from 0 to 1, unless --score_field, "
+                "--score_input or a --scorer of another package gives others"
             )
         return self
 
@@ -146,6 +147,11 @@ class FilterJobOptions(
         return any(
             corpus.score_field is not None or corpus.score_input for corpus in (self, *self.corpora)
         )
+
+    @property
+    def scored_by_plugin(self) -> bool:
+        """Return True if the scorer is one of another package."""
+        return self.scorer not in SCORER.built_in
 
     @property
     def aligns(self) -> bool:

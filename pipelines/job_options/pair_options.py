@@ -10,7 +10,6 @@ from pairweave.models.finetune.finetune_config import TrainingOptions
 from pairweave.pipelines.aligners.aligner_options import AlignerOptions
 from pairweave.pipelines.job_options.drawn_tag_options import DrawnTagOptions
 from pairweave.pipelines.options.base import (
-    GIVEN_TOKENS,
     JobOptions,
     Options,
     PairInputOptions,
@@ -30,6 +29,7 @@ from pairweave.pipelines.options.first_help import (
     TWO_FILES,
     FirstHelp,
 )
+from pairweave.pipelines.options.token_names import GIVEN_TOKENS
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN
 from pairweave.transforms.inspection.look_options import LookOptions
@@ -71,10 +71,10 @@ class FitOptions(
 class TrainedPairsOptions(WordAlignerOptions, Options):
     """Fitting a word aligner: an encoder, on pairs of the input."""
 
-    tokens: Annotated[str, SUBWORDS] = Field(
+    tokens: Annotated[str, SUBWORDS, *GIVEN_TOKENS] = Field(
         "words",
-        pattern=GIVEN_TOKENS,
-        description="objective so: units to link: words, whitespace, sentencepiece:MODEL",
+        description="objective so: units to link: words, whitespace, sentencepiece:MODEL, or those "
+        "of another installed package",
         json_schema_extra=AGREES,
     )
     fit_pairs: int = Field(200_000, ge=1, description="approximate number of pairs to train on")

@@ -20,6 +20,7 @@ from pairweave.pipelines.parts.earlier_part import EARLIER
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
 from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.plugin_rules_part import PLUGIN_RULES
+from pairweave.pipelines.parts.plugin_scorer_part import PLUGIN_SCORER
 from pairweave.pipelines.parts.score_weights_part import SCORE_WEIGHTS
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.parts.similarity_part import SIMILARITY
@@ -35,6 +36,7 @@ from pairweave.pipelines.steps.scoring_pairs import (
     SelectAll,
     WriteScored,
     judge_and_score,
+    judge_and_score_by_plugin,
     reject_low_scores,
     settle,
     take_scores,
@@ -59,6 +61,7 @@ from pairweave.transforms.filtering.selection import Aim
 from pairweave.transforms.output import receipts
 from pairweave.transforms.output.line_files.score_lines import score_lines
 from pairweave.transforms.output.write import ShardOutput
+from pairweave.transforms.plugins.entry_points import Plugin
 from pairweave.transforms.rejects import Reason
 from pairweave.transforms.shards.shard import Batches, Shard, Shards
 from pairweave.transforms.shards.shuffle import MakeShards
@@ -179,6 +182,8 @@ def scored(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozense
         shards = _shuffled(rows, run, wanted)
         take = beam.Map(take_scores, config=_rules(run)).with_output_types(Shard)
         with_scores = shards | "Score" >> take
+    elif (scorer := run.need(PLUGIN_SCORER)) is not None:
+        with_scores = by_plugin(rows, run, wanted, scorer)
     elif similarity is None:
         with_scores = by_aligner(rows, sampled, run, wanted, pieces)
     elif similarity.reference.scorer == "margin":
@@ -248,6 +253,19 @@ def by_encoder(
     return shards | "Score" >> score.with_resource_hints(**hints)
 
 
+def by_plugin(
+    rows: Batches, run: Run[FilterJobOptions], wanted: frozenset[int], scorer: Plugin
+) -> Shards:
+    """Return the wanted shards scored by a scorer of another package; see `by_aligner`."""
+    shards = _shuffled(rows, run, wanted)
+    return shards | "Score" >> MapShards(
+        judge_and_score_by_plugin,
+        scorer=scorer,
+        config=_rules(run),
+        every=run.options.annotate_only,
+    )
+
+
 def by_margin(rows: Batches, run: Run[FilterJobOptions], wanted: frozenset[int]) -> Shards:
     """Return the wanted shards scored by the margins of sentence vectors; see `by_aligner`."""
     options, similarity = run.options, run.need(SIMILARITY)
@@ -307,7 +325,7 @@ JOB = Job(
     options=FilterJobOptions,
     parts=(
         *(DETECTOR, PLUGIN_RULES, ALIGNER, SIMILARITY, SCREEN, EARLIER),
-        *(KNOWN_PAIRS, SCORE_WEIGHTS, LOOK),
+        *(KNOWN_PAIRS, SCORE_WEIGHTS, PLUGIN_SCORER, LOOK),
     ),
     graph=graph,
     without_run=preview,

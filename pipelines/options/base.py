@@ -14,6 +14,7 @@ from pydantic import Field
 
 from pairweave.models.translators.translation_options import TranslationOptions
 from pairweave.pipelines.options.first_help import FirstHelp
+from pairweave.pipelines.options.token_names import GIVEN_TOKENS, TRAINED_TOKENS
 from pairweave.pipelines.process.memory import SIZE
 from pairweave.transforms.config import SeedOptions, StepOptions
 from pairweave.transforms.filtering.rule_options import DETECTORS
@@ -37,15 +38,9 @@ from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions, Notice
 
 LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$"
-GIVEN_TOKENS = r"^(words|whitespace|sentencepiece:.+)$"
-_TRAINED_TOKENS = r"^(words|whitespace|sentencepiece(:.+)?)$"
-ANY_TOKENS = r"^(words|whitespace|pieces|sentencepiece(:.+)?)$"
 PATTERN_TEXTS = {
     DETECTORS: "must be none, cld2, langid, lingua or fasttext:FILE",
     LANGUAGE: "must be a language tag such as en or pt-BR",
-    GIVEN_TOKENS: "must be words, whitespace or sentencepiece:MODEL",
-    _TRAINED_TOKENS: "must be words, whitespace, sentencepiece or sentencepiece:MODEL",
-    ANY_TOKENS: "must be words, whitespace, pieces, sentencepiece or sentencepiece:MODEL",
     SIZE: "must be a size with its unit, such as 2GiB or 512MiB",
 }
 """Messages for values that do not match a pattern."""
@@ -143,11 +138,10 @@ class ScreenOptions(ScreenLimits, Options):
 class WordAlignerOptions(StepOptions):
     """The tokens to align, and the aligner."""
 
-    tokens: Annotated[str | None, SUBWORDS] = Field(
+    tokens: Annotated[str | None, SUBWORDS, *GIVEN_TOKENS] = Field(
         None,
-        pattern=GIVEN_TOKENS,
-        description="units to align: words, whitespace or sentencepiece:MODEL (default words, or "
-        "those of the given model)",
+        description="units to align: words, whitespace, sentencepiece:MODEL, or those of another "
+        "installed package (default words, or those of the given model)",
         json_schema_extra=AGREES,
     )
 
@@ -196,11 +190,11 @@ class FitSettings(WordAlignerOptions, Options):
 class TrainedTokenOptions(FitSettings):
     """Fitting a word aligner: on tokens of a model that may be trained first."""
 
-    tokens: Annotated[str | None, SUBWORDS] = Field(
+    tokens: Annotated[str | None, SUBWORDS, *TRAINED_TOKENS] = Field(
         None,
-        pattern=_TRAINED_TOKENS,
-        description="units to align: words, whitespace, sentencepiece:MODEL, or sentencepiece to "
-        "train a model on a sample (default words, or those of the given model)",
+        description="units to align: words, whitespace, sentencepiece:MODEL, sentencepiece to "
+        "train a model on a sample, or those of another installed package (default words, or those "
+        "of the given model)",
         json_schema_extra=AGREES,
     )
     vocabulary: int = Field(

@@ -35,7 +35,7 @@ class PairFileOptions(StepOptions):
     input: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="files or globs with both sides: .tsv .csv .jsonl .parquet .po .tmx .xlf "
-        "[.gz .zst] or .zip of OPUS",
+        "[.gz .zst] or .zip of OPUS; or a data set, hf://OWNER/NAME/CONFIG?split=SPLIT",
         json_schema_extra=gives_pairs("files"),
     )
     from_run: Annotated[Patterns, FINISHED_RUNS] = Field(
@@ -79,10 +79,10 @@ class SideOptions(StepOptions):
 class FieldOptions(StepOptions):
     """The format of files with both sides, and the location of texts in them."""
 
-    format: InputFormatName | None = Field(
+    format: InputFormatName = Field(
         None,
-        description="format of --input, if the file's name does not show it, or lxm for "
-        "--source_input and --target_input",
+        description="format of --input, if the file's name does not show it: one of these or of "
+        "another installed package; or lxm for --source_input and --target_input",
     )
     source_field: str | None = Field(
         None,

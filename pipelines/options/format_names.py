@@ -1,13 +1,15 @@
 """The names of formats in options, and the options of single formats."""
 
 import types
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pairweave.transforms.config import StepOptions
 from pairweave.transforms.formats import registry
+from pairweave.transforms.plugins.corpus_format import FORMAT
+from pairweave.transforms.plugins.name_option import own_or_plugin
 
 if TYPE_CHECKING:
-    InputFormatName: TypeAlias = str
+    InputFormatName: TypeAlias = str | None
     ExportFormatName: TypeAlias = str
 
     class FormatOptions(StepOptions):
@@ -15,9 +17,8 @@ if TYPE_CHECKING:
 
 else:
     # Files with one side each are line-parallel text unless they have another format.
-    InputFormatName = Literal[
-        tuple(name for name in registry.input_names() if name != registry.LINE_PARALLEL)
-    ]
+    _OWN = tuple(name for name in registry.input_names() if name != registry.LINE_PARALLEL)
+    InputFormatName = Annotated[str | None, *own_or_plugin(FORMAT, _OWN)]
     ExportFormatName = Literal[registry.export_names()]
     FormatOptions = types.new_class(
         "FormatOptions", (*reversed(registry.format_options()), StepOptions)

@@ -7,7 +7,11 @@ from pairweave.models.aligner import AlignerReference
 from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner, unused_options
 from pairweave.pipelines.aligners.aligner_registry import aligner_of
-from pairweave.pipelines.aligners.token_choice import tokens_text
+from pairweave.pipelines.aligners.token_choice import (
+    plugin_packages,
+    tokenizer_settings,
+    tokens_text,
+)
 from pairweave.pipelines.options.base import PlannedOptions, WordAlignerOptions
 from pairweave.pipelines.parts.part import Fitting, Learned, Part, Planning, Settled
 from pairweave.transforms.text.tokens import TokenConfig
@@ -65,11 +69,12 @@ class AlignerPart(Part[PlannedOptions, ChosenAligner]):
             settings={
                 "model": reference.digest if reference else None,
                 "tokens": tokens_text(tokens),
+                **tokenizer_settings(tokens),
                 **aligner.settings(options),
             },
             left_out=frozenset(unused_options(options) | aligner.unread(reference)),
             models=() if reference is None else (reference,),
-            packages=aligner.needed(options),
+            packages=(*aligner.needed(options), *plugin_packages(tokens)),
             copies=aligner.copies(options),
             learned=learned,
             fitting=fitting,

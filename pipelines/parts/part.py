@@ -108,8 +108,11 @@ class Part(abc.ABC, Generic[OptionsT, NeedT]):
     name: str
     options: type[StepOptions] = StepOptions
 
-    def check(self, options: OptionsT) -> None:
-        """Check, before the input is read, everything that can be checked without it.
+    def check(self, options: OptionsT) -> object:
+        """Check, before the input is read, what can be checked without it.
+
+        Returns:
+            What `plan` would have to find again, in `Planning.checked`; None if there is nothing.
 
         Raises:
             ConfigError: The options cannot be used.
@@ -140,12 +143,14 @@ class Planning:
         plan: Its input, divided into units.
         limits: Limits of the readers.
         settled: The planning results of the parts before this one, by their names.
+        checked: What the checks of parts returned, by their names.
     """
 
     options: PlannedOptions
     plan: Plan
     limits: ReadLimits
     settled: dict[str, Settled[Any]] = dataclasses.field(default_factory=dict)
+    checked: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def need(self, part: Part[Any, NeedT]) -> NeedT:
         """Return what an earlier part of the job provides for its steps."""

@@ -16,15 +16,15 @@ class PluginRulesPart(Part[FilterJobOptions, "tuple[PlannedRule, ...]"]):
     name = "plugin_rules"
     options = RuleOptions
 
-    def check(self, options: FilterJobOptions) -> None:
-        """Load the rules now, before a worker does."""
-        planned_rules(options)
+    def check(self, options: FilterJobOptions) -> "tuple[PlannedRule, ...]":
+        """Load the rules now, and not on a worker, and hash their code."""
+        return planned_rules(options)
 
     def plan(
         self, options: FilterJobOptions, planning: Planning
     ) -> "Settled[tuple[PlannedRule, ...]]":
-        """Hash the code of the rules."""
-        planned = planned_rules(options)
+        """Settle the rules that the check found."""
+        planned: tuple[PlannedRule, ...] = planning.checked[self.name]
         if not planned:
             return Settled(())
         from pairweave.transforms.filtering.plugin_rules import rule_settings

@@ -9,7 +9,7 @@ from pairweave.pipelines.parts.detector_part import check_detector, detector_set
 from pairweave.pipelines.parts.part import Learned, Part, Planning, Settled
 from pairweave.pipelines.parts.plugin_rules_part import distributions, planned_rules
 from pairweave.pipelines.steps.minimum_score import Minimum
-from pairweave.transforms.filtering.plugin_rules import rule_settings
+from pairweave.transforms.filtering.plugin_rules import PlannedRule, rule_settings
 from pairweave.transforms.filtering.rule_block import RuleBlock, RuleBlockOptions
 from pairweave.transforms.filtering.rule_options import RuleOptions
 from pairweave.transforms.filtering.rules import rule_config
@@ -42,18 +42,18 @@ class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
     name = "rule_block"
     options = RuleBlockOptions
 
-    def check(self, options: RuleBlockOptions) -> None:
-        """Check that the detector is installed and that the model can score."""
+    def check(self, options: RuleBlockOptions) -> tuple[PlannedRule, ...]:
+        """Check that the detector is installed and that the model can score; load the plugins."""
         block = options.filter
         if block is None:
-            return
+            return ()
         if block.score_model is not None:
             hmm_reference.read(block.score_model)
             reference = hmm_reference.find(block.score_model)
             if reference is not None:
                 scoring_models(reference)
         check_detector(block.detector)
-        planned_rules(block)
+        return planned_rules(block)
 
     def plan(self, options: RuleBlockOptions, planning: Planning) -> Settled[PlannedRules | None]:
         """Find the model of the minimum score, if there is one."""
@@ -62,7 +62,7 @@ class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
             return Settled(None)
         detector = detector_settings(block.detector)
         left_out = {*_OF_SCORE, "plugin_rules"}
-        plugins = planned_rules(block)
+        plugins: tuple[PlannedRule, ...] = planning.checked[self.name]
         settings = block.model_dump(mode="json", exclude=left_out) | detector
         # Without nesting, so that the signature names each setting.
         settings |= {f"plugin_rules.{name}": each for name, each in rule_settings(plugins).items()}

@@ -14,6 +14,7 @@ from pairweave.pipelines.parts.part import Fitting, Learned, Part, Planning, Set
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_facts import mark_of
+from pairweave.transforms.plugins.pair_scorer import SCORER
 
 OF_HMM = frozenset(
     {
@@ -95,6 +96,10 @@ class SimilarityPart(Part[FilterJobOptions, Similarity | None]):
         if options.scorer == "hmm":
             _check_no_encoder(options)
             return Settled(None)
+        if options.scorer not in SCORER.built_in:
+            _check_no_encoder(options)
+            _check_no_hmm(options)
+            return Settled(None, left_out=OF_HMM)
         similarity = _find(options)
         fitting = None
         if similarity.counts:
@@ -132,15 +137,19 @@ def _check_no_encoder(options: SimilarityOptions) -> None:
         )
 
 
-def _find(options: SimilarityOptions) -> Similarity:
-    set_options = options.model_fields_set
-    _check_scorer(options)
-    foreign = sorted(set_options & OF_HMM)
+def _check_no_hmm(options: SimilarityOptions) -> None:
+    foreign = sorted(options.model_fields_set & OF_HMM)
     if foreign:
         raise ConfigError(
             f"{_named(foreign)}: applies to the statistical aligner, which --scorer "
             f"{options.scorer} does not use; leave it out"
         )
+
+
+def _find(options: SimilarityOptions) -> Similarity:
+    given = options.model_fields_set
+    _check_scorer(options)
+    _check_no_hmm(options)
     if options.encoder is None:
         raise ConfigError(
             f"--scorer {options.scorer} needs --encoder DIRECTORY, or --encoder OWNER/NAME"
@@ -150,7 +159,7 @@ def _find(options: SimilarityOptions) -> Similarity:
             "--sweep_layers: a projection is fitted on one layer; leave --projection out, or fit "
             "one for the layer that the sweep shows to be best"
         )
-    if options.idf is not None and "idf_pairs" in set_options:
+    if options.idf is not None and "idf_pairs" in options.model_fields_set:
         raise ConfigError("--idf_pairs: pieces are not counted if --idf is given; leave one out")
     counted = None if options.idf is None else idf.find(options.idf)
     fitted = None if options.projection is None else vector_projection.find(options.projection)

@@ -15,6 +15,7 @@ from pairweave.transforms.option_facts import Use, places_of
 from pairweave.transforms.output import run_files
 from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.storage import files, hashed_files
+from pairweave.transforms.storage.hub_places import is_data_set, parse_place
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 """Pattern of a model's name on a hub: ``NAME`` or ``OWNER/NAME``."""
@@ -73,7 +74,11 @@ def _check_finishes(options: PlannedOptions) -> None:
 def _check_files(options: PlannedOptions) -> None:
     """Check that the files exist that the step itself reads."""
     for place in places_of(options):
-        if place.use is Use.FILES and not files.match(place.path):
+        if place.use is not Use.FILES:
+            continue
+        if is_data_set(place.path):
+            parse_place(place.path)  # the hub itself is asked when the step runs
+        elif not files.match(place.path):
             raise ConfigError(f"{place.option}: {place.path}: no file has this name or matches it")
 
 

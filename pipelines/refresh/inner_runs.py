@@ -377,23 +377,17 @@ def delete(inner: InnerRun) -> None:
             files.delete(files.join(inner.directory, name))
 
 
-def counts_of(inner: InnerRun) -> dict[str, int]:
-    """Return the counts in the manifest of a finished run.
+def manifest_of(inner: InnerRun) -> dict[str, Any]:
+    """Return the manifest of a finished run.
 
     Raises:
         ConfigError: The manifest is damaged.
     """
-    counts: dict[str, int] = read_manifest(files.join(inner.run, run_files.MANIFEST))["counts"]
-    return counts
+    return read_manifest(files.join(inner.run, run_files.MANIFEST))
 
 
-def findings_of(inner: InnerRun) -> Counter[str]:
-    """Return the number of lines with each kind of finding in the manifest of a finished run.
-
-    Raises:
-        ConfigError: The manifest is damaged.
-    """
-    manifest = read_manifest(files.join(inner.run, run_files.MANIFEST))
+def findings_of(manifest: Mapping[str, Any]) -> Counter[str]:
+    """Return the lines with each kind of findings in the manifest of a finished run."""
     lines: Counter[str] = Counter()
     for finding in manifest.get("look", {}).get("findings", ()):
         lines[finding["kind"]] += finding["count"]

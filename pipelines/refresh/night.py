@@ -182,17 +182,17 @@ class Night:
                     assembled.append(_assembled(runs[number], request, target, below / "again"))
                 self._keep_model(runs[number], request, assembled[-1])
         changes, removed, lost = self._changes(assembled)
-        counts = [inner_runs.counts_of(run) for run in runs]
+        manifests = list(map(inner_runs.manifest_of, runs))
         metrics = night_metrics.measure(
             self._inputs,
             assembled,
-            counts,
+            [manifest["counts"] for manifest in manifests],
             before=len(self._before),
             removed=removed,
             lost=lost,
             seconds=time.time() - self._started,
         )
-        findings = sum(map(inner_runs.findings_of, runs), Counter())
+        findings = sum(map(inner_runs.findings_of, manifests), Counter())
         if findings:
             metrics["new"]["findings"] = dict(sorted(findings.items()))
         if self._config.gates.ask_likelihood:

@@ -33,6 +33,7 @@ from pairweave.transforms.option_facts import (
 from pairweave.transforms.plugins.entry_points import plan_plugin
 from pairweave.transforms.plugins.plugin_kind import plugins_named
 from pairweave.transforms.storage import files, hashed_files
+from pairweave.transforms.storage.hub_places import is_data_set
 from pairweave.transforms.storage.yaml_files import read_yaml
 from pairweave.transforms.units import CorpusInput
 
@@ -178,6 +179,13 @@ def _check_pairwise(options: GraphOptions) -> None:
             f"duplicates: {options.duplicates}: a pair would depend on pairs of other nights; "  # type: ignore[attr-defined]
             "give duplicates: exact"
         )
+    for place in places_of(options):
+        if place.use is Use.FILES and is_data_set(place.path):
+            raise ConfigError(
+                f"{place.option}: {place.path}: a night finds new files by their names and sizes, "
+                "which a data set of the hub has only once it is fetched; fetch it (hf download) "
+                "and give its files"
+            )
     if getattr(options, "scorer", None) == "margin":
         raise ConfigError("scorer: margin compares a pair with all others; give another scorer")
 

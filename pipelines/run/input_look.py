@@ -10,6 +10,7 @@ from pairweave.transforms.findings import Finding
 from pairweave.transforms.formats import registry
 from pairweave.transforms.inspection.look import look_at
 from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.storage.hub_places import is_data_set
 from pairweave.transforms.units import CorpusInput, Plan, ReadLimits
 
 
@@ -61,7 +62,11 @@ def _input(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
     if any(named_files):
         return _as_given(options)
     paths = options.files
-    known = [path for path in paths if _suffixes(path) & registry.extensions().keys()]
+    known = [
+        path
+        for path in paths
+        if is_data_set(path) or _suffixes(path) & registry.extensions().keys()
+    ]
     sides = options.format is not None and registry.input_format(options.format).sides
     if paths and not sides and (len(known) == len(paths) or options.format is not None):
         return paths, (), ()

@@ -117,10 +117,9 @@ def _settle(
     job: JobDefinition[PlannedT], options: PlannedT
 ) -> tuple[Plan, ReadLimits, dict[str, Settled[Any]]]:
     """Plan the input, then each part; return the plan with all notices, and the parts' results."""
-    for part in job.parts:
-        part.check(options)
+    checked = {part.name: part.check(options) for part in job.parts}
     plan, limits = _plan_input(job, options)
-    planning = Planning(options, plan, limits)
+    planning = Planning(options, plan, limits, checked=checked)
     for part in job.parts:
         planning.settled[part.name] = part.plan(options, planning)
     learned = [each for part in planning.settled.values() for each in part.learned]

@@ -94,8 +94,10 @@ class Planned(Generic[_PlannedT]):
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """Return the Python distributions that run its models."""
-        return tuple(name for part in self.settled.values() for name in part.packages)
+        """Return the Python distributions that run its models and read its input."""
+        of_formats = (unit.plugin.distribution for unit in self.plan.units if unit.plugin)
+        of_parts = (name for part in self.settled.values() for name in part.packages)
+        return tuple(dict.fromkeys((*of_parts, *of_formats)))
 
 
 @dataclasses.dataclass(frozen=True)

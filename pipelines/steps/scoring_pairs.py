@@ -13,12 +13,20 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.pair_scores import score_pairs, scoring_models
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.filtering import annotated, filtered, rules, scored_shards, selection
+from pairweave.transforms.filtering import (
+    annotated,
+    filtered,
+    plugin_scorer,
+    rules,
+    scored_shards,
+    selection,
+)
 from pairweave.transforms.filtering.filtered import DuplicateConfig
 from pairweave.transforms.filtering.rules import RuleConfig
 from pairweave.transforms.filtering.score import Weights
 from pairweave.transforms.filtering.scored_shards import Place
 from pairweave.transforms.filtering.selection import Aim, Border
+from pairweave.transforms.plugins.entry_points import Plugin
 from pairweave.transforms.rejects import Stage
 from pairweave.transforms.screen import with_reasons
 from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
@@ -84,6 +92,24 @@ def judge_and_score(
         return filtered.unscored(table, judged)
     hmm = score_pairs(*scoring_models(reference), table)
     return filtered.scored(table, judged, hmm, weights)
+
+
+def judge_and_score_by_plugin(
+    table: pa.Table, scorer: Plugin, config: RuleConfig, *, every: bool
+) -> pa.Table:
+    """Turn PAIRS rows into SCORED rows (`transforms.filtering.filtered`).
+
+    Args:
+        table: All pairs of a shard.
+        scorer: The scorer of another package.
+        config: The rules.
+        every: Whether pairs that a rule rejects are scored as well.
+    """
+    judged = rules.judge(table, config)
+    wanted = np.ones(table.num_rows, np.bool_) if every else judged.first() < 0
+    scores = np.zeros(table.num_rows, np.float32)
+    scores[wanted] = plugin_scorer.score(scorer, table.filter(pa.array(wanted)))
+    return filtered.given(table, judged, pa.array(scores, mask=~wanted))
 
 
 def take_scores(shard: Shard, config: RuleConfig) -> Shard:

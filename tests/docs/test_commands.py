@@ -15,6 +15,7 @@ ELSEWHERE = {
     "--engine flink": "needs a job server; tests/cluster runs jobs on it",
     "--engine dataflow": "needs a cloud; tests/cluster sends jobs to an imitation of it",
     "gs://": "needs a bucket; tests/jobs/test_object_stores.py has one",
+    "hf://": "needs a network; tests/jobs/test_hub_input.py has an imitation of the hub",
     "s3://": "needs a bucket; tests/cluster/test_refresh_stores.py has one",
     "--aligner encoder": "needs weights; tests/jobs/test_encoder_jobs.py makes some",
     "--encoder ": "needs weights; tests/jobs/test_filter_encoder.py makes some",
@@ -26,6 +27,8 @@ ELSEWHERE = {
     "--sheets project.tsv": "needs judges; tests/transforms/metrics/tags has filled sheets",
     "plugin_rules": "needs an installed plugin; tests/jobs/test_plugins.py installs one",
     "--aligner diagonal": "needs it likewise",
+    "--tokens characters": "needs it likewise",
+    "--scorer lengths": "needs it likewise",
     "pairweave doctor": "needs a network for its stores; tests/pipelines/commands has its tests",
 }
 """What only runs where this test does not: beginnings of commands or options in them, and why."""
@@ -70,7 +73,12 @@ def test_options_exist_and_have_these_values(page, tmp_path, monkeypatch):
     (tmp_path / "pairweave.yaml").write_text("source_lang: en\n")  # as `init` writes one
     (tmp_path / "nightly.yaml").write_text("job: augment\n")  # as the README shows one
     write_configurations(page, tmp_path)
-    points = {"pairweave.aligners": {"diagonal": "a_module:ALIGNER"}}
+    points = {
+        "pairweave.aligners": {"diagonal": "a_module:ALIGNER"},
+        "pairweave.tokenizers": {"characters": "a_module:TOKENIZER"},
+        "pairweave.scorers": {"lengths": "a_module:SCORER"},
+        "pairweave.formats": {"blocks": "a_module:FORMAT"},
+    }
     plugins.use(monkeypatch, plugins.write_package(tmp_path / "site", points=points))
     for block, command in pages.own_commands(page):
         try:

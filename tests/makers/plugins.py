@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 
+from pairweave.transforms.formats import registry
 from pairweave.transforms.plugins import entry_points
 from tests.makers.runs import ROOT
 
@@ -81,4 +82,5 @@ def forget():
     """Forget the plugins that this process has loaded."""
     entry_points.load_plugin.cache_clear()
     entry_points._digest_of_module.cache_clear()
+    registry._plugin_format.cache_clear()
     importlib.invalidate_caches()

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.plugins.entry_points import Plugin, load_plugin, plan_plugin
+from pairweave.transforms.plugins.entry_points import Plugin, load_plugin, plan_plugin, raised
 from pairweave.transforms.plugins.filter_rule import RULE, FilterRule
 
 _TEXTS = ("source", "target", "source_lang", "target_lang")
@@ -59,9 +59,7 @@ def rule_settings(planned: tuple[PlannedRule, ...]) -> dict[str, object]:
             name: rule.limit,
             f"{name}.applied": number,
             f"{name}.limit": "minimum" if rule.least else "maximum",
-            f"{name}.distribution": f"{plugin.distribution} {plugin.version}",
-            f"{name}.entry_point": plugin.value,
-            f"{name}.code": plugin.sha256,
+            **{f"{name}.{fact}": value for fact, value in plugin.facts.items()},
         }
     return settings
 
@@ -84,8 +82,7 @@ def measure(planned: PlannedRule, pairs: pa.Table | pa.RecordBatch) -> np.ndarra
     except MemoryError:
         raise
     except Exception as error:
-        description = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
-        raise _failed(planned, f"raised {description}") from error
+        raise _failed(planned, raised(error)) from error
     if values.shape != (pairs.num_rows,):
         shape = "x".join(map(str, values.shape)) or "one"
         raise _failed(planned, f"returned {shape} values for {pairs.num_rows} pairs")
@@ -97,8 +94,6 @@ def measure(planned: PlannedRule, pairs: pa.Table | pa.RecordBatch) -> np.ndarra
 
 
 def _failed(planned: PlannedRule, what: str) -> ConfigError:
-    return ConfigError(
-        f"--plugin_rules {planned.plugin.name}: measure of {planned.plugin.distribution} "
-        f"{planned.plugin.version} ({planned.plugin.value}) {what}; expected a number for each "
-        "pair; fix that package, or leave the rule out"
+    return planned.plugin.failed(
+        "plugin_rules", "measure", what, "a number for each pair", "leave the rule out"
     )

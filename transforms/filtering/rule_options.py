@@ -174,7 +174,7 @@ class SelectedShareOptions(StepOptions):
     select_score: Annotated[float, Field(allow_inf_nan=False)] | None = Field(
         None,
         description="keep pairs with this score or a higher one: from 0 to 1, unless the pairs "
-        "come with scores",
+        "come with scores or --scorer is of another package",
     )
 
 

@@ -7,6 +7,7 @@ declared here, since ``--help`` imports no format; readers get them from the uni
 """
 
 import dataclasses
+import functools
 import importlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -16,6 +17,8 @@ from pydantic import Field
 
 from pairweave.transforms.config import StepOptions
 from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.plugins.corpus_format import FORMAT
+from pairweave.transforms.plugins.entry_points import known_name, plan_plugin
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,7 +110,7 @@ def format_options() -> tuple[type[StepOptions], ...]:
 
 def options_of(name: str) -> frozenset[str]:
     """Return the names of the options that apply only to a format."""
-    found = next(entry.options for entry in ENTRIES if entry.name == name)
+    found = next((entry.options for entry in ENTRIES if entry.name == name), None)
     return frozenset(found.model_fields if found is not None else ())
 
 
@@ -127,9 +130,32 @@ def _module(name: str) -> Any:  # noqa: ANN401 - what it defines is checked by i
 
 
 def input_format(name: str) -> "InputFormat":
-    """Return a format that can be read, by one of `input_names`."""
+    """Return a format that can be read, by one of `input_names` or by the name of a plugin.
+
+    Raises:
+        ConfigError: There is no such format.
+    """
+    if name not in input_names():
+        return _plugin_format(name)
     found: InputFormat = _module(name).INPUT
     return found
+
+
+def format_of(unit: "Unit") -> "InputFormat":
+    """Return the format of a unit."""
+    if unit.plugin is None:
+        return input_format(unit.format)
+    from pairweave.transforms.formats.plugin_format import input_format_of
+
+    return input_format_of(unit.plugin)
+
+
+@functools.cache
+def _plugin_format(name: str) -> "InputFormat":
+    """Return the format of a plugin; its code is hashed once in a process, when it is loaded."""
+    from pairweave.transforms.formats.plugin_format import input_format_of
+
+    return input_format_of(plan_plugin(FORMAT, name, "--format")[0])
 
 
 def input_formats() -> "tuple[InputFormat, ...]":
@@ -181,8 +207,10 @@ def check_corpus(corpus: "CorpusInput") -> None:
     if name is None:
         return
     label = corpus.label
-    if name not in input_names():
-        raise ConfigError(f"{label}: format must be one of {', '.join(input_names())}")
+    try:
+        known_name(FORMAT, name, input_names())
+    except ValueError as error:
+        raise ConfigError(f"{label}: format {name}: {error}") from error
     found = input_format(name)
     if found.sides != bool(corpus.source_input):
         sides = " or ".join(each.name for each in input_formats() if each.sides)
@@ -236,7 +264,7 @@ def read_unit(
         InputError: Pages of a Parquet file are damaged.
     """
     found = 0
-    for batch in input_format(unit.format).read(unit, limits, batch_rows):
+    for batch in format_of(unit).read(unit, limits, batch_rows):
         found += batch.num_rows
         yield batch
     if found != unit.rows:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import pyarrow as pa
 import xxhash
 
+from pairweave.transforms.file_labels import file_labels
 from pairweave.transforms.findings import OF_LINES, Finding
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.inspection.file_look import FileLook
@@ -49,8 +50,8 @@ def look_at(units: Sequence[Unit], limits: ReadLimits) -> Iterator[Finding]:
         units: Units of a plan, in its order.
         limits: Limits of the readers.
     """
-    for file in _files(units):
-        yield from _look(file, limits)
+    for label, file in _files(units):
+        yield from _look(label, file, limits)
 
 
 def sample_size(rows: int) -> int:
@@ -95,14 +96,14 @@ def look_at_sample(units: Sequence[Unit], limits: ReadLimits, sample: int) -> Lo
     findings: list[Finding] = []
     pairs = 0
     stretches: dict[int, list[tuple[int, int]]] = {}
-    for file in _files(units):
+    for label, file in _files(units):
         rows = sum(_rows_in(unit, blocks) for unit in file)
         if not rows and any(unit.rows for unit in file):
             continue
         if blocks is None:
-            of_file = list(_look(file, limits))
+            of_file = list(_look(label, file, limits))
         else:
-            of_file = _look_again(file, limits, blocks, rows)
+            of_file = list(_look_again(label, file, limits, blocks, rows))
         findings += of_file
         pairs += rows
         lines = [(each.first_line, each.last_line) for each in of_file if each.kind in OF_LINES]
@@ -112,17 +113,17 @@ def look_at_sample(units: Sequence[Unit], limits: ReadLimits, sample: int) -> Lo
 
 
 def _look_again(
-    file: Sequence[Unit], limits: ReadLimits, blocks: Blocks, rows: int
+    label: str, file: Sequence[Unit], limits: ReadLimits, blocks: Blocks, rows: int
 ) -> list[Finding]:
     """Look at blocks of a file, and at all of it if they show a stretch of lines."""
-    of_sample = list(_look(file, limits, blocks))
+    of_sample = list(_look(label, file, limits, blocks))
     whole = sum(unit.rows for unit in file)
     if rows == whole:
         return of_sample
     of_sample = [_of_sample(each, rows, whole) for each in of_sample]
     if whole > LOOK_AGAIN_ROWS or not any(each.kind in OF_LINES for each in of_sample):
         return of_sample
-    exact = [each for each in _look(file, limits) if each.kind in OF_LINES]
+    exact = [each for each in _look(label, file, limits) if each.kind in OF_LINES]
     return [*exact, *(each for each in of_sample if each.kind not in OF_LINES)]
 
 
@@ -131,10 +132,11 @@ def _of_sample(finding: Finding, rows: int, whole: int) -> Finding:
     return dataclasses.replace(finding, evidence=evidence)
 
 
-def _files(units: Sequence[Unit]) -> Iterator[list[Unit]]:
-    """Yield the units of each file; files of different corpora may have the same name."""
-    for _, group in itertools.groupby(units, key=lambda unit: (unit.corpus, unit.file)):
-        yield list(group)
+def _files(units: Sequence[Unit]) -> Iterator[tuple[str, list[Unit]]]:
+    """Yield what each file is called, and its units."""
+    labels = file_labels((unit.corpus, unit.file) for unit in units)
+    for file, group in itertools.groupby(units, key=lambda unit: (unit.corpus, unit.file)):
+        yield labels[file], list(group)
 
 
 def choose_blocks(units: Sequence[Unit], sample: int) -> Blocks:
@@ -180,13 +182,13 @@ def _rows_in(unit: Unit, blocks: Blocks | None) -> int:
 
 
 def _look(
-    file: Sequence[Unit], limits: ReadLimits, blocks: Blocks | None = None
+    label: str, file: Sequence[Unit], limits: ReadLimits, blocks: Blocks | None = None
 ) -> Iterator[Finding]:
     """Yield what is wrong with a file, by all rows or by those of some blocks."""
     first = file[0]
     rows = sum(_rows_in(unit, blocks) for unit in file)
     look = FileLook(
-        first.file,
+        label,
         (first.source_lang, first.target_lang),
         rows,
         reads_tags=first.inline_tags != "raw",

@@ -14,10 +14,14 @@ from collections.abc import Iterator, Sequence
 
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.formats import registry
+from pairweave.transforms.planning.hub_data_sets import check_first_row, data_set_files
 from pairweave.transforms.planning.paired_names import below_pattern, pair_names
+from pairweave.transforms.plugins.corpus_format import FORMAT
+from pairweave.transforms.plugins.entry_points import known_names
 from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.byte_streams import COMPRESSIONS
+from pairweave.transforms.storage.hub_places import is_data_set, parse_place
 from pairweave.transforms.units import CorpusInput
 
 # Line-parallel text may have any extension except these, which belong to other formats.
@@ -105,9 +109,18 @@ def locate(corpora: Sequence[CorpusInput]) -> list[FileGroup]:
 
 def _resolve(corpus: CorpusInput) -> Iterator[FileGroup]:
     if corpus.input:
-        for path, name in _match_all(corpus.input):
-            yield FileGroup(corpus, [_typed("pairs", path, name, corpus.format)])
+        for pattern in corpus.input:
+            if is_data_set(pattern):
+                yield from _of_data_set(corpus, pattern)
+                continue
+            for path, name in _match_all([pattern]):
+                yield FileGroup(corpus, [_typed("pairs", path, name, corpus.format)])
         return
+    for option, _ in _SIDES.values():
+        for place in filter(is_data_set, getattr(corpus, option)):
+            raise InputError(
+                "no_match", place, f"{option}: a data set has both sides; give it with --input"
+            )
     sides = [(role, getattr(corpus, option)) for role, (option, _) in _SIDES.items()]
     sides = [(role, patterns) for role, patterns in sides if patterns]
     if corpus.pair_by == "name":
@@ -135,6 +148,21 @@ def _resolve(corpus: CorpusInput) -> Iterator[FileGroup]:
                 for role, matches in matched
             ],
         )
+
+
+def _of_data_set(corpus: CorpusInput, text: str) -> Iterator[FileGroup]:
+    """Yield the files of a data set; they are one corpus, which has its name by default."""
+    place = parse_place(text)
+    for file in data_set_files(place):
+        own = dataclasses.replace(
+            corpus,
+            name=corpus.name or place.corpus,
+            format_options={**file.format_options, **corpus.format_options},
+        )
+        if corpus.format in (None, file.format):
+            check_first_row(file, own)
+        kind = corpus.format or file.format
+        yield FileGroup(own, [LocatedFile("pairs", file.path, file.name, kind, file.compression)])
 
 
 def _paired(corpus: CorpusInput, sides: Sequence[tuple[str, Sequence[str]]]) -> Iterator[FileGroup]:
@@ -245,10 +273,13 @@ def _may_be_compressed(kind: str) -> bool:
 def _supported() -> str:
     formats = registry.extensions()
     packed = f"{', '.join(list(COMPRESSIONS)[:-1])} or {list(COMPRESSIONS)[-1]}"
+    others = known_names(FORMAT)
+    more = f"; or --format with a format of an installed package: {', '.join(others)}"
     plain = " or ".join(ending for ending, each in formats.items() if not each.compressed)
     return (
         f"supported: {', '.join(formats)}, each also as {packed} except {plain}; "
         f"and line-parallel text by source_input and target_input, plain, {packed}"
+        f"{more if others else ''}"
     )
 
 

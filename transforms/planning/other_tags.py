@@ -48,7 +48,7 @@ def other_tag_notices(units: Sequence[Unit], limits: ReadLimits) -> Iterator[Not
 
 def _is_searched(unit: Unit) -> bool:
     """Tell whether texts are searched for tags in a syntax that does not read every tag."""
-    if unit.inline_tags == "raw" or registry.input_format(unit.format).elements:
+    if unit.inline_tags == "raw" or registry.format_of(unit).elements:
         return False
     return not reads_every_tag(find_syntax(unit.inline_syntax))
 
@@ -59,7 +59,7 @@ def _first_rows(unit: Unit, limits: ReadLimits) -> Iterator[tuple[int, list[str]
         unit, inline_tags="raw", html_entities="keep", c1_controls="keep"
     )
     roles = [part.role for part in unit.parts if part.role in _TEXTS]
-    batch = next(registry.input_format(unit.format).read(as_written, limits, ROWS), None)
+    batch = next(registry.format_of(unit).read(as_written, limits, ROWS), None)
     if batch is None:
         return
     lines = batch.column("line").to_pylist()

@@ -237,6 +237,7 @@ def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterato
             html_entities=group.corpus.html_entities,
             c1_controls=group.corpus.c1_controls,
             earlier=() if group.corpus.run is None else group.corpus.run.corpora,
+            plugin=group.format().plugin,
         )
         line += row[0].rows
 

@@ -4,6 +4,7 @@ import dataclasses
 import difflib
 import functools
 import importlib.metadata
+import json
 import re
 from importlib.metadata import EntryPoint
 
@@ -36,11 +37,88 @@ class Plugin:
         """Return what messages call it."""
         return f"{self.name} of {self.distribution} {self.version}"
 
+    def to_text(self) -> str:
+        """Return the plugin as one line, which `from_text` reads."""
+        return json.dumps(dataclasses.asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_text(cls, text: str) -> "Plugin":
+        """Undo `to_text`.
+
+        Raises:
+            ConfigError: The text is not of a plugin.
+        """
+        try:
+            return cls(**{name: str(value) for name, value in json.loads(text).items()})
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ConfigError(f"{text[:80]!r} is not the line of a plugin: {error}") from error
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Return its entry in a plan: the package, and the hash of its code."""
+        return {
+            "distribution": f"{self.distribution} {self.version}",
+            "entry_point": self.value,
+            "code": self.sha256,
+        }
+
+    def failed(
+        self, option: str, method: str, what: str, expected: str, advice: str
+    ) -> ConfigError:
+        """Return the error of a method that fails, or returns what it must not.
+
+        Args:
+            option: The option that names the plugin, without dashes.
+            method: The method.
+            what: What it did, such as `raised`.
+            expected: What it must return.
+            advice: What else a user can do than to mend the package.
+        """
+        return ConfigError(
+            f"--{option} {self.name}: {method} of {self.distribution} {self.version} "
+            f"({self.value}) {what}; expected {expected}; mend that package, or {advice}"
+        )
+
+
+def raised(error: BaseException) -> str:
+    """Say in one line that a plugin raised an error."""
+    return f"raised {_one_line(error)}"
+
 
 def installed(kind: PluginKind) -> list[EntryPoint]:
     """Return the entry points of a kind in this environment, by name and distribution."""
     found = importlib.metadata.entry_points(group=kind.group)
     return sorted(found, key=lambda each: (each.name, _distribution(each)))
+
+
+def known_names(kind: PluginKind) -> list[str]:
+    """Return the names of the installed plugins of a kind, but those of pairweave's own."""
+    return sorted({each.name for each in installed(kind)} - kind.built_in)
+
+
+def known_name(kind: PluginKind, name: str, own: tuple[str, ...]) -> str:
+    """Check that a name is one of pairweave's own or that of an installed plugin.
+
+    Entry points are read only for other names than pairweave's own.
+
+    Args:
+        kind: The kind of plugins.
+        name: The name.
+        own: The names of pairweave's own that are allowed where it stands.
+
+    Raises:
+        ValueError: There is none of that name.
+    """
+    if name in own:
+        return name
+    others = known_names(kind)
+    if name not in others:
+        more = f" (installed: {', '.join(others)})" if others else ""
+        raise ValueError(
+            f"no such {kind.noun}; expected one of {', '.join(own)}, or one of an installed "
+            f"package{more}"
+        )
+    return name
 
 
 def plan_plugin(kind: PluginKind, name: str, option: str) -> tuple[Plugin, object]:
@@ -126,8 +204,8 @@ def load_plugin(plugin: Plugin, kind: PluginKind) -> object:
     """Return the object of a planned plugin, which a process loads once.
 
     Raises:
-        ConfigError: It cannot be loaded, is not what a plugin of its kind must be, or its code is
-            not the planned one.
+        ConfigError: It cannot be loaded, is not what a plugin of its kind must be, its code is not
+            the planned one, or no installed package declares it.
     """
     entry = EntryPoint(plugin.name, plugin.value, plugin.group)
     place = f"{plugin.distribution} {plugin.version} ({_text(entry)})"
@@ -137,6 +215,12 @@ def load_plugin(plugin: Plugin, kind: PluginKind) -> object:
             f"{place}: its code changed after this process loaded it, or is not the same on all "
             "machines; expected that of the plan; run the command again, with the same package "
             "wherever workers run"
+        )
+    if not _is_declared(plugin, kind):
+        # A file, such as that of a model, may name a plugin, but not any other module.
+        raise ConfigError(
+            f"{place}: is no entry point of that package; expected one of {kind.group}; install "
+            "the version of the package that has it"
         )
     try:
         loaded = entry.load()
@@ -153,6 +237,13 @@ def load_plugin(plugin: Plugin, kind: PluginKind) -> object:
             "fits, or leave it out"
         )
     return loaded
+
+
+def _is_declared(plugin: Plugin, kind: PluginKind) -> bool:
+    """Tell whether the installed package of a plugin declares it as one of its kind."""
+    declared = importlib.metadata.distribution(plugin.distribution).entry_points
+    wanted = (kind.group, plugin.name, plugin.value)
+    return wanted in {(each.group, each.name, each.value) for each in declared}
 
 
 @functools.cache

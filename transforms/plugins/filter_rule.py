@@ -3,7 +3,12 @@
 import math
 from typing import TYPE_CHECKING, Protocol
 
-from pairweave.transforms.plugins.plugin_kind import NamesPlugins, PluginKind
+from pairweave.transforms.plugins.plugin_kind import (
+    NamesPlugins,
+    PluginKind,
+    about_of,
+    line_of_text_fault,
+)
 from pairweave.transforms.rejects import Reject
 
 if TYPE_CHECKING:  # the module is read by --help
@@ -50,24 +55,20 @@ class FilterRule(Protocol):
 
 def _fault(loaded: object) -> str | None:
     """Say what a rule lacks."""
-    if isinstance(loaded, type):
-        return f"{loaded.__name__} is a class"
-    about = getattr(loaded, "about", None)
-    if not isinstance(about, str) or not about.strip() or not about.isprintable():
-        return f"about is {about!r}, not a line of text"
+    fault = line_of_text_fault(loaded, "measure")
+    if fault is not None:
+        return fault
     limit = getattr(loaded, "limit", None)
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not math.isfinite(limit):
         return f"limit is {limit!r}, not a finite number"
     if not isinstance(getattr(loaded, "least", None), bool):
         return f"least is {getattr(loaded, 'least', None)!r}, not True or False"
-    if not callable(getattr(loaded, "measure", None)):
-        return "it has no method measure"
     return None
 
 
 def _describe(loaded: object) -> str:
     """Return what help says of a rule."""
-    about, limit = getattr(loaded, "about", ""), getattr(loaded, "limit", 0.0)
+    about, limit = about_of(loaded), getattr(loaded, "limit", 0.0)
     side = "minimum" if getattr(loaded, "least", False) else "maximum"
     return f"{about}; {side}, default {limit:g}"
 

@@ -44,6 +44,50 @@ class NamesPlugins:
     names: Callable[[object], Iterable[str]]
 
 
+def line_of_text_fault(loaded: object, method: str) -> str | None:
+    """Say what an object lacks that needs a line about itself and a method.
+
+    Args:
+        loaded: What an entry point names.
+        method: The method.
+
+    >>> line_of_text_fault(int, "read"), line_of_text_fault(1, "read")
+    ('int is a class', 'about is None, not a line of text')
+    """
+    if isinstance(loaded, type):
+        return f"{loaded.__name__} is a class"
+    about = getattr(loaded, "about", None)
+    if not isinstance(about, str) or not about.strip() or not about.isprintable():
+        return f"about is {about!r}, not a line of text"
+    if not callable(getattr(loaded, method, None)):
+        return f"it has no method {method}"
+    return None
+
+
+def about_of(loaded: object) -> str:
+    """Return the line that an object without faults says about itself, for help."""
+    return str(getattr(loaded, "about", ""))
+
+
+def names_one(kind: PluginKind) -> NamesPlugins:
+    """Return the fact of an option whose value is a name, of pairweave's own or of a plugin.
+
+    What follows a colon in a name of pairweave's own, such as a model, is not looked at.
+
+    >>> kind = PluginKind("a.group", "thing", "", frozenset({"own"}), lambda _: None, str)
+    >>> fact = names_one(kind)
+    >>> [fact.names(value) for value in ("own", "own:MODEL", "other", None)]
+    [(), (), ('other',), ()]
+    """
+
+    def names(value: object) -> tuple[str, ...]:
+        if value is None or str(value).partition(":")[0] in kind.built_in:
+            return ()
+        return (str(value),)
+
+    return NamesPlugins(kind, names)
+
+
 class Named(NamedTuple):
     """A plugin that an option names."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from pairweave.transforms.plugins.plugin_kind import PluginKind
+from pairweave.transforms.plugins.plugin_kind import PluginKind, about_of, line_of_text_fault
 
 if TYPE_CHECKING:  # the module is read by --help
     import pyarrow as pa
@@ -51,14 +51,7 @@ class WordAligner(Protocol):
 
 def _fault(loaded: object) -> str | None:
     """Say what an aligner lacks."""
-    if isinstance(loaded, type):
-        return f"{loaded.__name__} is a class"
-    about = getattr(loaded, "about", None)
-    if not isinstance(about, str) or not about.strip() or not about.isprintable():
-        return f"about is {about!r}, not a line of text"
-    if not callable(getattr(loaded, "align", None)):
-        return "it has no method align"
-    return None
+    return line_of_text_fault(loaded, "align")
 
 
 ALIGNER = PluginKind(
@@ -68,5 +61,5 @@ ALIGNER = PluginKind(
     "pairweave.plugins.WordAligner",
     built_in=frozenset({"ter", "hmm", "encoder", "attention", "external", "given"}),
     fault=_fault,
-    describe=lambda loaded: str(getattr(loaded, "about", "")),
+    describe=about_of,
 )

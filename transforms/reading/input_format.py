@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 
+from pairweave.transforms.plugins.entry_points import Plugin
 from pairweave.transforms.reading.scan import Scan, ScanRequest
 from pairweave.transforms.units import ReadLimits, Unit
 
@@ -29,6 +30,7 @@ class InputFormat:
         inline_tags: Default treatment of tags inside texts.
         inline_syntax: Default syntax of tags inside texts.
         source_lang: Default source language; None if it must be given.
+        plugin: The package that it is in; None if it is one of pairweave's own.
     """
 
     name: str
@@ -43,3 +45,4 @@ class InputFormat:
     inline_tags: str = "raw"
     inline_syntax: str = "xml"
     source_lang: str | None = None
+    plugin: Plugin | None = None

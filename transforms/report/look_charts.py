@@ -26,7 +26,11 @@ def shown_look(manifest: Json) -> Shown | None:
     findings = manifest.get("look", {}).get("findings", [])
     if not findings:
         return None
-    rows_of = {entry["name"]: entry["rows"] for entry in manifest["inputs"]}
+    rows_of = {
+        label: entry["rows"]
+        for entry in manifest["inputs"]
+        for label in (entry["name"], f"{entry.get('corpus')}: {entry['name']}")
+    }
     charts = [
         _curve(finding, findings, rows_of.get(finding["file"], 0))
         for finding in findings

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pairweave.transforms.file_labels import file_labels
 from pairweave.transforms.merged_notices import MOST_FILES
 from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.rejects import Reject
@@ -20,6 +21,9 @@ MAX_NOTICES = 20
 _OF_THE_INPUT = (
     *(Reject.MISSING_FIELD, Reject.WRONG_TYPE, Reject.FIELD_COUNT, Reject.INVALID_JSON),
 )
+_WITH_SOURCES = ("pairs", "source")
+"""Roles of the files that units are named by."""
+
 _FORMAT_ADVICE = "look at its format and at the options that name its fields"
 
 
@@ -36,8 +40,8 @@ def rejection_notices(plan: Json, sums: ReceiptSums) -> list[str]:
     reasons = _reasons_by_unit(sums)
     arrived = sums.units.sum(axis=1).tolist()
     by_file: dict[str, list[Json]] = {}
-    for unit in plan["units"]:
-        by_file.setdefault(unit["file"], []).append(unit)
+    for unit, label in zip(plan["units"], _labels(plan), strict=True):
+        by_file.setdefault(label, []).append(unit)
     notices = []
     alike = _alike(by_file, reasons, arrived)
     for name, units in by_file.items():
@@ -58,6 +62,29 @@ def rejection_notices(plan: Json, sums: ReceiptSums) -> list[str]:
         rest = f"{more} more files or parts of files had more than half of their pairs rejected"
         notices = [*notices[:MAX_NOTICES], rest]
     return notices
+
+
+def _labels(plan: Json) -> list[str]:
+    """Return what the file of each unit is called.
+
+    The units of a plan name no corpus, but they are in the order of its input files.
+    """
+    units, blocks = plan["units"], list[int]()
+    for number, unit in enumerate(units):
+        before = units[number - 1] if number else None
+        begins = before is None or before["file"] != unit["file"] or before["line"] >= unit["line"]
+        blocks.append((blocks[-1] if blocks else -1) + begins)
+    files = [
+        (entry["corpus"], entry["name"])
+        for entry in plan.get("inputs", ())
+        if entry["role"] in _WITH_SOURCES and entry["rows"]
+    ]
+    labels = file_labels(files)
+    names = [unit["file"] for unit in units]
+    if len(files) != len({*blocks}):  # a document of one side alone is named by that side
+        return names
+    found = [files[block] for block in blocks]
+    return [labels[file] for file in found] if [name for _, name in found] == names else names
 
 
 def _alike(

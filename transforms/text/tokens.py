@@ -22,11 +22,15 @@ from pairweave.transforms.kernels.text import (
 )
 from pairweave.transforms.kernels.text.utf8 import FlatTexts
 from pairweave.transforms.option_values import require_choice
-from pairweave.transforms.text import codepoints
+from pairweave.transforms.plugins.entry_points import Plugin
+from pairweave.transforms.text import codepoints, plugin_tokens
 from pairweave.transforms.text.korean_endings import ending_table
 from pairweave.transforms.text.segmenter import primary_tag
 
 KINDS = ("words", "whitespace", "sentencepiece", "pieces")
+
+_OF_PLUGIN = "plugin "
+"""Beginning of the kind of tokens of another package; the plugin follows (`Plugin.to_text`)."""
 
 Texts: TypeAlias = pa.Array | pa.ChunkedArray
 Language: TypeAlias = str | pa.Array | pa.ChunkedArray | None
@@ -59,8 +63,9 @@ class TokenConfig:
         kind: ``words``: words, numbers, punctuation marks, placeholders and URLs
             (`transforms.kernels.text.word_breaks.find_tokens`). ``whitespace``: the text between
             runs of Unicode white space. ``sentencepiece``: the pieces of a model. ``pieces``: those
-            of the encoder that aligns; only the encoder can cut them
-            (`models.encoder.pieces.add_piece_tokens`).
+            of the encoder that aligns, which alone can cut them
+            (`models.encoder.pieces.add_piece_tokens`). ``plugin`` and a plugin: those of another
+            package's tokenizer (`of_plugin`).
         model: The bytes of a SentencePiece model, for that kind alone.
     """
 
@@ -68,11 +73,33 @@ class TokenConfig:
     model: bytes | None = None
 
     def __post_init__(self) -> None:
-        require_choice("tokens", self.kind, KINDS)
+        if self.plugin is None:
+            require_choice("tokens", self.kind, KINDS)
         if self.kind == "sentencepiece" and not self.model:
             raise ConfigError("tokens sentencepiece need a model; give sentencepiece:MODEL")
         if self.kind != "sentencepiece" and self.model is not None:
             raise ConfigError(f"tokens {self.kind} take no SentencePiece model")
+
+    @classmethod
+    def of_plugin(cls, plugin: Plugin) -> "TokenConfig":
+        """Return the tokens of another package's tokenizer.
+
+        The kind has the whole plugin, so that a model that is fitted on such tokens is saved, and
+        loaded on any machine, with the code that cut them.
+        """
+        return cls(f"{_OF_PLUGIN}{plugin.to_text()}")
+
+    @property
+    def plugin(self) -> Plugin | None:
+        """Return the tokenizer of another package; None if these are pairweave's own tokens."""
+        if not self.kind.startswith(_OF_PLUGIN):
+            return None
+        return Plugin.from_text(self.kind.removeprefix(_OF_PLUGIN))
+
+    @property
+    def shown(self) -> str:
+        """Return what messages call the tokens."""
+        return self.kind if self.plugin is None else str(self.plugin)
 
 
 def tokenize(texts: Texts, config: TokenConfig, language: Language = None) -> pa.ListArray:
@@ -172,6 +199,9 @@ def train_sentencepiece(
 def _flat_tokens(
     texts: Texts, config: TokenConfig, language: Language
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    plugin = config.plugin
+    if plugin is not None:
+        return plugin_tokens.cut(plugin, texts, _tags(len(texts), language))
     properties = codepoints.properties()
     if config.kind == "words":
         rules = clitic_rules(texts, language)
@@ -278,6 +308,13 @@ def each_language(
     tags = language if pa.types.is_dictionary(language.type) else language.dictionary_encode()
     numbers = np.array([number_of(tag) for tag in tags.dictionary.to_pylist()], kind)
     return numbers[tags.indices.to_numpy()]
+
+
+def _tags(texts: int, language: Language) -> list[str]:
+    """Return the language tag of each text."""
+    if language is None or isinstance(language, str):
+        return [language or "und"] * texts
+    return [tag or "und" for tag in language.to_pylist()]
 
 
 def _clitics_of(language: str | None) -> int:

@@ -6,6 +6,7 @@ from pairweave.pipelines.options.base import GraphOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_facts import By, Use, places_of
 from pairweave.transforms.plugins.plugin_kind import plugins_named
+from pairweave.transforms.storage.hub_places import is_data_set
 
 SCHEME = "gs://"
 
@@ -25,6 +26,12 @@ def check(options: GraphOptions) -> None:
     if not options.plugins_in_image:
         check_no_plugin(options)
     for name, path in opened(options):
+        if is_data_set(path):
+            raise ConfigError(
+                f"--{name} {path}: is fetched to the disk of this machine, where Dataflow's "
+                "workers cannot open it; copy the data set's files to a bucket and give these, "
+                f"such as {SCHEME}BUCKET/*.parquet"
+            )
         if not path.startswith(SCHEME):
             raise ConfigError(
                 f"--{name} {path}: Dataflow's workers cannot open it; copy it to a bucket and "

@@ -65,7 +65,7 @@ def test_a_flag_beats_the_file_and_the_file_the_default(tmp_path):
         (["--output", "o", "--target_lang", "pt_BR"], "got 'pt_BR'; write pt-BR"),
         (
             ["--output", "o", "--tokens", "letters"],
-            "must be words, whitespace, pieces, sentencepiece or .*:MODEL, got 'letters'",
+            "no such tokenizer; expected one of words, whitespace, .*MODEL, .* got 'letters'",
         ),
         (["--output", "o", "--token_budget", "0"], "must be auto or a whole number .*, got '0'"),
         (["--output", "o", "--direct_num_workers", "abc"], "invalid int value: 'abc'"),

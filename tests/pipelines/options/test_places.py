@@ -1,6 +1,7 @@
 """Every option that names a file, a directory or a model is known wherever such options matter.
 
-An option that is neither in `TEXTS` nor has a role on its field fails the first test.
+An option that is neither in `TEXTS` nor names plugins nor has a role on its field fails the first
+test.
 """
 
 import importlib
@@ -21,6 +22,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlock
 from pairweave.transforms.option_facts import NOT_AT_NIGHT, UNPLANNED, marked, role_of
 from pairweave.transforms.output.signature_line import InFull
+from pairweave.transforms.plugins.plugin_kind import NamesPlugins
 
 TEXTS = frozenset(
     {
@@ -28,7 +30,6 @@ TEXTS = frozenset(
         *("document_field", "translation_field", "score_field", "links_field"),
         *("revision", "translator_revision", "token_budget", "accelerator", "template"),
         *("memory", "change", "objectives", "device", "accept", "pairs", "filter"),
-        *("plugin_rules", "aligner"),  # of installed packages
     }
 )
 """Options that are texts but no places."""
@@ -87,7 +88,14 @@ def model_of(command):
     return getattr(importlib.import_module(module), name)
 
 
+def names_plugins_alone(field):
+    facts = (isinstance(fact, NamesPlugins) for fact in field.metadata)
+    return any(facts) and role_of(field) is None
+
+
 def is_text(field):
+    if names_plugins_alone(field):
+        return False
     return "str" in str(field.annotation) and "Literal" not in str(field.annotation)
 
 
@@ -139,7 +147,8 @@ def test_an_option_with_the_name_of_a_hubs_model_is_marked(job, name):
         return  # a fitted aligner and a detector are on a disk
     field = model_of(job).model_fields[name]
     assert role_of(field) is not None
-    told = any(word in field.description for word in ("hub name", "OWNER/NAME", "encoder:MODEL"))
+    # A data set at hf:// is no model.
+    told = bool(re.search(r"hub name|(?<!hf://)OWNER/NAME|encoder:MODEL", field.description))
     told |= name in ("scorer", "reverse_scorer")  # "given as in --translator", "likewise"
     assert role_of(field).on_hub == told
 

@@ -10,12 +10,13 @@ from pairweave.models.model_store import ModelReference
 from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.job_options.pair_options import AlignOptions
 from pairweave.pipelines.jobs import align
-from pairweave.pipelines.parts.part import Learned, Part, Settled
+from pairweave.pipelines.parts.part import Learned, Part, Planning, Settled
 from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
 from pairweave.pipelines.run.memory_plan import need_of
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.config import StepOptions
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.units import Plan, ReadLimits
 
 JOBS = [
     importlib.import_module(command.module).JOB
@@ -154,6 +155,8 @@ def test_a_parts_model_of_another_language_is_refused(planned):
 
 def test_a_plan_of_rules_without_a_minimum_score_says_nothing_of_scores():
     options = AlignOptions(output="out", input=("a.tsv",), filter={"max_copied": 0.5})
-    settings = RULE_BLOCK.plan(options, None).settings["filter"]
+    checked = {RULE_BLOCK.name: RULE_BLOCK.check(options)}
+    planning = Planning(options, Plan((), ()), ReadLimits(), checked=checked)
+    settings = RULE_BLOCK.plan(options, planning).settings["filter"]
     assert settings["max_copied"] == 0.5
     assert not [name for name in settings if "score" in name]

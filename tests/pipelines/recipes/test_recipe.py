@@ -39,6 +39,14 @@ def test_a_step_gets_the_shared_keys_that_its_job_has_and_its_own_directory(read
     assert tagged.options.target_lang == "de"
 
 
+def test_a_data_set_of_the_hub_is_asked_for_only_when_its_step_runs(read):
+    fit = "- {{job: fit, input: '{}'}}\n"
+    (step,) = read(f"{LANGS}steps:\n{fit.format('hf://org/name?split=train')}")
+    assert step.options.input == ("hf://org/name?split=train",)
+    with pytest.raises(ConfigError, match="hf://org: is no place of a data set; expected hf://"):
+        read(f"{LANGS}steps:\n{fit.format('hf://org')}")
+
+
 def test_the_command_line_takes_precedence_in_every_step(read):
     steps = read(f"{LANGS}workers: 3\nsteps:\n{FIT}{BITEXT}", workers=1, engine="flink")
     assert [(step.options.workers, step.options.engine) for step in steps] == [(1, "flink")] * 2

@@ -48,7 +48,7 @@ def check_rejected(inner):
 
 
 READERS = {
-    "counts": inner_runs.counts_of,
+    "counts": inner_runs.manifest_of,
     "columns": lambda inner: table_schemas.columns_of_run(inner.run),
     "likelihood": lambda inner: likelihood._sample(inner.run, 1),
     "rows": lambda inner: assembly.assemble(assembly.Source(inner.run, {}, {}), None, None),

@@ -56,6 +56,12 @@ def test_corpora_of_a_wrong_type_are_refused(refusal, value):
     assert refusal({**NIGHT, "corpora": value}).startswith("night.yaml: corpora")
 
 
+def test_a_data_set_of_the_hub_is_refused(refusal):
+    said = refusal({**NIGHT, "corpora": [{"corpus": "a", "input": "hf://org/name"}]})
+    assert "input: hf://org/name: a night finds new files by their names and sizes" in said
+    assert said.endswith("fetch it (hf download) and give its files")
+
+
 @pytest.mark.parametrize("key", ["corpus", "input", "source_lang"])
 def test_a_value_of_a_corpus_of_a_wrong_type_is_refused_with_its_key(refusal, key):
     for value in WRONG:

@@ -104,6 +104,12 @@ def test_stretches_are_those_of_one_file_whatever_others_are_called(tmp_path):
     seen = look.look_at_sample(units, LIMITS, 10_000)
     assert [each.kind for each in seen.findings] == ["misaligned"]
     assert list(seen.stretches) == [1]
+    # The file is named with its corpus, by a sample and as a whole; where it is alone it is not.
+    assert [each.file for each in seen.findings] == ["b: a.en"]
+    (again,) = look.look_at_sample(units, LIMITS, 2_000).findings
+    assert again.file == "b: a.en"
+    assert [each.file for each in look.look_at(units, LIMITS)] == ["b: a.en"]
+    assert [each.file for each in look.look_at(units[1:2], LIMITS)] == ["a.en"]
 
 
 def test_the_curve_is_low_in_the_stretch_and_high_elsewhere(tmp_path):

@@ -377,7 +377,7 @@ def test_corpora_that_contradict_themselves_are_refused(fields, message):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"input": ("a",), "format": "odt"}, "format must be one of moses, tsv"),
+        ({"input": ("a",), "format": "odt"}, "odt: no such format; expected one of moses, tsv"),
         (
             {"input": ("a",), "po_take": ("untranslated",)},
             "input: po_take: input should be 'fuzzy' or 'obsolete', got 'untranslated'",

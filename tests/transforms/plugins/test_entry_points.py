@@ -1,10 +1,14 @@
 """Plugins are found by name; what is wrong with one is said in a line that names its package."""
 
+import builtins
+import dataclasses
+import importlib.metadata
 import re
 
 import pytest
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.plugins.code_digest import code_digest
 from pairweave.transforms.plugins.entry_points import (
     Plugin,
     descriptions,
@@ -12,6 +16,7 @@ from pairweave.transforms.plugins.entry_points import (
     plan_plugin,
 )
 from pairweave.transforms.plugins.filter_rule import RULE
+from pairweave.transforms.plugins.word_aligner import ALIGNER
 from tests.makers import plugins
 from tests.makers.plugins import write_package
 
@@ -185,3 +190,25 @@ def test_help_describes_plugins_and_says_what_is_wrong_with_others(tmp_path, mon
     assert lines[1] == "length (of a-package 1): characters of the source; maximum, default 10"
     assert lines[0].startswith("bad (of b-package 1): cannot be used: b-package 1 (")
     assert "ZeroDivisionError" in lines[0]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"value": "a_module:Rule"}, {"name": "other"}, {"group": "pairweave.aligners"}],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_what_no_installed_package_declares_is_not_imported(tmp_path, monkeypatch, changed):
+    """A model names the tokenizer that it was fitted on, and comes from anywhere."""
+    code = plugins.RULE + "import builtins; builtins.imported_by_a_test = True\n"
+    plugins.use(monkeypatch, write_package(tmp_path / "site", code=code))
+    digest = code_digest(importlib.metadata.distribution("a-package"), "a_module")
+    made = Plugin("pairweave.rules", "length", "a_module:RULE", "a-package", "1", digest)
+    with pytest.raises(ConfigError, match="is no entry point of that package; expected one of"):
+        load_plugin(
+            dataclasses.replace(made, **changed),
+            ALIGNER if "group" in changed else RULE,
+        )
+    assert not hasattr(builtins, "imported_by_a_test")
+    assert load_plugin(made, RULE).limit == 10.0
+    assert builtins.imported_by_a_test
+    del builtins.imported_by_a_test

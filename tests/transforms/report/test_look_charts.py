@@ -37,6 +37,19 @@ def test_the_stretches_of_a_file_are_marked_on_its_curve():
     assert curve["ticks"] == ["1", "200", "400"]
 
 
+def test_files_of_one_name_in_several_corpora_have_their_own_curves():
+    found = manifest(
+        stretch(1, 50, CURVE, file="news: a.en"), stretch(1, 100, CURVE, file="law: a.en")
+    )
+    found["inputs"] = [
+        {"corpus": "news", "name": "a.en", "rows": 100},
+        {"corpus": "law", "name": "a.en", "rows": 400},
+    ]
+    curves = shown_look(found)["curves"]
+    assert [curve["ticks"][-1] for curve in curves] == ["100", "400"]
+    assert [[each["width"] for each in curve["stretches"]] for curve in curves] == [[2.0], [1.0]]
+
+
 def test_a_table_has_what_was_found_where_and_what_to_do():
     (row,) = shown_look(manifest(stretch(201, 250)))["rows"]
     assert (row["lines"], row["what to do"]) == ("201 to 250", "leave out")

@@ -70,6 +70,24 @@ def sums(*reasons, units=30, kept=()):
     return sum_receipts([receipt], units)
 
 
+def test_files_of_one_name_in_several_corpora_are_told_apart():
+    files = plan(("a", 1, 100), ("a", 101, 100), ("b", 1, 9), ("a", 1, 100))
+    corpora = [("news", "a", 200), ("news", "b", 9), ("law", "a", 100)]
+    files["inputs"] = [
+        {"corpus": corpus, "name": name, "role": role, "rows": rows}
+        for corpus, name, rows in corpora
+        for role in ("source", "target")
+    ]
+    reasons = [(0, "too_long", 90), (1, "too_long", 90), (2, "script", 9), (3, "too_long", 10)]
+    assert rejection_notices(files, sums(*reasons)) == [
+        "news: a: 180 of 200 pairs were rejected, 180 as too_long",
+        rejection_notices(plan(("b", 1, 9)), sums((0, "script", 9)))[0],
+    ]
+    # Where the files of the plan are not those of its units, names must do.
+    del files["inputs"][0]
+    assert rejection_notices(files, sums(*reasons))[0].startswith("a: 190 of 300 pairs")
+
+
 def test_a_part_of_a_file_is_named_where_the_whole_file_is_not():
     files = plan(("a", 1, 100), ("a", 101, 100), ("a", 201, 100))
     found = rejection_notices(

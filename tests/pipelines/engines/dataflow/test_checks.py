@@ -8,6 +8,7 @@ from pairweave.pipelines.engines.dataflow import checks, places
 from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.job_options.pair_options import AlignOptions, AugmentOptions
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
+from pairweave.pipelines.options.corpus_options import LinkedCorpus
 from pairweave.transforms.errors import ConfigError
 from tests.makers import dataflow, stores
 
@@ -106,6 +107,12 @@ def test_the_runner_alone_is_sent_to_the_engine():
             "its URI, such as gs://BUCKET/m",
         ),
         (
+            AlignOptions(**(IN | {"input": ("hf://org/name?split=a",)}), output=OUT),
+            "--input hf://org/name?split=a: is fetched to the disk of this machine, where "
+            "Dataflow's workers cannot open it; copy the data set's files to a bucket and give "
+            "these, such as gs://BUCKET/*.parquet",
+        ),
+        (
             AugmentOptions(corpora=({**IN, "input": "a.tsv"},), output=OUT),
             "--input a.tsv: ",
         ),
@@ -156,13 +163,29 @@ def test_a_rule_that_the_image_may_lack_is_refused_until_the_user_says_that_it_h
     places.check(kind(**IN, **options, output=OUT, plugins_in_image=True))
 
 
-def test_an_aligner_that_the_image_may_lack_is_refused_likewise():
-    known = AlignOptions(**IN, output=OUT)
-    options = known.model_copy(update={"aligner": "diagonal"})
-    with pytest.raises(ConfigError, match="--aligner diagonal: is a word aligner of another pack"):
+@pytest.mark.parametrize(
+    ("kind", "option", "value", "noun"),
+    [
+        (AlignOptions, "aligner", "diagonal", "word aligner"),
+        (AlignOptions, "tokens", "characters", "tokenizer"),
+        (AlignOptions, "format", "blocks", "format"),
+        (FilterJobOptions, "scorer", "lengths", "scorer"),
+    ],
+)
+def test_other_kinds_that_the_image_may_lack_are_refused_likewise(kind, option, value, noun):
+    known = kind(**IN, output=OUT)
+    options = known.model_copy(update={option: value})
+    with pytest.raises(ConfigError, match=f"--{option} {value}: is a {noun} of another pack"):
         places.check(options)
     places.check(options.model_copy(update={"plugins_in_image": True}))
     places.check(known)
+
+
+def test_a_format_of_one_corpus_that_the_image_may_lack_is_refused_likewise():
+    corpus = LinkedCorpus(input=("gs://b/a",)).model_copy(update={"format": "blocks"})
+    options = AlignOptions(**IN, output=OUT).model_copy(update={"corpora": (corpus,)})
+    with pytest.raises(ConfigError, match="--format blocks: is a format of another package"):
+        places.check(options)
 
 
 def test_files_in_buckets_and_those_of_the_launcher_pass():

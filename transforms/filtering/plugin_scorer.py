@@ -1,0 +1,43 @@
+"""A scorer of another package, as a run uses it."""
+
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms.plugins.entry_points import Plugin, load_plugin, raised
+from pairweave.transforms.plugins.pair_scorer import SCORER, PairScorer
+
+_TEXTS = ("source", "target", "source_lang", "target_lang")
+
+
+def score(plugin: Plugin, pairs: pa.Table) -> np.ndarray:
+    """Return the scores of a scorer, float32 ``[pair]``.
+
+    Args:
+        plugin: The scorer.
+        pairs: Pairs with texts and languages; no text is null.
+
+    Raises:
+        ConfigError: The scorer cannot be loaded here, raises an error, or returns anything else
+            than a finite number for each pair.
+    """
+    scorer = cast("PairScorer", load_plugin(plugin, SCORER))
+    columns = {name: pairs.column(name).cast(pa.string()) for name in _TEXTS}
+    expected = ("a finite number for each pair", "give another scorer")
+    try:
+        scores = np.asarray(scorer.score(pa.table(columns)), np.float32)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise plugin.failed("scorer", "score", raised(error), *expected) from error
+    if scores.shape != (pairs.num_rows,):
+        shape = "x".join(map(str, scores.shape)) or "one"
+        what = f"returned {shape} scores for {pairs.num_rows} pairs"
+        raise plugin.failed("scorer", "score", what, *expected)
+    wrong = np.flatnonzero(~np.isfinite(scores))
+    if len(wrong):
+        text = str(columns["source"][int(wrong[0])])[:80]
+        what = f"returned {scores[wrong[0]]} for a pair, whose source is {text!r}"
+        raise plugin.failed("scorer", "score", what, *expected)
+    return scores

@@ -1,0 +1,72 @@
+"""Tokens of another package's tokenizer, as a run cuts them."""
+
+import itertools
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms.plugins.entry_points import Plugin, load_plugin, raised
+from pairweave.transforms.plugins.tokenizer import TOKENIZER, Token, Tokenizer
+
+_EXPECTED = (
+    "for each text a list of tokens (start, end) in code points, ascending, disjoint, not empty, "
+    "without white space at their ends"
+)
+
+
+def cut(
+    plugin: Plugin, texts: pa.Array | pa.ChunkedArray, languages: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cut texts into the tokens of a plugin.
+
+    Args:
+        plugin: The tokenizer.
+        texts: Texts without nulls ``[text]``.
+        languages: The language tag of each ``[text]``.
+
+    Returns:
+        Start of each text's tokens, int64 ``[text + 1]``, and the tokens' starts and ends, int32
+        ``[token]``.
+
+    Raises:
+        ConfigError: The tokenizer cannot be loaded here, raises an error, or returns what are no
+            tokens of these texts.
+    """
+    tokenizer = cast("Tokenizer", load_plugin(plugin, TOKENIZER))
+    strings = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    strings = strings.cast(pa.string())
+    try:
+        tokens = tokenizer.cut(strings, pa.array(languages, pa.string()))
+        count = len(tokens)
+        flat = np.array([token for each in tokens for token in each], np.float64).reshape(-1, 2)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise _failed(plugin, raised(error)) from error
+    if count != len(strings):
+        raise _failed(plugin, f"returned tokens of {count} texts for {len(strings)}")
+    for text, own in zip(strings.to_pylist(), tokens, strict=True):
+        wrong = _fault(text, own)
+        if wrong is not None:
+            shown = ", ".join(map(str, wrong))
+            raise _failed(plugin, f"returned the token ({shown}) of the text {text[:80]!r}")
+    offsets = np.zeros(count + 1, np.int64)
+    np.cumsum([len(each) for each in tokens], out=offsets[1:])
+    starts, ends = flat.astype(np.int32).T
+    return offsets, starts, ends
+
+
+def _fault(text: str, tokens: Sequence[Token]) -> Token | None:
+    """Return the first token that is none of a text."""
+    ends = (0, *(end for _, end in tokens))
+    for (start, end), before in zip(tokens, itertools.islice(ends, len(tokens)), strict=True):
+        inside = before <= start < end <= len(text) and start == int(start) and end == int(end)
+        if not inside or text[int(start)].isspace() or text[int(end) - 1].isspace():
+            return start, end
+    return None
+
+
+def _failed(plugin: Plugin, what: str) -> Exception:
+    return plugin.failed("tokens", "cut", what, _EXPECTED, "give other --tokens")
