@@ -147,7 +147,6 @@ def _check_no_hmm(options: SimilarityOptions) -> None:
 
 
 def _find(options: SimilarityOptions) -> Similarity:
-    given = options.model_fields_set
     _check_scorer(options)
     _check_no_hmm(options)
     if options.encoder is None:
