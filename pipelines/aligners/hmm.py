@@ -51,14 +51,12 @@ class Hmm(JobAligner):
         directory, given = options.given_model, options.tokens
         if directory is None:
             return None, read_tokens(given or "words")
-        fitted = hmm_reference.read(directory)
-        tokens = fitted.tokens if given is None else read_tokens(given)
-        if not _agree(tokens, fitted.tokens):
-            raise ConfigError(
-                f"--tokens {given}: the model in {directory} was fitted on "
-                f"{fitted.tokens.kind}; leave --tokens out, or fit a model on {given}"
-            )
+        tokens = tokens_for(given, directory, hmm_reference.read(directory).tokens)
         return hmm_reference.find(directory), tokens
+
+    def fitted(self, reference: "AlignerReference | None") -> "tuple[str, HmmReference] | None":
+        """Return the given model, by the option that gives it."""
+        return None if reference is None else ("--model", _fitted(reference))
 
     def find_fitted(self, options: WordAlignerOptions, directory: str) -> "AlignerReference | None":
         """Return the model that an earlier attempt of a run fitted, if it is complete."""
@@ -176,11 +174,31 @@ def _fitted(reference: "AlignerReference") -> "HmmReference":
     return reference
 
 
-def _agree(tokens: "TokenConfig | None", fitted: "TokenConfig") -> bool:
+def tokens_for(given: str | None, directory: str, fitted: "TokenConfig") -> "TokenConfig":
+    """Return the tokens of a job that aligns by a fitted model.
+
+    Args:
+        given: The option ``tokens``; None for those of the model.
+        directory: The model's directory, for messages.
+        fitted: The tokens that the model was fitted on.
+
+    Raises:
+        ConfigError: The option names other tokens, or a SentencePiece model that cannot be read.
+    """
+    from pairweave.pipelines.aligners.token_choice import read_tokens
+
+    tokens = fitted if given is None else read_tokens(given)
+    if tokens is None or not _agree(tokens, fitted):
+        raise ConfigError(
+            f"--tokens {given}: the model in {directory} was fitted on "
+            f"{fitted.kind}; leave --tokens out, or fit a model on {given}"
+        )
+    return tokens
+
+
+def _agree(tokens: "TokenConfig", fitted: "TokenConfig") -> bool:
     """Return True if a model fitted on one kind of tokens can align the other.
 
     Words from segmentation and words between blanks are compatible.
     """
-    if tokens is None:
-        return False
     return tokens == fitted or (tokens.model is None and fitted.model is None)

@@ -50,9 +50,11 @@ class AlignerPart(Part[PlannedOptions, ChosenAligner]):
         if reference is not None:
             reference = aligner.of_plan(reference, planning.plan)
         learned: tuple[Learned, ...] = ()
-        if isinstance(reference, hmm_reference.HmmReference):
-            about = hmm_reference.load(reference).about
-            learned = (Learned("--model", reference.directory, "a model", about),)
+        fitted = aligner.fitted(reference)
+        if fitted is not None:
+            option, hmm = fitted
+            about = hmm_reference.load(hmm).about
+            learned = (Learned(option, hmm.directory, "a model", about),)
         fitting = None
         if reference is None and options.aligns:
             fitting = Fitting(
