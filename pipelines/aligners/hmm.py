@@ -49,6 +49,9 @@ class Hmm(JobAligner):
         from pairweave.pipelines.aligners.token_choice import read_tokens
 
         directory, given = options.given_model, options.tokens
+        if directory is None and options.prior_model is not None:
+            prior = hmm_reference.read(options.prior_model, "--prior")
+            return None, tokens_for(given, options.prior_model, prior.tokens)
         if directory is None:
             return None, read_tokens(given or "words")
         tokens = tokens_for(given, directory, hmm_reference.read(directory).tokens)
@@ -57,6 +60,14 @@ class Hmm(JobAligner):
     def fitted(self, reference: "AlignerReference | None") -> "tuple[str, HmmReference] | None":
         """Return the given model, by the option that gives it."""
         return None if reference is None else ("--model", _fitted(reference))
+
+    def settings(self, options: WordAlignerOptions) -> dict[str, object]:
+        """Return the digest of an earlier fit that a fit starts from."""
+        from pairweave.models.hmm import hmm_reference
+
+        if options.prior_model is None:
+            return {}
+        return {"prior": hmm_reference.read(options.prior_model, "--prior").digest}
 
     def find_fitted(self, options: WordAlignerOptions, directory: str) -> "AlignerReference | None":
         """Return the model that an earlier attempt of a run fitted, if it is complete."""

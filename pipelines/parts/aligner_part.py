@@ -55,6 +55,11 @@ class AlignerPart(Part[PlannedOptions, ChosenAligner]):
             option, hmm = fitted
             about = hmm_reference.load(hmm).about
             learned = (Learned(option, hmm.directory, "a model", about),)
+        prior = options.prior_model
+        if prior is not None:
+            about = hmm_reference.read(prior, "--prior").about
+            kind = "an earlier fit"
+            learned += (Learned("--prior", prior, kind, about, refused=True, either_way=True),)
         fitting = None
         if reference is None and options.aligns:
             fitting = Fitting(
