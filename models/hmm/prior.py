@@ -115,9 +115,9 @@ class Earlier:
         evidence = evidence_of(self.parts)
         return evidence.exchanged() if self.exchanged else evidence
 
-    def report(self) -> dict[str, object]:
+    def report(self, *, used: bool) -> dict[str, object]:
         """Return what the report of the new fit says of it."""
-        return {"digest": self.digest, "exchanged": self.exchanged}
+        return {"digest": self.digest, "exchanged": self.exchanged, "used": used}
 
 
 def evidence_of(parts: Parts) -> Evidence:

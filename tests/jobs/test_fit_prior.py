@@ -38,7 +38,7 @@ def test_the_model_and_the_plan_name_the_earlier_fit(directory):
     alone = fitted(directory, "alone", *FEW)
     digest = hmm_reference.find(str(directory / "earlier")).digest
     assert model.about["prior"] == digest
-    assert model.model.report["prior"] == {"digest": digest, "exchanged": False}
+    assert model.model.report["prior"] == {"digest": digest, "exchanged": False, "used": True}
     assert "prior" not in alone.about
     assert "prior" not in alone.model.report
     plans = [

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pairweave.models.hmm import prior
+from pairweave.models.hmm import prior, training
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.prior import Earlier, evidence_of, joined, prior_of
 from pairweave.transforms.kernels.hmm.hmm import JUMPS, bucket_of
@@ -179,7 +179,7 @@ def test_an_exchanged_fit_serves_the_other_direction(pairs, earlier):
         for model in (straight, exchanged)
     ]
     assert right[1] > 1.2 * right[0]
-    assert exchanged.report["prior"] == {"digest": "d", "exchanged": True}
+    assert exchanged.report["prior"] == {"digest": "d", "exchanged": True, "used": True}
 
 
 def test_threads_change_no_byte_and_the_earlier_fit_does(pairs, earlier):
@@ -189,3 +189,13 @@ def test_threads_change_no_byte_and_the_earlier_fit_does(pairs, earlier):
     )
     assert one == two
     assert one["lexicon.arrow"] != fit(new, HmmConfig()).to_files()["lexicon.arrow"]
+
+
+def test_enough_pairs_need_no_earlier_fit(pairs, earlier, monkeypatch):
+    new = plain_table(pairs[600:640])
+    alone = fit(new, HmmConfig()).to_files()
+    for enough, used in ((40, False), (41, True)):
+        monkeypatch.setattr(training, "ENOUGH_PAIRS", enough)
+        model = fit(new, HmmConfig(), earlier=Earlier(earlier, "d"))
+        assert model.report["prior"]["used"] == used
+        assert (model.to_files()["lexicon.arrow"] == alone["lexicon.arrow"]) == (not used)
