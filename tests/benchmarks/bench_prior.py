@@ -3,8 +3,8 @@
     pytest -n 0 -s -m bench tests/benchmarks/bench_prior.py
 
 The earlier fits are on help pages (`help/office.en-fr`, tags left out) and on captions
-(`multi30k`). The new ones are on the first pairs of `newstest.en-fr`, tested on `align/enfr`; and on
-the 248 pairs of `align/roen` alone, Romanian and English, with the sides of the earlier fit
+(`multi30k`). The new ones are on the first pairs of `newstest.en-fr`, tested on `align/enfr`; and
+on the 248 pairs of `align/roen` alone, Romanian and English, with the sides of the earlier fit
 exchanged: English is the same, French is related. `fit` refuses such a fit of other languages.
 """
 
