@@ -18,6 +18,7 @@ from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.hmm.hmm_files import HEADER, digest_of, pack, unpack
 from pairweave.models.hmm.hmm_parts import Parts
 from pairweave.models.hmm.hmm_vocabulary import cut
+from pairweave.models.hmm.prior import Earlier
 from pairweave.models.hmm.training import train
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
@@ -113,13 +114,17 @@ class HmmModel(AlignsEveryPair):
         return cls(unpack(files))
 
 
-def fit(table: pa.Table, config: HmmConfig, threads: int = 1) -> HmmModel:
+def fit(
+    table: pa.Table, config: HmmConfig, threads: int = 1, earlier: Earlier | None = None
+) -> HmmModel:
     """Fit an aligner to the pairs of a TOKENS table.
 
     Args:
         table: Pairs with token offsets; only texts and tokens are used.
         config: The settings.
         threads: Threads to use; their number changes no bit of the model.
+        earlier: An earlier fit, what it says of each word being worth a few occurrences
+            (`models.hmm.prior`); None for none.
 
     Returns:
         The model. It aligns other pairs as well as these.
@@ -132,7 +137,7 @@ def fit(table: pa.Table, config: HmmConfig, threads: int = 1) -> HmmModel:
         raise ConfigError("an aligner needs pairs to be fitted on, got none")
     if threads < 1:
         raise ConfigError(f"threads must be at least 1, got {threads}")
-    return HmmModel(train(table, config, threads))
+    return HmmModel(train(table, config, threads, earlier))
 
 
 def _links(

@@ -4,7 +4,7 @@ import dataclasses
 
 from pairweave.transforms.errors import ConfigError
 
-_RANGES = {"threshold": (0.05, 1.0), "null_probability": (0.001, 0.999), "word_prior": (0.01, 1e4)}
+_RANGES = {"threshold": (1e-4, 1.0), "null_probability": (0.001, 0.999), "word_prior": (0.01, 1e4)}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -157,8 +157,12 @@ def load(reference: HmmReference) -> FittedAligner:
     return STORE.load(reference)
 
 
-def read(directory: str) -> FittedAligner:
+def read(directory: str, option: str = "--model") -> FittedAligner:
     """Load the model that a user names.
+
+    Args:
+        directory: Its directory.
+        option: The option that names it, for messages.
 
     Raises:
         ConfigError: The directory contains no model, or a damaged one.
@@ -168,7 +172,7 @@ def read(directory: str) -> FittedAligner:
     reference = find(directory)
     if reference is None:
         raise ConfigError(
-            f"--model {directory}: no fitted aligner there (it has no {ABOUT}); "
+            f"{option} {directory}: no fitted aligner there (it has no {ABOUT}); "
             "make one with: pairweave fit --output MODEL_DIR"
         )
     return load(reference)

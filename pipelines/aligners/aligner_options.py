@@ -63,8 +63,8 @@ class AnyAligner(TrainedTokenOptions):
         None,
         min_length=1,
         description="hmm: directory of a fitted model (default: fit on the input first); "
-        "encoder: directory or hub name; external: directory of its encoder, or what it learned in "
-        "an earlier run",
+        "encoder and product: directory or hub name of the encoder; external: directory of its "
+        "encoder, or what it learned in an earlier run",
         json_schema_extra=FITTED_MODEL,
     )
 

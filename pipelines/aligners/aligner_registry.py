@@ -11,6 +11,7 @@ from pairweave.pipelines.aligners.given import Given
 from pairweave.pipelines.aligners.hmm import Hmm
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.aligners.plugin import PluginJobAligner
+from pairweave.pipelines.aligners.product import Product
 from pairweave.pipelines.aligners.ter import Ter
 from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
@@ -20,6 +21,7 @@ ALIGNERS: tuple[JobAligner, ...] = (
     Ter(),
     Hmm(),
     Encoder(),
+    Product(),
     Attention(),
     External(),
     Given(),
@@ -31,6 +33,7 @@ NAMED = {name: aligner for aligner in ALIGNERS for name in aligner.names}
 
 _COLON = re.compile(":(?!//)")  # a model may be a URI
 _PROGRAM = "path="
+_HMM = "hmm="
 
 _BY_NAME = {aligner.name: aligner for aligner in (*ALIGNERS, StartingEncoder())}
 
@@ -71,7 +74,7 @@ def read_name(text: str, option: str = "--aligners") -> AlignerName:
 
 
 def places_in_name(text: str, option: str = "--second_aligner") -> Iterator[Part]:
-    """Yield the parts of an aligner's name that are places: its model, and its program.
+    """Yield the parts of an aligner's name that are places: its models, and its program.
 
     Raises:
         ConfigError: No aligner has this name.
@@ -84,4 +87,6 @@ def places_in_name(text: str, option: str = "--second_aligner") -> Iterator[Part
             yield Part(first, last, on_hub=NAMED[name.aligner].models_from_hub)
         elif number and word.startswith(_PROGRAM):
             yield Part(first + len(_PROGRAM), last, Use.PROGRAM, on_hub=False)
+        elif number and word.startswith(_HMM):
+            yield Part(first + len(_HMM), last, on_hub=False)
         first = last + 1

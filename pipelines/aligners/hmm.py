@@ -49,23 +49,25 @@ class Hmm(JobAligner):
         from pairweave.pipelines.aligners.token_choice import read_tokens
 
         directory, token_name = options.given_model, options.tokens
+        if directory is None and options.prior_model is not None:
+            prior = hmm_reference.read(options.prior_model, "--prior")
+            return None, tokens_for(token_name, options.prior_model, prior.tokens, "--prior")
         if directory is None:
             return None, read_tokens(token_name or "words")
-        fitted = hmm_reference.read(directory)
-        if token_name is None and fitted.tokens.plugin is not None:
-            # The option names what is in the plan, and what the workers of Dataflow need.
-            raise ConfigError(
-                f"--model {directory}: was fitted on tokens of {fitted.tokens.shown}, a tokenizer "
-                f"of another package; give --tokens {fitted.tokens.plugin.name} as well"
-            )
-        tokens = fitted.tokens if token_name is None else read_tokens(token_name)
-        if not _agree(tokens, fitted.tokens):
-            raise ConfigError(
-                f"--tokens {token_name}: the model in {directory} was fitted on "
-                f"{fitted.tokens.shown}{_of_other_code(tokens, fitted.tokens)}; leave --tokens "
-                f"out, or fit a model on {token_name}"
-            )
+        tokens = tokens_for(token_name, directory, hmm_reference.read(directory).tokens, "--model")
         return hmm_reference.find(directory), tokens
+
+    def fitted(self, reference: "AlignerReference | None") -> "tuple[str, HmmReference] | None":
+        """Return the given model, by the option that gives it."""
+        return None if reference is None else ("--model", _fitted(reference))
+
+    def settings(self, options: WordAlignerOptions) -> dict[str, object]:
+        """Return the digest of an earlier fit that a fit starts from."""
+        from pairweave.models.hmm import hmm_reference
+
+        if options.prior_model is None:
+            return {}
+        return {"prior": hmm_reference.read(options.prior_model, "--prior").digest}
 
     def find_fitted(self, options: WordAlignerOptions, directory: str) -> "AlignerReference | None":
         """Return the model that an earlier attempt of a run fitted, if it is complete."""
@@ -184,13 +186,44 @@ def _fitted(reference: "AlignerReference") -> "HmmReference":
     return reference
 
 
-def _agree(tokens: "TokenConfig | None", fitted: "TokenConfig") -> bool:
+def tokens_for(
+    token_name: str | None, directory: str, fitted: "TokenConfig", option: str
+) -> "TokenConfig":
+    """Return the tokens of a job that aligns by a fitted model.
+
+    Args:
+        token_name: The option ``tokens``; None for those of the model.
+        directory: The model's directory, for messages.
+        fitted: The tokens that the model was fitted on.
+        option: The option that names the directory.
+
+    Raises:
+        ConfigError: The option names other tokens, or none although the model needs a tokenizer of
+            another package; or a SentencePiece model cannot be read.
+    """
+    from pairweave.pipelines.aligners.token_choice import read_tokens
+
+    if token_name is None and fitted.plugin is not None:
+        # The option names what is in the plan, and what the workers of Dataflow need.
+        raise ConfigError(
+            f"{option} {directory}: was fitted on tokens of {fitted.shown}, a tokenizer of another "
+            f"package; give --tokens {fitted.plugin.name} as well"
+        )
+    tokens = fitted if token_name is None else read_tokens(token_name)
+    if tokens is None or not _agree(tokens, fitted):
+        raise ConfigError(
+            f"--tokens {token_name}: the model in {directory} was fitted on "
+            f"{fitted.shown}{_of_other_code(tokens, fitted)}; leave --tokens out, or fit a model "
+            f"on {token_name}"
+        )
+    return tokens
+
+
+def _agree(tokens: "TokenConfig", fitted: "TokenConfig") -> bool:
     """Return True if a model fitted on one kind of tokens can align the other.
 
     Words from segmentation and words between blanks are compatible.
     """
-    if tokens is None:
-        return False
     return tokens == fitted or (_are_words(tokens) and _are_words(fitted))
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         LoadableReference,
         LoadedAligner,
     )
+    from pairweave.models.hmm.hmm_reference import HmmReference
     from pairweave.pipelines.steps.aligner_run import AlignerRun
     from pairweave.transforms.shards.shard import Batches, Shards
     from pairweave.transforms.text.tokens import TokenConfig
@@ -117,6 +118,10 @@ class JobAligner:
     def settings(self, options: WordAlignerOptions) -> dict[str, object]:
         """Return its entries in a plan besides its options and digest."""
         return {}
+
+    def fitted(self, reference: "AlignerReference | None") -> "tuple[str, HmmReference] | None":
+        """Return its fitted hmm if one is given, by the option that gives it."""
+        return None
 
     def unread(self, reference: "AlignerReference | None") -> set[str]:
         """Return its own options that do not apply to the run's input."""

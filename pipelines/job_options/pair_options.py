@@ -39,6 +39,7 @@ from pairweave.transforms.option_facts import (
     AGREES,
     HUB_MODEL,
     LINE_FILE,
+    MODEL,
     PLANNED_OTHERWISE,
     SUBWORDS,
     UNPLANNED,
@@ -66,6 +67,18 @@ class FitOptions(
     )
 
     corpora: tuple[PairCorpus, ...] = ()
+    prior: Annotated[str | None, MODEL] = Field(
+        None,
+        min_length=1,
+        description="directory of an earlier fit of the same languages on other text; what "
+        "it says of a word counts as a few occurrences (default: none)",
+        json_schema_extra=PLANNED_OTHERWISE,
+    )
+
+    @property
+    def prior_model(self) -> str | None:
+        """Return the directory of an earlier fit that the fit starts from, if there is one."""
+        return self.prior
 
 
 class TrainedPairsOptions(WordAlignerOptions, Options):

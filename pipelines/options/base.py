@@ -156,6 +156,11 @@ class WordAlignerOptions(StepOptions):
         return None
 
     @property
+    def prior_model(self) -> str | None:
+        """Return the directory of an earlier fit that the fit starts from, if there is one."""
+        return None
+
+    @property
     def second_name(self) -> str | None:
         """Return the one-line name of the second aligner, if there is one."""
         return None

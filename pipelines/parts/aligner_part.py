@@ -54,9 +54,16 @@ class AlignerPart(Part[PlannedOptions, ChosenAligner]):
         if reference is not None:
             reference = aligner.of_plan(reference, planning.plan)
         learned: tuple[Learned, ...] = ()
-        if isinstance(reference, hmm_reference.HmmReference):
-            about = hmm_reference.load(reference).about
-            learned = (Learned("--model", reference.directory, "a model", about),)
+        fitted = aligner.fitted(reference)
+        if fitted is not None:
+            option, hmm = fitted
+            about = hmm_reference.load(hmm).about
+            learned = (Learned(option, hmm.directory, "a model", about),)
+        prior = options.prior_model
+        if prior is not None:
+            about = hmm_reference.read(prior, "--prior").about
+            kind = "an earlier fit"
+            learned += (Learned("--prior", prior, kind, about, refused=True, either_way=True),)
         fitting = None
         if reference is None and options.aligns:
             fitting = Fitting(

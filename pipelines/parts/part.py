@@ -34,6 +34,7 @@ class Learned:
         about: Languages that it was learned from: ``source_lang`` and ``target_lang``.
         refused: Whether every job refuses it for pairs of other languages; otherwise some jobs give
             a notice.
+        either_way: Whether it also serves pairs with its languages the other way round.
     """
 
     option: str
@@ -41,6 +42,7 @@ class Learned:
     kind: str
     about: Mapping[str, object]
     refused: bool = False
+    either_way: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -31,6 +31,8 @@ def check_languages(
     for model in learned:
         is_refused = refuses is not None or model.refused
         sides = ("source_lang", "target_lang")
+        if model.either_way and _is_exchanged(model, plan):
+            continue
         for side in sides if is_refused or not translations else sides[1:]:
             known = _languages(model.about.get(side))
             ours = _languages(sorted({getattr(unit, side) for unit in plan.units}))
@@ -43,11 +45,21 @@ def check_languages(
     return tuple(notices)
 
 
+def _is_exchanged(model: Learned, plan: Plan) -> bool:
+    """Return True if both languages of a model are those of the other sides of the pairs."""
+    for side, other in (("source_lang", "target_lang"), ("target_lang", "source_lang")):
+        known = _languages(model.about.get(side))
+        if not known or not _languages({getattr(unit, other) for unit in plan.units}) <= known:
+            return False
+    return True
+
+
 def _refusal(model: Learned, side: str, known: set[str], ours: set[str], subject: str) -> str:
     return (
         f"{model.option} {model.place}: was fitted with {side} {', '.join(sorted(known))}"
         f", but the {subject} have {', '.join(sorted(ours))}; give {model.kind} of the "
-        f"{subject}' languages, source and target in their order, or leave {model.option} out"
+        f"{subject}' languages, source and target in {'either' if model.either_way else 'their'} "
+        f"order, or leave {model.option} out"
     )
 
 
@@ -63,5 +75,5 @@ def _notice(model: Learned, side: str, known: set[str], ours: set[str]) -> Notic
 
 def _languages(names: object) -> set[str]:
     """Return the determined languages, without regions and scripts."""
-    listed = names if isinstance(names, list) else []
+    listed = names if isinstance(names, list | set) else []
     return {str(name).partition("-")[0].lower() for name in listed} - {UNDETERMINED}

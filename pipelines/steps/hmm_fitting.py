@@ -10,6 +10,7 @@ from pairweave.models.aligner import NOTHING
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.phrase_table import build_phrase_table
+from pairweave.models.hmm.prior import Earlier
 from pairweave.models.hmm.word_order import build_word_order
 from pairweave.pipelines.options.base import FitSettings
 from pairweave.pipelines.steps.aligner_run import AlignerRun
@@ -74,6 +75,7 @@ def fitted_model(
         view=translated_only if translations else None,
         pieces=pieces,
         nothing=nothing_to_fit(options),
+        prior=None if options.prior_model is None else hmm_reference.find(options.prior_model),
     )
     return beam.pvalue.AsSingleton(rows | "FitAligner" >> step)
 
@@ -104,6 +106,7 @@ class FitAligner(beam.PTransform[Batches, Model]):
         view: View | None = None,
         pieces: beam.pvalue.AsSingleton | None = None,
         nothing: str = _NOTHING_SCREENED,
+        prior: hmm_reference.HmmReference | None = None,
     ) -> None:
         super().__init__()
         self._waits = {} if after is None else {"_after": beam.pvalue.AsList(after)}
@@ -119,6 +122,7 @@ class FitAligner(beam.PTransform[Batches, Model]):
             allow_empty=allow_empty,
             view=view,
             nothing=nothing,
+            prior=prior,
         )
 
     def expand(self, batches: Batches) -> Model:
@@ -138,6 +142,7 @@ def fit_aligner(
     view: View | None = None,
     pieces: bytes = b"",
     nothing: str = _NOTHING_SCREENED,
+    prior: hmm_reference.HmmReference | None = None,
     _after: list[str] | None = None,
 ) -> hmm_reference.HmmReference:
     """Fit an aligner on the parts of a sample and save it.
@@ -153,6 +158,7 @@ def fit_aligner(
         view: Turns the sample's PAIRS rows into those that the aligner is fitted on.
         pieces: The SentencePiece model that the run trained, if any.
         nothing: Message for an empty sample.
+        prior: An earlier fit that this one starts from.
         _after: Receipts that the step waited for.
 
     Returns:
@@ -176,13 +182,41 @@ def fit_aligner(
         tokens = TokenConfig("sentencepiece", pieces)
     cut = add_tokens(sample, tokens)
     with timed(sample.num_rows):
-        model = fit(cut, config, threads=threads)
+        model = fit(cut, config, threads, earlier_of(prior, facts))
+    if prior is not None:
+        facts = {**facts, "prior": prior.digest}
     # Only fragments need phrases; fragments are made of words and are between two languages.
     wanted = view is None and tokens.model is None
     phrases = build_phrase_table(model, cut, threads) if wanted else None
     order = build_word_order(model.parts.target, cut) if view is None else None
     packed = hmm_reference.pack(model, tokens, {**facts, "pairs": sample.num_rows}, phrases, order)
     return hmm_reference.save(directory, packed)
+
+
+def earlier_of(
+    prior: hmm_reference.HmmReference | None, facts: dict[str, object]
+) -> Earlier | None:
+    """Return an earlier fit, with its sides exchanged if more languages agree then.
+
+    Args:
+        prior: Its reference, if there is one.
+        facts: The languages of the new fit.
+    """
+    if prior is None:
+        return None
+    fitted = hmm_reference.load(prior)
+    sides = ("source_lang", "target_lang")
+    theirs, ours = ([_languages(of.get(side)) for side in sides] for of in (fitted.about, facts))
+    straight, crossed = (
+        sum(bool(one & other) for one, other in zip(theirs, each, strict=True))
+        for each in (ours, ours[::-1])
+    )
+    return Earlier(fitted.model.parts, prior.digest, exchanged=crossed > straight)
+
+
+def _languages(tags: object) -> set[str]:
+    """Return the languages of tags, such as en of en-GB."""
+    return {str(tag).lower().split("-")[0] for tag in tags} if isinstance(tags, list) else set()
 
 
 def no_tokens(table: pa.Table) -> pa.Table:

@@ -73,6 +73,13 @@ def gold_pairs(shared_data, name):
     return pairs, gold
 
 
+def english_french_table(pairs):
+    """Return a TOKENS table of untokenised English-French pairs."""
+    return tokens_table(
+        [(one, spans(one, _ENGLISH), other, spans(other, _FRENCH)) for one, other in pairs]
+    )
+
+
 def in_georgian_letters(text):
     """Return a text with each Latin letter exchanged, so that no word is spelled alike."""
     plain = unicodedata.normalize("NFKD", text.casefold())

@@ -1,6 +1,7 @@
 """Links and phrase pairs as sets, their flat arrays, and the plain-Python twins of the kernels."""
 
 import itertools
+import math
 
 import numpy as np
 from hypothesis import strategies as st
@@ -93,3 +94,17 @@ def phrases_slowly(links, source_words, target_words, max_words=64):
             for link in links
         )
     ]
+
+
+def multiply_slowly(one, other, threshold):
+    """Return the pooled posteriors of the links that two aligners have, from maps of theirs.
+
+    Each posterior is at most ``1 - 1e-6``; as float32, like those of tables.
+    """
+    pooled = {}
+    for link in sorted(one.keys() & other.keys()):
+        a, b = (min(each[link], 1 - 1e-6) for each in (one, other))
+        yes, no = math.sqrt(a * b), math.sqrt((1 - a) * (1 - b))
+        if yes / (yes + no) >= threshold:
+            pooled[link] = float(np.float32(yes / (yes + no)))
+    return pooled

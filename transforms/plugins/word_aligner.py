@@ -59,7 +59,7 @@ ALIGNER = PluginKind(
     noun="word aligner",
     expected="an instance with about (a line of text) and align(pairs), as "
     "pairweave.plugins.WordAligner",
-    built_in=frozenset({"ter", "hmm", "encoder", "attention", "external", "given"}),
+    built_in=frozenset({"ter", "hmm", "encoder", "product", "attention", "external", "given"}),
     fault=_fault,
     describe=about_of,
 )

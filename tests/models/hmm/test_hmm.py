@@ -279,7 +279,7 @@ def test_an_unknown_setting_in_the_header_is_refused(model):
         {"hmm_iterations": True},
         {"max_vocabulary": 1.5},
         {"decode": "best"},
-        {"threshold": 0.01},
+        {"threshold": 0.00001},
         {"threshold": float("nan")},
         {"null_probability": 1},
         {"word_prior": "10"},

@@ -71,7 +71,7 @@ def test_wrong_options_are_named_in_one_line(job, arguments, message, directory)
 def test_a_model_is_not_fitted_on_the_pieces_of_an_encoder(directory):
     status, _, errors = runs.run_here("fit", *SIDES, "--tokens", "pieces", cwd=directory)
     assert status == 2
-    assert "must be words, whitespace, sentencepiece or sentencepiece:MODEL, got 'pieces'" in errors
+    assert "tokens: no such tokenizer; expected one of words, whitespace, sentencepiece" in errors
     assert not (directory / "out").exists()
 
 

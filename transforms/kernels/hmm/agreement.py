@@ -285,7 +285,9 @@ def align_pairs(
             uncounted = JumpCounts(none, nothing, rows)
             posteriors(reverse, back_low, back_null, back_layout, p_null, p_reverse, uncounted)
             # At most 1 / threshold states of a word reach the threshold.
-            need = max(used[0], used[1]) + max(words, states) * (np.int64(1.0 / threshold) + 1)
+            width = max(forward.shape[1], reverse.shape[1])
+            room_of_word = min(np.int64(1.0 / threshold) + 1, width)
+            need = max(used[0], used[1]) + max(words, states) * room_of_word
             if need > room:
                 while need > room:
                     room *= 2

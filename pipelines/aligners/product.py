@@ -1,0 +1,157 @@
+"""The product of a fitted hmm and an encoder."""
+
+import dataclasses
+from typing import TYPE_CHECKING, Annotated, cast
+
+from pydantic import Field
+
+from pairweave.models.encoder.encoder_options import ComparingOptions, HeadOptions, LayerOptions
+from pairweave.pipelines.aligners.aligner_name import AlignerName
+from pairweave.pipelines.aligners.encoder import Encoder, config_of
+from pairweave.pipelines.aligners.hmm import Hmm, tokens_for
+from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.pipelines.options.base import Options, WordAlignerOptions
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import MODEL, PLANNED_OTHERWISE
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from pairweave.models.aligner import Aligner, AlignerReference
+    from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
+    from pairweave.models.hmm.hmm import HmmModel
+    from pairweave.models.hmm.hmm_reference import HmmReference
+    from pairweave.models.product_aligner import ProductReference
+    from pairweave.pipelines.aligners.job_aligner import Chosen, Make
+    from pairweave.transforms.text.tokens import TokenConfig
+
+_HMM = "hmm"
+_FIT = "make one with: pairweave fit --output MODEL_DIR"
+
+
+class ProductOptions(Options):
+    """Word alignment of two languages: by an encoder and a fitted hmm."""
+
+    hmm_model: Annotated[str | None, MODEL] = Field(
+        None,
+        min_length=1,
+        description="product: directory of the fitted hmm; --model is its encoder",
+        json_schema_extra=PLANNED_OTHERWISE,
+    )
+
+
+class Product(JobAligner):
+    """The aligner `models.product_aligner`."""
+
+    name = "product"
+    pairs = "the product of both"
+    options = ProductOptions
+    models_from_hub = True
+    own = tuple(ProductOptions.model_fields)
+    names = ("product",)
+    packages = Encoder.packages
+    has_soft_links = True
+
+    def known(self, options: WordAlignerOptions) -> set[str]:
+        """Return the options that it uses, including those of what its encoder compares."""
+        kinds = (ComparingOptions, HeadOptions, LayerOptions)
+        return {*self.own, *(name for kind in kinds for name in kind.model_fields)}
+
+    def check(self, options: WordAlignerOptions) -> None:
+        """Refuse a missing member."""
+        if options.given_model is None:
+            raise ConfigError(
+                "--aligner product needs its encoder: --model DIRECTORY, or --model OWNER/NAME"
+            )
+        if _hmm_of(options) is None:
+            raise ConfigError(
+                f"--aligner product needs a fitted hmm: --hmm_model DIRECTORY; {_FIT}"
+            )
+
+    def find(self, options: WordAlignerOptions) -> "Chosen":
+        """Return both members, and the tokens that the hmm was fitted on."""
+        from pairweave.models.hmm import hmm_reference
+        from pairweave.models.product_aligner import ProductReference
+
+        directory = _hmm_of(options) or ""
+        fitted = hmm_reference.read(directory, "--hmm_model")
+        tokens = tokens_for(options.tokens, directory, fitted.tokens, "--hmm_model")
+        encoder, _ = Encoder().find(options)
+        return ProductReference(_found(directory), _encoder(encoder)), tokens
+
+    def fitted(self, reference: "AlignerReference | None") -> "tuple[str, HmmReference] | None":
+        """Return the hmm, by the option that gives it."""
+        return "--hmm_model", _product(reference).hmm
+
+    def check_machine(self, reference: "AlignerReference") -> None:
+        """Check that this machine can run the encoder."""
+        Encoder().check_machine(_product(reference).encoder)
+
+    def second(
+        self, name: AlignerName, options: WordAlignerOptions, tokens: "TokenConfig"
+    ) -> "ProductReference":
+        """Return both members as the second aligner."""
+        from pairweave.models.product_aligner import ProductReference
+
+        own, rest = _members(name)
+        if own.model is None:
+            raise ConfigError(
+                f"{name.option} {name.text}: needs a fitted hmm, as in "
+                f"product:ENCODER:hmm=DIRECTORY; {_FIT}"
+            )
+        encoder = _encoder(Encoder().second(rest, options, tokens))
+        return ProductReference(Hmm().second(own, options, tokens), encoder)
+
+    def make(self, name: AlignerName, seconds: int) -> "Make":
+        """Return a function that loads both members, and fits the hmm if none is named."""
+        from pairweave.models.encoder.hosting import encoder_reference
+        from pairweave.models.product_aligner import ProductAligner, digest_of
+
+        own, rest = _members(name)
+        reference = encoder_reference.find(config_of(rest))
+        hmm = Hmm().make(own, seconds)
+
+        def load(gold: "pa.Table", training: "pa.Table") -> "Aligner":
+            encoder = encoder_reference.load(reference)
+            fitted = cast("HmmModel", hmm(gold, training))
+            return ProductAligner(fitted, encoder, digest_of(fitted.digest, encoder.digest))
+
+        return load
+
+    def learns(self, name: AlignerName) -> bool:
+        """Return True if no fitted hmm is named."""
+        return _HMM not in name.settings
+
+
+def _members(name: AlignerName) -> tuple[AlignerName, AlignerName]:
+    """Return the one-line names of the hmm and of the encoder."""
+    rest = {setting: value for setting, value in name.settings.items() if setting != _HMM}
+    hmm = dataclasses.replace(name, model=name.settings.get(_HMM), settings={})
+    return hmm, dataclasses.replace(name, settings=rest)
+
+
+def _hmm_of(options: WordAlignerOptions) -> str | None:
+    assert isinstance(options, ProductOptions)
+    return options.hmm_model
+
+
+def _found(directory: str) -> "HmmReference":
+    from pairweave.models.hmm import hmm_reference
+
+    reference = hmm_reference.find(directory)
+    assert reference is not None  # it has been read
+    return reference
+
+
+def _encoder(reference: "AlignerReference | None") -> "EncoderReference":
+    from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
+
+    assert isinstance(reference, EncoderReference)
+    return reference
+
+
+def _product(reference: "AlignerReference | None") -> "ProductReference":
+    from pairweave.models.product_aligner import ProductReference
+
+    assert isinstance(reference, ProductReference)
+    return reference

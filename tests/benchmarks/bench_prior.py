@@ -1,0 +1,89 @@
+"""Fits of few pairs with and without an earlier fit of another domain, or of a related pair.
+
+    pytest -n 0 -s -m bench tests/benchmarks/bench_prior.py
+
+The earlier fits are on help pages (`help/office.en-fr`, tags left out) and on captions
+(`multi30k`). The new ones are on the first pairs of `newstest.en-fr`, tested on `align/enfr`; and
+on the 248 pairs of `align/roen` alone, Romanian and English, with the sides of the earlier fit
+exchanged: English is the same, French is related. `fit` refuses such a fit of other languages.
+"""
+
+import gzip
+import json
+import re
+
+import pytest
+
+from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.models.hmm.prior import Earlier
+from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from tests.makers.hmm_corpora import (
+    english_french,
+    english_french_table,
+    error_rate,
+    gold_pairs,
+    link_rows,
+    plain_table,
+    tokens_table,
+)
+
+pytestmark = pytest.mark.bench
+
+SIZES = (200, 500, 2_000, 10_000)
+NEWS = 18_073
+"""Pairs of news before the captions in the training text."""
+
+_TAG = re.compile(r"<[^>]*>")
+
+
+def help_pages(shared_data):
+    """Return a TOKENS table of help pages in English and French, without their tags."""
+    pairs = []
+    with gzip.open(shared_data / "help" / "office.en-fr.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            pair = [" ".join(_TAG.sub("", row[side]).split()) for side in ("source", "target")]
+            if all(pair):
+                pairs.append(pair)
+    return english_french_table(pairs)
+
+
+def error(model, table, gold):
+    """Return the error rate in percent of a model's links, by grow-diag."""
+    links = symmetrize(model.align(table).combine_chunks(), SymmetrizeConfig("grow-diag"))
+    return error_rate([set(row) for row in link_rows(links, "links")], gold)
+
+
+def earlier_fit(shared_data, name):
+    """Return an earlier fit."""
+    if name == "help":
+        return fit(help_pages(shared_data), HmmConfig(), 2)
+    return fit(tokens_table(english_french(shared_data)[NEWS:]), HmmConfig(), 2)
+
+
+@pytest.mark.parametrize("name", ["help", "captions"])
+def test_error_by_size(shared_data, name):
+    sentences, gold = gold_pairs(shared_data, "enfr")
+    test = plain_table(sentences)
+    text = english_french(shared_data)
+    earlier = earlier_fit(shared_data, name)
+    print(f"\n{name} alone: {error(earlier, test, gold):.2f} %")
+    for size in SIZES:
+        table = tokens_table(text[:size])
+        alone = error(fit(table, HmmConfig(), 2), test, gold)
+        started = fit(table, HmmConfig(), 2, Earlier(earlier.parts, earlier.digest))
+        both = error(started, test, gold)
+        print(f"{size:6,} pairs: alone {alone:.2f} %, with {name} {both:.2f} %", flush=True)
+        assert both <= alone
+
+
+@pytest.mark.parametrize("name", ["help", "captions"])
+def test_error_of_a_related_pair(shared_data, name):
+    sentences, gold = gold_pairs(shared_data, "roen")
+    test = plain_table(sentences)
+    earlier = earlier_fit(shared_data, name)
+    alone = error(fit(test, HmmConfig(), 2), test, gold)
+    started = fit(test, HmmConfig(), 2, Earlier(earlier.parts, earlier.digest, exchanged=True))
+    both = error(started, test, gold)
+    print(f"\nroen: alone {alone:.2f} %, with {name} exchanged {both:.2f} %", flush=True)
+    assert both > alone  # which is why `fit` refuses it
