@@ -69,7 +69,6 @@ KOREAN = ("--source_input", "{directory}/text.en", "--target_input", "{directory
 BOTH_TAGGED = ("--source_input", "{directory}/text.en", "--target_input", "{directory}/text.de")
 PLAIN_TARGET = ("--source_input", "{directory}/text.en", "--target_input", "{directory}/plain.de")
 PROJECT = ("tags", "project", "--syntax", "xml", *FITTED, *PLAIN_TARGET)
-FIT_PROJECTION = ("tags", "fit_projection", "--syntax", "xml", *FITTED, *BOTH_TAGGED)
 PROFILE = ("tags", "profile", "--syntax", "xml", "--input", "{directory}/text.en")
 
 COMMANDS = (
@@ -77,7 +76,6 @@ COMMANDS = (
     ("fit", *KOREAN, "--target_lang", "ko", "--workers", "1", "--output", "{directory}/fit_korean"),
     (*PROJECT, "--rules", "best", "--output", "{directory}/best.de"),
     (*PROJECT, "--rules", "paper", "--output", "{directory}/paper.de"),
-    (*FIT_PROJECTION, "--output", "{directory}/weights.json"),
     (*PROFILE, "--target_input", "{directory}/text.de", "--output", "{directory}/profile.json"),
 )
 """Command lines that need the outputs of jobs."""
