@@ -25,7 +25,10 @@ _NEURAL = (
     "pairweave/models/weights/transformers_weights.py",
     *(f"pairweave/models/finetune/finetune{name}.py" for name in ("", "_checkpoint", "_losses")),
     *(f"pairweave/models/finetune/finetune_{name}.py" for name in ("model", "objectives", "pairs")),
-    *(f"pairweave/models/translation/translation_{name}.py" for name in ("model", "trainer")),
+    *(
+        f"pairweave/models/translation/translation_{name}.py"
+        for name in ("model", "trainer", "weights")
+    ),
     "pairweave/models/translators/translator_transformers.py",
     "pairweave/pipelines/streaming/torch_rows.py",
     "tests/oracles/slow_yisi.py",

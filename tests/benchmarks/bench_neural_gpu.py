@@ -25,7 +25,8 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 from pairweave.models.encoder.encoder_config import EncoderConfig  # noqa: E402
 from pairweave.models.encoder.neural import load_aligner  # noqa: E402
 from tests.makers.awesome import AwesomeAlign  # noqa: E402
-from tests.makers.encoders import both_directions, real_pairs, write_bert  # noqa: E402
+from tests.makers.encoders import both_directions, write_bert  # noqa: E402
+from tests.makers.real_pairs import real_pairs  # noqa: E402
 from tests.makers.token_tables import token_table  # noqa: E402
 
 pytestmark = [pytest.mark.bench, pytest.mark.gpu]

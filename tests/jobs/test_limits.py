@@ -90,7 +90,7 @@ NUMBERS = [
     (FilterConfig, "max_masked_share", math.ulp(0), 1.0),
     (FilterConfig, "min_confidence", 0.0, 1.0),
     (ConfidenceConfig, "min_confidence", 0.0, 1.0),
-    (HmmConfig, "threshold", 0.05, 1.0),
+    (HmmConfig, "threshold", 1e-4, 1.0),
     (HmmConfig, "null_probability", 0.001, 0.999),
     (HmmConfig, "word_prior", 0.01, 1e4),
     (HeadConfig, "head_threshold", 0.0, 1.0),

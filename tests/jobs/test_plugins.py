@@ -399,7 +399,8 @@ def test_what_is_no_map_of_limits_is_refused(directory, value, said):
 
 
 @pytest.mark.usefixtures("installed")
-def test_help_of_all_options_lists_the_aligners(capsys):
+def test_help_of_all_options_lists_the_aligners(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "400")  # so that no line ends at a hyphen
     with pytest.raises(SystemExit):
         runs.cli.main(["align", "--help", "all"])
     shown = " ".join(capsys.readouterr().out.split())
@@ -408,7 +409,8 @@ def test_help_of_all_options_lists_the_aligners(capsys):
 
 @pytest.mark.parametrize("job", ["filter", "augment"])
 @pytest.mark.usefixtures("installed")
-def test_help_of_all_options_lists_the_rules(capsys, job):
+def test_help_of_all_options_lists_the_rules(capsys, monkeypatch, job):
+    monkeypatch.setenv("COLUMNS", "400")
     with pytest.raises(SystemExit):
         runs.cli.main([job, "--help", "all"])
     shown = " ".join(capsys.readouterr().out.split())

@@ -1,7 +1,6 @@
 """Small encoders with random weights and pieces counted on the spot, the same in every process."""
 
 import collections
-import gzip
 import itertools
 import json
 import math
@@ -21,18 +20,6 @@ SPECIAL_BERT = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 SPECIAL_XLMR = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 
 LONGEST_PIECE = 8
-
-
-def real_pairs(data, corpus="newstest.en-de", languages=("en", "de"), count=200, skip=0):
-    """Return some real sentence pairs."""
-    sides = []
-    for language in languages:
-        with gzip.open(
-            data / "parallel" / f"{corpus}.{language}.gz", "rt", encoding="utf-8"
-        ) as file:
-            lines = [line.rstrip("\n") for _, line in zip(range(skip + count), file, strict=False)]
-            sides.append(lines[skip:])
-    return list(zip(*sides, strict=True))
 
 
 def both_directions(table):

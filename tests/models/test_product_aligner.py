@@ -14,8 +14,9 @@ from pairweave.models.hmm.hmm import HmmConfig, fit  # noqa: E402
 from pairweave.models.product_aligner import LEAST, ProductReference, digest_of  # noqa: E402
 from pairweave.transforms import schemas  # noqa: E402
 from pairweave.transforms.text.tokens import TokenConfig  # noqa: E402
-from tests.makers.encoders import real_pairs, write_bert  # noqa: E402
+from tests.makers.encoders import write_bert  # noqa: E402
 from tests.makers.links import multiply_slowly  # noqa: E402
+from tests.makers.real_pairs import real_pairs  # noqa: E402
 from tests.makers.token_tables import token_table  # noqa: E402
 
 LIMIT = 60

@@ -76,7 +76,7 @@ class Plugin:
         """
         return ConfigError(
             f"--{option} {self.name}: {method} of {self.distribution} {self.version} "
-            f"({self.value}) {what}; expected {expected}; mend that package, or {advice}"
+            f"({self.value}) {what}; expected {expected}; fix that package, or {advice}"
         )
 
 

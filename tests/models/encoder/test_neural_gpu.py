@@ -14,7 +14,8 @@ from pairweave.models.encoder import encoder  # noqa: E402
 from pairweave.models.encoder.encoder import load_encoder, measure_budget  # noqa: E402
 from pairweave.models.encoder.encoder_config import HEADS, EncoderConfig, HeadConfig  # noqa: E402
 from pairweave.models.encoder.neural import EncoderAligner, load_aligner  # noqa: E402
-from tests.makers.encoders import both_directions, real_pairs, write_bert  # noqa: E402
+from tests.makers.encoders import both_directions, write_bert  # noqa: E402
+from tests.makers.real_pairs import real_pairs  # noqa: E402
 from tests.makers.token_tables import token_table  # noqa: E402
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU that torch can use")

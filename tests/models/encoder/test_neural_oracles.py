@@ -14,7 +14,8 @@ from pairweave.models.encoder.neural import load_aligner  # noqa: E402
 from pairweave.transforms import schemas  # noqa: E402
 from pairweave.transforms.links.monolingual import as_monolingual  # noqa: E402
 from tests.makers.awesome import AwesomeAlign  # noqa: E402
-from tests.makers.encoders import both_directions, real_pairs, write_bert, write_xlmr  # noqa: E402
+from tests.makers.encoders import both_directions, write_bert, write_xlmr  # noqa: E402
+from tests.makers.real_pairs import real_pairs  # noqa: E402
 from tests.makers.token_tables import links_of, token_table  # noqa: E402
 from tests.makers.translations import pairs_table, real_triples  # noqa: E402
 

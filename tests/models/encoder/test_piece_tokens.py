@@ -24,7 +24,8 @@ from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig  #
 from pairweave.models.encoder.neural import find_digest, load_aligner  # noqa: E402
 from pairweave.models.encoder.pieces import add_piece_tokens, number_sides  # noqa: E402
 from pairweave.transforms.errors import WorkerError  # noqa: E402
-from tests.makers.encoders import real_pairs, write_bert, write_xlmr  # noqa: E402
+from tests.makers.encoders import write_bert, write_xlmr  # noqa: E402
+from tests.makers.real_pairs import real_pairs  # noqa: E402
 from tests.makers.token_tables import links_of, token_table  # noqa: E402
 
 FAMILIES = {"bert": write_bert, "xlmr": write_xlmr}

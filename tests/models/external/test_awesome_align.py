@@ -20,7 +20,8 @@ from pairweave.models.external.external_process import find_program, identity
 from pairweave.models.external.external_programs import ExternalConfig
 from pairweave.transforms.errors import ConfigError
 from tests.makers import runs
-from tests.makers.encoders import both_directions, real_pairs, write_bert
+from tests.makers.encoders import both_directions, write_bert
+from tests.makers.real_pairs import real_pairs
 from tests.makers.token_tables import links_of, token_table
 
 PAIRS = 40

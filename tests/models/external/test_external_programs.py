@@ -5,8 +5,9 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra `neural`")
 
 from pairweave.models.external.external import ExternalAligner, learn
-from tests.makers.encoders import real_pairs, write_bert
+from tests.makers.encoders import write_bert
 from tests.makers.fake_programs import installed
+from tests.makers.real_pairs import real_pairs
 from tests.makers.token_tables import links_of, token_table
 
 AWKWARD = [

@@ -12,7 +12,8 @@ from pairweave.models.finetune.finetune_losses import Losses  # noqa: E402
 from pairweave.models.finetune.finetune_model import load_trainee, pad_rows  # noqa: E402
 from pairweave.models.finetune.finetune_pairs import RowMaker, prepare_pairs  # noqa: E402
 from tests.makers.awesome import AwesomeAlign  # noqa: E402
-from tests.makers.encoders import real_pairs, write_bert  # noqa: E402
+from tests.makers.encoders import write_bert  # noqa: E402
+from tests.makers.real_pairs import real_pairs  # noqa: E402
 from tests.makers.token_tables import token_table  # noqa: E402
 
 pytestmark = pytest.mark.slow

@@ -8,8 +8,8 @@ from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.prior import Earlier, evidence_of, joined, prior_of
 from pairweave.transforms.kernels.hmm.hmm import JUMPS, bucket_of
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
-from tests.makers.encoders import real_pairs
 from tests.makers.hmm_corpora import link_rows, plain_table
+from tests.makers.real_pairs import real_pairs
 
 
 @pytest.fixture(scope="module")

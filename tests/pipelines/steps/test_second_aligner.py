@@ -145,7 +145,7 @@ def test_an_encoder_is_a_second_aligner(directory):
     ("more", "message"),
     [
         (("--combine", "union"), "give --second_aligner"),
-        (("--second_aligner", "berkeley"), "expected one of hmm, encoder, fast_align"),
+        (("--second_aligner", "berkeley"), "expected one of hmm, encoder, product, fast_align"),
         (("--second_aligner", "hmm"), "needs a fitted model"),
         (("--second_aligner", "hmm:no_such_directory"), "no fitted aligner there"),
         (("--second_aligner", "encoder"), "needs a model"),

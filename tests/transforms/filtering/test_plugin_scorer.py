@@ -76,7 +76,7 @@ def test_what_is_no_score_is_refused(tmp_path, monkeypatch, body, said):
         score(plugin, PAIRS)
     message = str(error.value)
     assert message.startswith(f"--scorer sizes: score of a-package 1 (a_module:SCORER) {said}")
-    assert message.endswith("mend that package, or give another scorer")
+    assert message.endswith("fix that package, or give another scorer")
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def test_what_is_no_pair_is_refused(bars, body, said):
         bars(b"a|b\n", code=code)
     message = str(error.value)
     assert message.startswith(f"--format bars: read of a-package 1 (a_module:FORMAT) {said}")
-    assert message.endswith("mend that package, or give another format")
+    assert message.endswith("fix that package, or give another format")
 
 
 def test_a_method_that_returns_nothing_is_refused(bars):

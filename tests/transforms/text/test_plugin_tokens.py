@@ -107,7 +107,7 @@ def test_what_is_no_token_of_its_text_is_refused(tmp_path, monkeypatch, body, sa
     message = str(error.value)
     start = "--tokens letters: cut of a-package 1 (a_module:TOKENIZER) "
     assert message.startswith(start + said)
-    assert message.endswith("mend that package, or give other --tokens")
+    assert message.endswith("fix that package, or give other --tokens")
 
 
 def test_the_largest_texts_have_the_offsets_of_all_tokens(tmp_path, monkeypatch):
