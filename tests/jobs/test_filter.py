@@ -240,9 +240,6 @@ def test_a_killed_selection_scores_no_shard_again(directory):
         ),
         (("--inline_tags", "index"), "inline_tags: input should be 'raw', 'strip' or 'reject'"),
         (("--tokens", "pieces"), "expected one of words, whitespace, sentencepiece"),
-            ("--tokens", "pieces"),
-            "expected one of words, whitespace, sentencepiece, sentencepiece:MODEL",
-        ),
     ],
 )
 def test_what_cannot_be_is_refused_before_the_run(directory, options, message):

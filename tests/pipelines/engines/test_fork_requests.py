@@ -148,6 +148,7 @@ def test_a_worker_is_killed_when_the_runner_is_gone(launcher):
 
 def test_a_client_and_its_worker_end_with_the_launcher(launcher):
     client, worker = launcher.worker()
+    launcher.worker()  # by then the launcher has told the first client that its worker is there
     launcher.process.kill()
     assert client.wait(SECONDS) == 1
     assert gone(worker)
