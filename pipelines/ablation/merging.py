@@ -23,7 +23,7 @@ def read_units(prepared: Prepared) -> dict[tuple[str, int], dict[str, Any]]:
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for arm, seed in prepared.ablation.units():
         path = prepared.directory / UNITS / f"{arm}-{seed}.json.gz"
-        if not path.exists():
+        if arm not in prepared.arms or not path.exists():
             continue
         unit = read_packed(path)
         check_unit(unit, prepared, arm, path)

@@ -8,7 +8,7 @@ import dataclasses
 import gzip
 import hashlib
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,7 @@ class Prepared:
         vocabulary: The SentencePiece model.
         tests: The test sets; the set of the learning curve is apart.
         dev: The set of the learning curve.
-        arms: What `about.json` says of each arm.
+        arms: What `about.json` says of each arm that is prepared.
         start: What it says of the data of the model from which all units go on; None without one.
     """
 
@@ -128,10 +128,16 @@ def _read_passes(place: Path, about: dict[str, Any]) -> list[list[Pair]]:
     return passes
 
 
-def prepare(ablation: Ablation, directory: Path) -> Prepared:
+def prepare(ablation: Ablation, directory: Path, only: Collection[str] | None = None) -> Prepared:
     """Prepare a directory, or what is missing in it.
 
     Arms and seeds can be added to the configuration of a directory; nothing else can change.
+
+    Args:
+        ablation: The configuration.
+        directory: The directory.
+        only: The arms that are needed; None for all. The baseline and arms with finished units,
+            which a table needs, are prepared in any case.
 
     Raises:
         ConfigError: The directory is of another configuration, a file cannot be used, or segments
@@ -147,7 +153,8 @@ def prepare(ablation: Ablation, directory: Path) -> Prepared:
         # The baseline first: a mistake in it is told before the other arms are made.
         first = [ablation.baseline, *(name for name in ablation.arms if name != ablation.baseline)]
         for name in first:
-            arms[name] = _prepare_data(name, ablation.arms[name], ablation, directory, known)
+            if only is None or name in only or name == first[0] or _has_units(directory, name):
+                arms[name] = _prepare_data(name, ablation.arms[name], ablation, directory, known)
         start, text = None, directory / ARMS / ablation.baseline / arms[first[0]]["passes"][0]
         if ablation.start is not None:
             recipe = Arm(data=ablation.start.data)
@@ -155,6 +162,10 @@ def prepare(ablation: Ablation, directory: Path) -> Prepared:
             text = directory / START / start["passes"][0]
         vocabulary = _vocabulary(ablation, directory / VOCABULARY, text)
         return Prepared(directory, ablation, vocabulary, tests, dev, arms, start)
+
+
+def _has_units(directory: Path, arm: str) -> bool:
+    return any(directory.joinpath(UNITS).glob(f"{arm}-*.json.gz"))
 
 
 def _read_tests(ablation: Ablation) -> tuple[dict[str, EvaluationSet], EvaluationSet | None]:

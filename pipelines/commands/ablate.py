@@ -61,7 +61,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
     if disk_files.is_uri(options.output):
         raise ConfigError(f"--output {options.output}: give a directory on a disk")
     machine = None if options.merge_only else Machine.find(options.device, options.precision)
-    prepared = prepare(ablation, Path(options.output))
+    arms = {arm for arm, _ in chosen} if options.only else None
+    prepared = prepare(ablation, Path(options.output), set() if options.merge_only else arms)
     if machine is not None:
         _train(prepared, chosen, machine)
     return _merge(prepared)

@@ -9,7 +9,7 @@ from pairweave.models.translation.translation_pairs import Vocabulary
 from pairweave.pipelines.ablation.ablation_config import Ablation
 from pairweave.pipelines.ablation.prepared import prepare
 from pairweave.transforms.errors import ConfigError
-from tests.makers.ablations import configuration, write_pairs
+from tests.makers.ablations import configuration, write_pairs, write_unit
 
 
 def prepared(tmp_path, value=None):
@@ -183,6 +183,19 @@ def test_the_vocabulary_is_that_of_the_text_from_which_all_models_go_on(tmp_path
     made.directory.joinpath("start", "pass-0.parquet").unlink()
     with pytest.raises(ConfigError, match=r"start/pass-0\.parquet: cannot be read"):
         made.start_passes()
+
+
+def test_only_the_arms_that_are_needed_are_prepared(tmp_path):
+    value = configuration(tmp_path)
+    value["arms"]["other"] = value["arms"]["third"] = value["arms"]["own"]
+    ablation = Ablation.model_validate(value)
+    made = prepare(ablation, tmp_path / "made", ["own"])
+    assert list(made.arms) == ["plain", "own"]
+    # Its unit may have come from another machine.
+    write_unit(prepare(ablation, tmp_path / "elsewhere", ["third"]), "third", 1)
+    (tmp_path / "elsewhere" / "units").rename(tmp_path / "made" / "units")
+    assert list(prepare(ablation, tmp_path / "made", []).arms) == ["plain", "third"]
+    assert list(prepare(ablation, tmp_path / "made").arms) == ["plain", "own", "other", "third"]
 
 
 def test_another_start_is_refused(tmp_path):
