@@ -109,12 +109,13 @@ def test_a_first_run_compiles_nothing(site, tmp_path, job):
 
 
 def test_tags_are_put_back_without_compiling(site, tmp_path):
-    command_of("augment", tmp_path)
-    english = (tmp_path / "corpus.en").read_text(encoding="utf-8").splitlines()
-    tagged = [f"<b>{line.replace(' ', '</b> ', 1)}" for line in english]
-    (tmp_path / "tagged.en").write_text("\n".join([*tagged, ""]), encoding="utf-8")
+    sides = [corpora.sentence(number) for number in range(60)]
+    tagged = [f"<b>{source.replace(' ', '</b> ', 1)}\n" for source, _ in sides]
+    (tmp_path / "tagged.en").write_text("".join(tagged), encoding="utf-8")
+    plain = [f"{target}\n" for _, target in sides]
+    (tmp_path / "plain.de").write_text("".join(plain), encoding="utf-8")
     words = ["tags", "project", "--syntax", "xml", "--source_input", tmp_path / "tagged.en"]
-    words += ["--target_input", tmp_path / "corpus.de", "--output", tmp_path / "tagged.de"]
+    words += ["--target_input", tmp_path / "plain.de", "--output", tmp_path / "tagged.de"]
     done = run(site, tmp_path / "cache", *words)
     assert compiled(tmp_path / "cache") == []
     assert "compiling" not in done.stderr
