@@ -18,6 +18,7 @@ ELSEWHERE = {
     "hf://": "needs a network; tests/jobs/test_hub_input.py has an imitation of the hub",
     "s3://": "needs a bucket; tests/cluster/test_refresh_stores.py has one",
     "--aligner encoder": "needs weights; tests/jobs/test_encoder_jobs.py makes some",
+    "--aligner product": "needs weights; tests/jobs/test_product_jobs.py makes some",
     "--encoder ": "needs weights; tests/jobs/test_filter_encoder.py makes some",
     "pairweave finetune": "needs weights; tests/jobs/test_finetune_job.py makes some",
     "pairweave ablate": "needs torch; tests/jobs/test_ablate.py trains small models",

@@ -331,7 +331,7 @@ def test_c1_controls_are_treated_in_documents(finished, tmp_path, treatment, pai
         (("--format", "lxm"), "--format lxm: its entries are paired by their names"),
         (("--model", "m", "--min_document_gain", "0"), "--min_document_gain: applies to an"),
         (("--model", "m", "--iterations", "3"), "--iterations: applies to an aligner fitted"),
-        (("--tokens", "sentencepiece"), "must be words, whitespace or sentencepiece:MODEL"),
+        (("--tokens", "sentencepiece"), "expected one of words, whitespace, sentencepiece:MODEL"),
         (("--parallel_source_input", "a"), "or neither"),
         (("--target_input", "b", "c"), "matches 2"),
         (("--beads", "a"), "--beads a: is an input"),

@@ -37,7 +37,7 @@ def training(data, precision="fp32", **changed):
     vocabulary, pairs = data
     config = CONFIG.changed(**changed)
     return translation_trainer.Training(
-        config, vocabulary, (pairs,), None, 1, "cpu", precision, "key"
+        config, vocabulary, (pairs,), None, None, 1, "cpu", precision, "key"
     )
 
 
