@@ -1,14 +1,11 @@
 """The machine on which models are trained, and what it says of the progress."""
 
 import dataclasses
-import hashlib
 import importlib.metadata
 import logging
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
-
-import orjson
 
 from pairweave.models.translation import arithmetic
 from pairweave.models.translation.translation_config import Precision, TranslationConfig
@@ -59,11 +56,6 @@ def made_with(machine: Machine) -> dict[str, Any]:
         "packages": {name: importlib.metadata.version(name) for name in _PACKAGES},
         "version": translation_trainer.VERSION,
     }
-
-
-def digest_of(value: object) -> str:
-    """Return the hex SHA-256 of a JSON value."""
-    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def encoded(

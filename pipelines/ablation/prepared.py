@@ -86,7 +86,7 @@ class Prepared:
     @property
     def tests_digest(self) -> str:
         """Return a digest of the test sets."""
-        return _digest({name: _as_json(test) for name, test in self.tests.items()})
+        return digest_of({name: _as_json(test) for name, test in self.tests.items()})
 
     def passes(self, arm: str) -> list[list[Pair]]:
         """Return the pairs of each pass over an arm's data.
@@ -188,7 +188,7 @@ def _plan(
         "text_of_vocabulary": ablation.baseline if ablation.start is None else "start",
         "start": None if ablation.start is None else ablation.start.model_dump(include=_START),
         "overlap": ablation.overlap,
-        "tests": {name: _digest(_as_json(test)) for name, test in sets.items()},
+        "tests": {name: digest_of(_as_json(test)) for name, test in sets.items()},
     }
 
 
@@ -351,7 +351,8 @@ def _pairs_digest(passes: Sequence[Sequence[Pair]]) -> str:
     return digest.hexdigest()
 
 
-def _digest(value: object) -> str:
+def digest_of(value: object) -> str:
+    """Return the hex SHA-256 of a JSON value."""
     return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 

@@ -8,12 +8,11 @@ from pairweave.pipelines.ablation.claims import claimed
 from pairweave.pipelines.ablation.machines import (
     CHECKPOINT,
     Machine,
-    digest_of,
     encoded,
     made_with,
     progress,
 )
-from pairweave.pipelines.ablation.prepared import START, Prepared
+from pairweave.pipelines.ablation.prepared import START, Prepared, digest_of
 
 WEIGHTS = "weights.safetensors"
 
@@ -54,6 +53,7 @@ def start_weights(prepared: Prepared, machine: Machine) -> Path | None:
             "vocabulary": prepared.vocabulary_digest,
             **made_with(machine),
         }
+        key = digest_of(made_of)
         training = translation_trainer.Training(
             config,
             vocabulary,
@@ -63,9 +63,9 @@ def start_weights(prepared: Prepared, machine: Machine) -> Path | None:
             given.seed,
             machine.device,
             machine.precision,
-            digest_of(made_of),
+            key,
         )
         trained = translation_trainer.train(training, checkpoint, progress("start"))
-        write_weights(path, trained.model, {"device": machine.kind, "digest": digest_of(made_of)})
+        write_weights(path, trained.model, {"device": machine.kind, "digest": key})
         checkpoint.unlink(missing_ok=True)
         return path

@@ -14,12 +14,18 @@ from pairweave.pipelines.ablation.evaluation_sets import EvaluationSet
 from pairweave.pipelines.ablation.machines import (
     CHECKPOINT,
     Machine,
-    digest_of,
     encoded,
     made_with,
     progress,
 )
-from pairweave.pipelines.ablation.prepared import UNITS, WORK, Prepared, read_packed, write_packed
+from pairweave.pipelines.ablation.prepared import (
+    UNITS,
+    WORK,
+    Prepared,
+    digest_of,
+    read_packed,
+    write_packed,
+)
 from pairweave.pipelines.ablation.start_model import start_facts, start_weights
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import INDEXED, strip_markup
