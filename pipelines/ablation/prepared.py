@@ -49,6 +49,7 @@ FORMAT = 1
 
 PLAN, VOCABULARY = "_ablation.json", "vocabulary.spm"
 ARMS, RUNS, START, UNITS, WORK = "arms", "runs", "start", "units", "work"
+ATTENTION = "attention"
 
 _ABOUT, _ALIGNER = "about.json", "aligner"
 _ANOTHER = "give another --output, or undo the change"
@@ -77,6 +78,11 @@ class Prepared:
     dev: EvaluationSet | None
     arms: dict[str, dict[str, Any]]
     start: dict[str, Any] | None
+
+    @property
+    def vocabulary_path(self) -> Path:
+        """Return the file of the vocabulary."""
+        return self.directory / VOCABULARY
 
     @property
     def vocabulary_digest(self) -> str:
@@ -252,7 +258,7 @@ def _prepare_data(
         table = pa.table({side: pa.array(texts, pa.string()) for side, texts in sides})
         pq.write_table(table, place / one, compression="zstd")
     aligner = None
-    if arm.project is not None:
+    if arm.project is not None and arm.project.aligner == "hmm":
         aligner = _fit(field, arm.project, ablation, made.passes, known, place)
     about = {
         "recipe": recipe,

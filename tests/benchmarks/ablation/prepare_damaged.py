@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.makers.damage import KINDS, damage
 
 OTHER = ("machine", "wrong_language")
-"""Ways that need a text in a third language or a machine translation, which the help does not have."""
+"""Ways that need a text in a third language or a machine translation, which help pages lack."""
 
 
 def write(folder, name, rows, languages):
