@@ -2,8 +2,8 @@
 
 usage: python -m tests.benchmarks.ablation.attention_errors ABLATION/ ALIGN/
 
-Prints the mean and standard deviation over the seeds, for each layer and for the mean of all layers'
-errors (the layer average baseline of Ryu et al. 2022, section 3.3).
+Prints the mean and standard deviation over the seeds: of each layer, and of the mean over the layers
+(the layer average baseline of Ryu et al. 2022, section 3.3).
 """
 
 import collections

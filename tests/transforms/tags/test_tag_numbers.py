@@ -51,8 +51,10 @@ def test_rows_have_the_tags_of_shuffled_numbers_numbered_in_order(table, config)
 
 def test_each_form_counts_where_it_is_written():
     shares = dict.fromkeys(("self_closing_share", "damage_share", "empty_share"), 0.4)
-    config = TagConfig(mix=INFINITE, variants=2, nesting="free", split_share=0.5, **shares)
-    table = some_pairs(40, words=9)
+    config = TagConfig(
+        mix=INFINITE, variants=2, nesting="free", tag_share=0.9, split_share=0.5, **shares
+    )
+    table = some_pairs(40, words=8)
     rows = inject_tags(table, config.changed(tag_numbers="in_order"))[0].to_pylist()
     assert rows == slow_rows(table, config)
     forms = {(tag["form"], tag["index"] > 1) for row in rows for tag in row["tags"]}
