@@ -2,7 +2,7 @@
 
 usage: python -m tests.benchmarks.ablation.attention_errors ABLATION/ ALIGN/
 
-Prints the mean and standard deviation over the seeds: of each layer, and of the mean over the layers
+Prints the mean and standard deviation over the seeds: of each layer, and of the mean of them
 (the layer average baseline of Ryu et al. 2022, section 3.3).
 """
 
