@@ -127,8 +127,8 @@ def test_the_attention_of_each_model_is_written_for_evaluate_aligners(undisturbe
         *("--gold", config.parent / "gold", "--one_based", "true"),
         *("--aligners", f"attention:{files[0]}:layer=all:method=all:{pieces}"),
     )
-    rows = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
-    assert [row["method"] for row in rows] == ["naive", "shift"]
+    measured = json.loads(said.splitlines()[-1])["aligners"]
+    assert [(row["method"], row["layer"]) for row in measured] == [("naive", 0), ("shift", 0)]
 
 
 def test_arms_of_jobs_and_streams_are_made_first(tmp_path):

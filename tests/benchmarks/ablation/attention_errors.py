@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 def measured(directory, align, file):
-    """Return the rows of `evaluate aligners` for a file of attention."""
+    """Return what `evaluate aligners` measures for each method and layer of a file of attention."""
     command = [
         *(sys.executable, "-m", "pairweave.pipelines.cli", "evaluate", "aligners"),
         *("--pairs", align / "enfr.src-tgt", "--gold", align / "enfr.gold", "--one_based", "true"),
@@ -23,7 +23,7 @@ def measured(directory, align, file):
         *("--aligners", f"attention:{file}:layer=all:method=all:pieces={directory}/vocabulary.spm"),
     ]
     out = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    return json.loads(out.splitlines()[-1])["aligners"]
 
 
 def main(directory, align):
@@ -34,8 +34,8 @@ def main(directory, align):
         arm, _, _ = file.parent.name.rpartition("-")
         by_method = collections.defaultdict(list)
         for row in measured(directory, align, file):
-            errors[arm, row["method"], f"layer {row['layer']}"].append(row["aer"])
-            by_method[row["method"]].append(row["aer"])
+            errors[arm, row["method"], f"layer {row['layer']}"].append(100 * row["aer"])
+            by_method[row["method"]].append(100 * row["aer"])
         for method, values in by_method.items():
             errors[arm, method, "mean of layers"].append(statistics.mean(values))
     for (arm, method, layer), values in errors.items():
