@@ -8,6 +8,7 @@ Prints the mean and standard deviation over the seeds: of each layer, and of the
 
 import collections
 import json
+import re
 import statistics
 import subprocess
 import sys
@@ -34,8 +35,9 @@ def main(directory, align):
         arm, _, _ = file.parent.name.rpartition("-")
         by_method = collections.defaultdict(list)
         for row in measured(directory, align, file):
-            errors[arm, row["method"], f"layer {row['layer']}"].append(100 * row["aer"])
-            by_method[row["method"]].append(100 * row["aer"])
+            layer, method = re.search(r":layer=(\d+):method=(\w+)", row["aligner"]).groups()
+            errors[arm, method, f"layer {layer}"].append(100 * row["aer"])
+            by_method[method].append(100 * row["aer"])
         for method, values in by_method.items():
             errors[arm, method, "mean of layers"].append(statistics.mean(values))
     for (arm, method, layer), values in errors.items():
