@@ -8,7 +8,7 @@ from pairweave.transforms.kernels import sampling
 from pairweave.transforms.links.confidence import weights_of
 from pairweave.transforms.markup.markup import HTML, Form, find_elements, parse_markup
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
-from tests.oracles import slow_sound_phrases, slow_tags
+from tests.oracles import slow_sound_phrases, slow_tag_numbers, slow_tags
 from tests.oracles.slow_tags import below, draw, nested
 
 # What stands at the two borders of a phrase.
@@ -277,6 +277,11 @@ def insert(text, tags):
 
 def rows_of(pair, config, words):
     """Return the TAGGED rows of a PHRASES row with so many words on its shorter side."""
+    return slow_tag_numbers.numbered(shuffled_rows_of(pair, config, words), config.tag_numbers)
+
+
+def shuffled_rows_of(pair, config, words):
+    """Return the rows with drawn numbers."""
     key, seed, free = int(pair["id"][16:], 16), config.seed, config.nesting == "free"
     phrases = [tuple(phrase.values())[:4] for phrase in pair["phrases"]]
     scores = pa.array([phrase["score"] for phrase in pair["phrases"]], pa.float32()).to_numpy()

