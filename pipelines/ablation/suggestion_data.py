@@ -73,9 +73,10 @@ def words_of(text: str) -> str:
 
 
 def has_symbol(example: Example) -> bool:
-    """Tell whether a text has a symbol beside the mask of the translation."""
+    """Tell whether a text has a symbol, apart from the mask and that of an empty suggestion."""
     source, masked, suggestion = example
-    return any(map(_SYMBOL.search, (source, masked.replace(MASK, "", 1), suggestion)))
+    written = "" if suggestion.strip() == NOTHING else suggestion
+    return any(map(_SYMBOL.search, (source, masked.replace(MASK, "", 1), written)))
 
 
 def read_examples(
@@ -96,7 +97,7 @@ def read_examples(
         one, other, *suggestions = (line.text for line in lines)
         if (masks := other.count(MASK)) != 1:
             raise InputError("bad_mask", masked, f"expected one {MASK}, found {masks}", number)
-        yield one, other, tuple("" if text == NOTHING else text for text in suggestions)
+        yield one, other, tuple(suggestions)
 
 
 def examples_of_run(directory: str) -> Iterator[Example]:

@@ -2,17 +2,17 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from pairweave.transforms.metrics.sacrebleu_scores import References, signature_with
 from pairweave.transforms.metrics.significance import LineSums
 
 _ORDERS, _BETA = 6, 4
 """Longest n-gram, and the square of the weight of recall: the settings of chrF2."""
 
 
-def chrf_sums(outputs: Sequence[str], references: Sequence[Sequence[str | None]]) -> LineSums:
+def chrf_sums(outputs: Sequence[str], references: References) -> LineSums:
     """Return the contribution of each line to chrF2.
 
     Args:
@@ -34,13 +34,11 @@ def chrf_sums(outputs: Sequence[str], references: Sequence[Sequence[str | None]]
     return LineSums(lines.reshape(len(outputs), -1), _chrf_of)
 
 
-def chrf_signature(references: int = 1) -> str:
-    """Return sacreBLEU's line for chrF2 with some references."""
+def chrf_signature(references: References) -> str:
+    """Return sacreBLEU's line for chrF2 with these references."""
     from sacrebleu.metrics import CHRF
 
-    metric: Any = CHRF()
-    metric.corpus_score(["a"], [["a"]] * references)  # the signature has their number
-    return str(metric.get_signature())
+    return signature_with(CHRF(), references)
 
 
 def _counts(said: Sequence[Counter[str]], gold: Sequence[Counter[str]]) -> np.ndarray:

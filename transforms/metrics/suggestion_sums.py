@@ -10,7 +10,13 @@ import numpy as np
 from pairweave.transforms.metrics.chrf_sums import chrf_signature, chrf_sums
 from pairweave.transforms.metrics.link_metrics import version
 from pairweave.transforms.metrics.measured import Measured, Metric
-from pairweave.transforms.metrics.sacrebleu_scores import COUNTS, ORDERS, metric_of
+from pairweave.transforms.metrics.sacrebleu_scores import (
+    COUNTS,
+    ORDERS,
+    References,
+    metric_of,
+    signature_with,
+)
 from pairweave.transforms.metrics.significance import LineSums, ratio
 from pairweave.transforms.metrics.suggestion_metrics import exact_suggestions, suggestion_metric
 from pairweave.transforms.output.signature_line import signature
@@ -22,17 +28,15 @@ SUGGESTION_METRICS: Mapping[str, Metric] = {
 }
 """The metrics by the name that the configuration of ``ablate`` has for them."""
 
-Gold = Sequence[Sequence[str | None]]
-
 
 def measure_suggestions(
-    suggestions: Sequence[str], golds: Gold, metrics: Sequence[str], target_lang: str
+    suggestions: Sequence[str], golds: References, metrics: Sequence[str], target_lang: str
 ) -> dict[str, Measured]:
     """Measure suggestions.
 
     Args:
         suggestions: Suggestions ``[line]``; at least one.
-        golds: Gold suggestions ``[reference][line]``; None if a line has no such reference.
+        golds: References suggestions ``[reference][line]``; None if a line has no such reference.
         metrics: Names of `SUGGESTION_METRICS`.
         target_lang: BCP 47 tag of all.
 
@@ -42,15 +46,15 @@ def measure_suggestions(
     return {name: _MEASURES[name](suggestions, golds, target_lang) for name in metrics}
 
 
-def _bleu(suggestions: Sequence[str], golds: Gold, target_lang: str) -> Measured:
-    metric = suggestion_metric(target_lang)
-    metric.corpus_score(["a"], [["a"]] * len(golds))  # the signature has their number
+def _bleu(suggestions: Sequence[str], golds: References, target_lang: str) -> Measured:
     counts = np.zeros((len(suggestions), COUNTS), np.float64)
     one = suggestion_metric(target_lang, effective_order=True)  # has no effect on counts
     for at, (output, texts) in enumerate(zip(suggestions, zip(*golds, strict=True), strict=True)):
         score = one.sentence_score(output, [text for text in texts if text is not None])
         counts[at] = [*score.counts, *score.totals, score.sys_len, score.ref_len]
-    return Measured(LineSums(counts, _bleu_of), str(metric.get_signature()))
+    return Measured(
+        LineSums(counts, _bleu_of), signature_with(suggestion_metric(target_lang), golds)
+    )
 
 
 def _bleu_of(counts: np.ndarray) -> np.ndarray:
@@ -66,11 +70,11 @@ def _bleu_of(counts: np.ndarray) -> np.ndarray:
     return np.array(scores, np.float64).reshape(counts.shape[:-1])
 
 
-def _chrf(suggestions: Sequence[str], golds: Gold, _target_lang: str) -> Measured:
-    return Measured(chrf_sums(suggestions, golds), chrf_signature(len(golds)))
+def _chrf(suggestions: Sequence[str], golds: References, _target_lang: str) -> Measured:
+    return Measured(chrf_sums(suggestions, golds), chrf_signature(golds))
 
 
-def _exact_match(suggestions: Sequence[str], golds: Gold, _target_lang: str) -> Measured:
+def _exact_match(suggestions: Sequence[str], golds: References, _target_lang: str) -> Measured:
     exact = exact_suggestions(suggestions, golds).astype(np.float64)
     lines = np.stack([exact, np.ones_like(exact)], axis=1)
     settings = {"metric": "exact_match", "nrefs": len(golds)}
@@ -81,7 +85,7 @@ def _percentage(sums: np.ndarray) -> np.ndarray:
     return 100 * ratio(sums)
 
 
-_MEASURES: Mapping[str, Callable[[Sequence[str], Gold, str], Measured]] = {
+_MEASURES: Mapping[str, Callable[[Sequence[str], References, str], Measured]] = {
     "suggestion_bleu": _bleu,
     "chrf": _chrf,
     "exact_match": _exact_match,

@@ -92,7 +92,7 @@ def _chrf(_scores: TagScores, hypotheses: _Texts, references: _Texts, _sources: 
     outputs, golds = (
         [strip_markup(text, INDEXED) for text in side] for side in (hypotheses, references)
     )
-    return Measured(chrf_sums(outputs, [golds]), f"chrf|tags:off|{chrf_signature()}")
+    return Measured(chrf_sums(outputs, [golds]), f"chrf|tags:off|{chrf_signature([golds])}")
 
 
 def _xml_share(field: str) -> Callable[..., Measured]:
