@@ -75,6 +75,31 @@ def read_stage(field: str, data: Sequence[DataItem], ablation: Ablation, runs: s
     return ArmPairs(passes, left_out)
 
 
+def stage_facts(
+    arm: Arm, ablation: Ablation, stages: Sequence[ArmPairs]
+) -> list[dict[str, int]] | None:
+    """Return the passes and updates of each stage; None for an arm with one stage."""
+    if not arm.then:
+        return None
+    steps = arm.steps(ablation.model.steps)
+    return [
+        {"passes": len(stage.passes), "steps": updates}
+        for stage, updates in zip(stages, steps, strict=True)
+    ]
+
+
+def passes_of_stages(about: dict[str, Any]) -> list[int]:
+    """Return the number of passes of each stage of an arm, by its `about.json`."""
+    stages = about.get("stages")
+    return [len(about["passes"])] if stages is None else [stage["passes"] for stage in stages]
+
+
+def first_pairs(about: dict[str, Any]) -> list[int]:
+    """Return the number of pairs in the first pass of each stage of an arm, by its `about.json`."""
+    counts = passes_of_stages(about)
+    return [about["pairs"][sum(counts[:stage])] for stage in range(len(counts))]
+
+
 def run_directories(arm: Arm, ablation: Ablation, runs: str) -> list[str]:
     """Return the directories of the runs that an arm's pairs come from."""
     return [

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from pairweave.models.translation.translation_config import CURVE_STEPS, TranslationConfig
+from pairweave.pipelines.ablation.arm_data import first_pairs
 from pairweave.pipelines.ablation.measuring import measure_test
-from pairweave.pipelines.ablation.prepared import Prepared, first_pairs
+from pairweave.pipelines.ablation.prepared import Prepared
 from pairweave.transforms.markup.markup import INDEXED, parse_markup
 from pairweave.transforms.metrics.measured import Measured
 from pairweave.transforms.metrics.seed_comparison import (

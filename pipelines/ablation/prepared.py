@@ -29,10 +29,13 @@ from pairweave.pipelines.ablation.ablation_files import (
 from pairweave.pipelines.ablation.arm_data import (
     ArmPairs,
     Pair,
+    first_pairs,
+    passes_of_stages,
     plain,
     read_stage,
     run_directories,
     sentence,
+    stage_facts,
 )
 from pairweave.pipelines.ablation.claims import claimed
 from pairweave.pipelines.ablation.evaluation_sets import (
@@ -101,7 +104,7 @@ class Prepared:
         """
         about = self.arms[arm]
         passes = _read_passes(self.directory / ARMS / arm, about)
-        counts = _passes_of_stages(about)
+        counts = passes_of_stages(about)
         begin = sum(counts[:stage])
         return passes[begin : begin + counts[stage]]
 
@@ -135,18 +138,6 @@ def _read_passes(place: Path, about: dict[str, Any]) -> list[list[Pair]]:
     if _data_digest(passes, about.get("stages")) != about["data"]:
         raise ConfigError(f"{place}: its pairs are not those that were prepared; {ARM_ADVICE}")
     return passes
-
-
-def _passes_of_stages(about: dict[str, Any]) -> list[int]:
-    """Return the number of passes of each stage of an arm."""
-    stages = about.get("stages")
-    return [len(about["passes"])] if stages is None else [stage["passes"] for stage in stages]
-
-
-def first_pairs(about: dict[str, Any]) -> list[int]:
-    """Return the number of pairs in the first pass of each stage of an arm."""
-    counts = _passes_of_stages(about)
-    return [about["pairs"][sum(counts[:stage])] for stage in range(len(counts))]
 
 
 def prepare(ablation: Ablation, directory: Path, only: Collection[str] | None = None) -> Prepared:
@@ -278,22 +269,18 @@ def _prepare_data(
         for one, data in model.to_files().items():
             files.write_bytes(str(place / _ALIGNER / one), data)
         aligner = model.digest
+    facts = stage_facts(arm, ablation, stages)
     left_out: Counter[str] = sum((Counter(stage.left_out) for stage in stages), Counter())
     about = {
         "recipe": recipe,
         "passes": names,
         "pairs": [len(pairs) for pairs in passes],
         "left_out": {reason: count for reason, count in left_out.items() if count},
+        "data": _data_digest(passes, facts),
         "aligner": aligner,
     }
-    if arm.then:
-        counts = (len(stage.passes) for stage in stages)
-        steps = arm.steps(ablation.model.steps)
-        about["stages"] = [
-            {"passes": count, "steps": updates}
-            for count, updates in zip(counts, steps, strict=True)
-        ]
-    about["data"] = _data_digest(passes, about.get("stages"))
+    if facts is not None:
+        about["stages"] = facts
     files.write_bytes(str(path), orjson.dumps(about, option=orjson.OPT_INDENT_2))
     said = f"{field}: {', then '.join(f'{count:,}' for count in first_pairs(about))} pairs"
     out = ", ".join(f"{count:,} {reason}" for reason, count in about["left_out"].items())
