@@ -81,6 +81,15 @@ class DataItem(StepOptions):
 class ProjectedTags(StepOptions):
     """Detag and project: the model translates plain text, and links put the tags back."""
 
+    aligner: Literal["hmm", "attention"] = Field(
+        "hmm", description="what links the words: hmm, or the trained model's own attention"
+    )
+    method: Literal["naive", "shift"] = Field(
+        "shift", description="attention: whose attention a piece has: its own step's, or the next's"
+    )
+    layer: int | None = Field(
+        None, ge=0, description="attention: layer of the decoder (default: by the method)"
+    )
     rules: Literal["best", "paper"] = Field("best", description="where tags go, see tags project")
     fit_source: str | None = Field(None, description="text to fit the aligner on (default: data)")
     fit_target: str | None = Field(None, description="its translation")
@@ -89,6 +98,10 @@ class ProjectedTags(StepOptions):
     def _check(self) -> Self:
         if (self.fit_source is None) != (self.fit_target is None):
             raise ValueError("fit_source and fit_target must be given together")
+        own = {"method", "layer"} if self.aligner == "hmm" else {"fit_source", "fit_target"}
+        given = sorted(own & self.model_fields_set)
+        if given:
+            raise ValueError(f"{given[0]} does nothing with aligner {self.aligner}")
         return self
 
 
@@ -143,6 +156,13 @@ class EvaluationFiles(StepOptions):
     syntax: SyntaxName | None = Field(None, description="syntax of tags in the texts")
 
 
+class AttentionFiles(StepOptions):
+    """Pairs for which the attention of each unit's model is written."""
+
+    source: str = Field(description="plain text, a segment a line")
+    target: str = Field(description="its translation")
+
+
 class SizeNumbers(StepOptions):
     """A named size with other numbers."""
 
@@ -178,6 +198,9 @@ class Ablation(StepOptions):
     arms: dict[Name, Arm] = Field(min_length=1)
     tests: dict[Name, EvaluationFiles] = Field(min_length=1)
     dev: EvaluationFiles | None = Field(None, description="pairs of the learning curve")
+    attention: dict[Name, AttentionFiles] = Field(
+        default_factory=dict, description="pairs for which the models' attention is written"
+    )
     metrics: tuple[str, ...] = Field(
         default_factory=lambda given: tuple(METRICS_OF[given.get("task", "translation")]),
         description="metrics of the task",
@@ -206,6 +229,8 @@ class Ablation(StepOptions):
                 problem := task_problem(self.task, part.model_dump(exclude_defaults=True))
             ) is not None:
                 raise ValueError(f"{field}: {problem}")
+        if self.attention and self.task != "translation":
+            raise ValueError("attention: is of translations; leave it out")
         for name, arm in self.arms.items():
             updates = self.model.steps if arm.then else 1
             if arm.steps(updates)[0] < 1:
@@ -259,11 +284,17 @@ def read_ablation(path: str) -> Ablation:
         raise ConfigError(f"{path}: expected a map with arms, tests, seeds and a baseline")
     try:
         made = Ablation.model_validate(value)
-        made.model  # noqa: B018 - checks its numbers
+        layers = made.model.decoder_layers
     except pydantic.ValidationError as error:
         raise ConfigError(f"{path}: {_problem(error)}") from error
     except ConfigError as error:
         raise ConfigError(f"{path}: size: {error}") from error
+    for name, arm in made.arms.items():
+        if arm.project is not None and (arm.project.layer or 0) >= layers:
+            raise ConfigError(
+                f"{path}: arms.{name}.project.layer: expected less than {layers}, the number of "
+                "layers of the decoder, which are numbered from 0"
+            )
     return made
 
 

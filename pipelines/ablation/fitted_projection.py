@@ -1,7 +1,7 @@
-"""Detag and project: an aligner of the arm's own text puts the tags of sources back."""
+"""Detag and project: an aligner puts the tags of sources onto the translations."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -59,8 +59,13 @@ def fit_arm(
     return fit(table, HmmConfig(), os.cpu_count() or 1)
 
 
+def soft_links(model: HmmModel) -> Callable[[pa.Table], pa.Table]:
+    """Return what links the words of a table with the posteriors of a fitted aligner."""
+    return model.with_soft_links(_SOFT).align
+
+
 def project(
-    model: HmmModel,
+    align: Callable[[pa.Table], pa.Table],
     sources: Sequence[str],
     translations: Sequence[str],
     languages: tuple[str, str],
@@ -69,7 +74,7 @@ def project(
     """Put the indexed tags of sources onto their translations.
 
     Args:
-        model: The aligner.
+        align: Turns TOKENS rows into LINKED rows, in the same order.
         sources: Sources with tags ``[segment]``.
         translations: Translations without tags.
         languages: BCP 47 tags of both sides.
@@ -88,7 +93,7 @@ def project(
         fields = {"start": flat[:, 0].copy(), "end": flat[:, 1].copy()}
         column = list_column(np.cumsum([0, *map(len, side)]), fields, _type(name))
         table = table.set_column(table.schema.get_field_index(name), name, column)
-    links = soften(model.with_soft_links(_SOFT).align(table)) if tagged else []
+    links = soften(align(table)) if tagged else []
     made = list(translations)
     for at, one, other, soft in zip(tagged, *sides, links, strict=True):
         made[at] = str(project_tags(marked[at], translations[at], one, other, soft, rules))

@@ -57,6 +57,7 @@ FORMAT = 1
 
 PLAN, VOCABULARY = "_ablation.json", "vocabulary.spm"
 ARMS, RUNS, START, UNITS, WORK = "arms", "runs", "start", "units", "work"
+ATTENTION = "attention"
 
 _ABOUT, _ALIGNER = "about.json", "aligner"
 _ANOTHER = "give another --output, or undo the change"
@@ -85,6 +86,11 @@ class Prepared:
     dev: EvaluationSet | None
     arms: dict[str, dict[str, Any]]
     start: dict[str, Any] | None
+
+    @property
+    def vocabulary_path(self) -> Path:
+        """Return the file of the vocabulary."""
+        return self.directory / VOCABULARY
 
     @property
     def vocabulary_digest(self) -> str:
@@ -263,7 +269,7 @@ def _prepare_data(
         table = pa.table({side: pa.array(texts, pa.string()) for side, texts in sides})
         pq.write_table(table, place / one, compression="zstd")
     aligner = None
-    if arm.project is not None:
+    if arm.project is not None and arm.project.aligner == "hmm":
         pairs = [pair for stage in stages for pair in stage.passes[0]]
         model = fitted_projection.fit_arm(field, arm.project, ablation, pairs, known)
         for one, data in model.to_files().items():

@@ -19,7 +19,9 @@ from pairweave.pipelines.ablation.machines import (
     progress,
 )
 from pairweave.pipelines.ablation.measuring import measure_test
+from pairweave.pipelines.ablation.own_attention import OwnAttention
 from pairweave.pipelines.ablation.prepared import (
+    ATTENTION,
     UNITS,
     WORK,
     Prepared,
@@ -132,9 +134,12 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
     def translated(texts: Sequence[str]) -> list[str]:
         return translate(work / "model" / "ctranslate2", vocabulary, texts, config, machine.device)
 
+    own = OwnAttention(trained.model.to(machine.device), vocabulary, prepared.vocabulary_path)
     translations = {
-        name: _translate(prepared, arm, test, translated) for name, test in prepared.tests.items()
+        name: _translate(prepared, arm, test, translated, own, work)
+        for name, test in prepared.tests.items()
     }
+    own.write_sets(prepared.ablation.attention, prepared.directory / ATTENTION / f"{arm}-{seed}")
     return {
         **made_of,
         "scores": scores(prepared, translations),
@@ -171,6 +176,8 @@ def _translate(
     arm: str,
     test: EvaluationSet,
     translated: Callable[[Sequence[str]], list[str]],
+    own: OwnAttention,
+    work: Path,
 ) -> list[str]:
     """Return the translations of a test set, with tags."""
     given = prepared.ablation.arms[arm].project
@@ -181,8 +188,11 @@ def _translate(
     # What looks like a tag in the output of such a model is none.
     texts = [strip_markup(text, INDEXED) for text in translated(plain)]
     languages = (ablation.source_lang, ablation.target_lang)
-    aligner = prepared.aligner(arm)
-    return fitted_projection.project(aligner, test.sources, texts, languages, given.rules)
+    if given.aligner == "attention":
+        align = own.aligner(given, work)
+    else:
+        align = fitted_projection.soft_links(prepared.aligner(arm))
+    return fitted_projection.project(align, test.sources, texts, languages, given.rules)
 
 
 def scores(prepared: Prepared, translations: dict[str, list[str]]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from pairweave.pipelines.ablation.prepared import read_packed
+from pairweave.transforms.links.attention import Attention
 from tests.makers import runs
 from tests.makers.ablations import (
     SIZE,
@@ -25,6 +26,7 @@ def write(directory, **changed):
     """Write a configuration of two arms on a few hundred segments, of which one is projected."""
     directory.mkdir()
     train = write_pairs(directory, "train", range(1_000, 1_300))
+    words = write_pairs(directory, "words", range(40, 45), tagged=False)
     return write_configuration(
         directory,
         size={**SIZE, "steps": 60},
@@ -33,7 +35,12 @@ def write(directory, **changed):
         arms={
             "plain": {"data": [{**train, "tags": "strip"}], "project": {}},
             "own": {"data": [train]},
+            "attended": {
+                "data": [{**train, "tags": "strip"}],
+                "project": {"aligner": "attention"},
+            },
         },
+        attention={"words": {side: words[side] for side in ("source", "target")}},
         dev=write_pairs(directory, "dev", range(3_000, 3_010)),
         **changed,
     )
@@ -81,6 +88,7 @@ def test_units_that_were_killed_and_resumed_equal_those_that_were_not(undisturbe
         runs.run_well(*words, f"{arm}/1")
         resumed += read_packed(output / "units" / f"{arm}-1.json.gz")["run"]["resumed_at"] > 0
     assert resumed == 2
+    runs.run_well(*words, "attended/1")
     assert units_of(output) == units_of(whole)
     assert (output / "results.jsonl").read_bytes() == (whole / "results.jsonl").read_bytes()
 
@@ -88,7 +96,7 @@ def test_units_that_were_killed_and_resumed_equal_those_that_were_not(undisturbe
 def test_a_model_learns_and_its_tags_are_measured(undisturbed):
     _, whole = undisturbed
     units = units_of(whole)
-    assert set(units) == {"own-1.json.gz", "plain-1.json.gz"}
+    assert set(units) == {f"{arm}-1.json.gz" for arm in ("attended", "own", "plain")}
     for unit in units.values():
         train, dev = unit["losses"]["train"], unit["losses"]["dev"]
         assert len(train) == len(dev) == 2
@@ -100,7 +108,34 @@ def test_a_model_learns_and_its_tags_are_measured(undisturbed):
     }
     rows = [json.loads(line) for line in (whole / "results.jsonl").read_text().splitlines()]
     match = {row["arm"]: row["value"] for row in rows if row["metric"] == "xml_match"}
-    assert match["plain"] == 100  # each tag of the source is put back exactly once
+    for arm in ("plain", "attended"):
+        assert match[arm] == 100  # each tag of the source is put back exactly once
+    same, other = (units[f"{arm}-1.json.gz"] for arm in ("plain", "attended"))
+    assert same["losses"] == other["losses"]
+    assert other["aligner"] is None
+
+
+def test_the_attention_of_each_model_is_written_for_evaluate_aligners(undisturbed):
+    config, whole = undisturbed
+    lines = [(config.parent / f"words.{side}").read_text().splitlines() for side in ("en", "de")]
+    (config.parent / "words.txt").write_text(
+        "".join(f"{one} ||| {other}\n" for one, other in zip(*lines, strict=True))
+    )
+    (config.parent / "gold").write_text("1-1 2-2 3-3 4-4\n" * 5)
+    files = [whole / "attention" / f"{arm}-1" / "words.npz" for arm in ("own", "plain", "attended")]
+    shapes = [Attention(file).layers_and_heads() for file in files]
+    assert shapes == [(1, 2)] * 3
+    assert files[1].read_bytes() == files[2].read_bytes() != files[0].read_bytes()
+    pieces = f"pieces={whole / 'vocabulary.spm'}"
+    said = runs.run_well(
+        *("evaluate", "aligners", "--pairs", config.parent / "words.txt"),
+        *("--gold", config.parent / "gold", "--one_based", "true"),
+        *("--aligners", f"attention:{files[0]}:layer=all:method=all:{pieces}"),
+    )
+    measured = json.loads(said.splitlines()[-1])["aligners"]
+    names = [row["aligner"].split(":layer=")[1].split(":pieces")[0] for row in measured]
+    assert names == ["0:method=naive", "0:method=shift"]
+    assert all(row["links"] > 0 for row in measured)
 
 
 def test_suggestions_of_two_stages_that_were_killed_equal_those_that_were_not(tmp_path):

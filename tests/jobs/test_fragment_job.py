@@ -169,6 +169,7 @@ def test_the_options_of_tags_are_either_refused_or_honoured():
     honoured |= {"representation", "template", "self_closing_share", "damage_share", "empty_share"}
     honoured |= {
         "punctuation_tags",
+        "tag_numbers",
         "glossary",
         "glossary_match",
         "segmenter",

@@ -55,6 +55,7 @@ DEFAULTS = {
         "whitespace_shift": False,
         "punctuation_tags": False,
         "phrase_pairs": "sound",
+        "tag_numbers": "shuffled",
         "self_closing_share": 0.0,
         "damage_share": 0.0,
         "empty_share": 0.0,

@@ -76,6 +76,12 @@ class TagOptions(StepOptions):
             glossary="a term is tagged where its translation occurs",
         ),
     )
+    tag_numbers: Literal["shuffled", "in_order"] = Field(
+        "shuffled",
+        description="numbers of a row's tags: shuffled, drawn from 0 to 9; in_order, 0, 1, 2 and "
+        "so on as the source has them, as tags encode numbers the tags of documents",
+        json_schema_extra={**UNSAID, **listed_after("phrase_pairs")},
+    )
     self_closing_share: Share = Field(
         0.0,
         description="share of tags that are self-closing instead of a pair",

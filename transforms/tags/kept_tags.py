@@ -74,7 +74,10 @@ def _own_rows(
         if is_plain[place]:
             rows.append({**pair, "variant": 0, "kind": "plain", "tags": [], "markup": None})
         if is_tagged[place] and not too_many[place]:
-            kernel.draw_indices(seed, keys[place], 1, len(markup.shared), indices)
+            if config.tag_numbers == "in_order":
+                indices[:] = np.arange(INDICES)
+            else:
+                kernel.draw_indices(seed, keys[place], 1, len(markup.shared), indices)
             rows.append({**pair, **_tagged(pair, markup.renumbered(indices), config)})
     tagged = pa.Table.from_pylist(rows, schema=schemas.TAGGED_MARKUP)
     return tagged if indexed else _rendered(tagged, config), too_many

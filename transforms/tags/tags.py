@@ -31,6 +31,7 @@ from pairweave.transforms.tags.named_tags import name_rows
 from pairweave.transforms.tags.sound_phrases import keep_sound
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tag_measures import Ruler
+from pairweave.transforms.tags.tag_numbers import in_order
 from pairweave.transforms.tags.tag_profile import TagProfile, shape_of
 from pairweave.transforms.tags.tag_rendering import render_columns, symbols_of
 from pairweave.transforms.text import codepoints
@@ -185,7 +186,7 @@ def draw_tags(
         )
     tags = _Ranges(row_pair, row_tags, boxes, numbers, codes, again)
     rows = _rows(table, config, row_variant, tags)
-    if not whole_pairs and config.variants > 1:
+    if config.variants > 1 and (not whole_pairs or config.tag_numbers == "in_order"):
         rows, row_pair = _without_repetitions(rows, row_pair)
     if config.representation != "indexed":
         rows = _rendered(rows, config)
@@ -241,6 +242,12 @@ def _rows(table: pa.Table, config: TagConfig, row_variant: np.ndarray, tags: _Ra
             numbers[once],
             codes[once],
         )
+        if config.tag_numbers == "in_order":
+            if side == "source":
+                renumbered = in_order(borders)
+                row = np.repeat(np.arange(len(row_pair)), np.diff(row_tags))
+                numbers = fields["index"] = renumbered[row, numbers]
+            borders = borders._replace(numbers=numbers[once])
         texts[side] = text_column(
             *tag_text.insert_tags(
                 texts_of(table.column(side)),

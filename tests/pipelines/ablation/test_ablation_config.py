@@ -16,6 +16,10 @@ def read(tmp_path, change):
     return read_ablation(str(path))
 
 
+def project(value, **given):
+    value["arms"]["plain"]["project"] = given
+
+
 def test_units_are_all_arms_of_a_seed_and_then_of_the_next(tmp_path):
     ablation = read_ablation(str(write_configuration(tmp_path)))
     assert ablation.units() == [("plain", 1), ("own", 1), ("plain", 2), ("own", 2)]
@@ -43,6 +47,8 @@ def test_numbers_beside_a_named_size_replace_its_own(tmp_path):
         (lambda v: v["arms"]["own"]["data"][0].pop("target"), "source and target must be given"),
         (lambda v: v["arms"]["own"]["data"][0].update(run="x"), "give exactly one of run, job"),
         (lambda v: v["arms"]["own"].update(data=[{"job": "align"}]), "align makes links"),
+        (lambda v: project(v, method="naive"), "arms.plain.project: method does nothing with"),
+        (lambda v: project(v, aligner="attention", layer=1), "project.layer: expected less than 1"),
         (lambda v: v["tests"]["help"].pop("source"), "tests.help.source: is missing"),
         (lambda v: v["arms"].update({"a/b": v["arms"]["own"]}), "arms.a/b: expected text of"),
     ],

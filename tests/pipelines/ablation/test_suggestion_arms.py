@@ -224,6 +224,10 @@ def test_a_run_of_another_job_is_refused(tmp_path):
         (lambda v: v["tests"]["wets"].pop("masked"), "tests.wets: masked is missing"),
         (lambda v: v["tests"]["wets"].update(syntax="xml"), "tests.wets: syntax is of tags"),
         (lambda v: v["arms"]["golden"].update(project={}), "arms.golden: project is of tags"),
+        (
+            lambda v: v.update(attention={"a": {"source": "x", "target": "y"}}),
+            "attention: is of translations",
+        ),
         (lambda v: v["arms"]["golden"]["data"][0].pop("masked"), "arms.golden.data[0]: masked is"),
         (lambda v: v["arms"]["golden"]["data"][0].pop("target"), "source and target must be given"),
         (

@@ -101,6 +101,15 @@ def test_own_tags_get_every_number_alike_whatever_stands_beside_them():
         assert [element.index for element in markup.shared] == drawn[row["id"]]
 
 
+def test_own_tags_in_order_are_numbered_as_the_source_has_them():
+    table, markups = marked_table([WORDS])
+    config = TagConfig(tag_numbers="in_order")
+    tagged = keep_or_inject_tags(kept_of(markups), table, config)[0].to_pylist()[1]
+    assert tagged["source"] == "a <a_0>green <a_1>witch</a_1></a_0><a_2/> x</a_3>"
+    assert tagged["target"] == "una <a_0><a_1>bruja</a_1> verde</a_0></a_3> x<a_2/>"
+    assert [tag["index"] for tag in tagged["tags"]] == [0, 1, 2, 3]
+
+
 def test_pairs_without_tags_of_their_own_get_exactly_the_rows_they_get_alone():
     table = some_pairs(40)
     own = [number % 3 == 0 for number in range(40)]

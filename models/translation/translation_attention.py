@@ -1,0 +1,78 @@
+"""The attention of a trained translation model to a source while it writes a given translation."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from pairweave.models.translation.translation_pairs import Vocabulary
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.links.attention import METHODS
+from pairweave.transforms.option_values import require_choice
+
+
+def default_layer(method: str, layers: int) -> int:
+    """Return the layer of the decoder, from 0, whose attention gives the links.
+
+    The penultimate one for ``naive`` (Garg et al. 2019) and the third of six for ``shift`` (Chen et
+    al. 2020), both as in Ryu et al. (2022, section 3.3); in other decoders the one at that share of
+    the depth.
+
+    >>> [default_layer(method, 6) for method in ("naive", "shift")], default_layer("shift", 1)
+    ([4, 2], 0)
+    """
+    require_choice("method", method, METHODS)
+    return max(0, layers - 2 if method == "naive" else (layers - 1) // 2)
+
+
+def cross_attention(
+    model: Any,  # noqa: ANN401 - a Marian model of transformers
+    vocabulary: Vocabulary,
+    sources: Sequence[str],
+    targets: Sequence[str],
+) -> Iterator[np.ndarray]:
+    """Yield the attention of each pair, float32 ``[layer, head, target + 1, source + 1]``.
+
+    Row ``t`` is the step that writes piece ``t`` of the target, the last one the end of the
+    sentence; the last column is the end of the source.
+
+    Raises:
+        ConfigError: A side is longer than the model's positions; names the line.
+    """
+    model.eval()
+    model.set_attn_implementation("eager")
+    longest = model.config.max_position_embeddings
+    both = zip(vocabulary.encode(sources), vocabulary.encode(targets), strict=True)
+    for line, (source, target) in enumerate(both, 1):
+        if max(len(source), len(target)) > longest:
+            raise ConfigError(
+                f"line {line}: has {max(len(source), len(target))} pieces, of which the model's "
+                f"attention covers {longest}; leave the line out"
+            )
+        steps = np.insert(target[:-1], 0, vocabulary.padding)
+        sides = (torch.from_numpy(side.astype(np.int64))[None] for side in (source, steps))
+        one, other = (side.to(model.device) for side in sides)
+        with torch.no_grad():
+            output = model(
+                input_ids=one, decoder_input_ids=other, output_attentions=True, use_cache=False
+            )
+        yield torch.cat(output.cross_attentions).float().cpu().numpy()
+
+
+def write_attention(
+    path: Path,
+    model: Any,  # noqa: ANN401
+    vocabulary: Vocabulary,
+    sources: Sequence[str],
+    targets: Sequence[str],
+) -> None:
+    """Write the attention of pairs to a file that `transforms.links.attention.Attention` reads.
+
+    Raises:
+        ConfigError: See `cross_attention`.
+        OSError: The file cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(path, *cross_attention(model, vocabulary, sources, targets))

@@ -1,0 +1,78 @@
+"""The attention of a unit's own model: as links that put tags back, and as files to measure."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from pairweave.models.attention_aligner import AttentionAligner, AttentionSource
+from pairweave.models.translation.translation_pairs import Vocabulary
+from pairweave.pipelines.ablation.ablation_config import AttentionFiles, ProjectedTags
+from pairweave.transforms.storage.text_lines import read_in_step
+
+
+@dataclasses.dataclass(frozen=True)
+class OwnAttention:
+    """A trained model whose attention links words.
+
+    Attributes:
+        model: A Marian model of transformers.
+        vocabulary: Its vocabulary.
+        pieces: The file of the vocabulary.
+    """
+
+    model: Any
+    vocabulary: Vocabulary
+    pieces: Path
+
+    def aligner(self, given: ProjectedTags, work: Path) -> Callable[[pa.Table], pa.Table]:
+        """Return what links the words of TOKENS rows, numbered from line 1, in both directions.
+
+        Args:
+            given: The method, and perhaps the layer.
+            work: The directory for the file of attention.
+        """
+        from pairweave.models.translation.translation_attention import (
+            default_layer,
+            write_attention,
+        )
+
+        layer = given.layer
+        if layer is None:
+            layer = default_layer(given.method, self.model.config.decoder_layers)
+
+        def align(table: pa.Table) -> pa.Table:
+            path = work / "attention.npz"
+            sides = (table.column(side).to_pylist() for side in ("source", "target"))
+            write_attention(path, self.model, self.vocabulary, *sides)
+            numbered = table.set_column(
+                table.schema.get_field_index("line"),
+                table.schema.field("line"),
+                pa.array(range(1, table.num_rows + 1), table.schema.field("line").type),
+            )
+            source = AttentionSource(str(path), given.method, layer, None, str(self.pieces))
+            linked = AttentionAligner(source).align(numbered)
+            path.unlink()
+            return linked
+
+        return align
+
+    def write_sets(self, sets: Mapping[str, AttentionFiles], directory: Path) -> None:
+        """Write the attention for the pairs of each set to ``directory/NAME.npz``.
+
+        Raises:
+            ConfigError: A pair is too long for the model.
+            InputError: A file cannot be read.
+        """
+        from pairweave.models.translation.translation_attention import write_attention
+
+        for name, given in sets.items():
+            pairs = [
+                [line.text for line in both] for both in read_in_step(given.source, given.target)
+            ]
+            sources, targets = ([pair[side] for pair in pairs] for side in (0, 1))
+            write_attention(
+                directory / f"{name}.npz", self.model, self.vocabulary, sources, targets
+            )
