@@ -144,6 +144,35 @@ class Batches:
         return [batches[place] for place in generator.permutation(len(batches))]
 
 
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """A part of training with data of its own.
+
+    Attributes:
+        passes: The pairs of each pass over the data.
+        steps: Its updates.
+    """
+
+    passes: tuple[PassPairs, ...]
+    steps: int
+
+
+class StagedBatches:
+    """The batches of all updates of several stages, each of which begins with its first pass."""
+
+    def __init__(self, stages: Sequence[Stage], batch_tokens: int, seed: int) -> None:
+        """Keep the pairs of all stages."""
+        self._begins = np.cumsum([0, *(stage.steps for stage in stages)])[:-1]
+        self._batches = [Batches(stage.passes, batch_tokens, seed) for stage in stages]
+
+    def batch(self, step: int) -> tuple[PassPairs, np.ndarray]:
+        """Return the pairs of the pass of an update, and the numbers of those in its batch."""
+        stage = int(np.searchsorted(self._begins, step, "right")) - 1
+        batches = self._batches[stage]
+        number, rows = batches.batch(step - int(self._begins[stage]))
+        return batches.passes[number], rows
+
+
 def _key(seed: int, epoch: int) -> int:
     return int(draw(np.uint64(seed), np.uint64(epoch), STEP_TRAINING_ORDER, np.uint64(0)))
 

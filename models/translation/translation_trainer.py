@@ -2,7 +2,7 @@
 
 The loop is our own. The trainer of transformers stores its random state as a pickle, finds its
 place in the data by reading all earlier batches again, and needs another library. Here an update
-depends on its number alone: its batch (`translation_pairs.Batches`) and its dropout, whose
+depends on its number alone: its batch (`translation_pairs.StagedBatches`) and its dropout, whose
 generator is seeded anew each time. So on a CPU, training that was killed ends with the same weights
 as training that was not.
 """
@@ -25,8 +25,9 @@ from pairweave.models.translation.translation_config import (
 )
 from pairweave.models.translation.translation_model import new_model
 from pairweave.models.translation.translation_pairs import (
-    Batches,
     PassPairs,
+    Stage,
+    StagedBatches,
     Vocabulary,
     padded,
 )
@@ -52,7 +53,7 @@ class Training:
     Attributes:
         config: The sizes and settings.
         vocabulary: The pieces.
-        passes: The pairs of each pass over the data.
+        stages: The data, by updates; their sum is the number of updates.
         dev: Pairs whose loss is measured for the learning curve; None without.
         weights: The file of the first weights (`translation_weights`); None for random ones.
         seed: Of random first weights, the order of pairs, and dropout.
@@ -63,7 +64,7 @@ class Training:
 
     config: TranslationConfig
     vocabulary: Vocabulary
-    passes: tuple[PassPairs, ...]
+    stages: tuple[Stage, ...]
     dev: PassPairs | None
     weights: Path | None
     seed: int
@@ -99,7 +100,7 @@ def train(training: Training, checkpoint: Path, progress: Progress | None = None
         ConfigError: There are no pairs, or training diverged.
         WorkerError: The state cannot be written.
     """
-    if not any(len(pass_pairs.lengths) for pass_pairs in training.passes):
+    if not all(any(len(one.lengths) for one in stage.passes) for stage in training.stages):
         raise ConfigError("no pair is left to train on: all are empty or longer than max_pieces")
     with _arithmetic(training):
         trainer = _Trainer(training, checkpoint)
@@ -119,7 +120,7 @@ class _Trainer:
         self._optimizer = torch.optim.Adam(
             self.model.parameters(), lr=config.learning_rate, betas=_BETAS, eps=1e-9
         )
-        self._batches = Batches(training.passes, config.batch_tokens, training.seed)
+        self._batches = StagedBatches(training.stages, config.batch_tokens, training.seed)
         self.state = State(training.key, 0, {"train": [], "dev": []})
         self._recent: list[float] = []
 
@@ -158,8 +159,8 @@ class _Trainer:
             group["lr"] = config.rate(step)
         self.model.train()
         self._optimizer.zero_grad(set_to_none=True)
-        number, rows = self._batches.batch(step)
-        loss = self._loss(training.passes[number], rows, config.label_smoothing)
+        pairs, rows = self._batches.batch(step)
+        loss = self._loss(pairs, rows, config.label_smoothing)
         loss.backward()
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), _MAX_GRADIENT)
         if not torch.isfinite(norm):

@@ -1,16 +1,18 @@
 """The YAML file of ``ablate``: arms, seeds, test sets, metrics, and the size of the models."""
 
 import re
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
 import pydantic
 from pydantic import Field
 
 from pairweave.models.translation.translation_config import SIZES, SizeName, TranslationConfig
-from pairweave.pipelines.options.base import Language
+from pairweave.pipelines.ablation.tasks import METRICS_OF, TaskName, task_problem
+from pairweave.pipelines.options.base import Language, Patterns
 from pairweave.transforms.config import StepOptions
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.metrics.tags.translation_metrics import METRICS
+from pairweave.transforms.metrics.measured import Metric
 from pairweave.transforms.storage.json_files import first_problem
 from pairweave.transforms.storage.yaml_files import read_yaml
 
@@ -31,12 +33,15 @@ class DataItem(StepOptions):
     """A part of an arm's data: exactly one of ``run``, ``job``, ``pairs``, and both sides."""
 
     run: str | None = Field(None, description="directory of a finished run")
-    job: Literal["augment", "align", "filter"] | None = Field(None, description="job to run first")
+    job: Literal["augment", "align", "filter", "suggest"] | None = Field(
+        None, description="job to run first"
+    )
     options: dict[str, Any] = Field(default_factory=dict, description="options of the job")
     stream: StreamedTags | None = Field(None, description="new tags in every pass")
     pairs: str | None = Field(None, description="an export as JSONL or TSV")
     source: str | None = Field(None, description="line-parallel text")
-    target: str | None = Field(None, description="its translation")
+    target: str | None = Field(None, description="its translation, or suggestions for the masks")
+    masked: str | None = Field(None, description="its translation with a mask in each line")
     syntax: SyntaxName | None = Field(None, description="syntax of tags in the texts")
     tags: Literal["keep", "strip"] = Field("keep", description="what becomes of the tags")
     kinds: tuple[Literal["plain", "tagged"], ...] = Field(
@@ -52,6 +57,8 @@ class DataItem(StepOptions):
             raise ValueError("give exactly one of run, job, pairs, and source with target")
         if (self.source is None) != (self.target is None):
             raise ValueError("source and target must be given together")
+        if self.masked is not None and self.source is None:
+            raise ValueError("masked needs source and target, the suggestions for its masks")
         if self.options and self.job is None:
             raise ValueError("options are those of a job, but none is given")
         made = self.run is not None or self.job is not None
@@ -98,11 +105,35 @@ class ProjectedTags(StepOptions):
         return self
 
 
+class LaterStage(StepOptions):
+    """What a model is trained on next, such as golden data after pseudo data."""
+
+    data: tuple[DataItem, ...] = Field(min_length=1, description="the parts, all of which are used")
+    steps: int = Field(ge=1, le=10_000_000, description="updates, of those of the size")
+
+
 class Arm(StepOptions):
     """A recipe of training data."""
 
     data: tuple[DataItem, ...] = Field(min_length=1, description="the parts, all of which are used")
+    then: tuple[LaterStage, ...] = Field((), description="later stages of training")
     project: ProjectedTags | None = Field(None, description="detag and project")
+    hint_letters: int | None = Field(
+        None, ge=1, le=100, description="first letters of the suggestion that the model is given"
+    )
+
+    def stages(self) -> list[tuple[str, tuple[DataItem, ...]]]:
+        """Return the data of each stage, and what follows the arm's field in their names."""
+        later = (f".then[{number}]" for number in range(len(self.then)))
+        return [
+            ("", self.data),
+            *zip(later, (stage.data for stage in self.then), strict=True),
+        ]
+
+    def steps(self, updates: int) -> list[int]:
+        """Return the updates of each stage, of all updates; the first has those that are left."""
+        own = [stage.steps for stage in self.then]
+        return [updates - sum(own), *own]
 
 
 class Start(StepOptions):
@@ -117,7 +148,11 @@ class EvaluationFiles(StepOptions):
     """A test set."""
 
     source: str = Field(description="source text, a segment a line")
-    target: str = Field(description="its translation by people")
+    target: Patterns = Field(
+        min_length=1,
+        description="its translation by people; or files of suggestions for the masks",
+    )
+    masked: str | None = Field(None, description="its translation with a mask in each line")
     syntax: SyntaxName | None = Field(None, description="syntax of tags in the texts")
 
 
@@ -152,6 +187,7 @@ class SizeNumbers(StepOptions):
 class Ablation(StepOptions):
     """An ablation: what is trained, on what, and how it is measured."""
 
+    task: TaskName = Field("translation", description="what the models learn")
     source_lang: Language
     target_lang: Language
     size: SizeName | SizeNumbers = "toy"
@@ -165,7 +201,10 @@ class Ablation(StepOptions):
     attention: dict[Name, AttentionFiles] = Field(
         default_factory=dict, description="pairs for which the models' attention is written"
     )
-    metrics: tuple[str, ...] = tuple(METRICS)
+    metrics: tuple[str, ...] = Field(
+        default_factory=lambda given: tuple(METRICS_OF[given.get("task", "translation")]),
+        description="metrics of the task",
+    )
     overlap: Literal["refuse", "leave_out"] = "refuse"
 
     @pydantic.model_validator(mode="after")
@@ -176,12 +215,49 @@ class Ablation(StepOptions):
             )
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError("seeds: one is given twice; nothing is trained twice")
-        odd = next((name for name in self.metrics if name not in METRICS), None)
+        known = self.known_metrics
+        odd = next((name for name in self.metrics if name not in known), None)
         if odd is not None:
-            raise ValueError(f"metrics: there is no {odd}; choose from {', '.join(METRICS)}")
+            raise ValueError(
+                f"metrics: there is no {odd} of the task {self.task}; choose from "
+                f"{', '.join(known)}"
+            )
         if isinstance(self.vocabulary, int) and not 100 <= self.vocabulary <= 1_000_000:
             raise ValueError("vocabulary: expected 100 to 1000000 pieces, or a file")
+        for field, part in self._parts():
+            if (
+                problem := task_problem(self.task, part.model_dump(exclude_defaults=True))
+            ) is not None:
+                raise ValueError(f"{field}: {problem}")
+        if self.attention and self.task != "translation":
+            raise ValueError("attention: is of translations; leave it out")
+        for name, arm in self.arms.items():
+            updates = self.model.steps if arm.then else 1
+            if arm.steps(updates)[0] < 1:
+                raise ValueError(
+                    f"arms.{name}.then: its stages have all {updates} updates of the size, so none "
+                    "is left for the first; lower their steps"
+                )
         return self
+
+    def _parts(self) -> Iterator[tuple[str, StepOptions]]:
+        """Yield the parts that only some tasks have, with their fields."""
+        for name, arm in self.arms.items():
+            yield f"arms.{name}", arm
+            for later, data in arm.stages():
+                for number, item in enumerate(data):
+                    yield f"arms.{name}{later}.data[{number}]", item
+        for number, item in enumerate(self.start.data if self.start else ()):
+            yield f"start.data[{number}]", item
+        for name, test in self.tests.items():
+            yield f"tests.{name}", test
+        if self.dev is not None:
+            yield "dev", self.dev
+
+    @property
+    def known_metrics(self) -> Mapping[str, Metric]:
+        """Return the metrics of the task by name."""
+        return METRICS_OF[self.task]
 
     @property
     def model(self) -> TranslationConfig:

@@ -9,6 +9,13 @@ PLAN_ADVICE = "was it edited? Give another --output"
 ARM_ADVICE = "delete the arm's directory and its units to prepare it again"
 
 
+class StageAbout(JsonFile):
+    """What ``about.json`` says of a stage of an arm that has several."""
+
+    passes: Number
+    steps: Number
+
+
 class ArmAbout(JsonFile):
     """What ``about.json`` says of a prepared arm."""
 
@@ -20,6 +27,7 @@ class ArmAbout(JsonFile):
     left_out: dict[str, Number]
     data: Digest
     aligner: str | None
+    stages: list[StageAbout] | None = None
 
 
 class Score(JsonFile):

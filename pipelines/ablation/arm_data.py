@@ -1,8 +1,12 @@
-"""The training pairs of an arm, with all tags as indexed symbols (``<a_0>``)."""
+"""The training pairs of an arm.
+
+Pairs of translations have all tags as indexed symbols (``<a_0>``); for those of suggestions, see
+`suggestion_data`.
+"""
 
 import dataclasses
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -10,7 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
 
+from pairweave.pipelines.ablation import suggestion_data
 from pairweave.pipelines.ablation.ablation_config import Ablation, Arm, DataItem
+from pairweave.pipelines.ablation.tasks import TaskName
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
 from pairweave.pipelines.streaming.row_stream import stream
@@ -31,7 +37,7 @@ _SET_HERE = ("output", "plan_only", "config")
 
 @dataclasses.dataclass
 class ArmPairs:
-    """The pairs of an arm.
+    """The pairs of an arm in a stage.
 
     Attributes:
         passes: The pairs of each pass; those of all passes are the same without a stream.
@@ -42,13 +48,13 @@ class ArmPairs:
     left_out: dict[str, int]
 
 
-def read_arm(field: str, arm: Arm, ablation: Ablation, runs: str) -> ArmPairs:
-    """Return the pairs of an arm; jobs that make them are run first, unless they have finished.
+def read_stage(field: str, data: Sequence[DataItem], ablation: Ablation, runs: str) -> ArmPairs:
+    """Return the pairs of a stage; jobs that make them are run first, unless they have finished.
 
     Args:
         field: Its field in the configuration, such as ``arms.plain``.
-        arm: Its recipe.
-        ablation: The languages.
+        data: The parts.
+        ablation: The task and the languages.
         runs: The directory for the runs of jobs. Equal jobs of several arms are one run.
 
     Raises:
@@ -56,7 +62,7 @@ def read_arm(field: str, arm: Arm, ablation: Ablation, runs: str) -> ArmPairs:
     """
     left_out: dict[str, int] = {}
     parts = []
-    for number, item in enumerate(arm.data):
+    for number, item in enumerate(data):
         place = f"{field}.data[{number}]"
         try:
             parts.append(_passes(item, ablation, runs, left_out))
@@ -69,11 +75,37 @@ def read_arm(field: str, arm: Arm, ablation: Ablation, runs: str) -> ArmPairs:
     return ArmPairs(passes, left_out)
 
 
+def stage_facts(
+    arm: Arm, ablation: Ablation, stages: Sequence[ArmPairs]
+) -> list[dict[str, int]] | None:
+    """Return the passes and updates of each stage; None for an arm with one stage."""
+    if not arm.then:
+        return None
+    steps = arm.steps(ablation.model.steps)
+    return [
+        {"passes": len(stage.passes), "steps": updates}
+        for stage, updates in zip(stages, steps, strict=True)
+    ]
+
+
+def passes_of_stages(about: dict[str, Any]) -> list[int]:
+    """Return the number of passes of each stage of an arm, by its `about.json`."""
+    stages = about.get("stages")
+    return [len(about["passes"])] if stages is None else [stage["passes"] for stage in stages]
+
+
+def first_pairs(about: dict[str, Any]) -> list[int]:
+    """Return the number of pairs in the first pass of each stage of an arm, by its `about.json`."""
+    counts = passes_of_stages(about)
+    return [about["pairs"][sum(counts[:stage])] for stage in range(len(counts))]
+
+
 def run_directories(arm: Arm, ablation: Ablation, runs: str) -> list[str]:
     """Return the directories of the runs that an arm's pairs come from."""
     return [
         directory
-        for item in arm.data
+        for _, data in arm.stages()
+        for item in data
         if (directory := item.run or (_directory(item, ablation, runs) if item.job else None))
     ]
 
@@ -83,13 +115,25 @@ def plain(text: str) -> str:
     return " ".join(strip_markup(text, INDEXED).split())
 
 
+def sentence(text: str, task: TaskName) -> str:
+    """Return the source sentence of what a model reads, by which sentences are compared."""
+    return plain(suggestion_data.source_of(text) if task == "suggestion" else text)
+
+
+def vocabulary_text(text: str, task: TaskName) -> str:
+    """Return the words of one side of a pair, without symbols."""
+    return suggestion_data.words_of(text) if task == "suggestion" else plain(text)
+
+
 def _passes(
     item: DataItem, ablation: Ablation, runs: str, left_out: dict[str, int]
 ) -> list[list[Pair]]:
     directory = item.run
     if item.job is not None:
         directory = _made(item, ablation, runs)
-    if directory is not None and item.stream is not None:
+    if ablation.task == "suggestion":
+        found = [_suggestions(directory, item, left_out)]
+    elif directory is not None and item.stream is not None:
         found = list(_streamed(directory, item))
     elif directory is not None:
         found = [list(_of_run(directory, item.kinds))]
@@ -101,6 +145,29 @@ def _passes(
         lines = read_in_step(item.source, item.target)
         found = [_encoded([(one.text, other.text) for one, other in lines], item, left_out)]
     return [_chosen(pairs, item) * item.times for pairs in found]
+
+
+def _suggestions(directory: str | None, item: DataItem, left_out: dict[str, int]) -> list[Pair]:
+    """Return the pairs of a run or of files; examples that have a symbol are left out."""
+    if directory is not None:
+        examples: Iterable[suggestion_data.Example] = suggestion_data.examples_of_run(directory)
+    else:
+        assert item.source is not None
+        assert item.masked is not None
+        assert item.target is not None
+        lines = suggestion_data.read_examples(item.source, item.masked, [item.target])
+        examples = ((source, masked, target) for source, masked, (target,) in lines)
+    made = []
+    for source, masked, suggestion in examples:
+        if suggestion_data.has_symbol((source, masked, suggestion)):
+            left_out[_WITH_SYMBOL] = left_out.get(_WITH_SYMBOL, 0) + 1
+        else:
+            text = suggestion_data.model_input(source, masked)
+            made.append((text, suggestion_data.model_output(suggestion)))
+    return made
+
+
+_WITH_SYMBOL = f"whose text has one of {' '.join(suggestion_data.SYMBOLS)}"
 
 
 def _encoded(pairs: Sequence[Pair], item: DataItem, left_out: dict[str, int]) -> list[Pair]:

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from pairweave.models.translation.translation_config import CURVE_STEPS, TranslationConfig
+from pairweave.pipelines.ablation.arm_data import first_pairs
+from pairweave.pipelines.ablation.measuring import measure_test
 from pairweave.pipelines.ablation.prepared import Prepared
 from pairweave.transforms.markup.markup import INDEXED, parse_markup
+from pairweave.transforms.metrics.measured import Measured
 from pairweave.transforms.metrics.seed_comparison import (
     Difference,
     Spread,
@@ -16,7 +19,6 @@ from pairweave.transforms.metrics.seed_comparison import (
     spread,
 )
 from pairweave.transforms.metrics.significance_options import Significance
-from pairweave.transforms.metrics.tags.translation_metrics import METRICS, Measured, measure
 from pairweave.transforms.report import ablation_page
 
 REPORT = "report.html"
@@ -38,7 +40,7 @@ class Row:
 
     Attributes:
         test: The test set.
-        metric: The metric.
+        metric: The metric, as a reader knows it.
         arm: The arm.
         spread: Its values over the seeds.
         difference: From the baseline; None for the baseline itself, or if no seed is in both.
@@ -76,8 +78,7 @@ def compare_arms(prepared: Prepared, units: Units) -> list[Row]:
     for name, test in prepared.tests.items():
         found: dict[str, dict[str, dict[int, Measured]]] = {}
         for (arm, seed), unit in units.items():
-            said = unit["translations"][name]
-            measured = measure(said, test.references, test.sources, ablation.metrics, name)
+            measured = measure_test(ablation, test, unit["translations"][name])
             for metric, one in measured.items():
                 found.setdefault(metric, {}).setdefault(arm, {})[seed] = one
         for metric in (one for one in ablation.metrics if one in found):
@@ -91,7 +92,8 @@ def compare_arms(prepared: Prepared, units: Units) -> list[Row]:
                     difference = compare_seeds(sums[arm], sums[ablation.baseline], SIGNIFICANCE)
                 values = spread({seed: one.value for seed, one in by_seed.items()})
                 signature = next(iter(by_seed.values())).signature
-                rows.append(Row(name, metric, arm, values, difference, signature))
+                title = ablation.known_metrics[metric].title
+                rows.append(Row(name, title, arm, values, difference, signature))
     return rows
 
 
@@ -103,7 +105,7 @@ def text_lines(rows: Sequence[Row]) -> list[str]:
     for row, cells in zip(rows, shown[1:], strict=True):
         if (row.test, row.metric) != last:
             last = row.test, row.metric
-            lines.append(f"{row.test}: {METRICS[row.metric].title}")
+            lines.append(f"{row.test}: {row.metric}")
             lines.append(_line(shown[0], widths))
         lines.append(_line(cells, widths))
     return lines
@@ -125,15 +127,13 @@ def report_page(
         _curves(prepared, units),
         CURVE_STEPS,
         _sentences(prepared, units),
-        {METRICS[row.metric].title: row.signature for row in rows},
+        {row.metric: row.signature for row in rows},
         missing,
     )
 
 
 def _table(name: str, rows: Sequence[Row]) -> ablation_page.ResultTable:
-    shown = [
-        {"metric": METRICS[row.metric].title, **row.cells()} for row in rows if row.test == name
-    ]
+    shown = [{"metric": row.metric, **row.cells()} for row in rows if row.test == name]
     kinds = [(column, "text" if column in ("arm", "") else "number") for column in _COLUMNS]
     kinds[-1] = ("significant", "text")
     for cells in shown:
@@ -151,7 +151,10 @@ def _facts(prepared: Prepared, units: Units) -> dict[str, str]:
         "packages": ", ".join(f"{name} {version}" for name, version in first["packages"].items()),
         "size": ", ".join(f"{name} {value}" for name, value in model.model_dump().items()),
         "vocabulary": prepared.vocabulary_digest,
-        "pairs": ", ".join(f"{arm} {about['pairs'][0]:,}" for arm, about in prepared.arms.items()),
+        "pairs": ", ".join(
+            f"{arm} {' then '.join(f'{count:,}' for count in first_pairs(about))}"
+            for arm, about in prepared.arms.items()
+        ),
         "hours of the units": f"{hours:.2f}",
     }
 

@@ -1,17 +1,21 @@
 """Detag and project: an aligner puts the tags of sources onto the translations."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from pairweave.models.hmm.hmm import HmmConfig, HmmModel, fit
+from pairweave.pipelines.ablation.ablation_config import Ablation, ProjectedTags
+from pairweave.pipelines.ablation.arm_data import Pair, plain
+from pairweave.pipelines.ablation.evaluation_sets import refuse_seen
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import fields_of, list_column
 from pairweave.transforms.links.soft_links import soften
 from pairweave.transforms.markup.markup import INDEXED, parse_markup
 from pairweave.transforms.projection.project import Tokens, cut_tokens, project_tags
+from pairweave.transforms.storage.text_lines import read_in_step
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 
 _WORDS = TokenConfig("words")
@@ -20,9 +24,39 @@ _SOFT = 0.05
 """Least posterior of links, as in ``tags project``."""
 
 
-def fit_aligner(pairs: Sequence[tuple[str, str]], languages: tuple[str, str]) -> HmmModel:
-    """Fit an aligner on plain pairs."""
-    return fit(_table(pairs, languages), HmmConfig(), os.cpu_count() or 1)
+def fit_arm(
+    field: str,
+    given: ProjectedTags,
+    ablation: Ablation,
+    pairs: Iterable[Pair],
+    known: Mapping[str, str],
+) -> HmmModel:
+    """Fit the aligner that puts the tags of an arm back.
+
+    Args:
+        field: The arm's field in the configuration.
+        given: Text to fit it on, if that is not the arm's own.
+        ablation: The languages.
+        pairs: The arm's own pairs.
+        known: The test set of each source (`evaluation_sets.known_sources`).
+
+    Raises:
+        ConfigError: Segments of a test set are in the text.
+    """
+    if given.fit_source is not None and given.fit_target is not None:
+        lines = read_in_step(given.fit_source, given.fit_target)
+        pairs = [(one.text, other.text) for one, other in lines]
+        refuse_seen(
+            (plain(source) for source, _ in pairs),
+            known,
+            f"the fit of the aligner of {field} ({given.fit_source})",
+            "leave them out of the file",
+        )
+    texts = dict.fromkeys((plain(source), plain(target)) for source, target in pairs)
+    table = _table(
+        [pair for pair in texts if all(pair)], (ablation.source_lang, ablation.target_lang)
+    )
+    return fit(table, HmmConfig(), os.cpu_count() or 1)
 
 
 def soft_links(model: HmmModel) -> Callable[[pa.Table], pa.Table]:

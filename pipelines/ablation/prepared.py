@@ -8,7 +8,8 @@ import dataclasses
 import gzip
 import hashlib
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +18,25 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pairweave.models.hmm.hmm import HmmModel
-from pairweave.models.subwords.symbol_pieces import extend_sentencepiece
-from pairweave.models.subwords.symbol_training import train_with_symbols
 from pairweave.pipelines.ablation import fitted_projection
-from pairweave.pipelines.ablation.ablation_config import Ablation, Arm, ProjectedTags
+from pairweave.pipelines.ablation.ablation_config import Ablation, Arm, DataItem
 from pairweave.pipelines.ablation.ablation_files import (
     ARM_ADVICE,
     PLAN_ADVICE,
     ArmAbout,
     FinishedUnit,
 )
-from pairweave.pipelines.ablation.arm_data import Pair, plain, read_arm, run_directories
+from pairweave.pipelines.ablation.arm_data import (
+    ArmPairs,
+    Pair,
+    first_pairs,
+    passes_of_stages,
+    plain,
+    read_stage,
+    run_directories,
+    sentence,
+    stage_facts,
+)
 from pairweave.pipelines.ablation.claims import claimed
 from pairweave.pipelines.ablation.evaluation_sets import (
     EvaluationSet,
@@ -36,14 +45,13 @@ from pairweave.pipelines.ablation.evaluation_sets import (
     refuse_seen,
     without_tests,
 )
+from pairweave.pipelines.ablation.shared_vocabulary import shared_vocabulary
+from pairweave.pipelines.ablation.suggestion_data import with_hint
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.indexed_tag import INDICES
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.rejects import Stage
 from pairweave.transforms.storage import files, json_files
-from pairweave.transforms.storage.text_lines import read_in_step
-from pairweave.transforms.symbols.representations import symbols
 
 FORMAT = 1
 
@@ -94,13 +102,17 @@ class Prepared:
         """Return a digest of the test sets."""
         return digest_of({name: _as_json(test) for name, test in self.tests.items()})
 
-    def passes(self, arm: str) -> list[list[Pair]]:
-        """Return the pairs of each pass over an arm's data.
+    def passes(self, arm: str, stage: int = 0) -> list[list[Pair]]:
+        """Return the pairs of each pass over an arm's data in a stage.
 
         Raises:
             ConfigError: A file is not the one that was prepared.
         """
-        return _read_passes(self.directory / ARMS / arm, self.arms[arm])
+        about = self.arms[arm]
+        passes = _read_passes(self.directory / ARMS / arm, about)
+        counts = passes_of_stages(about)
+        begin = sum(counts[:stage])
+        return passes[begin : begin + counts[stage]]
 
     def start_passes(self) -> list[list[Pair]]:
         """Return the pairs of each pass over the data of the model from which all units go on.
@@ -129,7 +141,7 @@ def _read_passes(place: Path, about: dict[str, Any]) -> list[list[Pair]]:
             raise ConfigError(f"{place / name}: cannot be read ({error}); {ARM_ADVICE}") from error
         sides = (table.column(side).to_pylist() for side in ("source", "target"))
         passes.append(list(zip(*sides, strict=True)))
-    if _pairs_digest(passes) != about["data"]:
+    if _data_digest(passes, about.get("stages")) != about["data"]:
         raise ConfigError(f"{place}: its pairs are not those that were prepared; {ARM_ADVICE}")
     return passes
 
@@ -154,7 +166,7 @@ def prepare(ablation: Ablation, directory: Path, only: Collection[str] | None = 
         tests, dev = _read_tests(ablation)
         plan = _plan(ablation, tests, dev)
         _claim(directory / PLAN, plan)
-        known = known_sources([*tests.values(), *([dev] if dev else [])])
+        known = known_sources([*tests.values(), *([dev] if dev else [])], ablation.task)
         arms = {}
         # The baseline first: a mistake in it is told before the other arms are made.
         first = [ablation.baseline, *(name for name in ablation.arms if name != ablation.baseline)]
@@ -166,7 +178,7 @@ def prepare(ablation: Ablation, directory: Path, only: Collection[str] | None = 
             recipe = Arm(data=ablation.start.data)
             start = _prepare_data(None, recipe, ablation, directory, known)
             text = directory / START / start["passes"][0]
-        vocabulary = _vocabulary(ablation, directory / VOCABULARY, text)
+        vocabulary = shared_vocabulary(ablation, directory / VOCABULARY, text)
         return Prepared(directory, ablation, vocabulary, tests, dev, arms, start)
 
 
@@ -176,9 +188,12 @@ def _has_units(directory: Path, arm: str) -> bool:
 
 def _read_tests(ablation: Ablation) -> tuple[dict[str, EvaluationSet], EvaluationSet | None]:
     tests = {
-        name: read_test(name, given, f"tests.{name}") for name, given in ablation.tests.items()
+        name: read_test(name, given, f"tests.{name}", ablation.task)
+        for name, given in ablation.tests.items()
     }
-    return tests, None if ablation.dev is None else read_test("dev", ablation.dev, "dev")
+    if ablation.dev is None:
+        return tests, None
+    return tests, read_test("dev", ablation.dev, "dev", ablation.task)
 
 
 def _plan(
@@ -195,6 +210,7 @@ def _plan(
         "start": None if ablation.start is None else ablation.start.model_dump(include=_START),
         "overlap": ablation.overlap,
         "tests": {name: digest_of(_as_json(test)) for name, test in sets.items()},
+        **({} if ablation.task == "translation" else {"task": ablation.task}),
     }
 
 
@@ -240,39 +256,68 @@ def _prepare_data(
             )
         return about
     runs = str(directory / RUNS)
-    made = read_arm(field, arm, ablation, runs)
-    before = len(made.passes[0])
-    if ablation.overlap == "leave_out":
-        made.passes = [without_tests(pairs, known) for pairs in made.passes]
-        made.left_out["of the test sets"] = before - len(made.passes[0])
-    else:
-        sources = (source for pairs in made.passes for source, _ in pairs)
-        refuse_seen(sources, known, f"the training data of {field}", _REMEDY)
-    if not all(made.passes):
-        raise ConfigError(f"{field}: no pair is left to train on")
+    stages = [
+        _read(f"{field}{later}", data, arm.hint_letters, ablation, runs, known)
+        for later, data in arm.stages()
+    ]
     _refuse_fitted(arm, ablation, runs, known)
+    passes = [pairs for stage in stages for pairs in stage.passes]
     place.mkdir(parents=True, exist_ok=True)
-    names = [f"pass-{number}.parquet" for number in range(len(made.passes))]
-    for one, pairs in zip(names, made.passes, strict=True):
+    names = [f"pass-{number}.parquet" for number in range(len(passes))]
+    for one, pairs in zip(names, passes, strict=True):
         sides = zip(("source", "target"), zip(*pairs, strict=True), strict=True)
         table = pa.table({side: pa.array(texts, pa.string()) for side, texts in sides})
         pq.write_table(table, place / one, compression="zstd")
     aligner = None
     if arm.project is not None and arm.project.aligner == "hmm":
-        aligner = _fit(field, arm.project, ablation, made.passes, known, place)
+        pairs = [pair for stage in stages for pair in stage.passes[0]]
+        model = fitted_projection.fit_arm(field, arm.project, ablation, pairs, known)
+        for one, data in model.to_files().items():
+            files.write_bytes(str(place / _ALIGNER / one), data)
+        aligner = model.digest
+    facts = stage_facts(arm, ablation, stages)
+    left_out: Counter[str] = sum((Counter(stage.left_out) for stage in stages), Counter())
     about = {
         "recipe": recipe,
         "passes": names,
-        "pairs": [len(pairs) for pairs in made.passes],
-        "left_out": {reason: count for reason, count in made.left_out.items() if count},
-        "data": _pairs_digest(made.passes),
+        "pairs": [len(pairs) for pairs in passes],
+        "left_out": {reason: count for reason, count in left_out.items() if count},
+        "data": _data_digest(passes, facts),
         "aligner": aligner,
     }
+    if facts is not None:
+        about["stages"] = facts
     files.write_bytes(str(path), orjson.dumps(about, option=orjson.OPT_INDENT_2))
-    said = f"{field}: {before:,} pairs"
+    said = f"{field}: {', then '.join(f'{count:,}' for count in first_pairs(about))} pairs"
     out = ", ".join(f"{count:,} {reason}" for reason, count in about["left_out"].items())
     terminal.note(f"{said}; left out: {out}" if out else said)
     return about
+
+
+def _read(
+    field: str,
+    data: Sequence[DataItem],
+    hint_letters: int | None,
+    ablation: Ablation,
+    runs: str,
+    known: dict[str, str],
+) -> ArmPairs:
+    """Return the pairs of a stage, of which none is of a test set."""
+    made, task = read_stage(field, data, ablation, runs), ablation.task
+    before = len(made.passes[0])
+    if ablation.overlap == "leave_out":
+        made.passes = [without_tests(pairs, known, task) for pairs in made.passes]
+        made.left_out["of the test sets"] = before - len(made.passes[0])
+    else:
+        sentences = (sentence(text, task) for pairs in made.passes for text, _ in pairs)
+        refuse_seen(sentences, known, f"the training data of {field}", _REMEDY)
+    if not all(made.passes):
+        raise ConfigError(f"{field}: no pair is left to train on")
+    made.passes = [
+        [(with_hint(text, output, hint_letters), output) for text, output in pairs]
+        for pairs in made.passes
+    ]
+    return made
 
 
 def _refuse_fitted(arm: Arm, ablation: Ablation, runs: str, known: dict[str, str]) -> None:
@@ -280,72 +325,32 @@ def _refuse_fitted(arm: Arm, ablation: Ablation, runs: str, known: dict[str, str
 
     A run's aligner is fitted on pairs that pass the screen: those that the run keeps, and those
     that a later step rejects. Leaving them out of the training data comes too late for it.
+    Suggestions are made without fitting if their aligner is ``ter`` or none is used.
     """
     for directory in run_directories(arm, ablation, runs):
         run = FinishedRun.open(directory)
+        if run.job == "suggest" and not _fits_aligner(run.settings):
+            continue
         for shard, name in enumerate(run.names):
             rejects = run.table(run.rejects_name(shard), ["stage", "source"])
             both = zip(*(rejects.column(x).to_pylist() for x in ("stage", "source")), strict=True)
             fitted = [source for stage, source in both if stage not in _UNFITTED and source]
             kept = run.table(name, ["source"]).column("source").to_pylist()
             where = f"the pairs of {directory}, on which its aligner is fitted"
-            refuse_seen([*kept, *fitted], known, where, _EXCLUDE)
+            refuse_seen(map(plain, [*kept, *fitted]), known, where, _EXCLUDE)
+
+
+def _fits_aligner(settings: Mapping[str, Any]) -> bool:
+    """Tell whether a run of suggest with these settings fits an aligner."""
+    return "alignment" in settings["methods"] and settings["aligner"] != "ter"
 
 
 _UNFITTED = frozenset(map(str, (Stage.READ, Stage.SCREEN)))
 
 
-def _fit(
-    field: str,
-    given: ProjectedTags,
-    ablation: Ablation,
-    passes: Sequence[Sequence[Pair]],
-    known: dict[str, str],
-    place: Path,
-) -> str:
-    """Fit the aligner that puts tags back, write it, and return its digest."""
-    pairs: Iterable[Pair] = passes[0]
-    if given.fit_source is not None and given.fit_target is not None:
-        lines = read_in_step(given.fit_source, given.fit_target)
-        pairs = [(one.text, other.text) for one, other in lines]
-        refuse_seen(
-            (source for source, _ in pairs),
-            known,
-            f"the fit of the aligner of {field} ({given.fit_source})",
-            "leave them out of the file",
-        )
-    texts = dict.fromkeys((plain(source), plain(target)) for source, target in pairs)
-    model = fitted_projection.fit_aligner(
-        [pair for pair in texts if all(pair)], (ablation.source_lang, ablation.target_lang)
-    )
-    for one, data in model.to_files().items():
-        files.write_bytes(str(place / _ALIGNER / one), data)
-    return model.digest
-
-
-def _vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:
-    """Return the vocabulary of all models: of the pairs in a file, or a model that is given."""
-    if path.exists():
-        return path.read_bytes()
-    listed = symbols("indexed", INDICES)
-    if isinstance(ablation.vocabulary, str):
-        try:
-            model = extend_sentencepiece(files.read_bytes(ablation.vocabulary), listed)
-        except OSError as error:
-            raise ConfigError(
-                f"vocabulary: {ablation.vocabulary}: cannot be read: {error.strerror}"
-            ) from error
-    else:
-        table = pq.read_table(text)
-        sides = [table.column(side).to_pylist() for side in ("source", "target")]
-        texts = dict.fromkeys(plain(text) for side in sides for text in side)
-        model = train_with_symbols(texts, listed, ablation.vocabulary, "unigram")
-    files.write_bytes(str(path), model)
-    return model
-
-
 def _as_json(test: EvaluationSet) -> dict[str, Any]:
-    return {"sources": test.sources, "references": test.references}
+    value: dict[str, Any] = {"sources": test.sources, "references": test.references}
+    return {**value, "others": test.others} if test.others else value
 
 
 def _pairs_digest(passes: Sequence[Sequence[Pair]]) -> str:
@@ -355,6 +360,12 @@ def _pairs_digest(passes: Sequence[Sequence[Pair]]) -> str:
         for pair in pairs:
             digest.update("\x1f".join(pair).encode() + b"\x1e")
     return digest.hexdigest()
+
+
+def _data_digest(passes: Sequence[Sequence[Pair]], stages: list[dict[str, int]] | None) -> str:
+    """Return the digest of the pairs of all stages, and of how they are used."""
+    digest = _pairs_digest(passes)
+    return digest if stages is None else digest_of([digest, stages])
 
 
 def digest_of(value: object) -> str:

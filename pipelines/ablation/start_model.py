@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from pairweave.models.translation.translation_pairs import Vocabulary
+from pairweave.models.translation.translation_pairs import Stage, Vocabulary
 from pairweave.pipelines.ablation.claims import claimed
 from pairweave.pipelines.ablation.machines import (
     CHECKPOINT,
@@ -57,7 +57,7 @@ def start_weights(prepared: Prepared, machine: Machine) -> Path | None:
         training = translation_trainer.Training(
             config,
             vocabulary,
-            encoded(prepared.start_passes(), vocabulary, config),
+            (Stage(encoded(prepared.start_passes(), vocabulary, config), given.steps),),
             None,
             None,
             given.seed,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pairweave.models.translation.translation_decoder import translate
-from pairweave.models.translation.translation_pairs import Vocabulary, encode_pass
+from pairweave.models.translation.translation_pairs import Stage, Vocabulary, encode_pass
 from pairweave.pipelines.ablation import fitted_projection
 from pairweave.pipelines.ablation.claims import claimed
 from pairweave.pipelines.ablation.evaluation_sets import EvaluationSet
@@ -18,6 +18,7 @@ from pairweave.pipelines.ablation.machines import (
     made_with,
     progress,
 )
+from pairweave.pipelines.ablation.measuring import measure_test
 from pairweave.pipelines.ablation.own_attention import OwnAttention
 from pairweave.pipelines.ablation.prepared import (
     ATTENTION,
@@ -29,9 +30,9 @@ from pairweave.pipelines.ablation.prepared import (
     write_packed,
 )
 from pairweave.pipelines.ablation.start_model import start_facts, start_weights
+from pairweave.pipelines.ablation.suggestion_data import with_hint
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import INDEXED, strip_markup
-from pairweave.transforms.metrics.tags.translation_metrics import measure
 
 
 def unit_path(directory: Path, arm: str, seed: int) -> Path:
@@ -104,7 +105,10 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
     begin = time.monotonic()
     config, vocabulary = prepared.ablation.model, Vocabulary(prepared.vocabulary)
     weights = start_weights(prepared, machine)
-    passes = encoded(prepared.passes(arm), vocabulary, config)
+    stages = tuple(
+        Stage(encoded(prepared.passes(arm, number), vocabulary, config), steps)
+        for number, steps in enumerate(prepared.ablation.arms[arm].steps(config.steps))
+    )
     made_of = {
         **facts(prepared, arm),
         "arm": arm,
@@ -115,7 +119,7 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
     training = translation_trainer.Training(
         config,
         vocabulary,
-        passes,
+        stages,
         _dev_pairs(prepared, arm, vocabulary),
         weights,
         seed,
@@ -141,8 +145,8 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
         "scores": scores(prepared, translations),
         "translations": translations,
         "losses": trained.losses,
-        "pairs": [len(one.sources) for one in passes],
-        "too_long": [one.left_out for one in passes],
+        "pairs": [len(one.sources) for stage in stages for one in stage.passes],
+        "too_long": [one.left_out for stage in stages for one in stage.passes],
         "run": {
             "seconds": round(time.monotonic() - begin, 1),
             "resumed_at": trained.resumed_at,
@@ -154,10 +158,17 @@ def _dev_pairs(prepared: Prepared, arm: str, vocabulary: Vocabulary) -> Any:  # 
     """Return the pairs of the learning curve, without tags for an arm that never sees any."""
     if prepared.dev is None:
         return None
-    sides: list[Sequence[str]] = [prepared.dev.sources, prepared.dev.references]
+    sides: list[Sequence[str]] = [_inputs(prepared, arm, prepared.dev), prepared.dev.references]
     if prepared.ablation.arms[arm].project is not None:
         sides = [[strip_markup(text, INDEXED) for text in side] for side in sides]
     return encode_pass(vocabulary, sides[0], sides[1], prepared.ablation.model.max_pieces)
+
+
+def _inputs(prepared: Prepared, arm: str, test: EvaluationSet) -> list[str]:
+    """Return what an arm's model reads of a test set."""
+    letters = prepared.ablation.arms[arm].hint_letters
+    both = zip(test.sources, test.references, strict=True)
+    return [with_hint(text, gold, letters) for text, gold in both]
 
 
 def _translate(
@@ -171,7 +182,7 @@ def _translate(
     """Return the translations of a test set, with tags."""
     given = prepared.ablation.arms[arm].project
     if given is None:
-        return translated(test.sources)
+        return translated(_inputs(prepared, arm, test))
     ablation = prepared.ablation
     plain = [strip_markup(source, INDEXED) for source in test.sources]
     # What looks like a tag in the output of such a model is none.
@@ -188,9 +199,7 @@ def scores(prepared: Prepared, translations: dict[str, list[str]]) -> list[dict[
     """Return the value of each metric on each test set."""
     found = []
     for name, test in prepared.tests.items():
-        measured = measure(
-            translations[name], test.references, test.sources, prepared.ablation.metrics, name
-        )
+        measured = measure_test(prepared.ablation, test, translations[name])
         found += [
             {"test": name, "metric": metric, "value": one.value, "signature": one.signature}
             for metric, one in measured.items()

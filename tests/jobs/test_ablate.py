@@ -9,7 +9,12 @@ import pytest
 from pairweave.pipelines.ablation.prepared import read_packed
 from pairweave.transforms.links.attention import Attention
 from tests.makers import runs
-from tests.makers.ablations import SIZE, write_configuration, write_pairs
+from tests.makers.ablations import (
+    SIZE,
+    suggestion_configuration,
+    write_configuration,
+    write_pairs,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -131,6 +136,21 @@ def test_the_attention_of_each_model_is_written_for_evaluate_aligners(undisturbe
     names = [row["aligner"].split(":layer=")[1].split(":pieces")[0] for row in measured]
     assert names == ["0:method=naive", "0:method=shift"]
     assert all(row["links"] > 0 for row in measured)
+
+
+def test_suggestions_of_two_stages_that_were_killed_equal_those_that_were_not(tmp_path):
+    config = write_configuration(tmp_path, suggestion_configuration, seeds=[1])
+    whole, output = tmp_path / "whole", tmp_path / "made"
+    said = runs.run_well("ablate", "--config", config, "--output", whole)
+    assert "2 of 2 units finished, 6 results" in said
+    words = ("ablate", "--config", config, "--output", output, "--only")
+    kill_at(output / "work" / "made-1" / "checkpoint.safetensors", *words, "made/1")
+    assert not (output / "units").exists()
+    runs.run_well(*words, "made/1")
+    assert read_packed(output / "units" / "made-1.json.gz")["run"]["resumed_at"] > 0
+    runs.run_well(*words, "golden/1")
+    assert units_of(output) == units_of(whole)
+    assert (output / "results.jsonl").read_bytes() == (whole / "results.jsonl").read_bytes()
 
 
 def test_arms_of_jobs_and_streams_are_made_first(tmp_path):

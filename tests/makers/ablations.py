@@ -4,6 +4,8 @@ import yaml
 
 from pairweave.pipelines.ablation.prepared import write_packed
 from pairweave.pipelines.ablation.units import facts, scores, unit_path
+from pairweave.transforms.formats.wets import NOTHING
+from pairweave.transforms.symbols.mask import MASK
 
 WORDS = ("tree", "house", "river", "stone", "cloud", "bird", "road", "wall", "lamp", "field")
 GERMAN = ("Baum", "Haus", "Fluss", "Stein", "Wolke", "Vogel", "Weg", "Wand", "Lampe", "Feld")
@@ -55,12 +57,10 @@ def configuration(directory, **changed):
     }
 
 
-def write_configuration(directory, **changed):
-    """Write a configuration and return its path."""
+def write_configuration(directory, made=configuration, **changed):
+    """Write a configuration, of translations or of suggestions, and return its path."""
     path = directory / "ablation.yaml"
-    path.write_text(
-        yaml.safe_dump(configuration(directory, **changed), sort_keys=False), encoding="utf-8"
-    )
+    path.write_text(yaml.safe_dump(made(directory, **changed), sort_keys=False), encoding="utf-8")
     return path
 
 
@@ -87,3 +87,50 @@ def write_unit(prepared, arm, seed, **changed):
     path.parent.mkdir(exist_ok=True)
     write_packed(path, unit)
     return path
+
+
+def write_golden(directory, name, numbers, *, empty=()):
+    """Write suggestions in the format of WeTS for the second word, and return their paths.
+
+    The suggestion for a number in ``empty`` is the symbol of an empty one.
+    """
+    sides = {"src": [], "mask": [], "tgt": []}
+    for number in numbers:
+        first, second, *others = sentence(number, GERMAN).split()
+        sides["src"].append(sentence(number, WORDS))
+        sides["mask"].append(" ".join([first, f" {MASK} ", *others]))
+        sides["tgt"].append(NOTHING if number in empty else second)
+    for ending, lines in sides.items():
+        text = "".join(f"{line}\n" for line in lines)
+        (directory / f"{name}.{ending}").write_text(text, encoding="utf-8")
+    names = {"source": "src", "masked": "mask", "target": "tgt"}
+    return {key: str(directory / f"{name}.{ending}") for key, ending in names.items()}
+
+
+def suggestion_configuration(directory, **changed):
+    """Return a configuration of an arm of golden suggestions and one that goes on to them."""
+    train = write_pairs(directory, "train", range(1_000, 1_060), tagged=False)
+    golden = write_golden(directory, "golden", range(3_000, 3_040))
+    made = {
+        "source_input": [train["source"]],
+        "target_input": [train["target"]],
+        "methods": "random,parallel",
+    }
+    return {
+        "task": "suggestion",
+        "source_lang": "en",
+        "target_lang": "de",
+        "size": SIZE,
+        "vocabulary": 120,
+        "seeds": [1, 2],
+        "baseline": "golden",
+        "arms": {
+            "golden": {"data": [golden]},
+            "made": {
+                "data": [{"job": "suggest", "options": made}],
+                "then": [{"data": [golden], "steps": 10}],
+            },
+        },
+        "tests": {"wets": write_golden(directory, "test", range(2_000, 2_010), empty=(2_003,))},
+        **changed,
+    }

@@ -109,6 +109,18 @@ def score_bleu(metric: Any, outputs: Sequence[str], references: References) -> S
     )
 
 
+def signature_with(metric: Any, references: References) -> str:  # noqa: ANN401
+    """Return the signature of a sacreBLEU metric with these references, whose number is in it.
+
+    Args:
+        metric: A metric, which is changed: its number of references is that of the last score.
+        references: References ``[reference][line]``; None if a line has no such reference.
+    """
+    shape = [[None if text is None else "a" for text in texts] for texts in references]
+    metric.corpus_score(["a"] * len(shape[0]), shape)
+    return str(metric.get_signature())
+
+
 def compare_bleu(
     metric: Any,  # noqa: ANN401
     outputs: Sequence[str],

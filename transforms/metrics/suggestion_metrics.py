@@ -86,7 +86,9 @@ def evaluate_suggestions(
             (``line_count_mismatch``).
     """
     suggestions = read_text_lines(hypothesis, keep_returns=True)
-    return _score(suggestions, _read_gold(gold, hypothesis, len(suggestions)), _metric(target_lang))
+    return _score(
+        suggestions, _read_gold(gold, hypothesis, len(suggestions)), suggestion_metric(target_lang)
+    )
 
 
 def compare_suggestions(
@@ -114,7 +116,7 @@ def compare_suggestions(
     )
     golds = _read_gold(gold, hypothesis, len(suggestions))
     require_equal_lines([baseline, hypothesis], [len(other), len(suggestions)])
-    metric = _metric(target_lang)
+    metric = suggestion_metric(target_lang)
     settings = {"metric": "exact_match", "nrefs": len(golds), **config.settings}
     exact = compare(_exact_sums(suggestions, golds), _exact_sums(other, golds), config)
     tested = {
@@ -146,7 +148,9 @@ def _read_gold(
     ]
 
 
-def _exact(suggestions: Sequence[str], golds: Sequence[Sequence[str | None]]) -> np.ndarray:
+def exact_suggestions(
+    suggestions: Sequence[str], golds: Sequence[Sequence[str | None]]
+) -> np.ndarray:
     """Flag suggestions equal to a gold one, ignoring white space at the ends, bool ``[line]``."""
     return np.array(
         [
@@ -159,7 +163,7 @@ def _exact(suggestions: Sequence[str], golds: Sequence[Sequence[str | None]]) ->
 
 def _exact_sums(suggestions: Sequence[str], golds: Sequence[Sequence[str | None]]) -> LineSums:
     """Return the contribution of each suggestion to exact match."""
-    exact = _exact(suggestions, golds).astype(np.float64)
+    exact = exact_suggestions(suggestions, golds).astype(np.float64)
     return LineSums(np.stack([exact, np.ones_like(exact)], axis=1), ratio)
 
 
@@ -171,7 +175,7 @@ def _score(
     bleu = score_bleu(metric, suggestions, golds)
     return SuggestionScores(
         lines=len(suggestions),
-        exact=int(np.count_nonzero(_exact(suggestions, golds))),
+        exact=int(np.count_nonzero(exact_suggestions(suggestions, golds))),
         bleu=bleu.score,
         precisions=bleu.precisions,
         brevity_penalty=bleu.brevity_penalty,
@@ -181,9 +185,18 @@ def _score(
     )
 
 
-def _metric(target_lang: str) -> Any:  # noqa: ANN401 - a sacrebleu.metrics.BLEU
+def suggestion_metric(target_lang: str, *, effective_order: bool = False) -> Any:  # noqa: ANN401
+    """Return the ``sacrebleu.metrics.BLEU`` of suggestions in a language (BCP 47).
+
+    Args:
+        target_lang: The language.
+        effective_order: Whether n-grams longer than all outputs are left out, as for one line.
+
+    Raises:
+        ConfigError: A package that it needs for the language is not installed.
+    """
     language = target_lang.partition("-")[0].lower()
     try:
-        return metric_of(trg_lang=language)
+        return metric_of(trg_lang=language, effective_order=effective_order)
     except (ImportError, RuntimeError) as error:
         raise ConfigError(f"--target_lang {target_lang}: {error}") from error

@@ -8,6 +8,8 @@ from pairweave.models.translation.translation_pairs import (
     END,
     UNKNOWN,
     Batches,
+    Stage,
+    StagedBatches,
     Vocabulary,
     encode_pass,
     padded,
@@ -79,6 +81,19 @@ def test_a_batch_depends_on_its_number_and_the_seed_alone(vocabulary):
     assert {number for number, _ in in_order} == {0, 1}
     other = Batches(data, 300, seed=6)
     assert any(not np.array_equal(other.batch(step)[1], in_order[step][1]) for step in range(40))
+
+
+def test_each_stage_begins_with_its_own_first_pass(vocabulary):
+    first = [pairs(vocabulary), pairs(vocabulary, range(1_500, 1_540))]
+    second = pairs(vocabulary, range(1_600, 1_620))
+    staged = StagedBatches([Stage(tuple(first), 25), Stage((second,), 15)], 300, seed=5)
+    alone = Batches(first, 300, seed=5), Batches([second], 300, seed=5)
+    for step in (39, 0, 24, 25, 10):  # in any order, as after a checkpoint
+        data, rows = staged.batch(step)
+        batches, own = (alone[0], step) if step < 25 else (alone[1], step - 25)
+        number, wanted = batches.batch(own)
+        assert data is batches.passes[number]
+        assert np.array_equal(rows, wanted)
 
 
 def test_rows_are_padded_to_the_longest():

@@ -6,7 +6,7 @@ import pytest
 from pairweave.models.subwords.symbol_training import train_with_symbols
 from pairweave.models.translation.translation_config import SIZES
 from pairweave.models.translation.translation_decoder import translate
-from pairweave.models.translation.translation_pairs import Vocabulary, encode_pass
+from pairweave.models.translation.translation_pairs import Stage, Vocabulary, encode_pass
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.symbols.representations import symbols
 from tests.makers.ablations import GERMAN, SIZE, WORDS, sentence
@@ -22,6 +22,7 @@ SOURCES = [sentence(number, WORDS) for number in range(1_000, 1_200)]
 CONFIG = SIZES["toy"].changed(
     **{name: value for name, value in SIZE.items() if name != "like"}, learning_rate=0.01
 )
+LATER_STEPS = 12
 
 
 @pytest.fixture(scope="module")
@@ -34,10 +35,12 @@ def data():
 
 
 def training(data, precision="fp32", **changed):
-    vocabulary, pairs = data
+    vocabulary, *pairs = data
     config = CONFIG.changed(**changed)
+    later = [Stage((one,), LATER_STEPS) for one in pairs[1:]]
+    first = Stage((pairs[0],), config.steps - LATER_STEPS * len(later))
     return translation_trainer.Training(
-        config, vocabulary, (pairs,), None, None, 1, "cpu", precision, "key"
+        config, vocabulary, (first, *later), None, None, 1, "cpu", precision, "key"
     )
 
 
@@ -81,6 +84,26 @@ def test_training_goes_on_from_a_checkpoint_with_the_same_weights(data, tmp_path
     other = dict(resumed.model.named_parameters())
     for name, weight in whole.model.named_parameters():
         assert torch.equal(weight, other[name]), name
+
+
+def test_a_later_stage_has_other_data_and_goes_on_from_a_checkpoint_too(data, tmp_path):
+    vocabulary, pairs = data
+    reverse = encode_pass(vocabulary, ["wall"] * 50, ["Wand"] * 50, 50)
+    staged = training((vocabulary, pairs, reverse))
+    whole = translation_trainer.train(staged, tmp_path / "whole")
+
+    def kill(step, _steps, _loss):
+        if step == 27:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        translation_trainer.train(staged, tmp_path / "cut", kill)
+    resumed = translation_trainer.train(staged, tmp_path / "cut")
+    assert resumed.resumed_at == 25  # after the 18 updates of the first stage
+    one_stage = translation_trainer.train(training(data), tmp_path / "other")
+    weights = [one.model.get_input_embeddings().weight for one in (whole, resumed, one_stage)]
+    assert torch.equal(*weights[:2])
+    assert not torch.equal(weights[0], weights[2])
 
 
 def test_bf16_gives_other_weights_that_are_finite(data, tmp_path):

@@ -36,7 +36,10 @@ def test_numbers_beside_a_named_size_replace_its_own(tmp_path):
         (lambda v: v.update(baseline="gold"), "there is no arm gold; the arms are plain, own"),
         (lambda v: v.update(seeds=[1, 1]), "seeds: one is given twice"),
         (lambda v: v.update(seeds=[]), "seeds: expected at least 1"),
-        (lambda v: v.update(metrics=["comet"]), "metrics: there is no comet; choose from bleu"),
+        (
+            lambda v: v.update(metrics=["comet"]),
+            "metrics: there is no comet of the task translation; choose",
+        ),
         (lambda v: v.update(sizes="toy"), "sizes: is not a key here"),
         (lambda v: v.update(vocabulary=3), "vocabulary: expected 100 to 1000000 pieces"),
         (lambda v: v.update(size={"like": "toy", "steps": 0}), "size: steps must be 1 to"),

@@ -3,13 +3,13 @@
 They are those of ``evaluate tags`` (`tag_metrics`) and chrF. Shares are percentages.
 """
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from pairweave.transforms.markup.markup import INDEXED, parse_markup, strip_markup
+from pairweave.transforms.metrics.chrf_sums import chrf_signature, chrf_sums
+from pairweave.transforms.metrics.measured import Measured, Metric
 from pairweave.transforms.metrics.sacrebleu_scores import bleu_of
 from pairweave.transforms.metrics.significance import LineSums, ratio
 from pairweave.transforms.metrics.tags.tag_metrics import TagScores, evaluate_tags, version
@@ -23,25 +23,6 @@ CONFIG = XmlConfig("indexed")
 
 _SQUAD = SpanConfig("squad")
 
-_CHRF_ORDERS, _CHRF_BETA = 6, 4
-"""Longest n-gram, and the square of the weight of recall: the settings of chrF2."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Metric:
-    """A metric.
-
-    Attributes:
-        title: Its name for a reader.
-        needs_tags: Whether it is measured on test sets with tags alone.
-        higher_is_better: Whether a higher value is better.
-    """
-
-    title: str
-    needs_tags: bool = True
-    higher_is_better: bool = True
-
-
 METRICS: Mapping[str, Metric] = {
     "bleu": Metric("BLEU", needs_tags=False),
     "chrf": Metric("chrF", needs_tags=False),
@@ -53,24 +34,6 @@ METRICS: Mapping[str, Metric] = {
     "failures": Metric("failures per 100 tags", higher_is_better=False),
 }
 """The metrics by the name that the configuration has for them."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Measured:
-    """A metric of some translations.
-
-    Attributes:
-        sums: The contribution of each line, and the function of the sums.
-        signature: The line that names everything that determines the value.
-    """
-
-    sums: LineSums
-    signature: str
-
-    @property
-    def value(self) -> float:
-        """Return the value of all lines."""
-        return float(self.sums.figure(self.sums.lines.sum(axis=0)))
 
 
 def measure(
@@ -126,39 +89,10 @@ def _xml_bleu(scores: TagScores, *_: _Texts) -> Measured:
 
 def _chrf(_scores: TagScores, hypotheses: _Texts, references: _Texts, _sources: _Texts) -> Measured:
     """Measure chrF (Popović 2015) without tags, as sacreBLEU does."""
-    from sacrebleu.metrics import CHRF
-    from sacrebleu.metrics.helpers import extract_all_char_ngrams
-
-    metric: Any = CHRF()
-    metric.corpus_score(["a"], [["a"]])  # the signature has the number of references
-    lines = np.zeros((len(references), _CHRF_ORDERS, 3), np.float64)
-    for at, texts in enumerate(zip(hypotheses, references, strict=True)):
-        output_ngrams, gold_ngrams = (
-            extract_all_char_ngrams(strip_markup(text, INDEXED), _CHRF_ORDERS, False)  # noqa: FBT003
-            for text in texts
-        )
-        for order, (output, reference) in enumerate(zip(output_ngrams, gold_ngrams, strict=True)):
-            total = output.total() if reference else 0
-            lines[at, order] = total, reference.total(), (output & reference).total()
-    sums = LineSums(lines.reshape(len(references), -1), _chrf_of)
-    return Measured(sums, f"chrf|tags:off|{metric.get_signature()}")
-
-
-def _chrf_of(sums: np.ndarray) -> np.ndarray:
-    """Return chrF2 in [0, 100] of summed n-grams: of outputs, of references and common, by order.
-
-    Orders without n-grams on a side do not count, as in sacreBLEU.
-    """
-    output, gold, common = np.moveaxis(sums.reshape(*sums.shape[:-1], _CHRF_ORDERS, 3), -1, 0)
-    counted = (output > 0) & (gold > 0)
-    orders = np.maximum(counted.sum(axis=-1), 1)
-    precision, recall = (
-        np.divide(common, side, out=np.zeros_like(common), where=counted).sum(axis=-1) / orders
-        for side in (output, gold)
+    outputs, golds = (
+        [strip_markup(text, INDEXED) for text in side] for side in (hypotheses, references)
     )
-    weighted = _CHRF_BETA * precision + recall
-    scores = (1 + _CHRF_BETA) * precision * recall
-    return 100 * np.divide(scores, weighted, out=np.zeros_like(weighted), where=weighted > 0)
+    return Measured(chrf_sums(outputs, [golds]), f"chrf|tags:off|{chrf_signature([golds])}")
 
 
 def _xml_share(field: str) -> Callable[..., Measured]:

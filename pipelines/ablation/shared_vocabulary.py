@@ -1,0 +1,46 @@
+"""The vocabulary that all models of an ablation share."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from pairweave.models.subwords.symbol_pieces import extend_sentencepiece
+from pairweave.models.subwords.symbol_training import train_with_symbols
+from pairweave.pipelines.ablation import suggestion_data
+from pairweave.pipelines.ablation.ablation_config import Ablation
+from pairweave.pipelines.ablation.arm_data import vocabulary_text
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.indexed_tag import INDICES
+from pairweave.transforms.storage import files
+from pairweave.transforms.symbols.representations import symbols
+
+
+def shared_vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:
+    """Return a SentencePiece model with the symbols of the task, which is made unless it is there.
+
+    Args:
+        ablation: The task, and a number of pieces or a model to which the symbols are added.
+        path: Its file.
+        text: The file of pairs on which a new one is trained.
+
+    Raises:
+        ConfigError: A model that is given cannot be read, or a new one cannot be trained.
+    """
+    if path.exists():
+        return path.read_bytes()
+    of_suggestion = ablation.task == "suggestion"
+    listed = list(suggestion_data.SYMBOLS) if of_suggestion else symbols("indexed", INDICES)
+    if isinstance(ablation.vocabulary, str):
+        try:
+            model = extend_sentencepiece(files.read_bytes(ablation.vocabulary), listed)
+        except OSError as error:
+            raise ConfigError(
+                f"vocabulary: {ablation.vocabulary}: cannot be read: {error.strerror}"
+            ) from error
+    else:
+        table = pq.read_table(text)
+        sides = [table.column(side).to_pylist() for side in ("source", "target")]
+        texts = dict.fromkeys(vocabulary_text(one, ablation.task) for side in sides for one in side)
+        model = train_with_symbols(texts, listed, ablation.vocabulary, "unigram")
+    files.write_bytes(str(path), model)
+    return model
