@@ -251,7 +251,7 @@ def test_the_number_of_tags_is_uniform_below_the_share():
 def test_every_number_and_without_judgement_every_phrase_pair_is_as_likely():
     links = [(0, 1), (1, 0), (2, 2), (3, 3)]
     table = table_of([("a b c d", "e f g h")] * 2000, [links] * 2000)
-    config = TagConfig(mix=INFINITE, tag_share=0.4, phrase_pairs="all")
+    config = TagConfig(mix=INFINITE, tag_share=0.4, phrase_pairs="all", tag_numbers="shuffled")
     rows, _ = inject_tags(table, config)
     drawn = [tag for (tag,) in rows["tags"].to_pylist()]
     spans = Counter((tag["source_start"] // 2, tag["source_end"] // 2 + 1) for tag in drawn)
@@ -310,10 +310,13 @@ def test_more_variants_hold_the_rows_of_fewer_and_all_differ():
 
 def test_variants_of_a_pair_with_one_phrase_pair_differ_in_number_or_are_left_out():
     table = table_of([("a b c d", "e f g h")], [[(0, 0)]])
-    rows = inject_tags(table, TagConfig(mix=INFINITE, variants=40))[0].to_pylist()
+    config = TagConfig(mix=INFINITE, variants=40, tag_numbers="shuffled")
+    rows = inject_tags(table, config)[0].to_pylist()
     assert rows[0]["variant"] == 1
     assert 5 < len(rows) <= 10
     assert len({row["source"] for row in rows}) == len(rows)
+    rows = inject_tags(table, config.changed(tag_numbers="in_order"))[0].to_pylist()
+    assert [row["source"] for row in rows] == ["<a_0>a</a_0> b c d"]
 
 
 def test_a_pair_without_phrase_pair_or_room_is_plain_or_nothing():

@@ -178,7 +178,7 @@ def test_no_tag_of_real_messages_cuts_a_word(language, name):
     links = [[(place, place) for place in range(length)] for length in lengths]
     phrases = PhraseConfig(segmenter=name)
     table = table_of(pairs, links, languages=("en", language.split("_")[0]), phrases=phrases)
-    config = TagConfig(mix=math.inf, variants=3, segmenter=name, phrase_pairs="all")
+    config = TagConfig(mix=math.inf, variants=5, segmenter=name, phrase_pairs="all")
     rows, _ = inject_tags(table, config)
     texts_by_id = dict(zip(table["id"].to_pylist(), table["target"].to_pylist(), strict=True))
     borders = [
