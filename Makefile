@@ -82,17 +82,14 @@ $(KERNELS): | $(VENV)/.dev
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.base: $(LOCKS) | $(BIN)/python
-	$(INSTALL)
-	touch $@
-
-$(VENV)/.demo: $(VENV)/.base
+# Each installs all that it needs at once: a call of pip takes seconds even if nothing is left to do.
+$(VENV)/.demo: $(LOCKS) | $(BIN)/python
 	$(INSTALL) demo
 	touch $@
 
-$(VENV)/.dev: $(VENV)/.demo
+$(VENV)/.dev: $(LOCKS) | $(BIN)/python
 	$(INSTALL) demo dev
-	touch $@
+	touch $(VENV)/.demo $@
 
 $(VENV)/.mutants: $(VENV)/.dev
 	$(INSTALL) demo dev mutants

@@ -102,10 +102,11 @@ def language_findings(name: str, sample: pa.Table, languages: tuple[str, str]) -
                 option,
             )
             continue
+        main = _main_language(votes[side], languages[side])
         other = [
             row
             for row, vote in enumerate(votes[side])
-            if vote is not None and look is not None and vote != look
+            if vote is not None and main is not None and vote != main
         ]
         voted = sum(vote is not None for vote in votes[side])
         if len(other) >= LEAST_LINES and len(other) >= MIXED_SHARE * voted:
@@ -163,12 +164,31 @@ def _vote(text: str) -> str | None:
 
 def _language(votes: Sequence[str | None]) -> str | None:
     """Return the language or script of most texts; None if they do not show one."""
+    look, share = _most_frequent(votes)
+    return look if share >= MOST_SHARE else None
+
+
+def _main_language(votes: Sequence[str | None], given: str) -> str | None:
+    """Return the language or script from which others on the same side are told.
+
+    Without one of most texts it is the most frequent one. Frequent words of a language that is not
+    in `WORDS` are those of several others, so there it is None.
+    """
+    look, share = _most_frequent(votes)
+    return look if share >= MOST_SHARE or _first(given) in _INDEXED else None
+
+
+def _most_frequent(votes: Sequence[str | None]) -> tuple[str | None, float]:
+    """Return the most frequent language or script and its share of the texts that show one.
+
+    None and 0 if too few texts do.
+    """
     counts = collections.Counter(filter(None, votes))
     total = counts.total()
     if total < LEAST_LINES or total < LEAST_SHARE * len(votes):
-        return None
+        return None, 0.0
     look, most = min(counts.items(), key=lambda each: (-each[1], each[0]))
-    return look if most >= MOST_SHARE * total else None
+    return look, most / total
 
 
 def _first(tag: str) -> str:

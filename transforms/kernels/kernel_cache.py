@@ -166,8 +166,8 @@ class Announcer(event.Listener):
             self._said = True
         if _is_first(self.MARK):
             logging.getLogger("pairweave").info(
-                "compiling kernels, once for this installation: a minute or two, then a run "
-                "starts at once"
+                "compiling kernels for this kind of run, once for this installation: a minute or "
+                "two, then it starts at once"
             )
 
 

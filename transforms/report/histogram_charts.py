@@ -43,26 +43,27 @@ def charts(
     order = sorted(totals, key=lambda corpus: (-totals[corpus] if together else 0, corpus))
     return [
         _facet(
-            facet,
+            name,
             by_facet[name],
             order,
             golden if name == "mask" else None,
             together=together,
         )
-        for name, facet in HISTOGRAMS.items()
+        for name in HISTOGRAMS
         if name in by_facet
     ]
 
 
 def _facet(
-    facet: Histogram,
+    histogram: str,
     corpora: Mapping[str, Counter[int]],
     order: Sequence[str],
     golden: Mapping[str, int] | None,
     *,
     together: bool,
 ) -> Shown:
-    """Return the charts of one facet, which all have the same bars."""
+    """Return the charts of one histogram, which all have the same bars."""
+    facet = HISTOGRAMS[histogram]
     every: Counter[int] = sum(corpora.values(), Counter())
     shown = {name: corpora[name] for name in order[:MAX_CORPORA] if name in corpora}
     if together and len(corpora) > 1:
@@ -74,6 +75,7 @@ def _facet(
     labels = [facet.label(bar) for bar in bars]
     head = _free(facet.unit, shown)
     return {
+        "histogram": histogram,
         "title": facet.title,
         "unit": facet.unit,
         "charts": [_chart(name, counts, bars, labels) for name, counts in shown.items()],

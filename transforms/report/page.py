@@ -15,6 +15,7 @@ from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.rejects import Stage
 from pairweave.transforms.report.histogram_charts import charts
 from pairweave.transforms.report.look_charts import shown_look
+from pairweave.transforms.report.normal_figures import RATES, NormalFigures, rate
 from pairweave.transforms.report.report_samples import (
     TAG_COLOURS,
     border_rows,
@@ -53,6 +54,7 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
     others, rules = split_rules(manifest["counts"])
     rows = manifest["rows"]
     golden = manifest.get("golden", {})
+    normal = NormalFigures(manifest["job"])
     shown = {name: manifest[name] for name in ("job", "version", "notices", "shards", "rows")}
     return render_html(
         "page.html.j2",
@@ -60,15 +62,16 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
         languages=sorted({_languages(corpus) for corpus in manifest["corpora"].values()}),
         sizes=[shard.rows for shard in sums.shards],
         share_kept=_share(rows["kept"], rows["read"]),
+        normal=normal,
         look=shown_look(manifest),
         corpora=_corpora(manifest["corpora"]),
         flow=_flow(manifest, sums),
-        reasons=_reasons(manifest, sums),
+        reasons=_reasons(manifest, sums, normal),
         reasons_by_corpus=_reasons_by_corpus(manifest),
-        rules=_rules(rules),
+        rules=_rules(rules, rows["read"], normal),
         agreement=aligner_agreement.of_counts(manifest["counts"]),
-        counts=_counts(others),
-        distributions=_distributions(sums),
+        counts=_counts(others, normal),
+        distributions=_distributions(sums, normal),
         histograms=charts(sums.histograms, golden.get("histograms", {}).get("words")),
         golden=_golden(golden),
         profile=_profile(manifest["tag_profile"]) if "tag_profile" in manifest else None,
@@ -169,7 +172,7 @@ def _ordered_reasons(manifest: Json) -> list[tuple[str, int]]:
     return sorted(manifest["rejected"].items(), key=lambda item: (-item[1], item[0]))
 
 
-def _reasons(manifest: Json, sums: ReceiptSums) -> Rows:
+def _reasons(manifest: Json, sums: ReceiptSums, normal: NormalFigures) -> Rows:
     stages = sums.stages
     ordered = _ordered_reasons(manifest)
     return [
@@ -178,6 +181,7 @@ def _reasons(manifest: Json, sums: ReceiptSums) -> Rows:
             "step": ", ".join(sorted(stages[reason])),
             "pairs": pairs,
             "of all read": pairs / manifest["rows"]["read"],
+            "normal": normal.rejected(reason),
             "": _bar(pairs / ordered[0][1], f"{pairs:,} pairs", "rejected"),
         }
         for reason, pairs in ordered
@@ -194,7 +198,7 @@ def _reasons_by_corpus(manifest: Json) -> Json:
     return {"columns": columns, "rows": rows}
 
 
-def _rules(rules: Mapping[str, Mapping[str, int]]) -> Rows:
+def _rules(rules: Mapping[str, Mapping[str, int]], read: int, normal: NormalFigures) -> Rows:
     """Return the pairs that each rule of `filter` would reject, the most frequent rule first."""
     most = max((counts["all"] for counts in rules.values()), default=0)
     return [
@@ -203,23 +207,33 @@ def _rules(rules: Mapping[str, Mapping[str, int]]) -> Rows:
             "pairs": counts["all"],
             "first rule": counts.get("first", ""),
             "only rule": counts["only"],
+            "of all read": _share(counts["all"], read),
+            "normal": normal.would_reject(name),
             "": _bar(_share(counts["all"], most), f"{number(counts['all'])} pairs", "rejected"),
         }
         for name, counts in sorted(rules.items(), key=lambda item: (-item[1]["all"], item[0]))
     ]
 
 
-def _counts(counts: Mapping[str, int]) -> Rows:
+def _counts(counts: Mapping[str, int], normal: NormalFigures) -> Rows:
     """Return the job's counters with their meanings, without those of agreeing aligners."""
     links = set(aligner_agreement.NAMES)
     shown = {name: count for name, count in counts.items() if name not in links}
-    return [{"what": what, "number": count} for what, count in described(shown).items()]
+    rows = [
+        {"what": what, "number": count, "normal": ""} for what, count in described(shown).items()
+    ]
+    means = {what: rate(counts, what) for what in RATES}
+    return rows + [
+        {"what": what, "number": mean, "normal": normal.rate(what)}
+        for what, mean in means.items()
+        if mean
+    ]
 
 
-def _distributions(sums: ReceiptSums) -> list[dict[str, Any]]:
+def _distributions(sums: ReceiptSums, normal: NormalFigures) -> list[dict[str, Any]]:
     """Return the histograms that are not by corpus, with a row for each bar."""
     shown = []
-    for title, about, unit, labels, (bars,) in distributions(sums.histograms):
+    for name, title, about, unit, labels, (bars,) in distributions(sums.histograms):
         most, total = max(bars), sum(bars)
         rows = [
             {
@@ -230,7 +244,15 @@ def _distributions(sums: ReceiptSums) -> list[dict[str, Any]]:
             }
             for label, number_of in zip(labels, bars, strict=True)
         ]
-        shown.append({"title": title, "about": about, "unit": unit, "rows": rows})
+        shown.append(
+            {
+                "title": title,
+                "about": about,
+                "unit": unit,
+                "rows": rows,
+                "normal": normal.median(name),
+            }
+        )
     return shown
 
 

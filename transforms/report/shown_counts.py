@@ -19,6 +19,7 @@ class Distribution(NamedTuple):
     """A histogram that is not by corpus, with the bars that it shows.
 
     Attributes:
+        name: The histogram's name in `HISTOGRAMS`.
         title: What is measured, in which group.
         about: A further explanation.
         unit: The unit of its labels.
@@ -26,6 +27,7 @@ class Distribution(NamedTuple):
         bars: How many values are in each, for each run.
     """
 
+    name: str
     title: str
     about: str
     unit: str
@@ -95,6 +97,7 @@ def _distribution(name: str, group: str, bars_of_runs: list[Counter[int]]) -> Di
     starts = range(low, high + 1, width)
     ends = [min(start + width - 1, high) for start in starts]
     return Distribution(
+        name,
         histogram.title if histogram.by == "all" else f"{histogram.title}: {group}",
         MEANINGS.get(name, "") if histogram.by == "all" else "",
         histogram.unit,

@@ -1,5 +1,7 @@
 """What the look at a file finds: each kind put into clean text, at ten places, and nothing else."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -134,6 +136,19 @@ def test_a_side_in_two_languages_is_seen(tmp_path, clean):
     (finding,) = [each for each in found if each.kind == "mixed_languages"]
     assert finding.first_line == 1_001
     assert "de 67%, en 33%" in finding.evidence
+
+
+def test_a_side_of_which_no_language_has_most_is_mixed(tmp_path, clean):
+    source, target = clean
+    french = "le la les des est pour dans que qui une sur pas plus avec sont"
+    draws = np.random.default_rng(3)
+    other = [f"{' '.join(draws.choice(french.split(), 12))} {number}." for number in range(500)]
+    mixed = [*target[:500], *source[500:1_000], *other]
+    found = look(tmp_path, source, mixed)
+    (finding,) = [each for each in found if each.kind == "mixed_languages"]
+    assert {"de 33%", "en 33%", "fr 33%"} <= set(re.findall(r"\w+ \d+%", finding.evidence))
+    found = look(tmp_path, source, mixed, ("en", "eu"))
+    assert "mixed_languages" not in {each.kind for each in found}
 
 
 def test_repeated_pairs_and_sides_are_counted(tmp_path, clean):

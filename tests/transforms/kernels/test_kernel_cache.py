@@ -212,7 +212,7 @@ def test_compilation_is_announced_once_in_a_run_and_only_if_it_takes_time(
         announcer.on_end(None)
         announcer.on_end(None)
     assert len(caplog.messages) == 1
-    assert "compiling kernels, once" in caplog.messages[0]
+    assert "compiling kernels for this kind of run, once" in caplog.messages[0]
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     announcer = kernel_cache.Announcer()
     announcer.on_start(None)

@@ -17,8 +17,14 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.receipt_sums import ShardFacts, no_sums
+from pairweave.transforms.report import (
+    normal_figures,
+    run_samples,
+    shown_counts,
+    shown_settings,
+    templating,
+)
 from pairweave.transforms.report import page as report_page
-from pairweave.transforms.report import run_samples, shown_counts, shown_settings, templating
 from pairweave.transforms.report.report_samples import TAG_COLOURS
 from pairweave.transforms.report.shown_text import linked_words, pieces
 from pairweave.transforms.report.templating import percent
@@ -112,6 +118,39 @@ def test_text_is_escaped_and_control_characters_are_pictures(run):
     assert "\u241b[31m" in page
     assert r"bad \xff &lt;byte&gt;" in page
     assert "news &lt;1&gt;.tsv" in page
+
+
+def test_what_is_normal_is_beside_the_figures(run, monkeypatch):
+    bars = [0] * 12 + [5, 1]
+    counts = {"tags": 30, "tagged_rows": 10}
+    news = {"rows": {"read": 200, "kept": 199}, "rejected": {"length_ratio": 1}}
+    news |= {"counts": counts, "histograms": {"tags": bars}}
+    figures = {"texts": {"news": "a newspaper"}, "jobs": {"augment": {"news": news}}}
+    monkeypatch.setattr(normal_figures, "_figures", lambda: figures)
+    shown = texts(page_of(run[0], run[1]))
+    assert "kept of read news 99.5 %" in shown
+    assert "news , a newspaper." in shown
+    assert "tags in a tagged row 1.75 news 3.00" in shown
+    assert "normal medians: news 12" in shown
+    rows = ET.fromstring(page_of(run[0], run[1])).iter("tr")
+    cells = {row[0].findtext("code"): [cell.findtext("span") for cell in row] for row in rows}
+    assert "news\u00a00.5\u00a0%" in cells["length_ratio"]
+    assert "news\u00a00\u00a0%" in cells["identical"]
+
+
+def test_a_job_that_was_not_measured_has_no_normal_figures(run):
+    shown = texts(page_of(run[0], {**run[1], "job": "bitext"}))
+    assert "normal" not in shown
+
+
+def test_the_measured_figures_are_of_both_texts():
+    for job in ("augment", "filter"):
+        normal = normal_figures.NormalFigures(job)
+        assert list(normal.texts) == ["news", "web"]
+        assert re.fullmatch(
+            r"news 9\d(\.\d+)? %, web \d+(\.\d+)? %", normal.kept().replace("\u00a0", " ")
+        )
+    assert normal_figures.NormalFigures("augment").median("ratio") != ""
 
 
 def test_every_reason_corpus_file_input_and_setting_appears(run):

@@ -1,0 +1,98 @@
+"""Measure what is normal of clean news and of text from the web, for the reports of runs.
+
+    python -m tests.benchmarks.measure_normal_figures ../shared/data build/normal_figures
+
+runs `augment` and `filter` with their default options on WMT news from English to German and
+French, and on pairs that were mined from the web, with the aligner that was fitted on the news.
+What their manifests count goes into ``transforms/report/normal_figures.json``.
+"""
+
+import argparse
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from pairweave.transforms.report.normal_figures import FIGURES
+
+SHUFFLED = range(16_574, 19_577)
+"""Lines of the English-French news that are no translations of those beside them."""
+
+TEXTS = {
+    "news": "WMT news, English to German and French",
+    "web": "pairs mined from Wikipedia, English to French (REFreSD)",
+}
+
+
+def write_texts(data: Path, work: Path) -> None:
+    """Write the corpora and the options of both texts."""
+    for side in ("en", "fr"):
+        news = gzip.decompress((data / f"parallel/newstest.en-fr.{side}.gz").read_bytes())
+        lines = news.decode().split("\n")
+        kept = [line for n, line in enumerate(lines, 1) if n not in SHUFFLED]
+        (work / f"news.en-fr.{side}").write_text("\n".join(kept), encoding="utf-8")
+    rows = (data / "filter/refresd-dev.tsv").read_text("utf-8").splitlines()
+    for place, side in ((-2, "en"), (-1, "fr")):
+        texts = [row.split("\t")[place] for row in rows]
+        (work / f"web.{side}").write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+    german = str((data / "parallel/newstest.en-de").resolve())
+    corpora = {
+        "news": {"en-de": (german, ".gz", "de"), "en-fr": (f"{work}/news.en-fr", "", "fr")},
+        "web": {"en-fr": (f"{work}/web", "", "fr")},
+    }
+    for text, names in corpora.items():
+        rows_of = [
+            {
+                "corpus": name,
+                "source_input": f"{path}.en{end}",
+                "target_input": f"{path}.{lang}{end}",
+                "target_lang": lang,
+            }
+            for name, (path, end, lang) in names.items()
+        ]
+        options = {"source_lang": "en", "target_lang": "de", "corpora": rows_of}
+        (work / f"{text}.yaml").write_text(json.dumps(options), encoding="utf-8")
+
+
+def measured(job: str, text: str, work: Path, *options: str) -> dict[str, Any]:
+    """Run a job on a text, and return what its manifest counts."""
+    output = work / f"{job}-{text}"
+    command = [sys.executable, "-m", "pairweave.pipelines.cli", job]
+    command += ["--config", str(work / f"{text}.yaml"), "--output", str(output), *options]
+    subprocess.run(command, check=True)
+    manifest = json.loads((output / "_manifest.json").read_text("utf-8"))
+    histograms = {}
+    for name, histogram in manifest["histograms"].items():
+        groups = histogram["counts"].values()
+        histograms[name] = [sum(bars) for bars in zip(*groups, strict=True)]
+    return {
+        "rows": manifest["rows"],
+        "rejected": manifest["rejected"],
+        "counts": manifest["counts"],
+        "histograms": histograms,
+    }
+
+
+def main() -> None:
+    """Measure all figures, and write the file."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("data", type=Path)
+    parser.add_argument("work", type=Path)
+    given = parser.parse_args()
+    work = given.work.resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    write_texts(given.data, work)
+    if not FIGURES.exists():  # the runs make reports, too
+        FIGURES.write_text('{"jobs":{},"texts":{}}', "utf-8")
+    figures = {"augment": {"news": measured("augment", "news", work)}}
+    model = str(work / "augment-news" / "models" / "hmm")
+    figures["augment"]["web"] = measured("augment", "web", work, "--model", model)
+    figures["filter"] = {text: measured("filter", text, work, "--model", model) for text in TEXTS}
+    document = {"texts": TEXTS, "jobs": figures}
+    FIGURES.write_text(json.dumps(document, separators=(",", ":"), sort_keys=True) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
