@@ -90,7 +90,7 @@ class Budget:
             free: Returns unused memory to the device.
 
         Raises:
-            Exception: That of the device, if a single sequence does not fit.
+            Exception: The device's error, if a single sequence does not fit.
         """
         rows = max(self.limit // max(row_size, 1), 1)
         if len(members) > rows:
@@ -154,7 +154,7 @@ def run_batches(
 
 
 def prefetch(items: Iterable[Item], make: Callable[[Item], Made], ahead: int = 1) -> Iterator[Made]:
-    """Yield ``make(item)`` in order, made by one thread while the caller works on the last.
+    """Yield ``make(item)`` in order, made by one thread while the caller works on the item before.
 
     An error in ``make`` is raised at the item's place in the order. If the caller stops early, the
     thread ends.

@@ -20,7 +20,7 @@ from pairweave.models.encoder.pieces import (
     tokens_of,
 )
 from pairweave.transforms.arrow import flat_columns
-from pairweave.transforms.kernels.text.encoder_pieces import FoundLinks, token_links
+from pairweave.transforms.kernels.text.encoder_pieces import UnitLinks, token_links
 from pairweave.transforms.kernels.text.spans import FlatSpans
 
 
@@ -91,7 +91,7 @@ class Block:
     target: Side
     rejected: dict[int, tuple[str, str]]
 
-    def token_links(self, links: FoundLinks) -> tuple[np.ndarray, ...]:
+    def token_links(self, links: UnitLinks) -> tuple[np.ndarray, ...]:
         """Turn links of units into links of tokens, in both directions."""
         source, target = self.source, self.target
         return token_links(

@@ -221,8 +221,8 @@ def list_of_layers(model: Any, layers: int) -> Any:  # noqa: ANN401
         for name, module in model.named_modules()
         if isinstance(module, torch.nn.ModuleList) and len(module) == layers
     }
-    # Layers may contain lists as well. Two lists in one module are ambiguous: one may be that of
-    # the attentions.
+    # Layers may contain lists as well. Two lists in one module are ambiguous: one may hold the
+    # attentions.
     outermost = [name for name in lists if not any(name.startswith(f"{other}.") for other in lists)]
     if len(outermost) != 1:
         raise ConfigError(

@@ -35,11 +35,11 @@ class HeadConfig(HeadOptions, Config):
 
     @pydantic.model_validator(mode="after")
     def _check_head(self) -> Self:
-        """Refuse settings that the head does not know."""
+        """Refuse settings that the head does not have."""
         for name, field in type(self).model_fields.items():
             heads, value = mark_of(field, OF_HEADS), getattr(self, name)
             if isinstance(heads, list) and self.head not in heads and value != field.default:
-                raise ConfigError(f"head {self.head} knows no {field.title or name}, got {value!r}")
+                raise ConfigError(f"head {self.head} has no {field.title or name}, got {value!r}")
         return self
 
     @property

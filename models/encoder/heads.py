@@ -24,7 +24,7 @@ class PieceLinks:
         forward: Links of the forward direction, bool ``[pair, source, target]``.
         reverse: Links of the reverse direction, bool ``[pair, source, target]``.
         forward_probability: Probability of each, float32, in [0, 1].
-        reverse_probability: The same of the reverse links.
+        reverse_probability: The same for the reverse links.
     """
 
     forward: Tensor

@@ -27,7 +27,7 @@ from pairweave.models.encoder.pieces import add_piece_tokens
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow import flat_columns
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.kernels.text.encoder_pieces import FoundLinks
+from pairweave.transforms.kernels.text.encoder_pieces import UnitLinks
 
 VERSION = 1
 """Increased when the same model and settings give different links."""
@@ -108,7 +108,7 @@ class EncoderAligner:
         table = table.combine_chunks()
         require_countable(table)
         rejected: dict[int, tuple[str, str]] = {}
-        rows, made = [], []
+        rows, futures = [], []
         characters = _BLOCK_CHARACTERS[self.encoder.device.type]
         blocks = prefetch(
             cut_blocks(table, characters),
@@ -118,8 +118,8 @@ class EncoderAligner:
             for block in blocks:
                 rejected |= block.rejected
                 rows.append(block.rows)
-                made.append(pool.submit(block.token_links, self.find_links(block)))
-            links = [future.result() for future in made]
+                futures.append(pool.submit(block.token_links, self.find_links(block)))
+            links = [future.result() for future in futures]
         kept = table
         if rejected:
             gone = np.zeros(table.num_rows, dtype=np.bool_)
@@ -133,7 +133,7 @@ class EncoderAligner:
         )
 
     @inference()
-    def find_links(self, block: Block) -> FoundLinks:
+    def find_links(self, block: Block) -> UnitLinks:
         """Encode a block and extract its links.
 
         Raises:
@@ -147,7 +147,7 @@ class EncoderAligner:
         """Return the vector of every piece of a block, ``[piece, hidden]``."""
         return self._pieces.encode(block.ids, block.sequences)
 
-    def _read_off(self, block: Block, hidden: Tensor) -> FoundLinks:
+    def _read_off(self, block: Block, hidden: Tensor) -> UnitLinks:
         """Extract the links of all pairs from hidden states, in batches of similar size."""
         source, target = block.source, block.target
         source_units = self._units(source, hidden)
@@ -230,7 +230,7 @@ def _digest(config: EncoderConfig, layer: int, files: str) -> str:
     return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
 
 
-def _grouped(parts: list[tuple[np.ndarray, ...]], pairs: int) -> FoundLinks:
+def _grouped(parts: list[tuple[np.ndarray, ...]], pairs: int) -> UnitLinks:
     """Sort links by pair."""
     kinds = (np.int64, np.int32, np.int32, np.uint8, np.float32, np.float32)
     columns = [
@@ -241,7 +241,7 @@ def _grouped(parts: list[tuple[np.ndarray, ...]], pairs: int) -> FoundLinks:
     pair, *others = (
         column[order].astype(kind) for column, kind in zip(columns, kinds, strict=True)
     )
-    return FoundLinks(np.searchsorted(pair, np.arange(pairs + 1)).astype(np.int64), *others)
+    return UnitLinks(np.searchsorted(pair, np.arange(pairs + 1)).astype(np.int64), *others)
 
 
 def _in_row_order(

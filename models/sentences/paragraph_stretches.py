@@ -16,7 +16,13 @@ import numpy as np
 
 from pairweave.models.sentences.bead_weights import KINDS, UNMET_COST, WEIGHTS
 from pairweave.transforms.kernels.sentences import corners, lexical
-from pairweave.transforms.kernels.sentences.beads import Band, Document, Told
+from pairweave.transforms.kernels.sentences.beads import (
+    Band,
+    Document,
+    ForRows,
+    Told,
+    score_priors,
+)
 
 Stretch = tuple[slice, slice]
 """The beads of two paths between two positions that both lead through."""
@@ -84,10 +90,11 @@ def best_where_confirmed(
         The kinds of its beads (`KINDS`), uint8 ``[bead]``: those of ``weighed`` except for the
         stretches in which keeping to paragraphs is confirmed (`_is_confirmed`).
     """
-    by_words = partial(lexical.score_rows, band, KINDS, document, WEIGHTS, scores)
-    back = corners.best_beads(
-        band, KINDS, document, UNMET_COST, WEIGHTS.unequal, [by_words], report
-    )
+    scorers: list[ForRows] = [
+        partial(score_priors, band, KINDS, document, WEIGHTS),
+        partial(lexical.add_words, band, KINDS, document, WEIGHTS, scores),
+    ]
+    back = corners.best_beads(band, KINDS, document, UNMET_COST, WEIGHTS.unequal, scorers, report)
     kept = corners.trace(band, KINDS, back)
     breaks = document.source_breaks, document.target_breaks
     correspond = not corners.unmet_ends(kept, KINDS, *breaks)

@@ -151,10 +151,9 @@ def align_by_length(words: DocumentWords) -> Path:
 
     def search(band: Band) -> np.ndarray:
         report = progress.of("pass 1 of 2, comparing lengths")
-        by_length = functools.partial(
-            lengths.score_rows, band, FIRST_KINDS, document, weights, model
-        )
-        back = beads.best_beads(band, FIRST_KINDS, [by_length], report)
+        priors = functools.partial(beads.score_priors, band, FIRST_KINDS, document, weights)
+        by_length = functools.partial(lengths.add_lengths, band, FIRST_KINDS, document, model)
+        back = beads.best_beads(band, FIRST_KINDS, [priors, by_length], report)
         return beads.trace(band, FIRST_KINDS, back)
 
     rows, columns = len(words.source), len(words.target)
@@ -208,7 +207,8 @@ def align_by_words(
         )
         report = progress.of("pass 2 of 2, finding the best path")
         scorers: list[beads.ForRows] = [
-            functools.partial(lexical.score_rows, band, KINDS, document, weights, scores)
+            functools.partial(beads.score_priors, band, KINDS, document, weights),
+            functools.partial(lexical.add_words, band, KINDS, document, weights, scores),
         ]
         if gains is not None:
             scorers.append(_by_gains(band, gains(band)))

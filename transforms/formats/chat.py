@@ -46,7 +46,7 @@ _FIELD = re.compile(r"\{(\w+)\}")
 
 
 def writer(job: str, templates: Templates = _DEFAULTS) -> Callable[[pa.RecordBatch], list[bytes]]:
-    r"""Return what turns rows of a job into lines.
+    r"""Return a function that turns rows of a job into lines.
 
     Args:
         job: ``augment``, ``filter`` or ``suggest``.
@@ -55,7 +55,7 @@ def writer(job: str, templates: Templates = _DEFAULTS) -> Callable[[pa.RecordBat
             replaced, everything else stays as it is.
 
     Raises:
-        ConfigError: A template names something else, or an instruction has no source.
+        ConfigError: A template names an unknown column, or an instruction lacks ``{source}``.
     """
     _check("instruction", templates.instruction, job)
     _check("system", templates.system, job)
@@ -96,7 +96,7 @@ def _message(role: str, content: str) -> dict[str, str]:
 
 
 def _filled(template: str, row: Mapping[str, object]) -> str:
-    """Replace the names of columns; braces in the texts themselves are never read."""
+    """Replace the names of columns; braces in the texts themselves stay as they are."""
     return _FIELD.sub(lambda name: str(row[name[1]] or ""), template)
 
 

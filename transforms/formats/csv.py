@@ -28,7 +28,7 @@ from pairweave.transforms.storage.byte_streams import part_text
 from pairweave.transforms.units import Columns, ReadLimits, Unit
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
-"""What parts fields, by the value of ``csv_delimiter``."""
+"""The character between fields, by the value of ``csv_delimiter``."""
 
 MAX_LINE_BYTES = 256 << 20
 """The highest ``max_line_bytes``."""
@@ -42,11 +42,11 @@ _ADVICE = (
 )
 
 _RETURN = "\ud800"
-"""Instead of a carriage return inside a line, which the library would take for a line end. No bytes
-are decoded to it."""
+"""Stands for a carriage return inside a line, which the library would take for a line end. No bytes
+decode to it."""
 
 
-csv.field_size_limit(MAX_LINE_BYTES)  # `_Feed` has the limit of a run
+csv.field_size_limit(MAX_LINE_BYTES)  # `_Feed` applies the limit of a run
 
 
 class Record(NamedTuple):
@@ -62,7 +62,7 @@ class Record(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """What is read of a record: its line, a text for each wanted field, its problem."""
+    """A record as read: its line, a text for each wanted field, and its problem."""
 
     line: int
     texts: list[str | None]
@@ -74,8 +74,8 @@ def parse_csv(
 ) -> Iterator[Record]:
     """Yield the records of a file.
 
-    A quote is one if its field begins with it; elsewhere it is a character as any other. Line ends
-    inside a field are line feeds.
+    A quote encloses a field only if the field begins with it; elsewhere it is an ordinary
+    character. Line ends inside a field become line feeds.
 
     Args:
         blocks: The lines of the file.
@@ -84,9 +84,9 @@ def parse_csv(
         delimiter: The character between fields.
 
     Raises:
-        InputError: ``csv_syntax``: a quoted field does not end, or is followed by other characters
-            than a delimiter; a record is over the limit. What follows could be misunderstood, so
-            the file as a whole cannot be used.
+        InputError: ``csv_syntax``: a quoted field does not end, or something other than a delimiter
+            follows it; or a record is over the limit. The rest could be misread, so the whole file
+            is refused.
     """
     feed = _Feed(name, limit)
     reader = csv.reader(feed.lines(blocks), delimiter=delimiter, strict=True)
@@ -159,8 +159,8 @@ def read_csv(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Rec
         if unit.first_line > 1:
             next(records)  # the header
         rows = (_row(record, wanted, columns.field_count, delimiter) for record in records)
-        for found in in_batches(rows, _characters, batch_rows):
-            yield _batch(maker, found, list(wanted))
+        for batch in in_batches(rows, _characters, batch_rows):
+            yield _batch(maker, batch, list(wanted))
     except InputError as error:
         raise WorkerError(f"{error}; it could be read when the plan was made") from error
 

@@ -18,7 +18,7 @@ ROW_GROUP_ROWS = 65_536
 
 @contextlib.contextmanager
 def _rows_writer(opened: Sequence[BinaryIO]) -> Iterator[RowWriter]:
-    """Yield what writes batches to the only file.
+    """Yield a function that writes batches to the only file.
 
     Raises:
         ConfigError: There was no row; `datasets` does not load a file without rows.

@@ -54,9 +54,9 @@ def read_jsonl(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
             problems: dict[int, Problem] = {}
             texts: dict[str, list[str | None]] = {side: [] for side in sides}
             for line in range(first, stop):
-                found, problem = _read_line(lines, line, columns, unit, limits)
+                line_texts, problem = _read_line(lines, line, columns, unit, limits)
                 for side, column in texts.items():
-                    column.append(found.get(side))
+                    column.append(line_texts.get(side))
                 if problem is not None:
                     problems[line - first] = problem
             numbers = np.arange(first_line, first_line + stop - first, dtype=np.int64)
@@ -82,9 +82,9 @@ def _read_line(
 
 
 def parse_object(raw: bytes, max_depth: int, file_offset: int = 0) -> dict[str, Any] | Problem:
-    """Parse one line, or return the problem of a line that is no valid JSON object.
+    """Parse one line, or return its problem if it is not a valid JSON object.
 
-    NaN, lone surrogates, keys given twice (at any depth) and nesting beyond the limit are refused.
+    NaN, lone surrogates, repeated keys (at any depth) and nesting beyond the limit are refused.
     """
     if raw.count(b"{") + raw.count(b"[") > max_depth:
         depth = _depth(raw)
@@ -162,8 +162,8 @@ def take_texts(
     """Extract source, target, translation, score and links from an object.
 
     Returns:
-        The texts by side, with score and links as text; missing and invalid ones are left out. And
-        the first problem.
+        The texts by side, with score and links as text, without missing and invalid ones; and the
+        first problem.
     """
     texts: Texts = {}
     if columns.score is not None and value.get(columns.score) is not None:
@@ -188,21 +188,23 @@ def take_texts(
         elif columns.paragraphs and type(text) is list:
             text = joined_paragraphs(text)
         if type(text) is str:
-            found = control_problem(text, side, raw, multiline=True) if b"\\" in raw else None
-            texts[side] = text if found is None else None
+            side_problem = (
+                control_problem(text, side, raw, multiline=True) if b"\\" in raw else None
+            )
+            texts[side] = text if side_problem is None else None
         elif text is None and side == "translation" and not columns.translation_required:
-            found = None
+            side_problem = None
         elif text is None:
             state = "null" if name in value else "missing"
-            found = _problem(Reject.MISSING_FIELD, f"{side}: field {name!r} is {state}", raw)
+            side_problem = _problem(Reject.MISSING_FIELD, f"{side}: field {name!r} is {state}", raw)
         else:
-            found = _problem(
+            side_problem = _problem(
                 Reject.WRONG_TYPE,
                 f"{_called(side, columns)}: field {name!r} should be a string, is "
                 f"{type(text).__name__}",
                 raw,
             )
-        problem = problem or found
+        problem = problem or side_problem
     return texts, problem
 
 
@@ -211,7 +213,9 @@ def _called(side: str, columns: Columns) -> str:
 
 
 def joined_paragraphs(value: list[Any]) -> str | list[Any]:
-    r"""Return paragraphs as one text with blank lines between them; the list itself if it is none.
+    r"""Return paragraphs as one text, with blank lines between them.
+
+    A list that contains anything but paragraphs is returned as it is.
 
     >>> joined_paragraphs(["One. Two.", ["Three.", "Four."]])
     'One. Two.\n\nThree.\nFour.'
@@ -231,8 +235,8 @@ def _links_problem(value: dict[str, Any], field: str, raw: bytes) -> Problem:
     return _problem(Reject.WRONG_TYPE, detail, raw)
 
 
-class _Sought:
-    """Looks for a key in a text, wherever it is, without parsing the text."""
+class _KeySearch:
+    """Looks for a key anywhere in a text, without parsing the text."""
 
     def __init__(self, name: str) -> None:
         self.found = False
@@ -248,22 +252,22 @@ class _Sought:
 
 
 def _scan(file: ScanRequest) -> Scan:
-    """Scan a file; one of which no row has the field of scores is refused.
+    """Scan a file; refuse it if no line has the field of scores.
 
-    A single row may have no score, so the rows alone would not tell that its name is misspelt.
+    Any one row may lack a score, so a misspelt name of the field would otherwise go unnoticed.
     """
     field = file.corpus.score_field
     if field is None:
         return scan_lines(file, _find_columns)
-    sought, first = _Sought(field), b""
+    search, first = _KeySearch(field), b""
 
     def find_columns(line: bytes, request: ScanRequest) -> tuple[Columns, int]:
         nonlocal first
         first = line
         return _find_columns(line, request)
 
-    scan = scan_lines(file, find_columns, sought.see)
-    if scan.rows and not sought.found:
+    scan = scan_lines(file, find_columns, search.see)
+    if scan.rows and not search.found:
         value = parse_object(first, file.limits.max_json_depth)
         keys = [] if isinstance(value, Problem) else list(value)
         has = f"; the first line has {', '.join(map(str, keys))}" if keys else ""

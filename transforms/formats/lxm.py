@@ -28,7 +28,7 @@ from pairweave.transforms.storage.byte_streams import BYTE_ORDER_MARK, part_text
 from pairweave.transforms.units import ReadLimits, Unit
 
 MAX_BYTES = 1 << 30
-"""Maximum size of a file; those of the published corpus have 30 MB."""
+"""Maximum size of a file; the published corpus has files of 30 MB."""
 
 _Row = tuple[str | None, str | None, Problem | None]
 """A row's source and target, and the reason to reject it."""
@@ -107,8 +107,8 @@ def read_lxm(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Rec
     maker = RowMaker(unit)
     names = list(dict.fromkeys((*source, *target)))
     first = 1
-    found = (_row(name, source, target, limits) for name in names)
-    for rows in in_batches(found, _characters, batch_rows):
+    every = (_row(name, source, target, limits) for name in names)
+    for rows in in_batches(every, _characters, batch_rows):
         texts = {
             side: pa.array([row[place] for row in rows], pa.string())
             for place, side in enumerate(("source", "target"))
@@ -129,9 +129,9 @@ def _row(
     texts: list[str | None] = []
     problem = None
     for side, file in (("source", source), ("target", target)):
-        text, found = _text(name, side, file, limits)
+        text, text_problem = _text(name, side, file, limits)
         texts.append(text)
-        problem = problem or found
+        problem = problem or text_problem
     return texts[0], texts[1], problem
 
 

@@ -113,14 +113,14 @@ def _write_linked(rows: pa.RecordBatch) -> list[bytes]:
 
 _LXM = re.compile(rb"(\xef\xbb\xbf)?\s*\{\s*(\"\w+\"\s*:\s*\"[^\"]*\"\s*,\s*)*\"text\"\s*:\s*\{")
 """The beginning of a file of LXM JSON (`transforms.formats.lxm`), whose texts have names; in JSON
-lines a text is a string."""
+Lines, ``text`` would be a string."""
 
 
 def scan_moses(file: ScanRequest) -> Scan:
     """Scan one side, unless it is JSON whose texts have names.
 
     Raises:
-        InputError: The file as a whole cannot be used; ``lxm_as_text``.
+        InputError: The whole file cannot be used (``lxm_as_text`` if it is such JSON).
     """
     seen = False
 

@@ -1,6 +1,6 @@
 """Line-parallel text in one zip archive, as OPUS distributes its corpora for Moses.
 
-The archive has a member for each side, ``Corpus.cs-en.cs`` and ``Corpus.cs-en.en``, beside others
+The archive has a member for each side, ``Corpus.cs-en.cs`` and ``Corpus.cs-en.en``, and others
 (a licence, identifiers) that are not read. Members are read as streams, in constant memory.
 """
 
@@ -35,7 +35,8 @@ def _archive(path: str, name: str) -> Iterator[zipfile.ZipFile]:
     """Open an archive.
 
     Raises:
-        InputError: ``zip_corrupt`` or ``unreadable``, also for what is read of it.
+        InputError: ``zip_corrupt``, ``unsupported_format`` or ``unreadable``, now or when it is
+            read.
     """
     try:
         with files.open_read(path) as file, zipfile.ZipFile(file) as archive:
@@ -55,8 +56,8 @@ def _members(
 ) -> tuple[list[zipfile.ZipInfo], tuple[str, str]]:
     """Return the member of each side, and its language.
 
-    Where a language is not given, the two members must be the only ones whose names differ in a
-    language alone; the source is the first by name.
+    If a language is not given, there must be only one pair of members whose names differ in the
+    language alone; its first member by name is the source.
 
     Raises:
         InputError: ``no_match``: there are no such members, or several.
@@ -66,23 +67,26 @@ def _members(
         stem, suffix = posixpath.splitext(member.filename)
         if not member.is_dir() and _LANGUAGE.fullmatch(suffix[1:]):
             pairs[stem][_tag(suffix[1:])] = member
-    found = []
+    matches = []
     for by_language in pairs.values():
         if _UNKNOWN in langs:
             if len(by_language) == 2:
-                found.append(sorted(by_language.items()))
+                matches.append(sorted(by_language.items()))
             continue
         sides = [_member_of(by_language, lang) for lang in langs]
         if None not in sides and sides[0] != sides[1]:
-            found.append([(lang, by_language[lang]) for lang in sides if lang is not None])
-    if len(found) != 1:
+            matches.append([(lang, by_language[lang]) for lang in sides if lang is not None])
+    if len(matches) != 1:
         wanted = "" if _UNKNOWN in langs else f" that end in .{langs[0]} and .{langs[1]}"
         names = ", ".join(sorted(archive.namelist())[:8])
-        what = "no two members" if not found else f"{len(found)} times two members"
+        what = f"{len(matches)} pairs" if matches else "no pair"
         more = "; give source_lang and target_lang" if _UNKNOWN in langs else ""
-        message = f"the archive has {what}{wanted} of one name (it has {names}){more}, or {_ADVICE}"
+        message = (
+            f"the archive has {what} of members of one name{wanted} (it has {names}){more}, or "
+            f"{_ADVICE}"
+        )
         raise InputError("no_match", name, message)
-    (source, target) = found[0]
+    (source, target) = matches[0]
     return [source[1], target[1]], (source[0], target[0])
 
 
@@ -91,7 +95,7 @@ def _tag(suffix: str) -> str:
 
 
 def _member_of(by_language: dict[str, zipfile.ZipInfo], lang: str) -> str | None:
-    """Return the language of the member for a language: the same tag, or else the same code."""
+    """Return the tag of the member in a language: the same, or else the only one of its code."""
     same = [tag for tag in by_language if tag.lower() == lang.lower()]
     code = lang.lower().partition("-")[0]
     alike = [tag for tag in by_language if tag.lower().partition("-")[0] == code]

@@ -1,4 +1,4 @@
-"""Tagged pairs for OpusTrainer: source, target and links with tabs between, no header."""
+"""Tagged pairs for OpusTrainer: source, target and links, separated by tabs, without a header."""
 
 import pyarrow as pa
 

@@ -46,7 +46,7 @@ _CONTROLS[[0x09, 0x0A, 0x0D]] = False
 
 
 class _FetchedFile(io.RawIOBase):
-    """A file of which some ranges are in memory."""
+    """A file with some of its ranges in memory."""
 
     def __init__(self, part: Part, contents: list[bytes]) -> None:
         super().__init__()
@@ -112,10 +112,10 @@ def read_parquet(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa
                 cell = Cells(column[start:stop], lengths[side][start:stop], side, limits)
                 texts[side] = _texts(cell, problems, columns)
             numbers = np.arange(line, line + stop - start, dtype=np.int64)
-            made = maker.batch(numbers, texts, problems)
+            rows = maker.batch(numbers, texts, problems)
             if origin is not None:
-                made = with_origin(made, *(column[start:stop] for column in origin))
-            yield made
+                rows = with_origin(rows, *(column[start:stop] for column in origin))
+            yield rows
             line += stop - start
 
 
@@ -254,11 +254,11 @@ def _texts(cells: Cells, problems: dict[int, Problem], columns: Columns) -> pa.S
         return column
     texts: list[str | None] = []
     for row, raw in enumerate(column.cast(pa.binary()).to_pylist()):
-        found = None if raw is None else read_text(raw, side, multiline=True)
-        if isinstance(found, Problem):
-            problems.setdefault(row, found)
-            found = None
-        texts.append(found)
+        text = None if raw is None else read_text(raw, side, multiline=True)
+        if isinstance(text, Problem):
+            problems.setdefault(row, text)
+            text = None
+        texts.append(text)
     return pa.array(texts, pa.string())
 
 

@@ -1,4 +1,4 @@
-"""A format of another package as one of the formats that jobs read."""
+"""Formats of other packages, as formats that jobs can read."""
 
 import functools
 import io
@@ -30,9 +30,9 @@ _Row = tuple[str | None, str | None, Problem | None]
 
 
 def input_format_of(plugin: Plugin) -> InputFormat:
-    """Return a format of another package, whose files are one unit each.
+    """Return the format of a plugin; each of its files is one unit.
 
-    A suffix does not select it: what is merely installed changes no run.
+    No suffix of a file selects it, so that installing a package changes no run.
     """
     return InputFormat(plugin.name, functools.partial(_scan, plugin), read_pairs, plugin=plugin)
 
@@ -51,7 +51,7 @@ def read_pairs(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
         InputError: It cannot read the file (``unreadable``).
         WorkerError: The file is not what was planned.
     """
-    assert unit.plugin is not None  # of a unit of such a format
+    assert unit.plugin is not None  # the unit is of a plugin's format
     part, langs = unit.parts[0], (unit.source_lang, unit.target_lang)
     maker, first = RowMaker(unit), unit.first_line
     rows = (
@@ -71,7 +71,7 @@ def read_pairs(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
 def _pairs(
     plugin: Plugin, text: Iterator[bytes], name: str, langs: tuple[str, str]
 ) -> Iterator[TextPair]:
-    """Yield the pairs that a format reads; then read on to the end of the file, for its digest.
+    """Yield the pairs that a format reads; then read the rest of the file, for its digest.
 
     Args:
         plugin: The format.
@@ -80,7 +80,7 @@ def _pairs(
         langs: Source and target language.
 
     Raises:
-        ConfigError: The format cannot be loaded, or yields what is no pair.
+        ConfigError: The format cannot be loaded, or yields something other than a pair.
         InputError: It cannot read the file (``unreadable``).
     """
     reader = cast("CorpusFormat", load_plugin(plugin, FORMAT))
@@ -132,7 +132,7 @@ def _failed(plugin: Plugin, what: str) -> ConfigError:
 
 
 class _Bytes(io.RawIOBase):
-    """Bytes that come in pieces, as a file."""
+    """A file whose bytes come in pieces."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces, self._left = iter(pieces), memoryview(b"")
@@ -142,7 +142,7 @@ class _Bytes(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Fill a buffer with what is there; return how many bytes these are, 0 at the end."""
+        """Copy the next bytes into a buffer; return how many they are, 0 at the end."""
         while not len(self._left):
             piece = next(self._pieces, None)
             if piece is None:
@@ -159,18 +159,18 @@ def _characters(row: _Row) -> int:
 
 
 def _row(pair: TextPair, limits: ReadLimits) -> _Row:
-    """Return the texts of a pair that can be kept, and what is wrong with the others."""
+    """Return the valid texts of a pair, and its first problem."""
     texts: list[str | None] = []
     problem = None
     for side, text in zip(_SIDES, pair, strict=True):
-        found = _problem(side, text, limits)
-        texts.append(text if found is None else None)
-        problem = problem or found
+        side_problem = _problem(side, text, limits)
+        texts.append(text if side_problem is None else None)
+        problem = problem or side_problem
     return texts[0], texts[1], problem
 
 
 def _problem(side: str, text: str | None, limits: ReadLimits) -> Problem | None:
-    """Return what is wrong with a text, as in every format."""
+    """Return the problem of a text, by the rules of all formats."""
     if text is None:
         return Problem(Reject.MISSING_FIELD, f"{side}: is missing")
     try:

@@ -1,8 +1,8 @@
 r"""Message catalogues of GNU gettext (PO), read from bytes.
 
 Each message is one row, a message with plural forms two: (msgid, msgstr[0]) and (msgid_plural,
-the last msgstr[n]). The header is no row. Escapes are resolved as in gettext; text that gettext
-would refuse is an error of the whole file.
+the last msgstr[n]). The header is not a row. Escapes are resolved as in gettext; text that
+gettext would refuse makes the whole file invalid.
 """
 
 import dataclasses
@@ -97,7 +97,7 @@ class _Parser:
         self._number = 0
 
     def line(self, lines: Lines, index: int) -> Message | None:
-        """Parse a line; return the message before it, if the line completes that."""
+        """Parse a line; return the message before it if this line ends that message."""
         self._number += 1
         raw = lines.line(index)
         body = raw.strip(_BLANK)
@@ -139,8 +139,8 @@ class _Parser:
             raise self._syntax("msgstr", b"")
         return done
 
-    def _syntax(self, expected: str, found: bytes) -> InputError:
-        what = repr(found[:40].decode(errors="backslashreplace")) if found else "the end"
+    def _syntax(self, expected: str, actual: bytes) -> InputError:
+        what = repr(actual[:40].decode(errors="backslashreplace")) if actual else "the end"
         return InputError(
             "po_syntax", self._name, f"line {self._number}: expected {expected}, found {what}"
         )
@@ -189,31 +189,31 @@ class _Parser:
     def _strings(self, body: bytes, raw: bytes, offset: int) -> None:
         position = 0
         while not position or position < len(body):
-            found = _STRING.match(body, position)
-            if found is None:
+            string = _STRING.match(body, position)
+            if string is None:
                 raise self._syntax("a string in double quotes", body[position:])
-            self._append(found[1], raw, offset)
-            position = found.end()
+            self._append(string[1], raw, offset)
+            position = string.end()
 
     def _append(self, escaped: bytes, raw: bytes, offset: int) -> None:
         text = self._text
         assert text is not None
         if text.problem is None:
-            # Checked before escapes can join bytes of two lines, and while the place is known.
-            found = read_text(raw, self._side, file_offset=offset, multiline=True)
-            text.problem = found if isinstance(found, Problem) else None
+            # Checked before escapes can join bytes of two lines, while the offset is known.
+            checked = read_text(raw, self._side, file_offset=offset, multiline=True)
+            text.problem = checked if isinstance(checked, Problem) else None
         data = _ESCAPE.sub(self._unescape, escaped) if b"\\" in escaped else escaped
         self._count(text, len(data), raw)
         if text.length <= self._limit:
             text.data += data
 
-    def _unescape(self, found: re.Match[bytes]) -> bytes:
-        simple, octal, digits, _ = found.groups()
+    def _unescape(self, escape: re.Match[bytes]) -> bytes:
+        simple, octal, digits, _ = escape.groups()
         if simple:
             return bytes([_SIMPLE[simple[0]]])
         code = int(octal, 8) if octal else int(digits, 16) if digits else 256
         if code > 255:
-            raise self._syntax(r"an escape such as \n, \" or \\", found[0])
+            raise self._syntax(r"an escape such as \n, \" or \\", escape[0])
         return bytes([code])
 
     def _count(self, text: Text, length: int, raw: bytes) -> None:
@@ -256,8 +256,8 @@ def _messages(parser: _Parser, blocks: Iterable[Lines]) -> Iterator[Message]:
 
 
 def _check_charset(header: Message, name: str) -> None:
-    found = _CHARSET.search(bytes(header.targets[0].data))
-    charset = found[1].decode(errors="backslashreplace") if found else "utf-8"
+    match = _CHARSET.search(bytes(header.targets[0].data))
+    charset = match[1].decode(errors="backslashreplace") if match else "utf-8"
     if charset.lower() not in _UTF8_NAMES:
         raise InputError(
             "unsupported_charset",
@@ -285,13 +285,13 @@ def read_po(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Reco
     maker = RowMaker(unit)
     take = unit.options(PoOptions).po_take
     blocks = line_blocks(part_text(part, limits), limits.max_line_bytes)
-    found = (
+    every = (
         row
         for message in parse_po(blocks, part.name, limits.max_line_bytes)
         for row in _message_rows(message, take)
     )
     try:
-        for rows in in_batches(found, _characters, batch_rows):
+        for rows in in_batches(every, _characters, batch_rows):
             yield _batch(maker, rows)
     except InputError as error:
         raise WorkerError(f"{error}; it could be read when the plan was made") from error
@@ -328,10 +328,10 @@ def _message_rows(message: Message, take: tuple[str, ...]) -> Iterator[_Row]:
 def _value(text: Text, side: str) -> tuple[str | None, Problem | None]:
     if text.problem is not None:
         return None, text.problem
-    found = read_text(bytes(text.data), side, multiline=True)
-    if isinstance(found, Problem):
-        return None, found
-    return found, None
+    value = read_text(bytes(text.data), side, multiline=True)
+    if isinstance(value, Problem):
+        return None, value
+    return value, None
 
 
 def write_po(rows: Iterable[MarkupRow]) -> Iterator[bytes]:
@@ -380,7 +380,7 @@ def _written(row: MarkupRow) -> bytes:
 
 
 def _written_keyword(name: str, text: str) -> str:
-    r"""Return a keyword with its text, one line of it per line.
+    r"""Return a keyword with its text, a string for each line of the text.
 
     >>> print(_written_keyword("msgid", 'a "b"'), end="")
     msgid "a \"b\""
@@ -391,7 +391,7 @@ def _written_keyword(name: str, text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return f'"{_ESCAPED.sub(lambda found: _LETTERS[found[0]], text)}"'
+    return f'"{_ESCAPED.sub(lambda match: _LETTERS[match[0]], text)}"'
 
 
 INPUT = InputFormat("po", _scan, read_po, (".po",), inline_syntax="html", source_lang="en")

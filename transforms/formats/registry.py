@@ -1,8 +1,8 @@
 """The registry of formats, one line each; modules of formats are imported on demand.
 
-The module of a format that can be read has an `InputFormat` named ``INPUT``; that of a format that
-can be written has a `RowExport` or a `MarkupExport` named ``EXPORT``. Options of single formats are
-declared here, since ``--help`` imports no format; readers get them from the unit
+The module of a format that can be read has an `InputFormat` named ``INPUT``; the module of a
+format that can be written has a `RowExport` or a `MarkupExport` named ``EXPORT``. Options that only
+one format has are declared here, since ``--help`` imports no format; readers get them from the unit
 (`transforms.units.Unit.options`).
 """
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 
 Writes = Literal["rows", "elements", "characters"]
-"""Rows of a table, or pairs with inline markup: as elements of the file or characters of its
-texts. Options name formats in this order."""
+"""Rows of a table, or pairs whose inline markup is written as elements of the file or as characters
+of its texts. Options list formats in this order."""
 
 
 class CsvOptions(StepOptions):
     """How a CSV file is divided into fields."""
 
     csv_delimiter: Literal["comma", "semicolon", "tab"] = Field(
-        "comma", description="what parts the fields of CSV: comma, semicolon, tab"
+        "comma", description="what separates the fields of CSV: comma, semicolon, tab"
     )
 
 
@@ -104,14 +104,14 @@ def input_names() -> tuple[str, ...]:
 
 
 def format_options() -> tuple[type[StepOptions], ...]:
-    """Return the options of single formats, in the order of the formats."""
+    """Return the options that only one format has, in the order of the formats."""
     return tuple(entry.options for entry in ENTRIES if entry.options is not None)
 
 
 def options_of(name: str) -> frozenset[str]:
     """Return the names of the options that apply only to a format."""
-    found = next((entry.options for entry in ENTRIES if entry.name == name), None)
-    return frozenset(found.model_fields if found is not None else ())
+    options = next((entry.options for entry in ENTRIES if entry.name == name), None)
+    return frozenset(options.model_fields if options is not None else ())
 
 
 def export_names(*kinds: Writes) -> tuple[str, ...]:
@@ -137,8 +137,7 @@ def input_format(name: str) -> "InputFormat":
     """
     if name not in input_names():
         return _plugin_format(name)
-    found: InputFormat = _module(name).INPUT
-    return found
+    return _module(name).INPUT
 
 
 def format_of(unit: "Unit") -> "InputFormat":
@@ -165,13 +164,12 @@ def input_formats() -> "tuple[InputFormat, ...]":
 
 def extensions() -> "dict[str, InputFormat]":
     """Return the formats that are recognized by the suffixes of their files."""
-    return {ending: found for found in input_formats() for ending in found.extensions}
+    return {ending: each for each in input_formats() for ending in each.extensions}
 
 
 def row_export(name: str) -> "RowExport":
     """Return a format for rows."""
-    found: RowExport = _module(name).EXPORT
-    return found
+    return _module(name).EXPORT
 
 
 def row_export_of(name: str, directory: str, job: str) -> "RowExport":
@@ -180,9 +178,9 @@ def row_export_of(name: str, directory: str, job: str) -> "RowExport":
     Raises:
         ConfigError: The run's job has no such rows.
     """
-    found = row_export(name)
-    if job in found.jobs:
-        return found
+    export = row_export(name)
+    if job in export.jobs:
+        return export
     able = [each for each in export_names("rows") if job in row_export(each).jobs]
     raise ConfigError(
         f"{directory}: a run of {job} cannot be exported as {name}"
@@ -192,8 +190,7 @@ def row_export_of(name: str, directory: str, job: str) -> "RowExport":
 
 def markup_export(name: str) -> "MarkupExport":
     """Return a format for pairs with inline markup."""
-    found: MarkupExport = _module(name).EXPORT
-    return found
+    return _module(name).EXPORT
 
 
 def check_corpus(corpus: "CorpusInput") -> None:
@@ -211,23 +208,23 @@ def check_corpus(corpus: "CorpusInput") -> None:
         known_name(FORMAT, name, input_names())
     except ValueError as error:
         raise ConfigError(f"{label}: format {name}: {error}") from error
-    found = input_format(name)
-    if found.sides != bool(corpus.source_input):
+    file_format = input_format(name)
+    if file_format.sides != bool(corpus.source_input):
         sides = " or ".join(each.name for each in input_formats() if each.sides)
         raise ConfigError(
             f"{label}: format {sides} goes with source_input and target_input, every other with "
             "input"
         )
-    if found.named_rows and corpus.translation_input:
+    if file_format.named_rows and corpus.translation_input:
         raise ConfigError(f"{label}: the format {name} has no translation_input")
-    if found.named_rows and corpus.score_input:
+    if file_format.named_rows and corpus.score_input:
         raise ConfigError(f"{label}: the format {name} has no score_input")
-    if found.named_rows:
+    if file_format.named_rows:
         corpus.check_no_link_files()
 
 
 def _check_options(corpus: "CorpusInput") -> None:
-    """Check the values of options that single formats have."""
+    """Check the values of options that only one format has."""
     for kind in format_options():
         given = {name: corpus.format_options.get(name) for name in kind.model_fields}
         try:
@@ -245,10 +242,9 @@ def read_unit(
 ) -> "Iterator[pa.RecordBatch]":
     """Yield the rows of a unit in order, in batches of at most ``batch_rows``.
 
-    There are exactly ``unit.rows`` rows: kept ones, and rejected ones with stage ``read``, a
-    reason, a detail, the sides that could be read, and the start of bytes that are no text. Whether
-    the bytes are the planned ones is known only at the end of the iterator: nothing that it yielded
-    may be used before.
+    There are exactly ``unit.rows`` rows. A rejected row has the stage ``read``, a reason, a detail,
+    the sides that could be read, and the start of bytes that are not text. Only the end of the
+    iterator shows that the bytes are the planned ones, so no row may be used before.
 
     Args:
         unit: What to read.
@@ -263,12 +259,12 @@ def read_unit(
             not what was planned.
         InputError: Pages of a Parquet file are damaged.
     """
-    found = 0
+    rows = 0
     for batch in format_of(unit).read(unit, limits, batch_rows):
-        found += batch.num_rows
+        rows += batch.num_rows
         yield batch
-    if found != unit.rows:
+    if rows != unit.rows:
         raise WorkerError(
-            f"{unit.label}: {unit.rows} rows were planned, {found} were read; "
+            f"{unit.label}: {unit.rows} rows were planned, {rows} were read; "
             "was the plan made with other limits?"
         )

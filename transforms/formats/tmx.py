@@ -115,7 +115,7 @@ class TmxHandler:
             segment, problem = self._variant(side, wanted)
             marked, long = content(segment, side, self._limits)
             sides.append(marked)
-            problems += [found for found in (problem, long) if found is not None]
+            problems += [each for each in (problem, long) if each is not None]
         source, target = sides
         if not problems and target is not None and not (target.text or target.tags):
             problems.append(Problem(Reject.UNTRANSLATED, f"line {self._line}: the target is empty"))
@@ -173,9 +173,9 @@ def read_tmx(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Rec
 def write_tmx(rows: Iterable[MarkupRow], source_lang: str) -> Iterator[bytes]:
     """Yield a document, unit by unit.
 
-    Tags of TMX are written unchanged. Of other tags, a pair is written as ``bpt`` and ``ept``, an
-    empty tag as ``ph``, half a pair as ``it``, each with the original tag as content; ``x`` matches
-    the sides. So crossing pairs can be written, and everything can be read back.
+    Tags of TMX are written unchanged. Of the others, a pair becomes ``bpt`` and ``ept``, an empty
+    tag ``ph``, half a pair ``it``, each with the original tag as its content; ``x`` matches the
+    sides. So crossing pairs can be written, and everything can be read back.
 
     Args:
         rows: The pairs.

@@ -1,4 +1,4 @@
-"""Tab-separated text: fields between tabs, without quoting and types."""
+"""Tab-separated text: fields separated by tabs, without quotes or types."""
 
 from collections.abc import Iterator, Sequence
 
@@ -66,21 +66,21 @@ def _tabs_before(lines: Lines, positions: np.ndarray) -> np.ndarray:
 def _count_problems(
     lines: Lines, first: int, stop: int, expected: int, limits: ReadLimits
 ) -> dict[int, Problem]:
-    """Find the rows that cannot be split into fields."""
+    """Return the problems of rows that do not have the expected fields."""
     problems = {
         line - first: too_long("line", long.length, limits.max_line_bytes, long.head)
         for line, long in lines.long.items()
         if first <= line < stop
     }
-    found = 1 + (
+    counts = 1 + (
         _tabs_before(lines, lines.ends[first:stop]) - _tabs_before(lines, lines.starts[first:stop])
     )
-    for row in np.flatnonzero(found != expected).tolist():
+    for row in np.flatnonzero(counts != expected).tolist():
         problems.setdefault(
             row,
             Problem(
                 Reject.FIELD_COUNT,
-                f"{found[row]} fields, expected {expected}",
+                f"{counts[row]} fields, expected {expected}",
                 lines.line(first + row)[:RAW_BYTES],
             ),
         )
@@ -90,7 +90,7 @@ def _count_problems(
 def _field(lines: Lines, first: int, stop: int, column: int, count: int) -> Stretch:
     """Return the location of a column; arbitrary in lines with a wrong number of fields."""
     starts, ends = lines.starts[first:stop], lines.ends[first:stop]
-    # Tabs before and after the block make every index below valid.
+    # Imaginary tabs before and after the block make every index below valid.
     borders = np.concatenate(([-1], lines.tabs, [len(lines.data)]))
     before = _tabs_before(lines, starts)
     if column:

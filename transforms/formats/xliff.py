@@ -1,8 +1,8 @@
 """XLIFF 1.x and 2.x: each segment is one row.
 
 A segment is a ``trans-unit`` (1.x), or each ``mrk mtype="seg"`` of its ``seg-source`` if its target
-is segmented too, or a ``segment`` (2.x). One with ``translate="no"``, its own or an enclosing
-element's, is no row without a target. Other content of a segment (``alt-trans``, matches, notes,
+is segmented too, or a ``segment`` (2.x). One without a target is not a row if it or an enclosing
+element has ``translate="no"``. Other content of a segment (``alt-trans``, matches, notes,
 skeletons) is ignored.
 """
 
@@ -55,11 +55,11 @@ class XliffHandler:
     """Turns each segment into a row.
 
     Attributes:
-        version: Version of XLIFF; empty if the document is none.
+        version: Version of XLIFF; empty if the document is not XLIFF.
         languages: The (source, target) languages of the file elements, each once, in order.
         rows_with_tags: Number of rows with inline tags.
-        untranslatable: Number of segments that are no rows: marked as not to be translated, and
-            without a target.
+        untranslatable: Number of segments that are not rows, since they have no target and are not
+            to be translated.
     """
 
     def __init__(
@@ -147,9 +147,9 @@ class XliffHandler:
         self.languages[langs] = self.languages.get(langs, 0) + 1
         problem = self._language_problem(langs)
         if cut is not None and cut.segments and (target is None or target.segments):
-            found = target.segments if target is not None else {}
+            translated = target.segments if target is not None else {}
             for mid, segment in cut.segments.items():
-                self._add_row(segment, found.get(mid), problem)
+                self._add_row(segment, translated.get(mid), problem)
         else:
             self._add_row(_whole(source), _whole(target), problem)
         self._parts = {}
@@ -175,9 +175,9 @@ class XliffHandler:
         self._rows.append(row)
 
     def _language_problem(self, langs: tuple[str, str]) -> Problem | None:
-        for side, wanted, found in zip(("source", "target"), self._wanted, langs, strict=True):
-            if wanted != ANY and found and not matches(wanted, found):
-                detail = f"line {self._line}: {side}: {found}, wanted {wanted}"
+        for side, wanted, stated in zip(("source", "target"), self._wanted, langs, strict=True):
+            if wanted != ANY and stated and not matches(wanted, stated):
+                detail = f"line {self._line}: {side}: {stated}, wanted {wanted}"
                 return Problem(Reject.OTHER_LANGUAGE, detail)
         return None
 
@@ -207,16 +207,16 @@ class _Content:
 
     @property
     def segments(self) -> dict[str, Segment]:
-        """Return the segments by number; none if a number is repeated, or over the limit."""
-        found = {} if self.whole.is_too_long else dict(self._segments)
-        return found if len(found) == len(self._segments) else {}
+        """Return the segments by number; none if a number is repeated or the text is too long."""
+        by_number = {} if self.whole.is_too_long else dict(self._segments)
+        return by_number if len(by_number) == len(self._segments) else {}
 
     def start(self, local: str, name: str, attributes: Mapping[str, str]) -> None:
         if self._open is not None:
             self._inside += 1
             self._open.start(local, name, attributes)
         elif local == "mrk" and attributes.get("mtype") == "seg" and not self.whole.in_code:
-            # It divides the text and is no markup; but the size of all segments is limited as well.
+            # It divides the text and is not markup, but the size of all segments is limited too.
             self.whole.count(_SEGMENT_BYTES)
             self._open, self._inside = Segment(self._limit), 0
             if not self.whole.is_too_long:
@@ -249,9 +249,9 @@ def _scan(file: ScanRequest) -> Scan:
     require_document(handler.version, file.name, "an xliff element with a version", "XLIFF")
     guessed = handler.guess_languages() if file.langs == (ANY, ANY) else None
     for side in (0, 1):
-        found = [pair[side] for pair in handler.languages]
-        if all(found):
-            require_languages(found, (file.langs[side],), file.name)
+        stated = [pair[side] for pair in handler.languages]
+        if all(stated):
+            require_languages(stated, (file.langs[side],), file.name)
     return dataclasses.replace(scan, langs=guessed, untranslatable=handler.untranslatable)
 
 

@@ -95,7 +95,7 @@ class Counted:
             languages: BCP 47 tag of each translation.
         """
         parts = [text.partition(MASK) for text in masked.to_pylist()]
-        before, behind, words = (
+        before, after, words = (
             token_counts(texts, TokenConfig(), languages)[0]
             for texts in (
                 pa.array([part[0] for part in parts], pa.string()),
@@ -105,7 +105,7 @@ class Counted:
         )
         self._examples += len(parts)
         self._words.update(words[words > 0].tolist())
-        self._position.update(position_bin(before, behind).tolist())
+        self._position.update(position_bin(before, after).tolist())
         self._sentences.update(sentences)
         self._operation.update(operations)
 

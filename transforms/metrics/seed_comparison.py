@@ -85,7 +85,7 @@ def compare_seeds(
 
     Args:
         arm: Sums of each segment, by seed.
-        baseline: The same of the baseline.
+        baseline: The same for the baseline.
         config: How the test draws.
 
     Returns:

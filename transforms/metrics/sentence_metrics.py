@@ -61,9 +61,9 @@ class SentenceScores:
             "strict": (self.strict_hits, self.strict_found),
             "lax": (self.lax_hits, self.lax_found),
         }
-        for name, (hits, gold_found) in counted.items():
+        for name, (hits, gold_hits) in counted.items():
             precision = hits / self.beads if self.beads else 0.0
-            recall = gold_found / self.gold if self.gold else 0.0
+            recall = gold_hits / self.gold if self.gold else 0.0
             both = precision + recall
             figures[f"{name}_precision"] = precision
             figures[f"{name}_recall"] = recall
@@ -96,14 +96,14 @@ def evaluate_sentences(hypothesis: str, gold: str) -> SentenceScores:
             (``no_gold_bead``).
     """
     documents, wanted = read_beads(hypothesis), read_beads(gold)
-    # A file without beads is one document of which nothing was aligned.
+    # A file without beads is one document in which nothing was aligned.
     documents = documents or [[]]
     if len(documents) != len(wanted):
         raise InputError(
             "document_count_mismatch",
             hypothesis,
             f"holds the beads of {len(documents)} documents, but {gold} those of {len(wanted)}; "
-            "blank lines part documents",
+            "blank lines separate documents",
         )
     counts = [score_beads(*pair) for pair in zip(documents, wanted, strict=True)]
     scores = SentenceScores(len(wanted), *(sum(column) for column in zip(*counts, strict=True)))
@@ -113,7 +113,7 @@ def evaluate_sentences(hypothesis: str, gold: str) -> SentenceScores:
 
 
 def score_beads(hypothesis: Iterable[Bead], gold: Iterable[Bead]) -> tuple[int, ...]:
-    """Return the counts of one document: those of `SentenceScores` from ``beads`` on."""
+    """Return the counts of one document: the fields of `SentenceScores` from ``beads`` on."""
     beads = {bead for bead in hypothesis if bead.source or bead.target}
     wanted = {bead for bead in gold if bead.source or bead.target}
     both = {bead for bead in wanted if bead.source and bead.target}
@@ -123,7 +123,7 @@ def score_beads(hypothesis: Iterable[Bead], gold: Iterable[Bead]) -> tuple[int, 
 
 
 def _hits(beads: set[Bead], wanted: set[Bead]) -> tuple[int, int]:
-    """Return the numbers of strict and of lax hits of some beads among others."""
+    """Return how many beads hit others strictly, and how many hit them laxly."""
     partners: defaultdict[int, set[int]] = defaultdict(set)
     for bead in wanted:
         for sentence in bead.source:

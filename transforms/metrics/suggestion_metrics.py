@@ -27,7 +27,7 @@ class SuggestionScores:
         precisions: Of 1-grams to 4-grams, 0 to 100.
         brevity_penalty: Factor for output that is too short, in [0, 1].
         hypothesis_tokens: Tokens of the suggestions.
-        gold_tokens: Tokens of the gold; of several, those of the closest in length.
+        gold_tokens: Tokens of the gold; of several, of the one closest in length.
         signature: sacreBLEU's line that names everything that determines BLEU (Post 2018).
     """
 

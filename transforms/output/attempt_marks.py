@@ -1,9 +1,9 @@
 """Marks of the shards that an attempt works on, beside the receipts.
 
 A failed attempt leaves the marks of the shards that were being made when it failed, so the launcher
-need not guess which shard ended a worker. Each attempt has its own marks: those of a run that the
-user stopped, or of a second launcher, say nothing about this one. They are only a hint for where to
-look first (`pipelines.run.attempts.set_aside`).
+need not guess which shard ended a worker. Each attempt has its own marks: those left by a run that
+the user stopped, or by a second launcher, say nothing about this one. They are only a hint where
+to look first (`pipelines.run.attempts.set_aside`).
 """
 
 import contextlib

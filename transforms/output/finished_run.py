@@ -148,7 +148,7 @@ class FinishedRun:
         return rejects_name(shard, int(self.manifest["shards"]))
 
     def schema(self) -> pa.Schema:
-        """Return the columns of its rows, from the end of its first shard, without a check."""
+        """Return the columns of its rows, from the footer of its first shard, without a check."""
         with files.open_read(files.join(self.directory, self.names[0])) as file:
             return pq.read_schema(file)
 
@@ -182,7 +182,7 @@ class FinishedRun:
         Args:
             columns: The columns that are read; by default all.
             names: The shards; by default all.
-            batch_rows: Most rows in a batch.
+            batch_rows: Maximum number of rows in a batch.
 
         Raises:
             WorkerError: A shard is missing, cannot be read or differs from the manifest.

@@ -50,7 +50,7 @@ def finished_shards(
         plan: Digest of its plan.
         shards: Number of its shards.
         rejects_only: Whether the job writes only rejects.
-        known: Shards found finished before, whose files are not read again.
+        known: Shards known to be finished, whose files are not read again.
     """
     present = set(files.list_names(files.join(output, RECEIPTS)))
     names = [
@@ -186,7 +186,7 @@ def is_as_planned(unit: Json, rows: int) -> bool:
     """Tell whether a unit of a plan may have this many rows.
 
     Documents have at most as many rows as lines: how many sentences make a row is not known before
-    they are aligned. Of lines that are split first, not even that is known.
+    they are aligned. For lines that are first split into sentences, even that limit is unknown.
     """
     if unit.get("unbounded"):
         return True
@@ -208,7 +208,7 @@ def read_receipts(
         output: The run's directory.
         plan: Digest of its plan.
         shards: Number of its shards.
-        which: Numbers of the wanted ones.
+        which: Numbers of the wanted shards.
         rejects_only: Whether the job writes only rejects.
 
     Raises:

@@ -68,7 +68,7 @@ def rejects_name(shard: int, shards: int) -> str:
 
 
 def model_directories(output: str) -> list[str]:
-    """Return the directories of a run's models, also of those that its plan does not name.
+    """Return the directories of a run's models, including those that its plan does not name.
 
     `bitext` fits several aligners one after another, and its plan names only the last.
     """

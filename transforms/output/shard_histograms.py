@@ -17,10 +17,10 @@ def count_histograms(
 
     Args:
         kept: The kept rows of a shard (`schemas.ROWS`).
-        table: The working table of the job, with tokens and links if it aligned; rows of pairs that
-            were rejected since do not count.
+        table: The working table of the job, with tokens and links if it aligned; rows of pairs
+            that were rejected later do not count.
         data: The rows that the job writes.
-        masks: Words of the suggestion in each of them, -1 for a whole sentence, int64 ``[row]``.
+        masks: Words in each row's suggestion, -1 for a whole sentence, int64 ``[row]``.
     """
     by_pair = [*_lengths(kept)]
     if "corpus" in table.column_names and "source_tokens" in table.column_names:
@@ -98,8 +98,8 @@ def _tags(data: pa.Table, table: pa.Table) -> Iterator[Values]:
     start, end = start.astype(np.int64), end.astype(np.int64)
     rows = np.flatnonzero(np.diff(offsets))
     yield Values("tags", distinct_by_row(row, index, data.num_rows)[rows], rows)
-    around = end > start
-    row, start, end = row[around], start[around], end[around]
+    nonempty = end > start
+    row, start, end = row[nonempty], start[nonempty], end[nonempty]
     yield Values("depth", _depths(row, start, end, data.num_rows)[rows], rows)
     if "source_tokens" in table.column_names and "id" in table.column_names:
         yield Values("span", _tokens_within(data, table, row, start, end), row)
@@ -120,10 +120,10 @@ def distinct_by_row(row: np.ndarray, values: np.ndarray, rows: int) -> np.ndarra
 
 
 def _depths(row: np.ndarray, start: np.ndarray, end: np.ndarray, rows: int) -> np.ndarray:
-    """Return the most spans over one character, int64 ``[row]``."""
+    """Return the largest number of spans over one character, int64 ``[row]``."""
     # At one place, spans end (an even number) before others begin (an odd one).
     places = np.sort(np.concatenate([row << 33 | start << 1 | 1, row << 33 | end << 1]))
-    depth = np.cumsum(2 * (places & 1) - 1)  # 0 at the end of each row, so it goes on from there
+    depth = np.cumsum(2 * (places & 1) - 1)  # 0 at the end of each row, where the next one starts
     numbers = 2 * np.bincount(row, minlength=rows)
     with_spans = np.flatnonzero(numbers)
     most = np.zeros(rows, np.int64)
@@ -142,5 +142,5 @@ def _tokens_within(
     shown = tokens["end"][inside] > tokens["start"][inside]
     begin = np.sort((pair << 32 | tokens["start"][inside].astype(np.int64))[shown])
     places = pc.index_in(chunk_of(data.column("id")), chunk_of(table.column("id")))
-    of = places.to_numpy(zero_copy_only=False).astype(np.int64)[row] << 32
-    return np.searchsorted(begin, of | end) - np.searchsorted(begin, of | start)
+    pair_key = places.to_numpy(zero_copy_only=False).astype(np.int64)[row] << 32
+    return np.searchsorted(begin, pair_key | end) - np.searchsorted(begin, pair_key | start)

@@ -11,7 +11,7 @@ class InFull(str):
 
 
 class Counted(list[Any]):
-    """A setting of which a signature gives only how many there are."""
+    """A list of which a signature gives only the length."""
 
     __slots__ = ()
 

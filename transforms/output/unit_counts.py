@@ -16,13 +16,13 @@ import pyarrow as pa
 from pairweave.transforms.errors import WorkerError
 
 PACKED = 1_024
-"""Most entries that are written as lists."""
+"""Maximum number of entries that are written as lists."""
 
 MOST = 1 << 24
-"""Most entries of packed counts, so that a damaged number does not ask for all memory.
+"""Maximum number of entries of packed counts, so that a damaged number cannot exhaust memory.
 
-There is at most one of each unit for each reason, and a plan lists its units in JSON, so no run has
-so many.
+There is at most one entry for each unit and reason, and a plan lists its units in JSON, so no run
+has so many.
 """
 
 _CODEC = pa.Codec("zstd", compression_level=3)
@@ -45,7 +45,7 @@ def count_unit_reasons(rejected: pa.Table) -> object:
 
 
 def pack_units(counts: Sequence[Sequence[int]]) -> object:
-    """Return counts as JSON holds them: ``[unit, kept, rejected]`` each, or packed."""
+    """Return counts for JSON: ``[unit, kept, rejected]`` each, or packed."""
     return counts if len(counts) <= PACKED else _pack(counts)
 
 
@@ -59,7 +59,7 @@ def unpack_units(value: object) -> np.ndarray:
 
 
 def pack_reasons(counts: Sequence[tuple[int, str, int]]) -> object:
-    """Return counts of rejects as JSON holds them: ``[unit, reason, rows]`` each, or packed."""
+    """Return counts of rejects for JSON: ``[unit, reason, rows]`` each, or packed."""
     if len(counts) <= PACKED:
         return [list(entry) for entry in counts]
     reasons = sorted({reason for _, reason, _ in counts})

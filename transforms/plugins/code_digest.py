@@ -12,10 +12,9 @@ _COMPILED = frozenset({".pyc", ".pyo", ".nbi", ".nbc", ".pth"})
 def code_digest(distribution: Distribution, module: str) -> str:
     """Return the hex SHA-256 of the names and bytes of all files of a plugin.
 
-    These are the files that its distribution lists, and those in the folder of the package that its
-    entry point names, so that a package in development, of which a distribution lists nothing, is
-    known by its files as well. Caches and what an installer writes are left out. Other
-    distributions that it imports do not count.
+    These are the files that its distribution lists, and the files in the folder of the package that
+    its entry point names: the distribution of an editable install lists none of them. Caches and
+    files written by an installer are left out, as are other distributions that it imports.
 
     Args:
         distribution: The installed distribution.
@@ -24,10 +23,10 @@ def code_digest(distribution: Distribution, module: str) -> str:
     Raises:
         OSError: A file cannot be read.
     """
-    found = {**dict(_listed(distribution)), **dict(_of_package(module.partition(".")[0]))}
+    files = {**dict(_listed(distribution)), **dict(_of_package(module.partition(".")[0]))}
     digest = hashlib.sha256()
-    for name in sorted(found):
-        with found[name].open("rb") as file:
+    for name in sorted(files):
+        with files[name].open("rb") as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
         digest.update(f"{name}\0{content}\n".encode())
     return digest.hexdigest()
@@ -45,8 +44,8 @@ def _listed(distribution: Distribution) -> Iterator[tuple[str, Path]]:
 def _of_package(name: str) -> Iterator[tuple[str, Path]]:
     """Yield the files of a package or module, by their names below the folder that it lies in.
 
-    Those of a package without ``__init__.py``, which several distributions may share, are only
-    those that a distribution lists.
+    A package without ``__init__.py`` yields none: several distributions may share it, so only the
+    files that its distribution lists count.
     """
     spec = importlib.util.find_spec(name)
     if spec is None or spec.origin is None or not spec.has_location:

@@ -1,4 +1,4 @@
-"""Formats of input files in other packages: their interface, and what an option says of them."""
+"""Formats of input files in other packages: their interface, and what options know about them."""
 
 from collections.abc import Iterable
 from typing import BinaryIO, Protocol, TypeAlias
@@ -34,17 +34,17 @@ class CorpusFormat(Protocol):
         Args:
             file: The bytes of a file, decompressed, from its start; it cannot seek.
             source_lang: The language tag of the sources (such as ``en``, ``und`` if not known).
-            target_lang: That of the targets.
+            target_lang: The language tag of the targets.
 
         Yields:
             The pairs, in the order of the file. The column ``line`` of a row is the number of its
             pair, from 1. A pair without a side is rejected as ``missing_field``. Text with control
-            characters but tab, line feed and carriage return, and text longer than
-            ``--max_line_bytes`` is rejected as in every format.
+            characters other than tab, line feed and carriage return, and text longer than
+            ``--max_line_bytes``, is rejected as in every format.
 
         Raises:
-            ValueError: This is no such file, or a damaged one. The message says what was expected
-                and where.
+            ValueError: The file is not in this format, or is damaged. The message says what was
+                expected and where.
         """
         ...
 

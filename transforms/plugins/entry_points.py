@@ -15,14 +15,14 @@ from pairweave.transforms.plugins.plugin_kind import NAME, PluginKind
 
 @dataclasses.dataclass(frozen=True)
 class Plugin:
-    """A plugin as planned, by which workers load the same.
+    """A plugin as planned, from which workers load the same plugin.
 
     Attributes:
         group: The group of its entry point.
         name: Its name.
         value: What the entry point names, as ``module:object``.
-        distribution: The distribution that has it.
-        version: The version of that.
+        distribution: The distribution that declares it.
+        version: The version of the distribution.
         sha256: Hash of the code (`code_digest`).
     """
 
@@ -34,7 +34,7 @@ class Plugin:
     sha256: str
 
     def __str__(self) -> str:
-        """Return what messages call it."""
+        """Return its name in messages."""
         return f"{self.name} of {self.distribution} {self.version}"
 
     def to_text(self) -> str:
@@ -46,7 +46,7 @@ class Plugin:
         """Undo `to_text`.
 
         Raises:
-            ConfigError: The text is not of a plugin.
+            ConfigError: The text is not the line of a plugin.
         """
         try:
             return cls(**{name: str(value) for name, value in json.loads(text).items()})
@@ -72,7 +72,7 @@ class Plugin:
             method: The method.
             what: What it did, such as `raised`.
             expected: What it must return.
-            advice: What else a user can do than to mend the package.
+            advice: What a user can do instead of fixing the package.
         """
         return ConfigError(
             f"--{option} {self.name}: {method} of {self.distribution} {self.version} "
@@ -87,27 +87,27 @@ def raised(error: BaseException) -> str:
 
 def installed(kind: PluginKind) -> list[EntryPoint]:
     """Return the entry points of a kind in this environment, by name and distribution."""
-    found = importlib.metadata.entry_points(group=kind.group)
-    return sorted(found, key=lambda each: (each.name, _distribution(each)))
+    entries = importlib.metadata.entry_points(group=kind.group)
+    return sorted(entries, key=lambda each: (each.name, _distribution(each)))
 
 
 def known_names(kind: PluginKind) -> list[str]:
-    """Return the names of the installed plugins of a kind, but those of pairweave's own."""
+    """Return the names of the installed plugins of a kind, except pairweave's own names."""
     return sorted({each.name for each in installed(kind)} - kind.built_in)
 
 
 def known_name(kind: PluginKind, name: str, own: tuple[str, ...]) -> str:
-    """Check that a name is one of pairweave's own or that of an installed plugin.
+    """Check that a name is one of pairweave's own or an installed plugin's.
 
-    Entry points are read only for other names than pairweave's own.
+    Entry points are read only if it is not pairweave's own.
 
     Args:
         kind: The kind of plugins.
         name: The name.
-        own: The names of pairweave's own that are allowed where it stands.
+        own: pairweave's own names that are allowed here.
 
     Raises:
-        ValueError: There is none of that name.
+        ValueError: No plugin has that name.
     """
     if name in own:
         return name
@@ -133,7 +133,7 @@ def plan_plugin(kind: PluginKind, name: str, option: str) -> tuple[Plugin, objec
         The plugin, and the object that its entry point names.
 
     Raises:
-        ConfigError: There is none of this name, or more than one; it cannot be loaded, or is not
+        ConfigError: No plugin has this name, or several do; it cannot be loaded, or is not
             what a plugin of its kind must be. The message names the distribution and the entry
             point.
     """
@@ -148,21 +148,21 @@ def plan_plugin(kind: PluginKind, name: str, option: str) -> tuple[Plugin, objec
 def _find(kind: PluginKind, name: str, option: str) -> EntryPoint:
     """Return the entry point of a name."""
     every = installed(kind)
-    found = [each for each in every if each.name == name]
-    named = " and ".join(f"{_distribution(each)} ({_text(each)})" for each in found)
+    matches = [each for each in every if each.name == name]
+    named = " and ".join(f"{_distribution(each)} ({_text(each)})" for each in matches)
     if name in kind.built_in:
-        whose = f", but {named} has an entry point of that name" if found else ""
-        advice = "rename the entry point" if found else "it needs no plugin"
+        whose = f", but {named} has an entry point of that name" if matches else ""
+        advice = "rename the entry point" if matches else "it needs no plugin"
         raise ConfigError(
-            f"{option} {name}: is a name of pairweave's own{whose}; expected a {kind.noun} of "
-            f"another package, with a name of its own; {advice}"
+            f"{option} {name}: this name is pairweave's own{whose}; expected a {kind.noun} of "
+            f"another package, with another name; {advice}"
         )
-    if len(found) > 1:
+    if len(matches) > 1:
         raise ConfigError(
             f"{option} {name}: {named} have an entry point of that name; expected one package with "
             "it; uninstall all others, or rename their entry points"
         )
-    if not found:
+    if not matches:
         names = sorted({each.name for each in every})
         near = difflib.get_close_matches(name, names, 1)
         hint = f"did you mean {near[0]}? " if near else ""
@@ -176,17 +176,17 @@ def _find(kind: PluginKind, name: str, option: str) -> EntryPoint:
             f"{option} {name}: {named}: expected a name of at most 40 small letters, digits and "
             "underscores that begins with a letter; rename the entry point"
         )
-    return found[0]
+    return matches[0]
 
 
 def _identified(entry: EntryPoint) -> Plugin:
     """Return the plugin of an entry point, with the hash of its code as it is now."""
     distribution = entry.dist
-    assert distribution is not None  # `installed` has it from there
+    assert distribution is not None  # `installed` reads entry points of distributions
     if EntryPoint.pattern.fullmatch(entry.value) is None:
         raise ConfigError(
-            f"plugin {entry.name} of {_distribution(entry)} ({_text(entry)}): names no object; "
-            "expected MODULE:OBJECT; mend the entry point of that package"
+            f"plugin {entry.name} of {_distribution(entry)} ({_text(entry)}): does not name an "
+            "object; expected MODULE:OBJECT; fix the entry point of that package"
         )
     try:
         digest = code_digest(distribution, entry.module)
@@ -219,8 +219,8 @@ def load_plugin(plugin: Plugin, kind: PluginKind) -> object:
     if not _is_declared(plugin, kind):
         # A file, such as that of a model, may name a plugin, but not any other module.
         raise ConfigError(
-            f"{place}: is no entry point of that package; expected one of {kind.group}; install "
-            "the version of the package that has it"
+            f"{place}: the package does not declare this entry point; expected one of "
+            f"{kind.group}; install the version of the package that has it"
         )
     try:
         loaded = entry.load()
@@ -265,7 +265,7 @@ def _digest_here(plugin: Plugin) -> str:
 
 
 def descriptions(kind: PluginKind) -> list[str]:
-    """Return a line of help for each installed plugin of a kind, also for one with a fault."""
+    """Return a line of help for each installed plugin of a kind, even if it has a fault."""
     lines = []
     for entry in installed(kind):
         try:

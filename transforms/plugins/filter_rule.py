@@ -1,4 +1,4 @@
-"""Rules of ``filter`` in other packages: their interface, and what an option says of them."""
+"""Rules of ``filter`` in other packages: their interface, and what options know about them."""
 
 import math
 from typing import TYPE_CHECKING, Protocol
@@ -19,8 +19,8 @@ if TYPE_CHECKING:  # the module is read by --help
 class FilterRule(Protocol):
     """A rule of the job ``filter`` and of the block ``filter:``, named by an entry point.
 
-    A pair is rejected if its value is beyond the limit; rows and reasons have the name of the entry
-    point behind ``rule_``. The entry point names an instance, not a class::
+    A pair is rejected if its value is beyond the limit; rows and reasons call the rule ``rule_``
+    followed by the name of the entry point. The entry point names an instance, not a class::
 
         [project.entry-points."pairweave.rules"]
         shouting = "my_package.shouting:RULE"

@@ -1,4 +1,4 @@
-"""Options whose value is a name: one of pairweave's own, or that of an installed plugin."""
+"""Options whose value is a name: one of pairweave's own, or an installed plugin's."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def own_or_plugin(kind: PluginKind, own: tuple[str, ...]) -> tuple[Any, ...]:
 
     Args:
         kind: The kind of plugins.
-        own: The names of pairweave's own that the option takes.
+        own: pairweave's own names that the option takes.
     """
 
     def check(name: str | None) -> str | None:

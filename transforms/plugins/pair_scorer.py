@@ -1,4 +1,4 @@
-"""Scorers of ``filter`` in other packages: their interface, and what an option says of them."""
+"""Scorers of ``filter`` in other packages: their interface, and what options know about them."""
 
 from typing import TYPE_CHECKING, Protocol
 

@@ -1,4 +1,4 @@
-"""Kinds of plugins, and the options that name them. No package is looked at here."""
+"""Kinds of plugins, and the options that name them. Nothing here looks at installed packages."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator
@@ -45,7 +45,7 @@ class NamesPlugins:
 
 
 def line_of_text_fault(loaded: object, method: str) -> str | None:
-    """Say what an object lacks that needs a line about itself and a method.
+    """Say what is wrong with an object that needs a line about itself and a method.
 
     Args:
         loaded: What an entry point names.
@@ -70,9 +70,9 @@ def about_of(loaded: object) -> str:
 
 
 def names_one(kind: PluginKind) -> NamesPlugins:
-    """Return the fact of an option whose value is a name, of pairweave's own or of a plugin.
+    """Return the fact of an option whose value is a name: pairweave's own or a plugin's.
 
-    What follows a colon in a name of pairweave's own, such as a model, is not looked at.
+    What follows a colon in one of pairweave's own names, such as a model, is ignored.
 
     >>> kind = PluginKind("a.group", "thing", "", frozenset({"own"}), lambda _: None, str)
     >>> fact = names_one(kind)
@@ -97,7 +97,7 @@ class Named(NamedTuple):
 
 
 def plugins_named(options: pydantic.BaseModel) -> Iterator[Named]:
-    """Yield every plugin that options name, also those in blocks of options."""
+    """Yield every plugin that options name, including those in nested blocks."""
     for option, field in type(options).model_fields.items():
         value = getattr(options, option)
         for one in value if isinstance(value, tuple | list) else (value,):

@@ -1,4 +1,4 @@
-"""Tokenizers in other packages: their interface, and what an option says of them."""
+"""Tokenizers in other packages: their interface, and what options know about them."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -9,7 +9,7 @@ if TYPE_CHECKING:  # the module is read by --help
     import pyarrow as pa
 
 Token: TypeAlias = tuple[int, int]
-"""First code point of a token and the one behind its last, both from 0."""
+"""First code point of a token and the one after its last, both from 0."""
 
 
 class Tokenizer(Protocol):

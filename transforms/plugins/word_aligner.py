@@ -1,4 +1,4 @@
-"""Word aligners in other packages: their interface, and what an option says of them."""
+"""Word aligners in other packages: their interface, and what options know about them."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias

@@ -282,7 +282,7 @@ def test_unbalanced_transport_of_a_dear_price_moves_the_mean_of_both_masses(mass
     ("settings_", "message"),
     [
         ({"head": "softmaxx"}, "head 'softmaxx' is unknown"),
-        ({"head": "argmax", "head_threshold": 0.5}, "head argmax knows no threshold"),
+        ({"head": "argmax", "head_threshold": 0.5}, "head argmax has no threshold"),
         ({"head": "softmax", "distortion": 0.5}, "head softmax knows no distortion"),
         ({"head": "argmax", "cost": "euclidean"}, "head argmax knows no cost, got 'euclidean'"),
         ({"head": "ot", "relaxation": 0.4}, r"head ot knows no relaxation, got 0\.4"),

@@ -56,8 +56,9 @@ def aligned(source, target, known):
     made = document(source, target)
     band = whole_band(sum(source), sum(target))
     scores = scores_of(band, known)
-    by_words = partial(lexical.score_rows, band, KINDS, made, WEIGHTS, scores)
-    back = beads.best_beads(band, KINDS, [by_words])
+    priors = partial(beads.score_priors, band, KINDS, made, WEIGHTS)
+    by_words = partial(lexical.add_words, band, KINDS, made, WEIGHTS, scores)
+    back = beads.best_beads(band, KINDS, [priors, by_words])
     weighed = beads.trace(band, KINDS, back)
     kept = best_where_confirmed(weighed, band, made, scores)
     return [

@@ -251,9 +251,10 @@ def test_pieces_weigh_beside_words():
     nothing = np.zeros((int(band.begins[-1]), bead_weights.MOST_SENTENCES), np.float32)
     made = gains_within(scores_of(source, source), band, 10.0)
     kinds, free = bead_weights.KINDS, bead_weights.WITHOUT_PARAGRAPHS
-    words = partial(lexical.score_rows, band, kinds, document, free, (nothing, nothing))
+    priors = partial(beads.score_priors, band, kinds, document, free)
+    words = partial(lexical.add_words, band, kinds, document, free, (nothing, nothing))
     gains = partial(piecewise.add_gains, band, kinds, made)
-    back = beads.best_beads(band, kinds, [words, gains])
+    back = beads.best_beads(band, kinds, [priors, words, gains])
     path = beads.trace(band, kinds, back)
     assert (kinds.sources[path] == 1).all()
     assert (kinds.targets[path] == 1).all()

@@ -47,15 +47,15 @@ def directory(tmp_path):
         (("--aligner", "encoder", "--model", "m", "--layer", "1000"), "layer"),
         (
             ("--aligner", "encoder", "--model", "m", "--head", "match", "--head_threshold", "0.2"),
-            "head match knows no threshold",
+            "head match has no threshold",
         ),
         (
             ("--aligner", "encoder", "--model", "m", "--distortion", "0.2"),
-            "head softmax knows no distortion",
+            "head softmax has no distortion",
         ),
         (
             ("--aligner", "encoder", "--model", "m", "--head", "ot", "--moved_mass", "0.5"),
-            "head ot knows no moved_mass",
+            "head ot has no moved_mass",
         ),
         (("--cost", "euclidean"), "--aligner hmm does not take --cost"),
     ],

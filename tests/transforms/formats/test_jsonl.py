@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pairweave.transforms.errors import InputError
-from pairweave.transforms.formats.jsonl import _Sought, parse_object
+from pairweave.transforms.formats.jsonl import _KeySearch, parse_object
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.reading.rows import Problem
 from pairweave.transforms.reading.scan import NOT_TEXT
@@ -235,7 +235,7 @@ def test_a_field_of_scores_that_some_lines_have_is_read(tmp_path):
 def test_a_key_is_found_wherever_the_text_is_cut(size):
     text = b'{"a": 1, "score": 2}'
     for name, found in (("score", True), ("scores", False), ("core", False)):
-        sought = _Sought(name)
+        sought = _KeySearch(name)
         for start in range(0, len(text), size):
             sought.see(text[start : start + size])
         assert sought.found is found

@@ -58,13 +58,13 @@ def test_a_tag_finds_the_member_of_its_language(tmp_path):
 @pytest.mark.parametrize(
     ("texts", "langs", "code", "said"),
     [
-        (TEXTS, ("de", "en"), "no_match", "no two members that end in .de and .en"),
-        ({"a.en": "a\n", "b.de": "b\n"}, ("en", "de"), "no_match", "no two members"),
+        (TEXTS, ("de", "en"), "no_match", "no pair of members of one name that end in .de and .en"),
+        ({"a.en": "a\n", "b.de": "b\n"}, ("en", "de"), "no_match", "no pair of members"),
         (
             {"a.en": "a\n", "a.de": "b\n", "c.en": "a\n", "c.de": "b\n"},
             ("en", "de"),
             "no_match",
-            "2 times two members",
+            "2 pairs of members of one name",
         ),
         (
             {"a.en": "a\nb\n", "a.de": "b\n"},

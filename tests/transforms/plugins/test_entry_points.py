@@ -104,7 +104,7 @@ def test_a_name_of_pairweaves_own_is_refused(tmp_path, monkeypatch, has_one):
     points = _points("a_module:RULE", "copied" if has_one else "length")
     plugins.use(monkeypatch, write_package(tmp_path / "site", points=points))
     message = refusal("copied")
-    assert "--plugin_rules copied: is a name of pairweave's own" in message
+    assert "--plugin_rules copied: this name is pairweave's own" in message
     assert ("a-package 1 ([pairweave.rules] copied = a_module:RULE)" in message) == has_one
 
 
@@ -118,7 +118,10 @@ def test_a_name_that_no_column_can_have_is_refused(tmp_path, monkeypatch):
 def test_an_entry_point_that_names_no_object_is_refused(tmp_path, monkeypatch, value):
     plugins.use(monkeypatch, write_package(tmp_path / "site", points=_points(value)))
     message = refusal()
-    assert f"length of a-package 1 ([pairweave.rules] length = {value}): names no object" in message
+    assert (
+        f"length of a-package 1 ([pairweave.rules] length = {value}): does not name an object"
+        in message
+    )
 
 
 @pytest.mark.parametrize(
@@ -203,7 +206,9 @@ def test_what_no_installed_package_declares_is_not_imported(tmp_path, monkeypatc
     plugins.use(monkeypatch, write_package(tmp_path / "site", code=code))
     digest = code_digest(importlib.metadata.distribution("a-package"), "a_module")
     made = Plugin("pairweave.rules", "length", "a_module:RULE", "a-package", "1", digest)
-    with pytest.raises(ConfigError, match="is no entry point of that package; expected one of"):
+    with pytest.raises(
+        ConfigError, match="the package does not declare this entry point; expected one of"
+    ):
         load_plugin(
             dataclasses.replace(made, **changed),
             ALIGNER if "group" in changed else RULE,

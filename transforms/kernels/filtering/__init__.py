@@ -1,1 +1,1 @@
-"""Measurements of the rules of the job ``filter``: characters, words, marks, their overlap."""
+"""What the rules of the job ``filter`` measure: characters, words, marks, their overlap."""

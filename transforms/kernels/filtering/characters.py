@@ -182,9 +182,9 @@ def copied(
             keys[slot] = source.hashes[word]
             times[slot] += 1
         words = 0
-        found = 0
+        copied_words = 0
         characters = 0
-        found_characters = 0
+        copied_characters = 0
         for word in range(target.offsets[pair], target.offsets[pair + 1]):
             if names[pair] and target.capital[word]:
                 continue
@@ -192,12 +192,12 @@ def copied(
             characters += target.lengths[word]
             slot = _slot(keys, times, mask, target.hashes[word])
             if times[slot] > 0:
-                found += 1
-                found_characters += target.lengths[word]
+                copied_words += 1
+                copied_characters += target.lengths[word]
                 times[slot] = times[slot] - 1 if times[slot] > 1 else _SPENT
         if words:
-            by_word[pair] = found / words
-            by_character[pair] = found_characters / characters
+            by_word[pair] = copied_words / words
+            by_character[pair] = copied_characters / characters
         times[:] = 0
     return by_word, by_character
 
@@ -243,7 +243,7 @@ def repetition(words: Words) -> np.ndarray:
 
 @numba.njit(nogil=True, cache=True)
 def mean_lengths(words: Words) -> np.ndarray:
-    """Return the mean length of each text's words in code points, float32 ``[text]``; 0 of none."""
+    """Return the mean length of each text's words in code points, float32 ``[text]``; 0 without."""
     texts = len(words.offsets) - 1
     means = np.zeros(texts, np.float32)
     for text in range(texts):
@@ -264,14 +264,14 @@ def last_characters(data: np.ndarray, offsets: np.ndarray, properties: np.ndarra
         int32 ``[text]``; 0 if there is none.
     """
     texts = len(offsets) - 1
-    found = np.zeros(texts, np.int32)
+    last = np.zeros(texts, np.int32)
     for text in range(texts):
         at = offsets[text + 1]
         while at > offsets[text]:
             before = step_back(data, at, offsets[text])
             point, _ = decode(data, before, at)
             if not properties[point] & (utf8.WHITE | utf8.CLOSING):
-                found[text] = point
+                last[text] = point
                 break
             at = before
-    return found
+    return last

@@ -22,10 +22,10 @@ def probabilities(evidence: np.ndarray, weights: np.ndarray, bias: float) -> np.
         float32 ``[pair]``, in [0, 1].
     """
     columns, pairs = evidence.shape
-    found = np.empty(pairs, np.float32)
+    results = np.empty(pairs, np.float32)
     for pair in range(pairs):
         logit = bias
         for column in range(columns):
             logit += weights[column] * np.float64(evidence[column, pair])
-        found[pair] = 1.0 / (1.0 + math.exp(-min(max(logit, -MOST_LOGIT), MOST_LOGIT)))
-    return found
+        results[pair] = 1.0 / (1.0 + math.exp(-min(max(logit, -MOST_LOGIT), MOST_LOGIT)))
+    return results

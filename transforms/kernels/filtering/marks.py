@@ -1,13 +1,13 @@
 """Marks in texts: numbers, web and e-mail addresses, placeholders, tags and HTML entities.
 
 Addresses, placeholders, tags and entities are those that a tokenizer keeps whole
-(`transforms.kernels.text.unbreakable`), each as long as possible, from left to right; those in the
-text of another are not looked for. Two things are only told apart here: arguments of ICU messages,
+(`transforms.kernels.text.unbreakable`), each as long as possible, from left to right; no mark
+is looked for inside another. Two things are recognized only here: arguments of ICU messages,
 whose sub-messages are text (`icu_messages`), and percent signs and currencies that look like
 placeholders (`placeholder_keys`).
 
 A number consists of digits of any script, outside all of these and outside the sub-messages of an
-ICU message, of which each language has its own. One to three digits join with groups of three
+ICU message, which differ between languages. One to three digits join with groups of three
 digits after them, all separated by the same comma, full stop, apostrophe or space.
 
 Marks of one kind are equal if their hashes are: numbers by their digits alone, so that 1 000,
@@ -37,7 +37,7 @@ ADDRESS, TAG, PLACEHOLDER, ENTITY, EMAIL, NUMBER, ZEROS = range(7)
 KINDS = 7
 
 _SILENT = -1
-"""The kind of a match that is no mark, but in whose text no other is looked for."""
+"""The kind of a match that is not a mark, and in which no mark is looked for."""
 _KINDS_OF_MATCHES = (TAG, PLACEHOLDER, ENTITY, _SILENT)
 """By the kinds of `placeholder_keys`."""
 
@@ -172,12 +172,12 @@ def _next_match(
     properties: np.ndarray,
     state: np.ndarray,
 ) -> tuple[Integer, Integer, Integer, np.uint64]:
-    """Find the next mark that is no number.
+    """Find the next mark that is not a number.
 
     Args:
         data: UTF-8.
         text: Start and end of the text.
-        floor: The end of the last match, or the start of the text; a match does not begin before.
+        floor: The end of the last match, or the start of the text; no match begins earlier.
         properties: Properties of every code point.
         state: Of the text, for `placeholder_keys`.
 
@@ -293,13 +293,13 @@ def unmatched(source: Marks, target: Marks, kind: Integer) -> np.ndarray:
 @numba.njit(nogil=True, cache=True)
 def _of_kind(marks: Marks, text: Integer, kind: Integer) -> np.ndarray:
     """Return the sorted hashes of a text's marks of one kind."""
-    found = np.empty(marks.offsets[text + 1] - marks.offsets[text], np.uint64)
+    hashes = np.empty(marks.offsets[text + 1] - marks.offsets[text], np.uint64)
     count = 0
     for mark in range(marks.offsets[text], marks.offsets[text + 1]):
         if marks.kinds[mark] == kind:
-            found[count] = marks.hashes[mark]
+            hashes[count] = marks.hashes[mark]
             count += 1
-    return np.sort(found[:count])
+    return np.sort(hashes[:count])
 
 
 @numba.njit(nogil=True, cache=True)

@@ -50,7 +50,7 @@ def signatures(
         int64 ``[pair]``. Without a shingle all values are 2^32 - 1.
     """
     pairs = len(source_offsets) - 1
-    found = np.full((pairs, len(factors)), _NOTHING, np.uint32)
+    minima = np.full((pairs, len(factors)), _NOTHING, np.uint32)
     counts = np.zeros(pairs, np.int64)
     longest = 1
     for pair in range(pairs):
@@ -59,10 +59,10 @@ def signatures(
     points = np.empty(longest, np.uint32)
     for pair in range(pairs):
         size = _fold(source, source_offsets[pair], source_offsets[pair + 1], folded, points)
-        counts[pair] = _add(points, size, 1, factors, terms, found[pair])
+        counts[pair] = _add(points, size, 1, factors, terms, minima[pair])
         size = _fold(target, target_offsets[pair], target_offsets[pair + 1], folded, points)
-        counts[pair] += _add(points, size, 2, factors, terms, found[pair])
-    return found, counts
+        counts[pair] += _add(points, size, 2, factors, terms, minima[pair])
+    return minima, counts
 
 
 @numba.njit(nogil=True, cache=True)
@@ -136,12 +136,12 @@ def codes(signature: np.ndarray) -> np.ndarray:
         signature: uint32 ``[pair, value]``.
     """
     pairs, values = signature.shape
-    found = np.empty((pairs, values), np.uint8)
+    coded = np.empty((pairs, values), np.uint8)
     for pair in range(pairs):
         for value in range(values):
             mixed = mix64(np.uint64(signature[pair, value]))
-            found[pair, value] = np.uint8(mixed >> np.uint64(56))
-    return found
+            coded[pair, value] = np.uint8(mixed >> np.uint64(56))
+    return coded
 
 
 @numba.njit(nogil=True, cache=True)
@@ -164,13 +164,13 @@ def first_alike(
     Returns:
         The leader, -1 for none, int64 ``[pair]``.
     """
-    found = np.full(len(pairs), -1, np.int64)
+    matches = np.full(len(pairs), -1, np.int64)
     for pair in range(len(pairs)):
         for leader in range(begins[pair], ends[pair]):
             agree = 0
             for value in range(pairs.shape[1]):
                 agree += pairs[pair, value] == leaders[leader, value]
             if agree >= least:
-                found[pair] = leader
+                matches[pair] = leader
                 break
-    return found
+    return matches

@@ -2,7 +2,7 @@
 
 `pairweave.transforms.kernels.text.unbreakable` tells where a placeholder begins and ends, for
 tokens as for ``filter``. A translation must keep its argument, and the type that the argument is
-converted to; how wide, in which format and behind which filter it is shown may differ:
+converted to; the width, the format and the filters with which it is shown may differ:
 
 - printf (``%s``, ``%1$-10s``, ``%(name)5.2f``, ``%*d``): the name, or the number of the argument,
   which counts up where none is given; the length modifier; the C type of the conversion. So
@@ -17,7 +17,7 @@ converted to; how wide, in which format and behind which filter it is shown may 
 
 Spaces at the border of braces do not count. ``%%`` is an escaped character and has no argument; a
 percent sign of a number or a word (``5%-a``, ``50 %ige``, ``%-encoding``) and a currency (``$US``)
-are no placeholders.
+are not placeholders.
 """
 
 import html.entities
@@ -31,10 +31,10 @@ from pairweave.transforms.kernels.text import unbreakable
 from pairweave.transforms.kernels.text.unbreakable import DIGIT, NAME_START, is_kind, skip
 
 CURRENCY_LETTERS = 3
-"""A ``$`` and so many capital letters at most are a currency, as in ``5 $CAN`` and ``$US50``."""
+"""Maximum capital letters after a ``$`` that make a currency, as in ``5 $CAN`` and ``$US50``."""
 
 TAG, PLACEHOLDER, ENTITY, ESCAPE, TEXT = range(5)
-"""Kinds of matches; an `ESCAPE` is no mark, and `TEXT` only looks like a placeholder."""
+"""Kinds of matches; an `ESCAPE` is not a mark, and `TEXT` only looks like a placeholder."""
 
 FORMS, CONVERSIONS, FIELDS = range(3)
 """Places in the state of a text: open sub-messages of ICU, and numbers of the last arguments."""
@@ -312,9 +312,9 @@ def _is_percent_sign(
 ) -> bool:
     """Tell whether a ``%`` is the sign of a number or a word rather than the start of a conversion.
 
-    It is if a digit is right before it; with a space between, if a letter follows the conversion,
-    or if it begins with a hyphen and has no width; and wherever both are so: ``5%-a``, ``50 %ige``,
-    ``5 %-os``, ``%-encoding``.
+    It is a sign right after a digit (``5%-a``). After a digit and a space, it is one if a letter
+    follows the conversion (``50 %ige``), or if the conversion begins with a hyphen and has no width
+    (``5 %-os``); and it is one anywhere if both are the case (``%-encoding``).
 
     Args:
         data: UTF-8.

@@ -48,7 +48,7 @@ MOJIBAKE = 16
 """UTF-8 that was read as windows-1252."""
 
 _LONGEST_NAME = 40
-"""Most characters in braces that may be a placeholder."""
+"""Maximum characters in braces that may be a placeholder."""
 
 
 class LineFeatures(NamedTuple):
@@ -59,9 +59,9 @@ class LineFeatures(NamedTuple):
         numbers: Signature of the groups of digits, uint64 ``[line]``.
         names: Signature of the beginnings of capitalized words, uint64 ``[line]``.
         words: Signature of the beginnings of other words, uint64 ``[line]``.
-        ends: Kind of the last character, int8 ``[line]``: 0, a letter or digit, else that of a
-            mark.
-        marks: What the line has of `TAG` and the others, uint8 ``[line]``.
+        ends: Kind of the last character, int8 ``[line]``: 0 for a letter or digit, else the kind
+            of the mark.
+        marks: Which of `TAG` and the other marks the line has, uint8 ``[line]``.
         hashes: A hash of the line, uint64 ``[line]``.
     """
 
@@ -172,25 +172,25 @@ def line_features(texts: FlatTexts, properties: np.ndarray, folded: np.ndarray) 
         last: Integer = 0
         previous: Integer = 0
         seen: Integer = 0
-        found_marks: Integer = 0
+        line_marks: Integer = 0
         while at < end:
             point: Integer = np.int64(data[at])
             width: Integer = 1
             if point >= 0x80:
                 point, width = decode(data, at, end)
                 if point == 0xFFFD:
-                    found_marks |= REPLACED
+                    line_marks |= REPLACED
                 elif (previous in (0xC2, 0xC3) and point < 0xC0) or (
                     previous == 0xE2 and (point == 0x20AC or point < 0xA0)
                 ):
-                    found_marks |= MOJIBAKE
+                    line_marks |= MOJIBAKE
             elif point in (0x3C, 0x7B, 0x25):
-                found_marks |= _marks_at(data, at, begin, end)
+                line_marks |= _marks_at(data, at, begin, end)
             at = at + width
             previous = point
             line_digest = (line_digest ^ np.uint64(point)) * PRIME
-            found = properties[point]
-            if found & DIGIT:
+            bits = properties[point]
+            if bits & DIGIT:
                 in_number = True
                 value = point - zero_of(point, properties)
                 number_digest = (number_digest ^ np.uint64(value)) * PRIME
@@ -198,9 +198,9 @@ def line_features(texts: FlatTexts, properties: np.ndarray, folded: np.ndarray) 
                 numbers[line] |= _bit(number_digest)
                 in_number = False
                 number_digest = OFFSET
-            if found & ALPHABETIC:
+            if bits & ALPHABETIC:
                 if letters == 0:
-                    capital = found & CAPITAL != 0
+                    capital = bits & CAPITAL != 0
                 if letters < WORD_LETTERS:
                     base = np.int64(folded[point]) if point < FOLDED else point
                     word_digest = (word_digest ^ np.uint64(base)) * PRIME
@@ -214,9 +214,9 @@ def line_features(texts: FlatTexts, properties: np.ndarray, folded: np.ndarray) 
                     words[line] |= _bit(word_digest)
                 letters = 0
                 word_digest = OFFSET
-            if not found & BLANK:
+            if not bits & BLANK:
                 seen += 1
-                if not found & CLOSING:
+                if not bits & CLOSING:
                     last = point
         if in_number:
             numbers[line] |= _bit(number_digest)
@@ -225,7 +225,7 @@ def line_features(texts: FlatTexts, properties: np.ndarray, folded: np.ndarray) 
         elif letters >= WORD_LETTERS:
             words[line] |= _bit(word_digest)
         points[line] = seen
-        marks[line] = found_marks
+        marks[line] = line_marks
         hashes[line] = line_digest
         if last and not properties[last] & (ALPHABETIC | DIGIT):
             ends[line] = end_kind(last)

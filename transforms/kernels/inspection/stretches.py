@@ -1,10 +1,10 @@
-"""Which lines translate each other, which are moved by some lines, and which belong to no other.
+"""Which lines translate each other, which are moved by some lines, and which have no counterpart.
 
-What a pair of lines shows falls into classes (`line_features`): its lengths, what the two have in
-common, how they end. Pairings of lines that lie apart say how often each class occurs by accident;
-the pairs themselves how often it occurs in translations. The logarithm of the two, summed, is the
+The features of a pair of lines fall into classes (`line_features`): its lengths, what the two have
+in common, how they end. Pairs of distant lines show how often each class occurs by accident, the
+pairs themselves how often it occurs in translations. The logarithms of the ratios, summed, are the
 evidence of a pair. The likeliest sequence of states explains all lines (Viterbi): in place, moved,
-or belonging to no other, where each change of state has a price.
+or without a counterpart, where each change of state has a price.
 """
 
 from typing import NamedTuple
@@ -32,7 +32,7 @@ ENDS = WORDS + _SHARED_CLASSES
 CLASSES = ENDS + _END_CLASSES
 
 NOWHERE = 127
-"""The state of lines that belong to none on the other side."""
+"""The state of lines without a counterpart on the other side."""
 
 
 class Sides(NamedTuple):
@@ -42,7 +42,7 @@ class Sides(NamedTuple):
         source: Features of the source.
         target: Features of the target.
         source_logs: Logarithm of the source's length in steps, int32 ``[line]``.
-        target_logs: That of the target, less the usual difference of the two.
+        target_logs: The same for the target, less the usual difference of the two.
     """
 
     source: LineFeatures
@@ -82,7 +82,7 @@ def _length_class(points: Integer, ratio: Integer) -> Integer:
 
 @numba.njit(nogil=True, cache=True)
 def count_classes(sides: Sides, first: Integer, last: Integer, move: Integer) -> np.ndarray:
-    """Count the classes of lines paired with those that are so many lines further on.
+    """Count the classes of lines paired with those ``move`` lines further on.
 
     Args:
         sides: Features of both sides.
@@ -112,7 +112,7 @@ def count_classes(sides: Sides, first: Integer, last: Integer, move: Integer) ->
 def evidence(
     sides: Sides, weights: np.ndarray, first: Integer, last: Integer, move: Integer
 ) -> np.ndarray:
-    """Return the evidence that lines belong to those that are so many lines further on.
+    """Return the evidence that lines belong to those ``move`` lines further on.
 
     Args:
         sides: Features of both sides.
@@ -124,7 +124,7 @@ def evidence(
     Returns:
         int32 ``[line]``, from ``first``; 0 where a side is empty or no such line exists.
     """
-    found = np.zeros(last - first, np.int32)
+    sums = np.zeros(last - first, np.int32)
     source, target, source_logs, target_logs = sides
     for line in range(max(first, -move), min(last, len(source_logs) - move)):
         other = line + move
@@ -136,23 +136,23 @@ def evidence(
         total += weights[NAMES + _shared_class(source.names[line], target.names[other])]
         total += weights[WORDS + _shared_class(source.words[line], target.words[other])]
         total += weights[ENDS + np.int64(source.ends[line]) * 6 + np.int64(target.ends[other])]
-        found[line - first] = total
-    return found
+        sums[line - first] = total
+    return sums
 
 
 @numba.njit(nogil=True, cache=True)
-def best_states(found: np.ndarray, price: Integer) -> np.ndarray:
+def best_states(line_evidence: np.ndarray, price: Integer) -> np.ndarray:
     """Return the likeliest state of each line.
 
     Args:
-        found: Evidence of each state, int32 ``[state, line]``; of equally likely ones the first
-            is taken.
+        line_evidence: Evidence of each state, int32 ``[state, line]``; the first of equally likely
+            states is taken.
         price: Evidence that a change of state must outweigh.
 
     Returns:
         int8 ``[line]``.
     """
-    states, lines = found.shape
+    states, lines = line_evidence.shape
     came = np.zeros((lines, states), np.int8)
     totals = np.zeros(states, np.int64)
     for line in range(lines):
@@ -167,7 +167,7 @@ def best_states(found: np.ndarray, price: Integer) -> np.ndarray:
             else:
                 came[line, state] = best
                 totals[state] = entered
-            totals[state] += found[state, line]
+            totals[state] += line_evidence[state, line]
     path = np.zeros(lines, np.int8)
     best = 0
     for state in range(1, states):

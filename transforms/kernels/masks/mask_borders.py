@@ -44,7 +44,7 @@ def find_borders(
         ``[4, region]``; and the operations, int8 ``[region]``.
     """
     count = len(region_pair)
-    found = np.empty((4, count), np.int64)
+    borders = np.empty((4, count), np.int64)
     operations = np.empty(count, np.int8)
     for region in range(count):
         pair = region_pair[region]
@@ -78,20 +78,20 @@ def find_borders(
             target_start, target_end, start, end = _one_gap(
                 has_left, has_right, target_left, target_right, left, begin, stop, right
             )
-        found[0, region], found[1, region] = start, end
-        found[2, region], found[3, region] = target_start, target_end
+        borders[0, region], borders[1, region] = start, end
+        borders[2, region], borders[3, region] = target_start, target_end
         if target_start == target_end:
             operations[region] = DELETE
         elif start == end:
             operations[region] = INSERT
         else:
             operations[region] = REPLACE
-    return found, operations
+    return borders, operations
 
 
 @numba.njit(nogil=True, cache=True)
 def _one_gap(
-    has_left: bool,  # noqa: FBT001 - Numba knows no keyword alone
+    has_left: bool,  # noqa: FBT001 - Numba has no keyword-only arguments
     has_right: bool,  # noqa: FBT001
     left: np.int64,
     right: np.int64,
@@ -100,7 +100,7 @@ def _one_gap(
     stop: np.int64,
     other_right: np.int64,
 ) -> tuple[np.int64, np.int64, np.int64, np.int64]:
-    """Return the ranges of a region of which one side has no token.
+    """Return the ranges of a region without a token on one side.
 
     Args:
         has_left: Whether there is a token before the region.

@@ -135,7 +135,7 @@ def draw_masks(
     starts = np.empty(most, np.int64)
     ends = np.empty(most, np.int64)
     ranks = np.empty(most, np.float64)
-    found = 0
+    masks = 0
     for pair in range(pairs):
         tokens = token_offsets[pair + 1] - token_offsets[pair]
         if not picked[pair] or tokens < 1:
@@ -202,21 +202,21 @@ def draw_masks(
                 continue
             starts[kept], ends[kept] = start, end
             kept += 1
-            if found == len(mask_pair):
+            if masks == len(mask_pair):
                 mask_pair = _twice(mask_pair)
                 mask_variant = _twice(mask_variant)
                 mask_start = _twice(mask_start)
                 mask_end = _twice(mask_end)
-            mask_pair[found] = pair
-            mask_variant[found] = mask
-            mask_start[found] = start
-            mask_end[found] = end
-            found += 1
+            mask_pair[masks] = pair
+            mask_variant[masks] = mask
+            mask_start[masks] = start
+            mask_end[masks] = end
+            masks += 1
     return (
-        mask_pair[:found].copy(),
-        mask_variant[:found].copy(),
-        mask_start[:found].copy(),
-        mask_end[:found].copy(),
+        mask_pair[:masks].copy(),
+        mask_variant[:masks].copy(),
+        mask_start[:masks].copy(),
+        mask_end[:masks].copy(),
     )
 
 

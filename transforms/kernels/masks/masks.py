@@ -16,7 +16,7 @@ POSITIONS = 20
 """Number of bins of equal width for the place of a mask in its sentence."""
 
 BROKEN = -1
-"""Instead of the end of a span: it contains half a tag, and the other half cannot be included."""
+"""Stands for the end of a span that contains half a tag whose other half cannot be included."""
 
 JUDGED_GOOD, JUDGED_SAME, JUDGED_BAD = 0, 1, 2
 
@@ -312,7 +312,7 @@ def find_regions(
     confidence = np.empty(2 * longest + 2, np.float64)
     kept = np.empty(2 * longest + 2, np.bool_)
     broken = np.empty(2 * longest + 2, np.bool_)
-    found = 0
+    written = 0
     for pair in range(pairs):
         first = token_offsets[pair]
         target_first = target_token_offsets[pair]
@@ -378,18 +378,18 @@ def find_regions(
             if stop < count:
                 sure = min(sure, confidence[stop])
             if deletions or units[2, unit] < units[3, stop - 1]:
-                region_pair[found] = pair
-                regions[0, found], regions[1, found] = units[0, unit], units[1, stop - 1]
-                regions[2, found], regions[3, found] = units[2, unit], units[3, stop - 1]
-                region_confidence[found] = sure
-                region_broken[found] = parted
-                found += 1
+                region_pair[written] = pair
+                regions[0, written], regions[1, written] = units[0, unit], units[1, stop - 1]
+                regions[2, written], regions[3, written] = units[2, unit], units[3, stop - 1]
+                region_confidence[written] = sure
+                region_broken[written] = parted
+                written += 1
             unit = stop
     return (
-        region_pair[:found].copy(),
-        regions[:, :found].copy(),
-        region_confidence[:found].copy(),
-        region_broken[:found].copy(),
+        region_pair[:written].copy(),
+        regions[:, :written].copy(),
+        region_confidence[:written].copy(),
+        region_broken[:written].copy(),
         judged,
         placeholders,
     )

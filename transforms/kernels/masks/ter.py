@@ -26,7 +26,7 @@ BEAM = 25
 """Cells of the edit distance on each side of the diagonal (sacreBLEU 2)."""
 
 MAX_CANDIDATES = 1000
-"""Maximum number of shifts tried in a pair (sacreBLEU 2). The round that reaches it makes none."""
+"""Maximum number of shifts tried in a pair (sacreBLEU 2). A round that reaches it makes none."""
 
 _FAR = np.int32(1 << 29)
 """The cost of cells outside the beam."""
@@ -52,14 +52,14 @@ class _Costs(NamedTuple):
     """Edit distances at the cells in the beam.
 
     Attributes:
-        ahead: Cost of the beginnings of both sentences, up to the cell, int32 ``[cell]``
-            (`_fill_ahead`).
-        behind: Cost of the ends of both sentences, after the cell, int32 ``[cell]``
-            (`_fill_behind`).
+        prefixes: Cost of the beginnings of both sentences, up to the cell, int32 ``[cell]``
+            (`_fill_prefixes`).
+        suffixes: Cost of the ends of both sentences, after the cell, int32 ``[cell]``
+            (`_fill_suffixes`).
     """
 
-    ahead: np.ndarray
-    behind: np.ndarray
+    prefixes: np.ndarray
+    suffixes: np.ndarray
 
 
 @numba.njit(nogil=True, cache=True)
@@ -113,9 +113,9 @@ def _edit(words: np.ndarray, others: np.ndarray, partners: np.ndarray) -> tuple[
         Edits, including shifts, and shifts alone.
     """
     rows = _beam(len(words), len(others))
-    ahead = np.empty(rows.begins[-1], dtype=np.int32)
-    behind = np.empty(rows.begins[-1], dtype=np.int32)
-    costs = _Costs(ahead, behind)
+    prefixes = np.empty(rows.begins[-1], dtype=np.int32)
+    suffixes = np.empty(rows.begins[-1], dtype=np.int32)
+    costs = _Costs(prefixes, suffixes)
     line = np.empty(len(others) + 1, dtype=np.int32)
     places = np.arange(len(words))
     path = np.empty(len(words), dtype=np.int32)
@@ -123,12 +123,12 @@ def _edit(words: np.ndarray, others: np.ndarray, partners: np.ndarray) -> tuple[
     shifts = 0
     tried = 0
     while True:
-        _fill_ahead(words, others, rows, line, ahead)
-        cost = ahead[rows.begins[-1] - 1]
-        _trace(words, others, rows, ahead, path, insertions)
+        _fill_prefixes(words, others, rows, line, prefixes)
+        cost = prefixes[rows.begins[-1] - 1]
+        _trace(words, others, rows, prefixes, path, insertions)
         if cost == 0:
             break
-        _fill_behind(words, others, rows, behind)
+        _fill_suffixes(words, others, rows, suffixes)
         gain, start, middle, end, tried = _best_shift(
             words, others, rows, line, costs, path, insertions, tried
         )
@@ -198,12 +198,12 @@ def _advance(
 
 
 @numba.njit(nogil=True, cache=True)
-def _fill_ahead(
+def _fill_prefixes(
     words: np.ndarray,
     others: np.ndarray,
     rows: Rows,
     line: np.ndarray,
-    ahead: np.ndarray,
+    prefixes: np.ndarray,
 ) -> None:
     """Compute the cost of the beginnings of both sentences.
 
@@ -212,40 +212,40 @@ def _fill_ahead(
         others: The other.
         rows: Their cells in the beam.
         line: Scratch.
-        ahead: Receives the cells of all rows.
+        prefixes: Receives the cells of all rows.
     """
     low, high, begins = rows
     for at in range(len(line)):
         line[at] = at
-    ahead[: len(line)] = line
+    prefixes[: len(line)] = line
     for row in range(1, len(words) + 1):
         _advance(line, words[row - 1], others, high[row - 1], low[row], high[row])
-        ahead[begins[row] : begins[row + 1]] = line[low[row] : high[row]]
+        prefixes[begins[row] : begins[row + 1]] = line[low[row] : high[row]]
 
 
 @numba.njit(nogil=True, cache=True)
-def _fill_behind(
+def _fill_suffixes(
     words: np.ndarray,
     others: np.ndarray,
     rows: Rows,
-    behind: np.ndarray,
+    suffixes: np.ndarray,
 ) -> None:
-    """Compute the cost of the ends of both sentences after each cell; see `_fill_ahead`."""
+    """Compute the cost of the ends of both sentences after each cell; see `_fill_prefixes`."""
     low, high, begins = rows
     row = len(words)
     for at in range(low[row], high[row]):
-        behind[begins[row] + at - low[row]] = len(others) - at
+        suffixes[begins[row] + at - low[row]] = len(others) - at
     for row in range(len(words) - 1, 0, -1):
         below = begins[row + 1] - low[row + 1]
         right = _FAR
         for at in range(high[row] - 1, low[row] - 1, -1):
             best = right
             if low[row + 1] <= at:
-                best = min(best, behind[below + at])
+                best = min(best, suffixes[below + at])
             best += np.int32(1)
             if low[row + 1] <= at + 1 < high[row + 1]:
-                best = min(best, behind[below + at + 1] + np.int32(words[row] != others[at]))
-            behind[begins[row] + at - low[row]] = best
+                best = min(best, suffixes[below + at + 1] + np.int32(words[row] != others[at]))
+            suffixes[begins[row] + at - low[row]] = best
             right = best
 
 
@@ -254,7 +254,7 @@ def _trace(
     words: np.ndarray,
     others: np.ndarray,
     rows: Rows,
-    ahead: np.ndarray,
+    prefixes: np.ndarray,
     path: np.ndarray,
     before: np.ndarray,
 ) -> None:
@@ -264,7 +264,7 @@ def _trace(
         words: The sentence.
         others: The other.
         rows: Their cells in the beam.
-        ahead: From `_fill_ahead`.
+        prefixes: From `_fill_prefixes`.
         path: Receives the other word of each word, -1 for none.
         before: Receives for each other word the word that it replaces or is inserted after, -1 for
             the beginning.
@@ -273,18 +273,18 @@ def _trace(
     row, at = len(words), len(others)
     path[:] = -1
     while row > 0 or at > 0:
-        cost = ahead[begins[row] + at - low[row]]
+        cost = prefixes[begins[row] + at - low[row]]
         if row > 0:
             above = begins[row - 1] - low[row - 1]
             if at > 0 and low[row - 1] < at <= high[row - 1]:
                 differ = np.int32(words[row - 1] != others[at - 1])
-                if cost == ahead[above + at - 1] + differ:
+                if cost == prefixes[above + at - 1] + differ:
                     row -= 1
                     at -= 1
                     path[row] = at
                     before[at] = row
                     continue
-            if low[row - 1] <= at < high[row - 1] and cost == ahead[above + at] + 1:
+            if low[row - 1] <= at < high[row - 1] and cost == prefixes[above + at] + 1:
                 row -= 1
                 continue
         at -= 1
@@ -304,7 +304,7 @@ def _best_shift(
 ) -> tuple[int, int, int, int, int]:
     """Find the shift that saves most.
 
-    Among equals, the longest wins, then that of the first words, then that to the first place.
+    Ties go to the longest, then to the one of the first words, then to the one with the first goal.
 
     Args:
         words: The sentence.
@@ -320,7 +320,7 @@ def _best_shift(
         The saving of the shift; the two adjacent sequences that it swaps, as three bounds; and the
         number of shifts tried so far.
     """
-    cost = int(costs.ahead[rows.begins[-1] - 1])
+    cost = int(costs.prefixes[rows.begins[-1] - 1])
     best = (-int(_FAR), 0, 0, 0)
     bounds = (0, 0, 0)
     for start in range(len(words)):
@@ -399,9 +399,9 @@ def _shifted_cost(
 ) -> int:
     """Return the edit distance with ``words[lower:middle]`` after ``words[middle:upper]``."""
     low, high, begins = rows
-    ahead, behind = costs
+    prefixes, suffixes = costs
     line[max(low[lower] - 1, 0) : min(high[upper] + 1, len(line))] = _FAR
-    line[low[lower] : high[lower]] = ahead[begins[lower] : begins[lower + 1]]
+    line[low[lower] : high[lower]] = prefixes[begins[lower] : begins[lower + 1]]
     row = lower
     for at in range(middle, upper):
         row += 1
@@ -409,7 +409,7 @@ def _shifted_cost(
     for at in range(lower, middle):
         row += 1
         _advance(line, words[at], others, high[row - 1], low[row], high[row])
-    rest = behind[begins[upper] : begins[upper + 1]]
+    rest = suffixes[begins[upper] : begins[upper + 1]]
     cost = _FAR
     for at in range(len(rest)):
         cost = min(cost, line[low[upper] + at] + rest[at])

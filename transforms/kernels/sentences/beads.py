@@ -17,22 +17,22 @@ NO_PATH = -1e30
 """The score of a position that no path reaches."""
 
 NO_BEAD = 255
-"""Replaces the last bead at a position that no path reaches."""
+"""Stands for the last bead at a position that no path reaches."""
 
 BLOCK_ROWS = 256
-"""Rows that a kernel works through at a time. Between two blocks Python runs, so that signals are
-taken up and progress can be shown; with bands as wide as allowed, a block takes under a second."""
+"""Rows that a kernel processes at a time. Python runs between two blocks, so that it can handle
+signals and show progress; in the widest band that is allowed, a block takes under a second."""
 
 SCORES_HELD = 1 << 19
-"""Scores of beads that a search holds at a time, 4 MiB: few enough for a processor's cache, so many
-that calling the kernels costs little beside their work."""
+"""Scores of beads that a search holds at a time, 4 MiB: few enough for a processor's cache, but so
+many that calling the kernels costs little compared with their work."""
 
 Told = Callable[[int, int], None]
-"""Is called after each block with the number of rows done and of all rows."""
+"""Called after each block with the number of rows done and the number of all rows."""
 
 ForRows = Callable[[int, int, np.ndarray], None]
-"""Is called with the first of some rows, the row after their last, and the scores of the beads that
-end in them, float64 ``[position, kind]``: the positions of these rows, one row behind the other."""
+"""Called with the first of some rows, the row after their last, and the scores of the beads that
+end in them, float64 ``[position, kind]``: the positions of these rows, row after row."""
 
 
 class Kinds(NamedTuple):
@@ -172,9 +172,9 @@ def best_beads(
     Args:
         band: The positions.
         kinds: The kinds of beads.
-        scorers: What scores the beads of some rows, in this order: the first one writes their
-            scores, the others add to them.
-        told: Is told of each block of rows when it is done.
+        scorers: Functions that score the beads of some rows, in this order: the first one writes
+            their scores, the others add to them.
+        told: Called after each block of rows.
 
     Returns:
         The last bead of the best path to each position of the band, uint8 ``[position]``.
@@ -186,13 +186,14 @@ def best_beads(
 
 
 def search(band: Band, kinds: Kinds, stages: Sequence[ForRows], told: Told | None = None) -> None:
-    """Take the rows of a band through some stages, a few rows at a time.
+    """Process the rows of a band in several stages, a few rows at a time.
 
     Args:
         band: The positions.
         kinds: The kinds of beads.
-        stages: What scores the beads of these rows, and what continues the paths through them.
-        told: Is told of each block of rows when it is done.
+        stages: Functions that score the beads of these rows, then one that continues the paths
+            through them.
+        told: Called after each block of rows.
     """
     most = max(SCORES_HELD // len(kinds.sources), widest_row(band))
     scores = np.empty((min(most, int(band.begins[-1])), len(kinds.sources)))
@@ -211,7 +212,7 @@ def blocks(begin: int, end: int, told: Told | None = None) -> Iterator[tuple[int
     Args:
         begin: The first row.
         end: The row after the last.
-        told: Is told of each block when it is done; None for nothing.
+        told: Called after each block, if given.
     """
     for first in range(begin, end, BLOCK_ROWS):
         last = min(first + BLOCK_ROWS, end)
@@ -241,7 +242,7 @@ def advance(
     last: int,
     scores: np.ndarray,
 ) -> None:
-    """Find the best path to each position of some rows; among equals, the first kind of bead.
+    """Find the best path to each position of some rows; in a tie, by the first kind of bead.
 
     Args:
         band: The positions.

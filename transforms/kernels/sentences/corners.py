@@ -1,10 +1,10 @@
-"""The best path by words in which paragraphs' ends should meet.
+"""The best path by words on which the ends of paragraphs should meet.
 
 A corner is a position at which a paragraph ends on both sides; so are a document's start and end.
 The corners that a path leads through divide it into beads of paragraphs: one or more paragraphs of
 each side, whose sentences are aligned with each other, or only unaligned sentences of one side.
-Each paragraph's end that is no corner of the path has a cost. So a bead of paragraphs scores as the
-best alignment of its sentences, and each further paragraph on a side costs one end more.
+Each paragraph's end that is not a corner of the path has a cost. So a bead of paragraphs scores as
+the best alignment of its sentences, and each further paragraph on a side costs one end more.
 
 A path may leave sentences unaligned on the way from a paragraph's end to a corner, so whether the
 end has a cost is known only where the path goes on. Each position therefore has states: none,
@@ -119,7 +119,7 @@ def advance(
 ) -> None:
     """Find the best path to each position and state of some rows.
 
-    Among equals, it is the one with the first kind of bead.
+    In a tie, it is the one with the first kind of bead.
 
     Args:
         band: The positions.
@@ -188,10 +188,10 @@ def best_beads(
         band: The positions.
         kinds: The kinds of beads.
         document: The document.
-        unmet: Cost of each paragraph's end that is no corner of the path, beside the scores.
+        unmet: Cost of each paragraph's end that is not a corner of the path, besides the scores.
         unequal: `Weights.unequal` of the scores.
-        scorers: What scores the beads of some rows, as in `beads.best_beads`.
-        told: Is told of each block of rows when it is done.
+        scorers: Functions that score the beads of some rows, as in `beads.best_beads`.
+        told: Called after each block of rows.
 
     Returns:
         The last beads of the best paths as in `advance`, uint8 ``[position, state]``.
@@ -236,7 +236,7 @@ def trace(band: Band, kinds: Kinds, back: np.ndarray) -> np.ndarray:
 
 @numba.njit(nogil=True, cache=True)
 def unmet_ends(path: np.ndarray, kinds: Kinds, ours: np.ndarray, theirs: np.ndarray) -> int:
-    """Return the number of paragraphs' ends, of both sides, that are no corner of a path.
+    """Return the number of paragraphs' ends, of both sides, that are not corners of a path.
 
     Args:
         path: The kind of each bead, uint8 ``[bead]``.

@@ -22,6 +22,7 @@ from pairweave.transforms.kernels.sentences.beads import (
     Weights,
     blocks,
     prior,
+    score_priors,
     widest_row,
 )
 
@@ -83,27 +84,26 @@ class LengthModel(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=True)
-def bead_score(
+def with_lengths(
+    score: float,
     row: int,
     position: int,
     kind: int,
     kinds: Kinds,
     document: Document,
-    weights: Weights,
     model: LengthModel,
 ) -> float:
-    """Return the score of a bead.
+    """Return the score of a bead with that of its lengths added.
 
     Args:
+        score: Its score so far, such as `beads.prior`; `NO_PATH` is returned unchanged.
         row: Source sentences up to the bead's end.
         position: Target sentences up to its end.
         kind: Its kind.
         kinds: The kinds of beads.
         document: The document.
-        weights: Weights of the ends of paragraphs.
         model: The model of lengths.
     """
-    score = prior(row, position, kind, kinds, document, weights)
     sources, targets = kinds.sources[kind], kinds.targets[kind]
     if score <= NO_PATH or not sources or not targets:
         return score
@@ -117,74 +117,47 @@ def bead_score(
 
 
 @numba.njit(nogil=True, cache=True)
-def score_row(
-    row: int,
+def add_lengths(
     band: Band,
     kinds: Kinds,
     document: Document,
-    weights: Weights,
-    model: LengthModel,
-    scores: np.ndarray,
-) -> None:
-    """Score the beads that end in a row of positions.
-
-    Args:
-        row: The row.
-        band: The positions.
-        kinds: The kinds of beads.
-        document: The document.
-        weights: Weights of the ends of paragraphs.
-        model: The model of lengths.
-        scores: Receives the scores, float64 ``[position of the row, kind]``.
-    """
-    low = band.low[row]
-    for position in range(low, band.high[row]):
-        for kind in range(len(kinds.sources)):
-            scores[position - low, kind] = bead_score(
-                row, position, kind, kinds, document, weights, model
-            )
-
-
-@numba.njit(nogil=True, cache=True)
-def score_rows(
-    band: Band,
-    kinds: Kinds,
-    document: Document,
-    weights: Weights,
     model: LengthModel,
     first: int,
     last: int,
     scores: np.ndarray,
 ) -> None:
-    """Score the beads of some rows by their lengths.
+    """Add the scores of the lengths of beads to their scores.
 
     Args:
         band: The positions.
         kinds: The kinds of beads.
         document: The document.
-        weights: Weights of the ends of paragraphs.
         model: The model of lengths.
         first: The first row.
         last: The row after the last.
-        scores: Receives the scores, as in `beads.ForRows`.
+        scores: Scores so far (`beads.score_priors`), as in `beads.ForRows`.
     """
     for row in range(first, last):
-        of_row = scores[band.begins[row] - band.begins[first] :]
-        score_row(row, band, kinds, document, weights, model, of_row)
+        at = band.begins[row] - band.begins[first] - band.low[row]
+        for position in range(band.low[row], band.high[row]):
+            for kind in range(len(kinds.sources)):
+                scores[at + position, kind] = with_lengths(
+                    scores[at + position, kind], row, position, kind, kinds, document, model
+                )
 
 
 class Sums(NamedTuple):
     """Logarithms of the summed probabilities of paths, as far as they are computed.
 
     Attributes:
-        ahead: Of the paths from the start to each position of a band, float64 ``[position]``.
-        behind: Of the paths from each position to the end, likewise.
+        forward: Of the paths from the start to each position of a band, float64 ``[position]``.
+        backward: Of the paths from each position to the end, likewise.
         scores: Space for the scores of the beads that end in a row, float64
             ``[position of the row, kind]``.
     """
 
-    ahead: np.ndarray
-    behind: np.ndarray
+    forward: np.ndarray
+    backward: np.ndarray
     scores: np.ndarray
 
 
@@ -206,7 +179,7 @@ def posteriors(
         document: The document.
         weights: Weights of the ends of paragraphs.
         model: The model of lengths.
-        told: Is told of each block of rows when it is done; each row counts twice.
+        told: Called after each block of rows; each row counts twice.
 
     Returns:
         Probabilities, float64 ``[bead]``.
@@ -217,18 +190,18 @@ def posteriors(
         np.full(int(band.begins[-1]), NO_PATH),
         np.empty((widest_row(band), len(kinds.sources))),
     )
-    sums.ahead[0] = 0.0
-    sums.behind[-1] = 0.0
+    sums.forward[0] = 0.0
+    sums.backward[-1] = 0.0
     for first, last in blocks(0, 2 * rows, told):
-        # A block may contain the last rows of the way ahead and the first ones of the way back.
-        _sum_ahead(first, min(last, rows), band, kinds, document, weights, model, sums)
+        # A block may contain the last rows of the forward pass and the first of the backward one.
+        _sum_forward(first, min(last, rows), band, kinds, document, weights, model, sums)
         begin, end = max(first, rows), max(last, rows)
-        _sum_behind(2 * rows - end, 2 * rows - begin, band, kinds, document, weights, model, sums)
+        _sum_backward(2 * rows - end, 2 * rows - begin, band, kinds, document, weights, model, sums)
     return _path_chances(path, band, kinds, document, weights, model, sums)
 
 
 @numba.njit(nogil=True, cache=True)
-def _sum_ahead(
+def _sum_forward(
     first: int,
     last: int,
     band: Band,
@@ -238,21 +211,22 @@ def _sum_ahead(
     model: LengthModel,
     sums: Sums,
 ) -> None:
-    """Continue ``sums.ahead`` from row ``first`` to before row ``last``."""
-    ahead, _, scores = sums
+    """Continue ``sums.forward`` from row ``first`` to before row ``last``."""
+    forward, _, scores = sums
     for row in range(first, last):
-        score_row(row, band, kinds, document, weights, model, scores)
+        score_priors(band, kinds, document, weights, row, row + 1, scores)
+        add_lengths(band, kinds, document, model, row, row + 1, scores)
         for position in range(band.low[row], band.high[row]):
             here = _place(band, row, position)
             for kind in range(len(kinds.sources)):
                 before = _place(band, row - kinds.sources[kind], position - kinds.targets[kind])
                 if before >= 0:
-                    score = ahead[before] + scores[position - band.low[row], kind]
-                    ahead[here] = _add_logs(ahead[here], score)
+                    score = forward[before] + scores[position - band.low[row], kind]
+                    forward[here] = _add_logs(forward[here], score)
 
 
 @numba.njit(nogil=True, cache=True)
-def _sum_behind(
+def _sum_backward(
     first: int,
     last: int,
     band: Band,
@@ -262,17 +236,18 @@ def _sum_behind(
     model: LengthModel,
     sums: Sums,
 ) -> None:
-    """Continue ``sums.behind`` from row ``last - 1`` back to row ``first``."""
-    _, behind, scores = sums
+    """Continue ``sums.backward`` from row ``last - 1`` back to row ``first``."""
+    _, backward, scores = sums
     for row in range(last - 1, first - 1, -1):
-        score_row(row, band, kinds, document, weights, model, scores)
+        score_priors(band, kinds, document, weights, row, row + 1, scores)
+        add_lengths(band, kinds, document, model, row, row + 1, scores)
         for position in range(band.high[row] - 1, band.low[row] - 1, -1):
             here = _place(band, row, position)
             for kind in range(len(kinds.sources)):
                 before = _place(band, row - kinds.sources[kind], position - kinds.targets[kind])
                 if before >= 0:
-                    score = behind[here] + scores[position - band.low[row], kind]
-                    behind[before] = _add_logs(behind[before], score)
+                    score = backward[here] + scores[position - band.low[row], kind]
+                    backward[before] = _add_logs(backward[before], score)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -286,18 +261,20 @@ def _path_chances(
     sums: Sums,
 ) -> np.ndarray:
     """Return the posterior of each bead of a path, given the finished sums."""
-    ahead, behind, _ = sums
-    found = np.empty(len(path))
+    forward, backward, _ = sums
+    chances = np.empty(len(path))
     row = 0
     position = 0
     for bead in range(len(path)):
         before = _place(band, row, position)
         row += kinds.sources[path[bead]]
         position += kinds.targets[path[bead]]
-        score = bead_score(row, position, path[bead], kinds, document, weights, model)
+        kind = path[bead]
+        score = prior(row, position, kind, kinds, document, weights)
+        score = with_lengths(score, row, position, kind, kinds, document, model)
         here = _place(band, row, position)
-        found[bead] = math.exp(min(ahead[before] + score + behind[here] - ahead[-1], 0.0))
-    return found
+        chances[bead] = math.exp(min(forward[before] + score + backward[here] - forward[-1], 0.0))
+    return chances
 
 
 @numba.njit(nogil=True, cache=True)

@@ -9,7 +9,6 @@ from pairweave.transforms.kernels.sentences.beads import (
     Document,
     Kinds,
     Weights,
-    prior,
 )
 
 
@@ -51,7 +50,7 @@ def word_score(
 
 
 @numba.njit(nogil=True, cache=True)
-def score_rows(
+def add_words(
     band: Band,
     kinds: Kinds,
     document: Document,
@@ -61,35 +60,35 @@ def score_rows(
     last: int,
     scores: np.ndarray,
 ) -> None:
-    """Score the beads of some rows by their words and lengths.
+    """Add the scores of the words of beads to their scores, less the cost of unequal lengths.
 
     Args:
         band: The positions.
         kinds: The kinds of beads.
         document: The document.
-        weights: Weights of the parts of the score.
+        weights: Weights of the words and of the lengths.
         words: Both arrays of `word_scores.score_words`.
         first: The first row.
         last: The row after the last.
-        scores: Receives the scores, as in `beads.ForRows`.
+        scores: Scores so far (`beads.score_priors`), as in `beads.ForRows`; `NO_PATH` is not
+            changed.
     """
     source_ends, target_ends = document.source_ends, document.target_ends
-    at = 0
     for row in range(first, last):
+        at = band.begins[row] - band.begins[first] - band.low[row]
         for position in range(band.low[row], band.high[row]):
             for kind in range(len(kinds.sources)):
-                score = prior(row, position, kind, kinds, document, weights)
                 sources, targets = kinds.sources[kind], kinds.targets[kind]
-                if score > NO_PATH and sources and targets:
-                    total = word_score(row, position, sources, targets, band, words[0], words[1])
-                    ours = (source_ends[row] - source_ends[row - sources]) * document.ratio
-                    theirs = target_ends[position] - target_ends[position - targets]
-                    apart = (ours - theirs) ** 2 / max(ours + theirs, 1.0)
-                    score += weights.words * total - weights.length * apart
-                    if total <= NO_PATH:
-                        score = NO_PATH
-                scores[at, kind] = score
-            at += 1
+                if scores[at + position, kind] <= NO_PATH or not sources or not targets:
+                    continue
+                total = word_score(row, position, sources, targets, band, words[0], words[1])
+                if total <= NO_PATH:
+                    scores[at + position, kind] = NO_PATH
+                    continue
+                ours = (source_ends[row] - source_ends[row - sources]) * document.ratio
+                theirs = target_ends[position] - target_ends[position - targets]
+                apart = (ours - theirs) ** 2 / max(ours + theirs, 1.0)
+                scores[at + position, kind] += weights.words * total - weights.length * apart
 
 
 @numba.njit(nogil=True, cache=True)

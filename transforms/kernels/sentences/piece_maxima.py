@@ -1,10 +1,10 @@
 """The greatest similarities of each sentence's pieces with runs of sentences of the other side.
 
-In YiSi-2 a piece counts with its greatest cosine to any piece of the other side (Lo 2019). The
-greatest of several sentences is the greatest of those of each, so the maxima of all runs of up to
-``most`` sentences follow from each sentence's own, and each pair of pieces is compared once. They
-are summed over the pieces of a sentence with their weights, so that the sums of a bead are those of
-its sentences added up, as in `word_scores`.
+In YiSi-2 a piece counts with its greatest cosine to any piece of the other side (Lo 2019). Its
+greatest cosine to several sentences is the greatest over them, so the maxima of all runs of up to
+``most`` sentences follow from those of single sentences, and each pair of pieces is compared once.
+Maxima are summed over the pieces of a sentence with their weights; the sum of a bead is the sum
+over its sentences, as in `word_scores`.
 """
 
 from typing import NamedTuple
@@ -113,7 +113,7 @@ def sentences_of(row: int, band: Band) -> tuple[int, int]:
 
 @numba.njit(nogil=True, cache=True)
 def add_similarities(similarities: np.ndarray, first: int, ends: np.ndarray, of_row: OfRow) -> None:
-    """Take up the similarities of some source pieces of a row.
+    """Add the similarities of some source pieces of a row.
 
     Args:
         similarities: Of each with all target pieces of the row, float32 ``[source piece, place]``.

@@ -1,7 +1,7 @@
 """Beads scored by their pieces, with YiSi-2 (Lo 2019); see the module `piece_maxima`.
 
 Precision is the weighted mean, over the pieces of a bead's target sentences, of their greatest
-cosine with a piece of its source sentences; recall is that over its source pieces. F is their
+cosine with a piece of its source sentences; recall is the same over its source pieces. F is their
 weighted harmonic mean. In most encoders, F of unrelated sentences is far above 0, and higher for
 long ones. So F is compared with that of the same sentences and random ones of the other text, as
 vecalign does with cosines (`transforms.kernels.sentences.embedded`): a bead costs
@@ -25,7 +25,7 @@ from pairweave.transforms.kernels.sentences.piece_maxima import Maxima
 
 
 class Yisi(NamedTuple):
-    """What F of a bead is computed from.
+    """The data from which F of a bead is computed.
 
     Attributes:
         maxima: Weighted sums of greatest similarities.
@@ -42,10 +42,10 @@ class Yisi(NamedTuple):
 
 
 class Piecewise(NamedTuple):
-    """What the cost of a bead is computed from.
+    """The data from which the cost of a bead is computed.
 
     Attributes:
-        yisi: What F is computed from.
+        yisi: The data of F.
         source_apart: 1 minus the mean F of the ``run + 1`` source sentences up to each with some
             target sentences, float32 ``[source sentence, run]``.
         target_apart: Likewise, with some source sentences.
@@ -107,7 +107,7 @@ def bead_yisi(row: int, position: int, sources: int, targets: int, band: Band, y
 
 
 @numba.njit(nogil=True, cache=True)
-def singles(row: int, band: Band, yisi: Yisi, runs: int, found: np.ndarray) -> None:
+def singles(row: int, band: Band, yisi: Yisi, runs: int, scores: np.ndarray) -> None:
     """Compute F of runs of source sentences with each single target sentence of a row.
 
     Args:
@@ -115,11 +115,11 @@ def singles(row: int, band: Band, yisi: Yisi, runs: int, found: np.ndarray) -> N
         band: The positions; each row has all of them.
         yisi: The pieces and their weights.
         runs: Number of runs.
-        found: Receives F, float64 ``[run, target sentence]``.
+        scores: Receives F, float64 ``[run, target sentence]``.
     """
     for run in range(runs):
-        for target in range(found.shape[1]):
-            found[run, target] = bead_yisi(row, target + 1, run + 1, 1, band, yisi)
+        for target in range(scores.shape[1]):
+            scores[run, target] = bead_yisi(row, target + 1, run + 1, 1, band, yisi)
 
 
 @numba.njit(nogil=True, cache=True)

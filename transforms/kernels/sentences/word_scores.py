@@ -71,15 +71,15 @@ class Run(NamedTuple):
     """The probabilities of a run of target words with one source word, and scratch space.
 
     Attributes:
-        found: Entry of each target word in the lexicon, -1 for none, int64 ``[place]``.
-        stem_found: Entry in the lexicon of stems, likewise.
+        entries: Entry of each target word in the lexicon, -1 for none, int64 ``[place]``.
+        stem_entries: Entry in the lexicon of stems, likewise.
         ahead: p(target word | source word), float32 ``[place]``.
         back: p(source word | target word), float32 ``[place]``.
         line: Scratch for `likeness`.
     """
 
-    found: np.ndarray
-    stem_found: np.ndarray
+    entries: np.ndarray
+    stem_entries: np.ndarray
     ahead: np.ndarray
     back: np.ndarray
     line: np.ndarray
@@ -97,7 +97,7 @@ def translations(place: int, first: int, both: Both, lexicon: Lexicon, run: Run)
         run: The entries; receives the probabilities.
     """
     none = np.float32(0.0)
-    found, stem_found, ahead, back, line = run
+    entries, stem_entries, ahead, back, line = run
     source, target = both.ours, both.theirs
     probabilities, stem_counts = lexicon.probabilities, lexicon.stem_counts
     weight, share, unigram = source.weight[place], source.share[place], source.unigram[place]
@@ -106,7 +106,7 @@ def translations(place: int, first: int, both: Both, lexicon: Lexicon, run: Run)
     other_letters, letter_counts = target.letter_set, target.letter_count
     for at in range(len(ahead)):
         other = first + at
-        entry = found[at]
+        entry = entries[at]
         if entry >= 0:
             ahead[at] = probabilities[entry, 0]
             back[at] = probabilities[entry, 1]
@@ -125,13 +125,13 @@ def translations(place: int, first: int, both: Both, lexicon: Lexicon, run: Run)
                     line,
                 )
             )
-        count = stem_counts[stem_found[at]] if stem_found[at] >= 0 else none
+        count = stem_counts[stem_entries[at]] if stem_entries[at] >= 0 else none
         ahead[at] = back_off(weight, count, near, shares[other], unigrams[other])
         back[at] = back_off(weights[other], count, near, share, unigram)
 
 
 class Recent(NamedTuple):
-    """What `score_words` has of the rows before the next one, and scratch space.
+    """The state of `score_words` between two rows, and scratch space.
 
     Attributes:
         sums: For the last rows, the sum of p(t | s) of each target word in the row's band, float32
@@ -139,7 +139,7 @@ class Recent(NamedTuple):
         counts: Number of these target words, int64 ``[row % run]``.
         firsts: The first of them, int64 ``[row % run]``.
         heads: Scratch for `chain`: -1 for each word of the target vocabulary, int32.
-        stem_heads: Likewise of the stems.
+        stem_heads: Likewise for the stems.
         line: Scratch for `likeness`.
     """
 
@@ -174,7 +174,7 @@ def score_words(
         band: The positions.
         most: Maximum number of sentences in a run.
         nothing: Probability of the null word, in (0, 1).
-        told: Is told of each block of rows when it is done.
+        told: Called after each block of rows.
 
     Returns:
         The score of target sentence ``j`` given the ``run + 1`` source sentences up to ``i``, and
@@ -241,11 +241,11 @@ def _score_rows(
         states = source_offsets[i + 1] - start
         following = chain(theirs.word[first : first + words], heads)
         stem_following = chain(theirs.stem[first : first + words], stem_heads)
-        found = np.empty(words, dtype=np.int64)
-        stem_found = np.empty(words, dtype=np.int64)
+        entries = np.empty(words, dtype=np.int64)
+        stem_entries = np.empty(words, dtype=np.int64)
         ahead = np.empty(words, dtype=np.float32)
         back = np.empty(words, dtype=np.float32)
-        run_of_row = Run(found, stem_found, ahead, back, line)
+        run_of_row = Run(entries, stem_entries, ahead, back, line)
         given = sums[i % most, :words]
         given[:] = 0.0
         # taken[state, j]: sum of p(s | t) of a source word over target sentence j.
@@ -258,7 +258,7 @@ def _score_rows(
                 theirs.word[first : first + words],
                 heads,
                 following,
-                found,
+                entries,
             )
             find_row(
                 lexicon.stem_offsets,
@@ -267,7 +267,7 @@ def _score_rows(
                 theirs.stem[first : first + words],
                 stem_heads,
                 stem_following,
-                stem_found,
+                stem_entries,
             )
             translations(start + state, first, both, lexicon, run_of_row)
             for at in range(words):

@@ -46,7 +46,7 @@ def require_whole(
         elements: The elements of each text.
         fits: Flags of the phrases, bool ``[phrase]``; changed in place.
     """
-    phrase_offsets, first, behind = phrases
+    phrase_offsets, phrase_starts, phrase_ends = phrases
     token_offsets, token_starts, token_ends = tokens
     element_offsets, element_tags = elements
     for pair in range(len(phrase_offsets) - 1):
@@ -54,8 +54,8 @@ def require_whole(
         if len(own) == 0:
             continue
         for phrase in range(phrase_offsets[pair], phrase_offsets[pair + 1]):
-            start = token_starts[token_offsets[pair] + first[phrase]]
-            end = token_ends[token_offsets[pair] + behind[phrase] - 1]
+            start = token_starts[token_offsets[pair] + phrase_starts[phrase]]
+            end = token_ends[token_offsets[pair] + phrase_ends[phrase] - 1]
             for element in own:
                 if not _splits_no_tag(start, end, element_tags, element):
                     fits[phrase] = False
@@ -106,8 +106,8 @@ def measure_depths(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Measure the nesting depths of elements, by their offsets alone.
 
-    An element contains another if it begins no later and ends no earlier; of two with the same
-    range the first contains the second. An empty element is contained where it is strictly inside.
+    An element contains another if it begins no later and ends no earlier; the first of two with the
+    same range contains the second. An empty element is contained where it is strictly inside.
 
     Args:
         text_elements: Start of each text's elements, int64 ``[text + 1]``, from 0.

@@ -50,29 +50,29 @@ def find_tags(
     texts = len(offsets) - 1
     begins = np.zeros(texts + 1, np.int64)
     size = np.int64(64)
-    found = np.empty((3, size), np.int64)
+    tags = np.empty((3, size), np.int64)
     count = np.int64(0)
     for text in range(texts):
         at, end = offsets[text], offsets[text + 1]
         while at < end:
-            behind: Integer = -1
+            stop: Integer = -1
             if data[at] == _BEGIN:
-                behind, tag = _read(data, at, end)
-            if behind < 0:
+                stop, tag = _read(data, at, end)
+            if stop < 0:
                 at += 1
                 continue
             if count == size:
                 larger = np.empty((3, 2 * size), np.int64)
-                larger[:, :size] = found
-                found = larger
+                larger[:, :size] = tags
+                tags = larger
                 size *= 2
-            found[0, count] = at
-            found[1, count] = behind
-            found[2, count] = tag
+            tags[0, count] = at
+            tags[1, count] = stop
+            tags[2, count] = tag
             count += 1
-            at = behind
+            at = stop
         begins[text + 1] = count
-    return begins, found[0, :count].copy(), found[1, :count].copy(), found[2, :count].copy()
+    return begins, tags[0, :count].copy(), tags[1, :count].copy(), tags[2, :count].copy()
 
 
 @numba.njit(nogil=True, cache=True)

@@ -1,8 +1,8 @@
 """Phrase pairs that respect the punctuation of both texts.
 
-A tag that holds a comma, a quotation mark or a bracket at one of its ends on one side alone, that
-cuts a pair of quotation marks or brackets, or that holds the end of a sentence is nowhere in the
-work of translators (`docs/explanation/tags.md` has the counts).
+Translators place no tag that begins or ends with a comma, a quotation mark or a bracket on one side
+alone, that cuts a pair of quotation marks or brackets, or that contains the end of a sentence
+(`docs/explanation/tags.md` has the counts).
 """
 
 from typing import NamedTuple
@@ -16,8 +16,8 @@ from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.text.spans import advance
 from pairweave.transforms.kernels.text.utf8 import FlatTexts
 
-# The low five bits of what a code point is to a tag (`transforms.text.punctuation.marks`): the
-# class of its mark; 0 is no mark.
+# The low five bits of a code point's entry in `transforms.text.punctuation.marks`: the class of its
+# mark; 0 is no mark.
 MARK = 0x1F
 BRACKET = 1
 """The first of the brackets, of which there are eight."""
@@ -50,14 +50,14 @@ WORD = 1 << 15
 """A letter or a digit."""
 
 SHORT = 3
-"""Most letters of an abbreviation (``Mr.``, ``Art.``) and digits of the number of an item or a day
-(``am 3. Oktober``) after which a full stop ends no sentence."""
+"""Maximum letters of an abbreviation (``Mr.``, ``Art.``), and digits of the number of an item or a
+day (``am 3. Oktober``), after which a full stop does not end a sentence."""
 
 LONG = 4
-"""A token that ends in a full stop, such as ``U.S.``, is a sentence's end only if it is longer."""
+"""A token that ends in a full stop, such as ``U.S.``, ends a sentence only if it is longer."""
 
 DEPTH = 32
-"""Most marks of one text that are open at once; further ones are ignored."""
+"""Maximum number of marks of a text that are open at once; further ones are ignored."""
 
 
 class TokenMarks(NamedTuple):
@@ -115,10 +115,10 @@ def _edge(mark: Integer, word: np.bool_) -> Integer:
 
     In a word, apostrophes, hyphens and full stops belong to it (``l'``, ``Vor-``, ``etc.``).
     """
-    found = mark & MARK
-    if word and (mark & APOSTROPHE or found in (FULL_STOP, ELLIPSIS, DASH, OTHER_MARK)):
+    kind = mark & MARK
+    if word and (mark & APOSTROPHE or kind in (FULL_STOP, ELLIPSIS, DASH, OTHER_MARK)):
         return np.int64(0)
-    return found
+    return kind
 
 
 @numba.njit(nogil=True, cache=True)
@@ -151,7 +151,7 @@ def _follows_abbreviation(data: np.ndarray, at: Integer, begin: Integer, marks: 
 def _scan(data: np.ndarray, begin: Integer, end: Integer, marks: np.ndarray) -> tuple[bool, bool]:
     """Tell whether a text is ASCII, and whether it may have marks that enclose text.
 
-    Of characters that are not ASCII, these are in four rows of Unicode that their first bytes name.
+    Such marks outside ASCII begin with one of four bytes.
     """
     together = np.uint8(0)
     families = np.uint16(0)
@@ -173,19 +173,19 @@ def _find_enclosures(
     ends: np.ndarray,
     marks: np.ndarray,
     opened: _Open,
-    found: _Enclosures,
+    enclosures: _Enclosures,
     count: Integer,
 ) -> Integer:
-    """Find what marks of different tokens of a text enclose; return the number with earlier ones.
+    """Find what marks of different tokens of a text enclose; return the new number of enclosures.
 
     Args:
         data: UTF-8, uint8 ``[byte]``.
-        bounds: First byte of the text, and the byte behind it.
+        bounds: First byte of the text, and the byte after its last.
         starts: First code point of each token, int32 ``[token]``.
         ends: End of each, exclusive.
         marks: As for `mark_tokens`.
         opened: Scratch.
-        found: Receives the enclosures; it has room for as many as the text has bytes.
+        enclosures: Receives them; it has room for as many as the text has bytes.
         count: Number of enclosures of earlier texts.
     """
     at, stop = np.int64(bounds[0]), bounds[1]
@@ -213,8 +213,8 @@ def _find_enclosures(
             if place >= 0:
                 depth = place
                 if opened.tokens[place] != token:
-                    found.openings[count] = opened.tokens[place]
-                    found.closings[count] = token
+                    enclosures.openings[count] = opened.tokens[place]
+                    enclosures.closings[count] = token
                     count += 1
             elif opens and depth < DEPTH:
                 opened.families[depth] = family
@@ -246,10 +246,10 @@ def mark_tokens(
 ) -> TokenMarks:
     """Find the punctuation of tokens.
 
-    A quotation mark that both opens and closes closes what one of its family opened, if any is
-    open. A sentence begins with the first token after a stop and the marks that close something;
-    after a stop that needs a space, only behind a space and without a small letter. Apart from
-    letters and digits in the same token, all this is found in the text around a token, so that it
+    A quotation mark that may both open and close closes an open mark of its family, if there is
+    one. A sentence begins with the first token after a stop and the marks that close something;
+    after a stop that needs a space, only after a space and not with a small letter. Apart from
+    letters and digits in the same token, all this is read from the text around a token, so that it
     does not depend on how other text is cut.
 
     Args:
@@ -290,7 +290,7 @@ def mark_tokens(
         ended, wide, sentences = False, False, np.int32(0)
         for token in range(token_offsets[text], token_offsets[text + 1]):
             start, end = np.int64(token_starts[token]), np.int64(token_ends[token])
-            if start == end:  # a piece that shows nothing of the text
+            if start == end:  # an empty piece
                 wordlike[token], begun[token] = False, sentences
                 continue
             if plain:
@@ -304,8 +304,8 @@ def mark_tokens(
                 at, position = finish, end - 1
             closes = False
             if not head & tail & WORD:
-                behind = advance(data, finish, np.int64(1))
-                word = np.bool_(_has_letter(data, begin, behind, marks))
+                after = advance(data, finish, np.int64(1))
+                word = np.bool_(_has_letter(data, begin, after, marks))
                 wordlike[token] = word
                 first[token], last[token] = _edge(head, word), _edge(tail, word)
                 if end - start > 1 and not word:
@@ -341,23 +341,23 @@ def mark_tokens(
 
 
 @numba.njit(nogil=True, cache=True)
-def _is_whole(marks: TokenMarks, text: Integer, first: Integer, behind: Integer) -> bool:
-    """Tell whether a span holds no end of a sentence and cuts no enclosure."""
+def _is_whole(marks: TokenMarks, text: Integer, first: Integer, end: Integer) -> bool:
+    """Tell whether a span contains no end of a sentence and cuts no enclosure."""
     base = marks.token_offsets[text]
-    if marks.begun[base + first] != marks.begun[base + behind - 1]:
+    if marks.begun[base + first] != marks.begun[base + end - 1]:
         return False
     for one in range(marks.enclosures[text], marks.enclosures[text + 1]):
-        opening = first <= marks.openings[one] < behind
-        closing = first <= marks.closings[one] < behind
+        opening = first <= marks.openings[one] < end
+        closing = first <= marks.closings[one] < end
         if opening != closing:
             return False
     return True
 
 
 @numba.njit(nogil=True, cache=True)
-def _has_word(marks: TokenMarks, first: Integer, behind: Integer) -> bool:
-    """Tell whether a span of all tokens has a letter or a digit."""
-    for token in range(first, behind):  # noqa: SIM110 - Numba knows no generator
+def _has_word(marks: TokenMarks, first: Integer, end: Integer) -> bool:
+    """Tell whether a range of the tokens of all texts has a letter or a digit."""
+    for token in range(first, end):  # noqa: SIM110 - Numba has no generators
         if marks.wordlike[token]:
             return True
     return False
@@ -379,7 +379,7 @@ def find_sound(
             ``[4, phrase pair]``.
         source: Punctuation of the source.
         target: Punctuation of the target.
-        punctuation: 1 to flag phrase pairs without a letter or a digit on a side, too.
+        punctuation: 1 to flag also phrase pairs with a side that has no letter or digit.
 
     Returns:
         bool ``[phrase pair]``.

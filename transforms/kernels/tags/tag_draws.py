@@ -197,14 +197,14 @@ def draw_weighted(
 def categorical(shares: np.ndarray, unit: np.float64) -> Integer:
     """Draw an entry by its share; the shares need not sum to 1. Return -1 if all are 0."""
     left = unit * shares.sum()
-    found = np.int64(-1)
+    drawn = np.int64(-1)
     for entry in range(len(shares)):
         if shares[entry] > 0.0:
-            found = np.int64(entry)
+            drawn = np.int64(entry)
             left -= shares[entry]
             if left < 0.0:
                 break
-    return found
+    return drawn
 
 
 @numba.njit(nogil=True, cache=True)
@@ -235,7 +235,7 @@ def draw_shaped(
     bits = sampling.draw(run_seed, key, sampling.STEP_TAG_COUNT, counter(variant, attempt, 0))
     wanted = 1 + max(0, categorical(count_shares[:most], sampling.unit_interval(bits)))
     states[:] = _LEFT
-    found = np.empty(len(cell_shares), np.float64)
+    cell_weights = np.empty(len(cell_shares), np.float64)
     for count in range(wanted):
         draws = np.empty(4, np.float64)
         for part in range(4):
@@ -246,7 +246,7 @@ def draw_shaped(
         form = categorical(form_shares, draws[0])
         relation = _RELATED if draws[1] < nested_share else _LEFT
         for attempted in range(2):
-            found[:] = 0.0
+            cell_weights[:] = 0.0
             for candidate in range(len(states)):
                 state = states[candidate]
                 if state == _OUT or (count and not attempted and state != relation):
@@ -254,15 +254,15 @@ def draw_shaped(
                 for code in FORM_CODES[form]:
                     if code >= 0:
                         weight = _weight_of(weights, first + candidate)
-                        found[cells[code, first + candidate]] += weight
-            if found.sum() > 0.0:
+                        cell_weights[cells[code, first + candidate]] += weight
+            if cell_weights.sum() > 0.0:
                 break
         else:
             return count
-        shares = np.where(found > 0.0, cell_shares, 0.0)
+        shares = np.where(cell_weights > 0.0, cell_shares, 0.0)
         # If the profile has no share for the pair's cells, only the phrase pairs' weights count.
-        cell = categorical(shares if shares.sum() > 0.0 else found, draws[2])
-        left = draws[3] * found[cell]
+        cell = categorical(shares if shares.sum() > 0.0 else cell_weights, draws[2])
+        left = draws[3] * cell_weights[cell]
         phrase: Integer = np.int64(-1)
         chosen_code = np.int64(0)
         for candidate in range(len(states)):
@@ -281,8 +281,8 @@ def draw_shaped(
             if left < 0.0:
                 break
         place = insert_sorted(boxes, phrase, chosen, count)
-        for behind in range(count, place, -1):
-            codes[behind] = codes[behind - 1]
+        for later in range(count, place, -1):
+            codes[later] = codes[later - 1]
         codes[place] = chosen_code
         _update_states(boxes, first, phrase, free, states)
     return wanted

@@ -26,7 +26,7 @@ USES = 5
 @numba.njit(nogil=True, cache=True)
 def _rank(tags: np.ndarray, ranks: np.ndarray) -> Integer:
     """Number the elements of tags in the order of their first tags; return their number."""
-    found = np.int64(0)
+    elements = np.int64(0)
     for place in range(len(tags)):
         ranks[place] = -1
         for earlier in range(place):
@@ -34,9 +34,9 @@ def _rank(tags: np.ndarray, ranks: np.ndarray) -> Integer:
                 ranks[place] = ranks[earlier]
                 break
         if ranks[place] < 0:
-            ranks[place] = found
-            found += 1
-    return found
+            ranks[place] = elements
+            elements += 1
+    return elements
 
 
 @numba.njit(nogil=True, cache=True)
@@ -94,7 +94,7 @@ def name_tags(
     """Name the tags of pairs.
 
     Args:
-        offsets: Start of each pair's tags, int64 ``[pair + 1]``; those of the source are first.
+        offsets: Start of each pair's tags, int64 ``[pair + 1]``; the source's come first.
         in_source: Number of tags of the source, int64 ``[pair]``.
         tags: The tags, int64 ``[tag]``.
         way: `XLIFF`, `MASKED` or `HTML`.
@@ -102,8 +102,8 @@ def name_tags(
     Returns:
         The use of each tag (`WHOLE_OPEN` and so on), int8 ``[tag]``; with `HTML` all opening tags
         are `WHOLE_OPEN`, all closing ones `WHOLE_CLOSE`. And its number, int64 ``[tag]``, from 0:
-        of its element among all (`XLIFF`), of the tag among those with the same use (`MASKED`), or
-        of its element among those that begin with an empty tag or among the others (`HTML`).
+        `XLIFF` numbers elements, `MASKED` the tags of each use, and `HTML` the elements that begin
+        with an empty tag and all others separately.
     """
     longest = 0
     for pair in range(len(in_source)):

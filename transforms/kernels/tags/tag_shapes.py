@@ -134,11 +134,11 @@ def find_partners(
     for row in range(len(row_pair)):
         first = phrase_offsets[row_pair[row]]
         count = phrase_offsets[row_pair[row] + 1] - first
-        found = False
+        has_partner = False
         for tag in range(row_tags[row], row_tags[row + 1]):
             number = counter(row_variant[row], 0, 2 * (tag - row_tags[row]))
             bits = sampling.draw(run_seed, keys[row], sampling.STEP_TAG_SPLITS, number)
-            if found or codes[tag] != tag_text.PAIR:
+            if has_partner or codes[tag] != tag_text.PAIR:
                 continue
             if not sampling.unit_interval(bits) < split_share:
                 continue
@@ -156,7 +156,7 @@ def find_partners(
                         fits = fits and _both_nest(boxes, one, other, phrases[earlier])
                 if fits:
                     partners[tag] = other
-                    found = True
+                    has_partner = True
                     break
     return partners
 

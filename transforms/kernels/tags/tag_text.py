@@ -103,19 +103,19 @@ def _sort_borders(
 
 @numba.njit(nogil=True, cache=True)
 def _write_token(
-    out: np.ndarray, at: Integer, before: Integer, behind: Integer, number: Integer
+    out: np.ndarray, at: Integer, slash_before: Integer, slash_after: Integer, number: Integer
 ) -> Integer:
-    """Write a token, with a slash before or after its name or without; return its end."""
+    """Write a token, with a slash before its name, after it, or none; return its end."""
     out[at] = _BEGIN
     at += 1
-    if before:
+    if slash_before:
         out[at] = _SLASH
         at += 1
     out[at] = _LETTER
     out[at + 1] = _LINE
     out[at + 2] = _ZERO + number
     at += 3
-    if behind:
+    if slash_after:
         out[at] = _SLASH
         at += 1
     out[at] = _END

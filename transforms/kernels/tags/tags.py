@@ -136,19 +136,19 @@ def choose_tags(
         candidates = phrase_offsets[pair + 1] - first
         if not tagged[pair] or limits[pair] < 1 or candidates < 1:
             continue
-        found = Candidates(first, boxes, free, weights)
+        eligible = Candidates(first, boxes, free, weights)
         kept: Integer = np.int64(0)
         for variant in range(1, variants + 1):
             for attempt in range(ATTEMPTS):
                 row = Draw(run_seed, keys[pair], variant, attempt, limits[pair])
                 if shape is not None:
                     counts[kept] = draw_shaped(
-                        row, found, shape, states[:candidates], drawn[kept], codes[kept]
+                        row, eligible, shape, states[:candidates], drawn[kept], codes[kept]
                     )
                 elif len(weights):
-                    counts[kept] = draw_weighted(row, found, states[:candidates], drawn[kept])
+                    counts[kept] = draw_weighted(row, eligible, states[:candidates], drawn[kept])
                 else:
-                    counts[kept] = draw_phrases(row, found, order[:candidates], drawn[kept])
+                    counts[kept] = draw_phrases(row, eligible, order[:candidates], drawn[kept])
                 repeated = _is_repeated(drawn, codes, counts, kept, kept)
                 if not repeated:
                     break

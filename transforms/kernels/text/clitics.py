@@ -87,9 +87,10 @@ def split_places(
     """Find the byte positions at which a word is split, in ascending order.
 
     French, Italian and Catalan words are split after the apostrophe of an elision (l', qu', dell'),
-    English and Catalan words before a clitic ('s, n't; 'ls), although a clitic is no word. Turkish
-    separates the suffixes of names by an apostrophe (Ankara'da, but O'Reilly), Finnish and Swedish
-    those of abbreviations by a colon (USB:n, EU:s); a tag may stand there.
+    English and Catalan words before a clitic ('s, n't; 'ls), although a clitic is not a word.
+    Turkish separates the suffixes of names with an apostrophe (Ankara'da, but O'Reilly), Finnish
+    and Swedish separate the suffixes of abbreviations with a colon (USB:n, EU:s); a tag may stand
+    there.
 
     Args:
         data: UTF-8, uint8 ``[byte]``.

@@ -7,7 +7,7 @@ from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
 
 LEAST_LETTERS = 3
-"""Letters of a part of a compound that may be a word of its own: translators put a tag beside the
+"""Minimum letters of a part of a compound that counts as a word: translators put a tag beside the
 hyphen of ``OLE-Objekt`` (97 of 101 tags at German hyphens), but not of ``E-Mail`` or ``Wi-Fi``."""
 
 
@@ -99,24 +99,24 @@ def mark_wordlike(
         for token in range(token_offsets[text], token_offsets[text + 1]):
             start = token_starts[token]
             stop = token_ends[token]
-            found = False
+            wordlike = False
             if ascii_only:
                 for byte in range(at + start, at + stop):
                     if properties[data[byte]] & utf8.WORD:
-                        found = True
+                        wordlike = True
                         break
             else:
                 while at < end and position < stop:
-                    if position >= start and not found:
+                    if position >= start and not wordlike:
                         point, width = utf8.decode(data, at, end)
-                        found = properties[point] & utf8.WORD != 0
+                        wordlike = properties[point] & utf8.WORD != 0
                         at += width
                     else:
                         at += 1
                         while at < end and data[at] & 0xC0 == 0x80:
                             at += 1
                     position += 1
-            marks[place] = found
+            marks[place] = wordlike
             place += 1
     return marks
 
@@ -156,7 +156,7 @@ def count_spaced_words(data: np.ndarray, offsets: np.ndarray, properties: np.nda
 def require_wordlike(
     phrase_offsets: np.ndarray,
     first: np.ndarray,
-    behind: np.ndarray,
+    ends: np.ndarray,
     token_offsets: np.ndarray,
     wordlike: np.ndarray,
     fits: np.ndarray,
@@ -166,7 +166,7 @@ def require_wordlike(
     Args:
         phrase_offsets: Start of each pair's phrases, int64 ``[pair + 1]``.
         first: First token of each phrase ``[phrase]``.
-        behind: Token after the last of each phrase ``[phrase]``.
+        ends: Token after the last of each phrase ``[phrase]``.
         token_offsets: Start of each pair's tokens, int64 ``[pair + 1]``.
         wordlike: From `mark_wordlike`, bool ``[token]``; its first is ``token_offsets[0]``.
         fits: Flags of the phrases, bool ``[phrase]``; changed in place.
@@ -174,7 +174,7 @@ def require_wordlike(
     for pair in range(len(phrase_offsets) - 1):
         base = token_offsets[pair] - token_offsets[0]
         for phrase in range(phrase_offsets[pair], phrase_offsets[pair + 1]):
-            if not wordlike[base + first[phrase] : base + behind[phrase]].any():
+            if not wordlike[base + first[phrase] : base + ends[phrase]].any():
                 fits[phrase] = False
 
 
@@ -186,11 +186,11 @@ def _is_hyphen(point: Integer) -> bool:
 
 @numba.njit(nogil=True, cache=True)
 def _may_have_hyphen(data: np.ndarray, begin: Integer, end: Integer) -> bool:
-    found = False
+    possible = False
     for at in range(begin, end):
         byte = data[at]
-        found |= byte == 0x2D or byte == 0xE2 or byte == 0xD6
-    return found
+        possible |= byte == 0x2D or byte == 0xE2 or byte == 0xD6
+    return possible
 
 
 @numba.njit(nogil=True, cache=True)
@@ -200,8 +200,8 @@ def _joinable(point: Integer, properties: np.ndarray) -> bool:
 
 @numba.njit(nogil=True, cache=True)
 def _is_letter(point: Integer, properties: np.ndarray) -> bool:
-    found = properties[point]
-    return bool(found & utf8.WORD and found & utf8.CLASS != utf8.NUMERIC)
+    bits = properties[point]
+    return bool(bits & utf8.WORD and bits & utf8.CLASS != utf8.NUMERIC)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -210,17 +210,17 @@ def _parts_at_hyphen(
     begin: Integer,
     hyphen: Integer,
     end: Integer,
-    least_behind: Integer,
+    least_after: Integer,
     properties: np.ndarray,
 ) -> bool:
-    """Tell whether the parts on both sides of a hyphen have enough letters for words of their own.
+    """Tell whether the parts on both sides of a hyphen have enough letters to be words.
 
     Args:
         data: UTF-8, uint8 ``[byte]``.
         begin: Start of the text.
         hyphen: First byte of the hyphen.
         end: End of the text.
-        least_behind: Letters that the part behind it needs.
+        least_after: Minimum letters of the part after it.
         properties: Of every code point, uint16.
     """
     letters = 0
@@ -236,20 +236,20 @@ def _parts_at_hyphen(
     letters = 0
     _, width = utf8.decode(data, hyphen, end)
     at = hyphen + width
-    while at < end and letters < least_behind:
+    while at < end and letters < least_after:
         point, width = utf8.decode(data, at, end)
         if not _joinable(point, properties):
             return False
         letters += _is_letter(point, properties)
         at += width
-    return bool(letters >= least_behind)
+    return bool(letters >= least_after)
 
 
 @numba.njit(nogil=True, cache=True)
 def join_at_hyphens(
     data: np.ndarray,
     offsets: np.ndarray,
-    least_behind: np.ndarray,
+    least_after: np.ndarray,
     span_offsets: np.ndarray,
     span_starts: np.ndarray,
     span_ends: np.ndarray,
@@ -260,14 +260,14 @@ def join_at_hyphens(
     A hyphen belongs to the word before it and to the word after it: ``Kfz-Papiere`` is one span,
     and so are ``Vor-`` in ``Vor- und Nachteile`` and ``-rechte``. A hyphen between white space and
     a run of several hyphens belong to no word. Where parts of compounds are words, as in German, a
-    hyphen between parts with letters enough joins nothing: ``OLE-Objekt`` are three spans, but
+    hyphen between parts with enough letters joins nothing: ``OLE-Objekt`` is three spans, but
     ``E-Mail`` is one.
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Start of each text, int64 ``[text + 1]``.
-        least_behind: Letters behind a hyphen with which the parts of a compound are words, if
-            `LEAST_LETTERS` are before it, uint8 ``[text]``; 0 if they never are.
+        least_after: Minimum letters after a hyphen for the parts of a compound to be words, with
+            `LEAST_LETTERS` before it, uint8 ``[text]``; 0 if they never are.
         span_offsets: Spans of each text, int32 ``[text + 1]``, from 0.
         span_starts: In code points, ascending and disjoint within a text, int32 ``[span]``.
         span_ends: Likewise.
@@ -303,8 +303,8 @@ def join_at_hyphens(
                         if at + width < end:
                             after, _ = utf8.decode(data, at + width, end)
                             right = _joinable(after, properties)
-                        if left and right and least_behind[text]:
-                            least = np.int64(least_behind[text])
+                        if left and right and least_after[text]:
+                            least = np.int64(least_after[text])
                             if _parts_at_hyphen(data, offsets[text], at, end, least, properties):
                                 left = right = False
             if count > first and ends[count - 1] == start and (left or belongs):
@@ -369,8 +369,8 @@ def join_numbers(
     """Join touching spans that are parts of one number, unit or formula.
 
     UAX #29 breaks ``2½``, ``10²``, ``⅟4`` and ``H₂O``, as only decimal digits join letters and
-    each other. Here a number that is no decimal digit joins digits, and a raised digit or sign any
-    letter or digit before it, and after it what UAX #29 joins digits with: ``m²的`` is two words.
+    each other. Here a number that is not a decimal digit joins digits. A raised digit or sign joins
+    any letter or digit before it, and after it what UAX #29 joins to digits: ``m²的`` is two words.
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
@@ -422,7 +422,7 @@ def merge_spans(
     other_starts: np.ndarray,
     other_ends: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Merge two segmentations of the same texts: overlapping spans become one, touching ones not.
+    """Merge two segmentations of the same texts: spans that overlap, but not those that only touch.
 
     Args:
         one_offsets: Spans of each text, int32 ``[text + 1]``, from 0.

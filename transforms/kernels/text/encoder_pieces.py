@@ -9,7 +9,7 @@ from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.text.spans import FlatSpans
 
 
-class FoundLinks(NamedTuple):
+class UnitLinks(NamedTuple):
     """Links of units, which are pieces or words, grouped by pair.
 
     Attributes:
@@ -73,7 +73,7 @@ def cover(
 
 @numba.njit(nogil=True, cache=True)
 def token_links(
-    links: FoundLinks,
+    links: UnitLinks,
     source_units: FlatSpans,
     target_units: FlatSpans,
     source_tokens: np.ndarray,
@@ -92,13 +92,13 @@ def token_links(
         links: Links of units.
         source_units: Start of each pair's source units, and the source tokens that each unit
             lies on (`cover`).
-        target_units: The same for the target.
+        target_units: The same for the target side.
         source_tokens: Number of source tokens ``[pair]``.
         target_tokens: Number of target tokens ``[pair]``.
 
     Returns:
         Offsets (int64), sources, targets (int16) and probabilities (float32) of the forward
-        links, then the same of the reverse links, sorted by (source, target).
+        links, then the same for the reverse links, sorted by (source, target).
     """
     link_offsets, link_sources, link_targets = links.offsets, links.sources, links.targets
     directions = links.directions
@@ -195,7 +195,7 @@ def merge_pieces(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Make tokens from pieces.
 
-    White space at the ends of a piece is left out; a piece of white space alone makes no token.
+    White space at the ends of a piece is left out; a piece of only white space makes no token.
     Pieces that share a character, such as its bytes or the parts of a fraction sign, are one token.
 
     Args:
@@ -210,7 +210,7 @@ def merge_pieces(
         Token offsets int64 ``[text + 1]``, and the tokens' starts and ends, int32 ``[token]``:
         ascending, disjoint, not empty. Then the pieces' own starts and ends without white space,
         and the token that each belongs to, counted inside its text, int32 ``[piece]``: the one that
-        it is part of, or the next one if it shows nothing; -1 if there is none.
+        it is part of, or the next one if nothing of it is left; -1 if there is none.
     """
     texts = len(offsets) - 1
     token_offsets = np.zeros(texts + 1, np.int64)

@@ -30,7 +30,7 @@ WHOLE = 32
 """It counts only if it is the whole run of syllables."""
 
 LISTED = 64
-"""There is such an ending."""
+"""The ending is in the list."""
 
 CUT_SHIFT = 8
 """Above the flags is the number of syllables to cut off; 0 for an ending that is never cut."""
@@ -53,7 +53,7 @@ class EndingTable(NamedTuple):
 
 @numba.njit(nogil=True, cache=True)
 def slot_of(node: Integer, syllable: Integer, size: Integer) -> int:
-    """Return the first slot of a table to look at, by Fibonacci hashing (Knuth, volume 3, 6.4)."""
+    """Return the first slot of a table to search, by Fibonacci hashing (Knuth, volume 3, 6.4)."""
     return int(((node << 16 | syllable) * 40503 >> 4) & (size - 1))
 
 
@@ -93,7 +93,7 @@ def _sound(point: Integer) -> int:
 def _cut_of(
     data: np.ndarray, begin: Integer, end: Integer, table: EndingTable
 ) -> tuple[Integer, Integer]:
-    """Find what is attached at the end of a run of syllables, by the longest ending that is listed.
+    """Find what is attached to the end of a run of syllables, by the longest listed ending.
 
     Args:
         data: UTF-8, uint8 ``[byte]``.
@@ -134,10 +134,10 @@ def _cut_of(
 
 @numba.njit(nogil=True, cache=True)
 def _may_have_syllable(data: np.ndarray, begin: Integer, end: Integer) -> bool:
-    found = False
+    possible = False
     for at in range(begin, end):
-        found |= 0xEA <= data[at] <= 0xED
-    return found
+        possible |= 0xEA <= data[at] <= 0xED
+    return possible
 
 
 @numba.njit(nogil=True, cache=True)
@@ -166,17 +166,17 @@ def _parts_from_name(
     whole: Integer,
     properties: np.ndarray,
 ) -> bool:
-    """Tell whether a token is divided between what is not Hangul and the syllables after it.
+    """Tell whether a token is divided before the syllables at its end.
 
-    A name in another script is (Tab|키, USB|를), but not the single letter of a compound (e메일);
-    a number only from a particle (10|에서, but 3개); a URL or a placeholder never; and what
-    contains a full stop only from an ending.
+    A name in another script is separated from them (Tab|키, USB|를), but not the single letter of
+    a compound (e메일). A number is separated only from a particle (10|에서, but 3개), text with a
+    full stop only from an ending, a URL or a placeholder never.
 
     Args:
         data: UTF-8, uint8 ``[byte]``.
         begin: First byte of the token.
         run: First byte of the syllables at its end.
-        whole: The entry of all these syllables in the table; 0 if they are no ending.
+        whole: The entry of all these syllables in the table; 0 if they are not an ending.
         properties: Of every code point, uint16.
     """
     at: Integer = begin
@@ -185,10 +185,10 @@ def _parts_from_name(
     unbreakable = False
     while at < run:
         point, width = utf8.decode(data, at, run)
-        found = properties[point]
-        if found & utf8.CLASS == utf8.NUMERIC:
+        bits = properties[point]
+        if bits & utf8.CLASS == utf8.NUMERIC:
             digits += 1
-        elif found & utf8.WORD:
+        elif bits & utf8.WORD:
             letters += 1
         elif point == 46:
             stops += 1

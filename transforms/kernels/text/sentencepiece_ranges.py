@@ -58,7 +58,7 @@ def find_pieces(
     data: np.ndarray,
     offsets: np.ndarray,
     properties: np.ndarray,
-    marks_behind: Integer,
+    marks_end_words: Integer,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Read the spans of pieces from serialized ``SentencePieceText`` messages.
 
@@ -71,8 +71,8 @@ def find_pieces(
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Start of each text, int64 ``[text + 1]``.
         properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
-        marks_behind: Whether word marks end words (treat_whitespace_as_suffix). The empty span of a
-            lone mark is then before the white space instead of after it.
+        marks_end_words: Whether word marks end words (treat_whitespace_as_suffix). The empty span
+            of a lone mark is then before the white space instead of after it.
 
     Returns:
         Start of each text's pieces, int64 ``[text + 1]``, and the pieces' starts and ends in
@@ -83,7 +83,7 @@ def find_pieces(
     limit = len(messages) // 2  # a piece takes at least two bytes of its message
     starts = np.empty(limit, np.int32)
     ends = np.empty(limit, np.int32)
-    found = 0
+    pieces = 0
     for text in range(texts):
         begin = offsets[text]
         stop = offsets[text + 1]
@@ -113,13 +113,13 @@ def find_pieces(
                 if not properties[point] & utf8.WHITE:
                     break
                 last = before
-            if first == last and marks_behind:
+            if first == last and marks_end_words:
                 first = last = raw
             position += utf8.count_points(data, walked, first)
-            starts[found] = position
+            starts[pieces] = position
             position += utf8.count_points(data, first, last)
-            ends[found] = position
-            found += 1
+            ends[pieces] = position
+            pieces += 1
             walked = last
-        piece_offsets[text + 1] = found
-    return piece_offsets, starts[:found].copy(), ends[:found].copy()
+        piece_offsets[text + 1] = pieces
+    return piece_offsets, starts[:pieces].copy(), ends[:pieces].copy()

@@ -76,7 +76,7 @@ def same_bytes(
     """Tell whether two ranges of bytes are equal."""
     if end - start != stop - at:
         return False
-    for byte in range(end - start):  # noqa: SIM110 - Numba knows no generator
+    for byte in range(end - start):  # noqa: SIM110 - Numba has no generators
         if data[start + byte] != other[at + byte]:
             return False
     return True
@@ -171,13 +171,13 @@ def wordlike_tokens(
     Returns:
         Booleans ``[token]``.
     """
-    found = np.zeros(len(starts), np.bool_)
+    wordlike = np.zeros(len(starts), np.bool_)
     for token in range(len(starts)):
         at = starts[token]
         while at < ends[token]:
             point, width = utf8.decode(data, at, ends[token])
             if properties[point] & utf8.WORD:
-                found[token] = True
+                wordlike[token] = True
                 break
             at += width
-    return found
+    return wordlike

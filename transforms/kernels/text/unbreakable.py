@@ -12,7 +12,7 @@ from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
 
 LONGEST = 100
-"""Maximum bytes between the delimiters of a placeholder; longer text in braces is none."""
+"""Maximum bytes between the delimiters of a placeholder; longer text in braces is not one."""
 _LONGEST_TAG = 2000
 """Maximum bytes of a tag with its attributes."""
 
@@ -52,13 +52,13 @@ _ASCII = _ascii_table()
 
 @numba.njit(nogil=True, cache=True)
 def is_kind(byte: np.uint8, kinds: int) -> bool:
-    """Tell whether a byte is of one of some kinds of ASCII characters."""
+    """Tell whether a byte is an ASCII character of one of several kinds."""
     return _ASCII[byte] & kinds != 0
 
 
 @numba.njit(nogil=True, cache=True)
 def skip(data: np.ndarray, at: Integer, end: Integer, kinds: int) -> Integer:
-    """Return the end of a run of ASCII characters of some kinds."""
+    """Return the end of a run of ASCII characters of several kinds."""
     while at < end and _ASCII[data[at]] & kinds != 0:
         at += 1
     return at
@@ -88,7 +88,7 @@ def _printf(data: np.ndarray, begin: Integer, at: Integer, end: Integer) -> Inte
     """Match ``%%``, ``%s``, ``%1$s``, ``%-5.2f``, ``%(name)s``, ``%{name}`` or ``%@``.
 
     The space flag is not supported: ``50 % des`` has no placeholder. For the same reason a ``%``
-    after a digit whose conversion is followed by a letter, as in ``20%ige``, is none.
+    after a digit whose conversion is followed by a letter, as in ``20%ige``, is not one.
     """
     here = at + 1
     if here >= end:
@@ -432,8 +432,8 @@ def domain_end(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarr
 
 @numba.njit(nogil=True, cache=True)
 def _is_digit(point: Integer, properties: np.ndarray) -> bool:
-    found = properties[point]
-    return found & utf8.CLASS == utf8.NUMERIC and found & utf8.WORD != 0
+    bits = properties[point]
+    return bits & utf8.CLASS == utf8.NUMERIC and bits & utf8.WORD != 0
 
 
 @numba.njit(nogil=True, cache=True)

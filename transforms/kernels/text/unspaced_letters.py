@@ -59,7 +59,7 @@ def count_unspaced_letters(
             kind = _kind(point)
             if kind < 0:
                 continue
-            found = properties[point]
-            if found & WORD and not found & MARK and found & CLASS != NUMERIC:
+            bits = properties[point]
+            if bits & WORD and not bits & MARK and bits & CLASS != NUMERIC:
                 counts[text, kind] += 1
     return counts

@@ -36,7 +36,7 @@ COLON = 16
 KATAKANA = 17
 # To UAX #29, the following are OTHER; only spans that no tag may split tell them apart.
 NUMERAL = 18
-"""A number that is no decimal digit, such as a fraction."""
+"""A number that is not a decimal digit, such as a fraction."""
 RAISED = 19
 """A superscript or subscript digit or sign."""
 

@@ -14,11 +14,11 @@ from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import clitics, unbreakable, utf8
 
 _JOINED = 31
-"""Instead of a class: the next code point is known to belong to the segment."""
+"""Stands for a class: the next code point is known to belong to the segment."""
 
 
 _NOT_WHOLE = np.bool_(0)
-"""Not a literal, for which Numba would compile `_extend` once more."""
+"""A variable, since Numba would compile `_extend` once more for a literal."""
 
 # Sets of classes, a bit for each.
 _LETTERS = 1 << utf8.LETTER | 1 << utf8.HEBREW
@@ -140,7 +140,7 @@ def _extend(
         begin: Start of the text.
         at: End of the first code point.
         end: End of the text.
-        point: The first code point; of an unbreakable span, its last.
+        point: The first code point, or the last of an unbreakable span.
         whole: Whether it ends an unbreakable span, which only marks can extend.
         properties: Properties of every code point, uint16.
 
@@ -181,10 +181,10 @@ def _extend(
             group = 4
             continue
         point, width = utf8.decode(data, at, end)
-        found = properties[point]
-        kind = np.int64(found & utf8.CLASS)
+        bits = properties[point]
+        kind = np.int64(bits & utf8.CLASS)
         if _among(kind, _IGNORED):
-            linked = found & utf8.LINKER != 0 or (linked and found & utf8.CONJUNCT != 0)
+            linked = bits & utf8.LINKER != 0 or (linked and bits & utf8.CONJUNCT != 0)
             group = 4
             adjacent = 0
             run = -1
@@ -195,12 +195,12 @@ def _extend(
             elif (
                 (
                     last & utf8.CLASS == utf8.ZWJ
-                    and found & utf8.PICTOGRAPH
-                    and previous != utf8.SPACE  # which is no token, not even with visible marks
+                    and bits & utf8.PICTOGRAPH
+                    and previous != utf8.SPACE  # which is not a token, even with visible marks
                 )
-                or (last & utf8.PREPEND and not found & utf8.CONTROL)
-                or (found & utf8.MARK and not last & utf8.CONTROL)
-                or (linked and found & utf8.CONSONANT)
+                or (last & utf8.PREPEND and not bits & utf8.CONTROL)
+                or (bits & utf8.MARK and not last & utf8.CONTROL)
+                or (linked and bits & utf8.CONSONANT)
                 or (kind == utf8.REGIONAL == previous and (regionals & 1 or adjacent & 1))
                 or (
                     point == run and unbreakable.placeholder(data, begin, at, end, properties) == at
@@ -217,7 +217,7 @@ def _extend(
                 grouped = True
             else:
                 break
-            if kind == utf8.NUMERIC and found & utf8.WORD:
+            if kind == utf8.NUMERIC and bits & utf8.WORD:
                 group += 1
             else:
                 group = 0 if kind == utf8.SPACE else 4
@@ -226,9 +226,9 @@ def _extend(
             previous = left
             regionals = regionals + 1 if kind == utf8.REGIONAL else 0
             adjacent = adjacent + 1 if kind == utf8.REGIONAL else 0
-            linked = found & utf8.LINKER != 0
-        visible |= not found & utf8.BLANK
-        last = found
+            linked = bits & utf8.LINKER != 0
+        visible |= not bits & utf8.BLANK
+        last = bits
         at += width
         points += 1
     return at, points, visible, apostrophe
@@ -315,7 +315,7 @@ def find_tokens(
         languages: How words with an apostrophe or a colon are split, uint8 ``[text]``.
         words_only: 1 to find spans that no tag may split: clitics stay with their words, numbers
             joined by slashes (24/7, 2018/19) are one span, and segments of several code points
-            that are no tokens are included.
+            that are not tokens are included.
         properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
 
     Returns:

@@ -188,10 +188,10 @@ def hash_tokens(offsets: np.ndarray, letters: np.ndarray, max_letters: int) -> n
 @numba.njit(nogil=True, cache=True)
 def numbers_of(hashes: np.ndarray, keys: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """Return the id of each hash, int32; -1 for unknown ones."""
-    found = np.empty(len(hashes), dtype=np.int32)
+    numbers = np.empty(len(hashes), dtype=np.int32)
     for at in range(len(hashes)):
-        found[at] = find(keys, ids, hashes[at])
-    return found
+        numbers[at] = find(keys, ids, hashes[at])
+    return numbers
 
 
 @numba.njit(nogil=True, cache=True)
@@ -214,17 +214,17 @@ def look_up(
         stem_ids: Table of the known stems.
 
     Returns:
-        int32 ``[token]``: the word; or ``-2 - stem`` of an unseen word with a known stem; or -1.
+        int32 ``[token]``: the word; or ``-2 - stem`` for an unseen word with a known stem; or -1.
     """
-    found = numbers_of(hash_spans(letters, offsets[:-1], offsets[1:]), word_keys, word_ids)
-    unseen = np.flatnonzero(found < 0)
+    numbers = numbers_of(hash_spans(letters, offsets[:-1], offsets[1:]), word_keys, word_ids)
+    unseen = np.flatnonzero(numbers < 0)
     starts = offsets[unseen]
     ends = np.minimum(offsets[unseen + 1], starts + STEM_LETTERS)
     stems = numbers_of(hash_spans(letters, starts, ends), stem_keys, stem_ids)
     for place in range(len(unseen)):
         if stems[place] >= 0:
-            found[unseen[place]] = -2 - stems[place]
-    return found
+            numbers[unseen[place]] = -2 - stems[place]
+    return numbers
 
 
 @numba.njit(nogil=True, cache=True)

@@ -44,8 +44,8 @@ def read_judged(
     Args:
         path: The file.
         columns: The columns that it must have.
-        key: The columns that identify a tag, in order, and their names in messages; those without
-            a name are not in messages.
+        key: The columns that identify a tag, in order, and their names in messages, which
+            leave out columns without one.
         scale: The judgements that are allowed, in lower case.
 
     Yields:

@@ -30,8 +30,9 @@ class Failures:
     """Counts of failures, in a line or in total.
 
     Attributes:
-        changed_id: Tags whose key is another than the source's (``id``, the number of an indexed
-            tag): one of the source's keys is missing, and a tag of its kind and name has a new one.
+        changed_id: Tags whose key (``id``, the number of an indexed tag) differs from the
+            source's: one of the source's keys is missing, and a tag of its kind and name has a new
+            one.
         dropped: Tags of the source that the output lacks.
         mutilated: Pieces of tags among the output's words that the source does not have there.
             Each replaces a missing tag, if there is one, which then is not dropped.
@@ -157,7 +158,7 @@ def _count_badly_nested(hypothesis: Marked, source: Marked) -> int:
     common = Counter(name for name, *_ in output_elements) & Counter(
         name for name, *_ in source_elements
     )
-    # Of identical elements, one more than in the source is added, not badly nested.
+    # One identical element more than in the source is added, not badly nested.
     kept = Counter(_chains(output_elements, common)) & Counter(_chains(source_elements, common))
     bad = common.total() - kept.total()
     return bad + max(0, _count_reversed(hypothesis) - _count_reversed(source))
@@ -203,8 +204,8 @@ def _count_reversed(marked: Marked) -> int:
         if element.form is Form.CLOSE:
             tag = marked.tags[element.first]
             fits = (at for at in opened if at > element.first and closes(marked.tags[at], tag))
-            behind = next(fits, None)
-            if behind is not None:
-                opened.remove(behind)
+            later = next(fits, None)
+            if later is not None:
+                opened.remove(later)
                 times += 1
     return times

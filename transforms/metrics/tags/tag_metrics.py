@@ -38,7 +38,7 @@ class TagScores:
         spans: F1 over tagged words.
         span_config: Settings of the words of a tag.
         tagged: BLEU with tags as words; None without BLEU.
-        shifted: The same two for outputs with all tags moved one word to the left; None if off.
+        shifted: XML scores and F1 of outputs with all tags moved one word to the left; None if off.
         positions: Positions of tags in the outputs whose text is the reference's.
         failures: Flagrant failures of each line; None without sources.
     """

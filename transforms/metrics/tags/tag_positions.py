@@ -42,7 +42,7 @@ class PositionScores:
 
     @property
     def correct(self) -> int:
-        """Return the number of correct ones."""
+        """Return the number of correctly placed tags."""
         return sum(line.correct for line in self.lines)
 
     @property
@@ -79,9 +79,9 @@ def score_positions(hypotheses: Sequence[Marked], references: Sequence[Marked]) 
 def compare_positions(hypothesis: Marked, reference: Marked) -> PositionLine:
     """Compare the positions of one line's tags.
 
-    Tags are the same if all their characters are. Among tags that are the same, one of the
-    reference's is correct if the output has one at the same position, and each output tag counts
-    once; its distance is to the nearest one.
+    Tags are the same if all their characters are. A tag of the reference is correct if the output
+    has the same tag at the same position, and each output tag counts once; its distance is to the
+    nearest tag that is the same.
 
     >>> from pairweave.transforms.markup.markup import parse_markup
     >>> compare_positions(parse_markup("a <b>cd</b>"), parse_markup("a <b>c</b>d"))
@@ -101,6 +101,6 @@ def compare_positions(hypothesis: Marked, reference: Marked) -> PositionLine:
 
 
 def _nearest(places: Sequence[int], place: int) -> int:
-    """Return the distance to the nearest of some positions, in ascending order."""
+    """Return the distance to the nearest of several positions, which ascend."""
     after = bisect.bisect_left(places, place)
     return min(abs(place - near) for near in places[max(0, after - 1) : after + 1])

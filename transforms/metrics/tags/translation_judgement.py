@@ -34,7 +34,7 @@ GROUPS = {
     "bad": ("incorrect", "missing", "duplicated", "hallucinated", "mutilated"),
     "residual": ("impossible", "unclear"),
 }
-"""The classes to which table 5 collapses the judgements. A tag that is rightly missing from the
+"""The classes into which table 5 collapses the judgements. A tag that is rightly missing from the
 translation, or rightly occurs twice, is correct."""
 
 JUDGEMENTS = tuple(said for group in GROUPS.values() for said in group)
@@ -85,7 +85,7 @@ class JudgedSystem:
     Attributes:
         name: The file.
         counts: Number of tags, by whether their line has indexes beyond the split and by judgement.
-        lines: Number of lines, by the same.
+        lines: Number of lines, by whether they have indexes beyond the split.
     """
 
     name: str
@@ -182,8 +182,8 @@ def draw_translations(
         source: File of the sources with tags.
         translation: File of their translations with tags, line-parallel.
         syntax: The syntax of the tags.
-        number: Number of lines to draw whose highest index is up to the split, and likewise of
-            those beyond it; all if there are fewer.
+        number: Number of lines to draw whose highest index is up to the split, and of lines
+            beyond it; all if there are fewer.
         seed: Seed of the draws.
         split: The highest index of the first group.
 

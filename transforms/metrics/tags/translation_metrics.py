@@ -1,6 +1,6 @@
 """Metrics of translations with tags, each as sums over lines, so that any of them can be tested.
 
-They are those of ``evaluate tags`` (`tag_metrics`) and chrF. Shares are percentages.
+They are the metrics of ``evaluate tags`` (`tag_metrics`) and chrF. Shares are percentages.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ METRICS: Mapping[str, Metric] = {
     "f1_squad": Metric("tag F1 (SQuAD's words), %"),
     "failures": Metric("failures per 100 tags", higher_is_better=False),
 }
-"""The metrics by the name that the configuration has for them."""
+"""The metrics by their names in the configuration."""
 
 
 def measure(
@@ -49,7 +49,7 @@ def measure(
         hypotheses: Translations ``[line]``; at least one.
         references: Human translations.
         sources: The texts that were translated.
-        metrics: Names of `METRICS`; those of tags are left out if no reference has a tag.
+        metrics: Names of `METRICS`; metrics of tags are left out if no reference has a tag.
         name: The test set, for messages.
 
     Raises:

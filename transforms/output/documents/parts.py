@@ -7,8 +7,8 @@ from pydantic import Field
 from pairweave.transforms.storage.json_files import JsonFile
 
 FORMAT = 2
-"""Version of plans, receipts and manifests. In the first, which they do not name, counters had
-sentences as names."""
+"""Version of plans, receipts and manifests. The first version, which the files do not state, used
+sentences as names of counters."""
 
 Number = Annotated[int, Field(ge=0)]
 Name = Annotated[str, Field(min_length=1)]

@@ -74,11 +74,11 @@ def check_format(document: dict[str, Any], path: str, advice: str) -> None:
         advice: What to do with a run of another version.
 
     Raises:
-        ConfigError: It was not.
+        ConfigError: It was written in another format.
     """
     form = document.get("format", 1)
     if form != FORMAT:
-        # The number of the version alone may be the same as this one's.
+        # Its number may be the same as this version's, so the message also says which is older.
         other = "an earlier" if form < FORMAT else "a later"
         raise ConfigError(
             f"{path}: format: expected {FORMAT}, found {form}: {other} pairweave "

@@ -221,8 +221,8 @@ def test_a_name_holds_the_settings_of_an_encoder():
     for text, message in (
         ("encoder:bert:threshold=much", "threshold must be a number"),
         ("encoder:bert:threshold=2", "threshold must be 0 to 1"),
-        ("encoder:bert:head=argmax:threshold=0.3", "head argmax knows no threshold"),
-        ("encoder:bert:head=ot:relaxation=0.3", "head ot knows no relaxation"),
+        ("encoder:bert:head=argmax:threshold=0.3", "head argmax has no threshold"),
+        ("encoder:bert:head=ot:relaxation=0.3", "head ot has no relaxation"),
         ("encoder:bert:unit=letters", "unit 'letters' is unknown"),
         ("encoder:bert:depth=3", "unknown setting depth"),
         ("encoder", "needs a model"),

@@ -50,8 +50,9 @@ def length_model(target):
 
 
 def best_by_length(band, document, model):
-    by_length = partial(lengths.score_rows, band, KINDS, document, FREE, model)
-    return beads.best_beads(band, KINDS, [by_length])
+    priors = partial(beads.score_priors, band, KINDS, document, FREE)
+    by_length = partial(lengths.add_lengths, band, KINDS, document, model)
+    return beads.best_beads(band, KINDS, [priors, by_length])
 
 
 def slow_score(source, target, model):

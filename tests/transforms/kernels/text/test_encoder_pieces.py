@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pairweave.models.encoder.pieces import cut_windows, pieces_of
 from pairweave.transforms.kernels.text.encoder_pieces import (
-    FoundLinks,
+    UnitLinks,
     cover,
     merge_pieces,
     token_links,
@@ -148,7 +148,7 @@ def piece_links(draw):
 def test_token_links_equal_their_slow_twin(pairs):
     every = [(cell, link) for _, _, links in pairs for cell, link in sorted(links.items())]
     sides = [flat([sides[side] for _, sides, _ in pairs]) for side in (0, 1)]
-    found = FoundLinks(
+    found = UnitLinks(
         np.cumsum([0, *(len(links) for _, _, links in pairs)]),
         np.array([cell[0] for cell, _ in every], dtype=np.int32),
         np.array([cell[1] for cell, _ in every], dtype=np.int32),
