@@ -12,6 +12,7 @@ from collections import Counter
 from pairweave.transforms.markup.markup import Marked
 
 FADING = (100, 61, 37, 22, 14, 8, 5, 3, 2)
+PARTICLES = ["를", "을", "는", "은", "에", "의", "와", "과", "로", "으로", "에는", "에서", "에서는"]
 QUOTES = "\"'`„‚‘’‛“”‟‹›«»「」『』《》〈〉″′＂"  # noqa: RUF001 - all are meant
 
 
@@ -327,6 +328,13 @@ def crossing(pair, at, before):
     return total
 
 
+def stray_particle(text, at):
+    """Tell whether a Korean particle stands at an offset as if it were a word."""
+    before, behind = text[:at][-1:], text[at:]
+    size = next((n for n, char in enumerate(behind) if shape(char) != "word"), len(behind))
+    return shape(before) in ("edge", "space") and behind[:size] in PARTICLES
+
+
 def point_evidence(pair, at, place):
     """Return the evidence of a place for a tag without words."""
     offset, before = place
@@ -350,6 +358,8 @@ def point_evidence(pair, at, place):
         found["inside_word"] = 50
     size, target_size = len(pair.source), len(pair.target)
     found["shift"] = 100 * abs(offset * size - at * target_size) // max(1, size * target_size)
+    if stray_particle(pair.target, offset):
+        found["stray_particle"] = 50
     found["crossing"] = crossing(pair, at, before)  # the only one that may be negative
     return found
 

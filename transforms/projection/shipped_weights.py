@@ -150,6 +150,7 @@ SHIPPED = {
         "gap": 261,
         "inside_word": -86,
         "shift": -178,
+        "stray_particle": 640,
     },
     "margins": (8168, 15885, 19341, 28963, 54766),
     "shares": (746, 876, 919, 962, 993, 1000),

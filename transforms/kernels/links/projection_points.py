@@ -8,6 +8,7 @@ import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.links.projection_evidence import (
+    CLASS,
     COMMA,
     INNER,
     LINK_UNIT,
@@ -42,6 +43,7 @@ POINT_EVIDENCE = (
     "gap",
     "inside_word",
     "shift",
+    "stray_particle",
 )
 (
     LEFT_EDGE_BOTH,
@@ -55,6 +57,7 @@ POINT_EVIDENCE = (
     GAP,
     POINT_INSIDE_WORD,
     POINT_SHIFT,
+    STRAY_PARTICLE,
 ) = range(PLACE_REST, len(POINT_EVIDENCE))
 
 FADING = np.array([100, 61, 37, 22, 14, 8, 5, 3, 2], np.int64)
@@ -62,6 +65,58 @@ FADING = np.array([100, 61, 37, 22, 14, 8, 5, 3, 2], np.int64)
 
 LOOSE = 25
 """Weight (in per cent) of the side of such a tag that a space or a mark separates from it."""
+
+
+_PARTICLES = (
+    "를",
+    "을",
+    "는",
+    "은",
+    "에",
+    "의",
+    "와",
+    "과",
+    "로",
+    "으로",
+    "에는",
+    "에서",
+    "에서는",
+)
+
+PARTICLES = np.array(
+    [[ord(char) for char in particle.ljust(3, "\0")] for particle in _PARTICLES], np.uint32
+)
+"""Korean particles that are no words of their own, uint32 ``[particle, 3]``, filled up with 0. 이,
+가 and 도 are left out: they are words, too."""
+
+
+@numba.njit(nogil=True, cache=True)
+def is_stray_particle(text: np.ndarray, shapes: np.ndarray, at: Integer) -> bool:
+    """Tell whether a particle begins at an offset without the noun that it belongs to.
+
+    Without its tags, ``<link/>를 살펴봅니다`` begins so.
+
+    Args:
+        text: Code points, uint32.
+        shapes: `Characters.shapes`.
+        at: The offset.
+    """
+    if at and shapes[text[at - 1]] & CLASS != WHITE:
+        return False
+    size, longest = np.int64(0), PARTICLES.shape[1]
+    while at + size < len(text) and shapes[text[at + size]] & CLASS == WORD:
+        size += 1
+        if size > longest:
+            return False
+    if not size:
+        return False
+    for particle in PARTICLES:
+        same = True
+        for number in range(longest):
+            same &= particle[number] == (text[at + number] if number < size else 0)
+        if same:
+            return True
+    return False
 
 
 @numba.njit(nogil=True, cache=True)
@@ -151,4 +206,6 @@ def point_evidence(
             row[POINT_INSIDE_WORD] = YES
         off = abs(offset * size - at * target_size)
         row[POINT_SHIFT] = 2 * YES * off // max(1, size * target_size)
+        if is_stray_particle(target.points, shapes, offset):
+            row[STRAY_PARTICLE] = YES
     return found

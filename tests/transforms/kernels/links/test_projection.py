@@ -1,10 +1,11 @@
 """The kernel that places elements agrees with its plain twin."""
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pairweave.transforms.kernels.links import projection, projection_spans
+from pairweave.transforms.kernels.links import projection, projection_points, projection_spans
 from pairweave.transforms.kernels.links.projection_choice import TOGETHER, choose_together
 from pairweave.transforms.kernels.links.projection_evidence import (
     SPAN_EVIDENCE,
@@ -18,7 +19,7 @@ from tests.oracles import slow_projection
 
 SETTINGS = st.tuples(st.booleans(), st.booleans(), st.booleans())
 
-TEXTS = st.text(st.sampled_from('abcABC09 .,()"-…/\N{NO-BREAK SPACE}é漢Ａ'), max_size=14)
+TEXTS = st.text(st.sampled_from('abcABC09 .,()"-…/\N{NO-BREAK SPACE}é漢Ａ를'), max_size=14)
 
 
 def cut(text, bounds):
@@ -230,6 +231,33 @@ def test_one_word_leaves_out_what_only_the_target_claims():
     links = {(1, 1): (1_000, 950), (1, 2): (940, 0)}
     case = "a b c", "x y z", tokens, tokens, links, 2, 3
     assert found_by_kernel(case, shipped_weights().arrays())[0][1:] == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "stray"),
+    [
+        ("자세한 내용은 를 봅니다", 8, True),
+        ("에서는 봅니다", 0, True),
+        ("자세한 내용은 를 봅니다", 9, False),  # behind it
+        ("내용은 봅니다", 2, False),  # its noun is there
+        ("내용 은행", 3, False),  # the beginning of a word
+        ("내용 에서는요", 3, False),
+        ("내용 이", 3, False),  # a word, too
+        ("내용 ", 3, False),
+    ],
+)
+def test_a_particle_is_stray_where_its_noun_is_missing(text, at, stray):
+    points = project._points(text)
+    assert projection_points.is_stray_particle(points, characters().shapes, at) is stray
+    assert slow_projection.stray_particle(text, at) is stray
+
+
+def test_a_tag_without_words_goes_before_a_particle_without_its_noun():
+    source, target = "See for more.", "자세한 내용은 를 봅니다."
+    tokens = cut(source, {4}), cut(target, ())
+    links = {(0, 3): (1_000, 1_000), (2, 0): (1_000, 1_000)}
+    case = source, target, *tokens, links, 4, 4
+    assert found_by_kernel(case, shipped_weights().arrays())[0][1:] == (8, 8)
 
 
 def test_places_are_the_edges_of_text_and_tokens():
