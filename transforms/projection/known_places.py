@@ -124,7 +124,7 @@ def learn_weights(
         for segment in _shuffled(examples, number):
             pair = projection_spans.prepare(*segment.sides)
             for known in segment.elements:
-                gold = _places(pair, known)
+                gold = place_numbers(pair, known)
                 if gold is None:
                     continue
                 first, last = projection_spans.find_tokens(pair.source, *known.bounds)
@@ -144,7 +144,7 @@ def learn_weights(
     return dataclasses.replace(weights, margins=margins, shares=shares)
 
 
-def _places(pair: Pair, known: KnownPlace) -> tuple[int, int] | None:
+def place_numbers(pair: Pair, known: KnownPlace) -> tuple[int, int] | None:
     """Return the numbers of the places of an element's tags; None where a tag cannot be put."""
     offsets = pair.places.offsets
     numbers = [int(np.searchsorted(offsets, at)) for at in known.gold]
@@ -179,7 +179,7 @@ def _confidence(
     for segment in held_out:
         pair = projection_spans.prepare(*segment.sides)
         for known in segment.elements:
-            gold = _places(pair, known) or (-1, -1)
+            gold = place_numbers(pair, known) or (-1, -1)
             rows.append(learning.margin_of(pair, known.bounds, known.setting, gold, arrays))
     rows.sort()
     if not rows:
