@@ -175,24 +175,16 @@ def other_odds(other: np.ndarray, other_low: np.ndarray, low: np.ndarray, width:
         ``(p + DOUBT) / (1 - p + DOUBT)``, float32 ``[word, width]``; p is 0 outside a window.
     """
     one = np.float32(1.0)
-    odds = np.empty((len(low), width), dtype=np.float32)
-    heard = np.empty_like(other)
+    odds = np.full((len(low), width), DOUBT / (one + DOUBT), dtype=np.float32)
+    row = np.empty(other.shape[1], dtype=np.float32)
     for state in range(other.shape[0]):
         for at in range(other.shape[1]):
-            chance = other[state, at]
-            heard[state, at] = (chance + DOUBT) / (one - chance + DOUBT)
-    if width == other.shape[0] and len(low) == other.shape[1]:  # no side has windows
-        for word in range(len(low)):
-            for state in range(width):
-                odds[word, state] = heard[state, word]
-        return odds
-    odds[:] = DOUBT / (one + DOUBT)
-    for state in range(other.shape[0]):
+            row[at] = (other[state, at] + DOUBT) / (one - other[state, at] + DOUBT)
         first = other_low[state]
         for at in range(other.shape[1]):
             seen = state - low[first + at]
             if 0 <= seen < width:
-                odds[first + at, seen] = heard[state, at]
+                odds[first + at, seen] = row[at]
     return odds
 
 
@@ -211,18 +203,12 @@ def combine_posteriors(own: np.ndarray, odds: np.ndarray) -> np.ndarray:
         The new posteriors, float32 ``[word, width]``.
     """
     words, width = own.shape
-    combined = np.empty_like(own)
-    one = np.float32(1.0)
+    combined = own * odds
     for word in range(words):
-        mine = own[word]
-        mixed = combined[word]
-        theirs = odds[word]
+        nothing = np.float32(1.0) - sum_of(own[word])
+        inverse = np.float32(1.0) / (sum_of(combined[word]) + max(nothing, LEAST))
         for at in range(width):
-            mixed[at] = mine[at] * theirs[at]
-        nothing = one - sum_of(mine)
-        inverse = one / (sum_of(mixed) + max(nothing, LEAST))
-        for at in range(width):
-            mixed[at] = min(mixed[at] * inverse, one)
+            combined[word, at] = min(combined[word, at] * inverse, np.float32(1.0))
     return combined
 
 

@@ -9,14 +9,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.hmm.sides import (
-    STEM_PRIOR,
-    Side,
-    Tokens,
-    Words,
-    count_bits,
-    tokens_of,
-)
+from pairweave.transforms.kernels.hmm.sides import STEM_PRIOR, Side, Words, tokens_of
 
 MAX_STATES = 256
 """If a side has more words than this, each word sees a window of this many round the diagonal."""
@@ -160,76 +153,40 @@ def find_row(
 
 
 @numba.njit(nogil=True, cache=True)
-def row_hits(
+def find_others(
     offsets: np.ndarray,
     columns: np.ndarray,
     row: int,
     numbers: np.ndarray,
     heads: np.ndarray,
     following: np.ndarray,
-    hits: np.ndarray,
-) -> int:
-    """List a row's entries for words of the other side, of which few have one.
+    known: np.ndarray,
+    entries: np.ndarray,
+) -> None:
+    """Find a row's entries for the places that are not known: in training, few or none.
 
     Args:
         offsets: As in `find_row`, like all up to ``following``.
         columns: Columns of the lexicon.
-        row: The row, or negative for none.
-        numbers: Wanted columns.
+        row: The row, or -1 for none.
+        numbers: Columns by place.
         heads: From `chain` of ``numbers``.
         following: From `chain` of ``numbers``.
-        hits: Receives the places that have an entry and their entries, int64 ``[2, place]``.
-
-    Returns:
-        The number of such places.
+        known: Negative where an entry is wanted, int64 ``[place]``.
+        entries: Receives the entries of the wanted places, -1 for none, int64 ``[place]``; the
+            others keep any value.
     """
-    found = 0
-    if row < 0:
-        return found
-    first = offsets[row]
-    last = offsets[row + 1]
-    if last - first > LONG_ROW * len(numbers):
+    wanted = 0
+    for place in range(len(numbers)):
+        wanted += known[place] < 0
+    if row >= 0 and offsets[row + 1] - offsets[row] > LONG_ROW * wanted:
         for place in range(len(numbers)):
-            if numbers[place] >= 0:
-                entry = find_entry(offsets, columns, row, numbers[place])
-                if entry >= 0:
-                    hits[0, found] = place
-                    hits[1, found] = entry
-                    found += 1
-        return found
-    for entry in range(first, last):
-        place = heads[columns[entry]]
-        while place >= 0:
-            hits[0, found] = place
-            hits[1, found] = entry
-            found += 1
-            place = following[place]
-    return found
-
-
-@numba.njit(nogil=True, cache=True)
-def unrelated(words: Tokens, states: Tokens, width: int, low: np.ndarray) -> np.ndarray:
-    """Return p(word | state) where no lexicon knows the two and their letters are unlike.
-
-    Args:
-        words: The words of one side.
-        states: The words of the other side.
-        width: Width of the windows.
-        low: First state of each word's window, int32 ``[word]``.
-
-    Returns:
-        As in `emissions`, float32 ``[word, width]``.
-    """
-    result = np.empty((len(low), width), dtype=np.float32)
-    none = np.float32(0.0)
-    weights, unigrams = states.weight, words.unigram
-    for word in range(len(low)):
-        base = back_off(np.float32(1.0), none, none, none, unigrams[word])
-        row = result[word]
-        seen = weights[low[word] : low[word] + width]
-        for at in range(width):
-            row[at] = seen[at] * base + LEAST
-    return result
+            if known[place] < 0:
+                entries[place] = -1
+                if numbers[place] >= 0:
+                    entries[place] = find_entry(offsets, columns, row, numbers[place])
+        return
+    find_row(offsets, columns, row, numbers, heads, following, entries)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -246,6 +203,17 @@ def window(words: int, states: int) -> tuple[int, np.ndarray]:
             centre = (2 * word + 1) * states // (2 * words)
             low[word] = min(max(centre - width // 2, 0), states - width)
     return width, low
+
+
+@numba.njit(nogil=True, cache=True)
+def count_bits(value: np.uint64) -> np.int64:
+    """Count the bits (Warren 2013, section 5-1)."""
+    value -= (value >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    value = (value & np.uint64(0x3333333333333333)) + (
+        (value >> np.uint64(2)) & np.uint64(0x3333333333333333)
+    )
+    value = (value + (value >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((value * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @numba.njit(nogil=True, cache=True)
@@ -341,19 +309,17 @@ def emissions(
     states = len(ours.word)
     width, low = window(words, states)
     back_width, back_low = window(states, words)
-    # Most pairs of words are neither in a lexicon nor alike: their back-off is a product of a
-    # factor of each word. The others are written over it.
-    forward = unrelated(theirs, ours, width, low)
-    reverse = unrelated(ours, theirs, back_width, back_low)
-    entries = np.full((states, back_width), -1, dtype=np.int64)
+    forward = np.full((words, width), LEAST, dtype=np.float32)
+    reverse = np.empty((states, back_width), dtype=np.float32)
+    entries = np.empty((states, back_width), dtype=np.int64)
     following = chain(theirs.word, heads)
     stem_following = chain(theirs.stem, stem_heads)
-    hits = np.empty((2, words), dtype=np.int64)
-    # The last source word with which each target word was found in either lexicon.
-    known = np.full(words, -1, dtype=np.int64)
-    related = np.full(words, -1, dtype=np.int64)
-    count = np.empty(words, dtype=np.float32)
+    found = np.empty(words, dtype=np.int64)
+    stem_found = np.empty(words, dtype=np.int64)
     line = np.empty(MAX_LETTERS + 1, dtype=np.int32)
+    count = np.empty(words, dtype=np.float32)
+    ahead = np.empty(words, dtype=np.float32)
+    back = np.empty(words, dtype=np.float32)
     none = np.float32(0.0)
     # Unpacked, because each access to an array in a tuple changes its reference count.
     row_offsets, columns, probabilities = lexicon[:3]
@@ -366,63 +332,65 @@ def emissions(
     letters, other_letters = ours.letter_set, theirs.letter_set
     letter_count, letter_counts = ours.letter_count, theirs.letter_count
     for i in range(states):
-        first = back_low[i]
-        found = row_hits(row_offsets, columns, word[i], other_words, heads, following, hits)
-        for hit in range(found):
-            j = hits[0, hit]
-            entry = hits[1, hit]
-            known[j] = i
-            if 0 <= i - low[j] < width:
-                forward[j, i - low[j]] = probabilities[entry, 0] + LEAST
-            if 0 <= j - first < back_width:
-                reverse[i, j - first] = probabilities[entry, 1] + LEAST
-                entries[i, j - first] = entry
+        find_row(row_offsets, columns, word[i], other_words, heads, following, found)
+        find_others(
+            stem_offsets,
+            stem_columns,
+            stem[i],
+            stems,
+            stem_heads,
+            stem_following,
+            found,
+            stem_found,
+        )
         # Items of arrays are read once: the compiler cannot know that no loop below writes them.
         our_weight, our_share, our_unigram = weight[i], share[i], unigram[i]
         our_letters, our_letter_count = letters[i], max(letter_count[i], 1)
-        # In training, all words opposite are in the row, or all but a few.
-        if found < words:
-            found = row_hits(
-                stem_offsets, stem_columns, stem[i], stems, stem_heads, stem_following, hits
-            )
-            for hit in range(found):
-                j = hits[0, hit]
-                if known[j] == i:
-                    continue
-                related[j] = i
-                count[j] = stem_counts[hits[1, hit]]
-                if 0 <= i - low[j] < width:
-                    ahead = back_off(our_weight, count[j], none, shares[j], unigrams[j])
-                    forward[j, i - low[j]] = ahead + LEAST
-                if 0 <= j - first < back_width:
-                    back = back_off(weights[j], count[j], none, our_share, our_unigram)
-                    reverse[i, j - first] = back + LEAST
-            for j in range(words):
-                # Nearly always so. Words whose letters are ignored have none.
-                common = count_bits(our_letters & other_letters[j])
-                if 3 * common < 2 * max(our_letter_count, letter_counts[j]) or known[j] == i:
-                    continue
-                s = ours.start + i
-                t = theirs.start + j
-                near = np.float32(
-                    likeness(
-                        text,
-                        text_offsets[s],
-                        text_offsets[s + 1],
-                        other_text,
-                        other_offsets[t],
-                        other_offsets[t + 1],
-                        line,
-                    )
+        for j in range(words):
+            known = found[j] >= 0 or stem_found[j] < 0
+            count[j] = none if known else stem_counts[stem_found[j]]
+        for j in range(words):
+            ahead[j] = back_off(our_weight, count[j], none, shares[j], unigrams[j])
+        for j in range(words):
+            back[j] = back_off(weights[j], count[j], none, our_share, our_unigram)
+        for j in range(words):
+            if found[j] >= 0:
+                ahead[j] = probabilities[found[j], 0]
+                back[j] = probabilities[found[j], 1]
+                continue
+            # One branch, which is nearly always taken. Words whose letters are ignored have none.
+            common = count_bits(our_letters & other_letters[j])
+            if 3 * common < 2 * max(our_letter_count, letter_counts[j]):
+                continue
+            s = ours.start + i
+            t = theirs.start + j
+            near = np.float32(
+                likeness(
+                    text,
+                    text_offsets[s],
+                    text_offsets[s + 1],
+                    other_text,
+                    other_offsets[t],
+                    other_offsets[t + 1],
+                    line,
                 )
-                if near > none:
-                    counted = count[j] if related[j] == i else none
-                    if 0 <= i - low[j] < width:
-                        ahead = back_off(our_weight, counted, near, shares[j], unigrams[j])
-                        forward[j, i - low[j]] = ahead + LEAST
-                    if 0 <= j - first < back_width:
-                        back = back_off(weights[j], counted, near, our_share, our_unigram)
-                        reverse[i, j - first] = back + LEAST
+            )
+            if near > none:
+                ahead[j] = back_off(our_weight, count[j], near, shares[j], unigrams[j])
+                back[j] = back_off(weights[j], count[j], near, our_share, our_unigram)
+        if width == states:
+            for j in range(words):
+                forward[j, i] = ahead[j] + LEAST
+        else:
+            for j in range(words):
+                at = i - low[j]
+                if 0 <= at < width:
+                    forward[j, at] = ahead[j] + LEAST
+        first = back_low[i]
+        for at in range(back_width):
+            reverse[i, at] = back[first + at] + LEAST
+        for at in range(back_width):
+            entries[i, at] = found[first + at]
     for j in range(words):
         if theirs.word[j] >= 0:
             heads[theirs.word[j]] = -1

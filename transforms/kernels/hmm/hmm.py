@@ -109,24 +109,28 @@ def lay_out(jumps: np.ndarray, factors: np.ndarray, rows: np.ndarray, p_null: fl
         sums[at + 1] = sums[at] + line[at]
     ahead = np.zeros(((width + 4) // 4 * 4, (width + 7) // 8 * 8), dtype=np.float32)
     back = np.zeros(((width + 3) // 4 * 4, (width + 8) // 8 * 8), dtype=np.float32)
+    scaled = np.empty(BUCKETS, dtype=np.float32)
     for last in range(width + 1):
         start = width - last + 1
         after = factors[rows[last]]
         near = max(last - NEAR + 1, 0)
         far = min(last + NEAR, width)
-        weights = line[start : start + width]
         total = (sums[start + near] - sums[start]) * after[0]
         total += (sums[start + width] - sums[start + far]) * after[BUCKETS - 1]
         for state in range(near, far):
-            total += weights[state] * after[state - last + NEAR]
+            total += line[start + state] * after[state - last + NEAR]
         scale = (1.0 - p_null) / total
-        back_weight = np.float32(scale * after[0])
-        far_weight = np.float32(scale * after[BUCKETS - 1])
+        for bucket in range(BUCKETS):
+            scaled[bucket] = scale * after[bucket]
+        back_weight, far_weight = scaled[0], scaled[BUCKETS - 1]
+        weights = line[start : start + width]
         made = ahead[last]
-        for state in range(width):
-            made[state] = weights[state] * (back_weight if state < near else far_weight)
+        for state in range(near):
+            made[state] = weights[state] * back_weight
         for state in range(near, far):
-            made[state] = weights[state] * np.float32(scale * after[state - last + NEAR])
+            made[state] = weights[state] * scaled[state - last + NEAR]
+        for state in range(far, width):
+            made[state] = weights[state] * far_weight
     for state in range(width):
         before = back[state]
         for last in range(width + 1):

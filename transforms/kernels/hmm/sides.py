@@ -89,26 +89,19 @@ def back_off_weight(words: Words, mass: np.float32, stem: int) -> np.float32:
 
 
 @numba.njit(nogil=True, cache=True)
-def count_bits(value: np.uint64) -> np.int64:
-    """Count the bits (Warren 2013, section 5-1)."""
-    value -= (value >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    value = (value & np.uint64(0x3333333333333333)) + (
-        (value >> np.uint64(2)) & np.uint64(0x3333333333333333)
-    )
-    value = (value + (value >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((value * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@numba.njit(nogil=True, cache=True)
-def letter_set(letters: np.ndarray, start: int, end: int) -> tuple[np.uint64, np.int64]:
+def letter_set(letters: np.ndarray, start: int, end: int) -> tuple[np.uint64, int]:
     """Return the letters ``start`` to ``end - 1`` as a set of 64 bits, and its size.
 
     Letters may share a bit, so the set is a filter: unlike sets prove unlike words.
     """
     bits = np.uint64(0)
+    size = 0
     for at in range(start, end):
-        bits |= np.uint64(1) << np.uint64(letters[at] & 63)
-    return bits, count_bits(bits)
+        bit = np.uint64(1) << np.uint64(letters[at] & 63)
+        if not bits & bit:
+            bits |= bit
+            size += 1
+    return bits, size
 
 
 @numba.njit(nogil=True, cache=True)

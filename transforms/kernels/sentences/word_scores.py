@@ -23,10 +23,11 @@ from pairweave.transforms.kernels.hmm.emissions import (
     Lexicon,
     back_off,
     chain,
+    count_bits,
     find_row,
     likeness,
 )
-from pairweave.transforms.kernels.hmm.sides import Side, Tokens, Words, count_bits, tokens_of
+from pairweave.transforms.kernels.hmm.sides import Side, Tokens, Words, tokens_of
 from pairweave.transforms.kernels.sentences.beads import NO_PATH, Band, Told, blocks
 
 

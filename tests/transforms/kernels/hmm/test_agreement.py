@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 
@@ -6,7 +8,7 @@ from pairweave.transforms.kernels.hmm.emissions import MAX_STATES, Lexicon
 from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side, Words
-from tests.oracles import slow_emissions, slow_hmm
+from tests.oracles import slow_hmm
 
 P_NULL = 0.2
 SOURCE, TARGET, STEMS = 4, 5, 3
@@ -268,50 +270,20 @@ def test_a_long_row_is_searched_with_the_same_result():
     assert found[:3].tolist() == [1, 1, 2]
 
 
-def cells(values, low, shape):
-    """Return a windowed matrix without its windows, NaN outside of them."""
-    whole = np.full(shape, np.nan)
-    for word, first in enumerate(low):
-        whole[word, first : first + values.shape[1]] = values[word]
-    return whole
-
-
-@pytest.mark.parametrize(("words", "states"), [(1, 1), (9, 30), (31, 8), (40, 300), (300, 40)])
-def test_emissions_are_those_of_each_pair_of_words_to_the_last_bit(model, words, states):
-    rng = np.random.default_rng(words)
-    texts = ["nation", "nations", "national", "x", "1975", "maison", "zidane", "abcdefgh"]
-
-    def some(count, vocabulary):
-        numbers = rng.integers(-STEMS - 1, vocabulary, count).tolist()
-        return [(number, texts[rng.integers(len(texts))]) for number in numbers]
-
-    source, target = sides([(some(states, SOURCE), some(words, TARGET))])
-    made = emissions.emissions(source, target, 0, *model[:3], *heads(model))
-    forward, low, _, reverse, back_low, _, entries = made
-    whole = slow_emissions.emissions_slowly(source, target, 0, *model[:3])
-    seen = cells(forward, low, (words, states))
-    back_seen = cells(reverse, back_low, (states, words))
-    assert np.array_equal(seen[~np.isnan(seen)], whole[0][~np.isnan(seen)])
-    assert np.array_equal(back_seen[~np.isnan(back_seen)], whole[1][~np.isnan(back_seen)])
-    found = cells(entries, back_low, (states, words))
-    assert np.array_equal(found[~np.isnan(found)], whole[2][~np.isnan(found)])
-    assert (np.isnan(seen).any(), len(np.unique(whole[0])) > 1) == (
-        max(words, states) > MAX_STATES and states > MAX_STATES,
-        max(words, states) > 1,
-    )
-
-
 @pytest.mark.parametrize("entries", [3, 40, 60, 2000])
 @pytest.mark.parametrize("row_number", [-1, 0])
-def test_the_places_that_are_listed_are_those_of_the_whole_row(entries, row_number):
+def test_places_that_are_not_known_are_found_as_in_the_whole_row(entries, row_number):
     row = np.arange(0, 2 * entries, 2, dtype=np.int32)
     offsets = np.array([0, entries], np.int64)
     numbers = np.array([0, 7, 2, -1, 2], np.int32)
-    scratch = np.full(2 * entries + 8, -1, np.int32)
-    following = emissions.chain(numbers, scratch)
-    whole, hits = np.empty(5, np.int64), np.empty((2, 5), np.int64)
-    emissions.find_row(offsets, row, row_number, numbers, scratch, following, whole)
-    count = emissions.row_hits(offsets, row, row_number, numbers, scratch, following, hits)
-    listed = dict(zip(*hits[:, :count].tolist(), strict=True))
-    assert len(listed) == count
-    assert listed == {place: entry for place, entry in enumerate(whole.tolist()) if entry >= 0}
+    heads = np.full(2 * entries + 8, -1, np.int32)
+    following = emissions.chain(numbers, heads)
+    whole = np.empty(5, np.int64)
+    emissions.find_row(offsets, row, row_number, numbers, heads, following, whole)
+    for known in itertools.product([-1, 5], repeat=5):
+        found = np.full(5, -9, np.int64)
+        emissions.find_others(
+            offsets, row, row_number, numbers, heads, following, np.array(known), found
+        )
+        wanted = np.array(known) < 0
+        assert found[wanted].tolist() == whole[wanted].tolist()

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.kernels.hmm.emissions import MAX_LETTERS, likeness
-from pairweave.transforms.kernels.hmm.sides import count_bits, letter_set
+from pairweave.transforms.kernels.hmm.emissions import MAX_LETTERS, count_bits, likeness
+from pairweave.transforms.kernels.hmm.sides import letter_set
 from tests.oracles import slow_hmm
 
 words = st.text("abcé1", max_size=12) | st.text(max_size=8)
