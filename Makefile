@@ -11,7 +11,7 @@ KERNELS := pairweave/compiled_kernels/numba.txt
 # Tests start Python often; without the compiled modules each start would compile them again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test test-all lint docs docs-links bench wheels kernels mutants flink prism azurite oracles lock clean
+.PHONY: setup demo test test-all lint docs docs-links bench bench-check wheels kernels mutants flink prism azurite oracles lock clean
 
 setup: $(VENV)/.all prism flink ## every extra, the Prism runner and the Flink job server
 
@@ -42,6 +42,9 @@ docs-links: $(VENV)/.dev ## asks every address of the documentation, over the ne
 
 bench: $(VENV)/.dev $(VENV)/.peers ## speed of each step beside its peers
 	$(BIN)/pytest -m bench -n 0 -s tests/benchmarks
+
+bench-check: $(VENV)/.dev ## speeds beside other programs, against the committed ratios; fails past a margin
+	$(BIN)/python -m tests.benchmarks.check_ratios
 
 wheels: kernels ## dist/: the package without compiled kernels, and with those for this platform and Python
 	rm -rf build/lib build/bdist.* dist/*-none-any.whl

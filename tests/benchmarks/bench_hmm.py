@@ -1,17 +1,15 @@
 """The statistical aligner: error, fit and alignment speed, beside eflomal and fast_align.
 
-fast_align is measured by systran-align, its library form. CPU seconds, one core each. Both run in
-the peers' environment (`tests.benchmarks.peers`).
+CPU seconds, one core each. Both peers are in `tests.benchmarks.aligner_peers`.
 """
 
-import json
 import time
 
 import pyarrow as pa
 import pytest
 
 from pairweave.models.hmm.hmm import HmmConfig, fit
-from tests.benchmarks.peers import run_peer
+from tests.benchmarks.aligner_peers import eflomal, fast_align, words, write_sides
 from tests.makers.hmm_corpora import (
     english_french,
     error_rate,
@@ -47,87 +45,11 @@ def show(name, rates):
     print(f"{name:34}", *(f"{heuristic} {rate:6.2f} %" for heuristic, rate in rates.items()))
 
 
-def words(table, side):
-    """Return the lowercased words of each pair."""
-    texts, tokens = table[side].to_pylist(), table[f"{side}_tokens"].to_pylist()
-    return [
-        [text[span["start"] : span["end"]].lower() for span in spans]
-        for text, spans in zip(texts, tokens, strict=True)
-    ]
-
-
 def ours(table):
     """Return links of our own, and CPU seconds of the fit."""
     start = time.process_time()
     model = fit(table, HmmConfig())
     return model, time.process_time() - start
-
-
-EFLOMAL = """
-import sys
-from eflomal import Aligner
-folder = sys.argv[1]
-with open(folder + "/s", encoding="utf-8") as source, open(
-    folder + "/t", encoding="utf-8"
-) as target:
-    Aligner().align(source, target, folder + "/f", folder + "/r")
-"""
-
-FAST_ALIGN = """
-import json, sys, time
-import systran_align
-folder, gold, first, last = sys.argv[1], *map(int, sys.argv[2:])
-def read(name):
-    with open(f"{folder}/{name}", encoding="utf-8", newline="\\n") as lines:
-        return [line.rstrip("\\n").split(" ") for line in lines]
-sides = [read("s"), read("t")]
-with open(folder + "/joined", "w", encoding="utf-8", newline="\\n") as joined:
-    joined.writelines(" ||| ".join(map(" ".join, pair)) + "\\n" for pair in zip(*sides))
-paths = folder + "/forward", folder + "/reverse"
-start = time.process_time()
-systran_align.generate_alignment_probabilities(
-    folder + "/joined", *paths, favor_diagonal=True, optimize_tension=True, variational_bayes=True
-)
-training = time.process_time() - start
-aligner = systran_align.Aligner(*paths)
-links = [aligner.align(*pair)["alignments"] for pair in zip(*(side[:gold] for side in sides))]
-some = [side[first:last] for side in sides]
-start = time.process_time()
-aligner.align_batch(*some)
-aligning = time.process_time() - start
-print(json.dumps({"links": links, "training": training, "aligning": aligning}))
-"""
-
-
-def write_sides(directory, source, target):
-    """Write the words of each pair where the peers read them."""
-    for name, lines in (("s", source), ("t", target)):
-        text = "".join(" ".join(line) + "\n" for line in lines)
-        (directory / name).write_text(text, encoding="utf-8", newline="\n")
-
-
-def eflomal(directory):
-    """Return eflomal's links in both directions and its CPU seconds, or None where it is not."""
-    found = run_peer("eflomal", EFLOMAL, directory)
-    if found is None:
-        return None
-    links = [
-        [[tuple(map(int, link.split("-"))) for link in line.split()] for line in lines]
-        for lines in ((directory / name).read_text().splitlines() for name in "fr")
-    ]
-    return *links, found[1]
-
-
-def fast_align(directory, gold, some):
-    """Return systran-align's links of the first pairs and its CPU seconds, or None.
-
-    Args:
-        directory: Where `write_sides` wrote.
-        gold: Pairs whose links are wanted.
-        some: The range of pairs whose alignment is timed.
-    """
-    found = run_peer("fast_align", FAST_ALIGN, directory, gold, some.start, some.stop)
-    return None if found is None else json.loads(found[0])
 
 
 LIMITS = {
