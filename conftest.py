@@ -27,7 +27,7 @@ _NEURAL = (
     *(f"pairweave/models/finetune/finetune_{name}.py" for name in ("model", "objectives", "pairs")),
     *(
         f"pairweave/models/translation/translation_{name}.py"
-        for name in ("model", "trainer", "weights")
+        for name in ("attention", "model", "trainer", "weights")
     ),
     "pairweave/models/translators/translator_transformers.py",
     "pairweave/pipelines/streaming/torch_rows.py",

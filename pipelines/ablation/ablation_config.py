@@ -201,10 +201,7 @@ class Ablation(StepOptions):
     attention: dict[Name, AttentionFiles] = Field(
         default_factory=dict, description="pairs for which the models' attention is written"
     )
-    metrics: tuple[str, ...] = Field(
-        default_factory=lambda given: tuple(METRICS_OF[given.get("task", "translation")]),
-        description="metrics of the task",
-    )
+    metrics: tuple[str, ...] = Field((), description="metrics of the task (default: all)")
     overlap: Literal["refuse", "leave_out"] = "refuse"
 
     @pydantic.model_validator(mode="after")
@@ -253,6 +250,11 @@ class Ablation(StepOptions):
             yield f"tests.{name}", test
         if self.dev is not None:
             yield "dev", self.dev
+
+    @property
+    def used_metrics(self) -> tuple[str, ...]:
+        """Return the names of the metrics that are computed."""
+        return self.metrics or tuple(self.known_metrics)
 
     @property
     def known_metrics(self) -> Mapping[str, Metric]:

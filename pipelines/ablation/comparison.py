@@ -81,7 +81,7 @@ def compare_arms(prepared: Prepared, units: Units) -> list[Row]:
             measured = measure_test(ablation, test, unit["translations"][name])
             for metric, one in measured.items():
                 found.setdefault(metric, {}).setdefault(arm, {})[seed] = one
-        for metric in (one for one in ablation.metrics if one in found):
+        for metric in (one for one in ablation.used_metrics if one in found):
             sums = {
                 arm: {seed: one.sums for seed, one in by_seed.items()}
                 for arm, by_seed in found[metric].items()

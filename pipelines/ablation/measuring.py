@@ -21,5 +21,5 @@ def measure_test(
     """
     if ablation.task == "suggestion":
         golds = [test.references, *test.others]
-        return measure_suggestions(outputs, golds, ablation.metrics, ablation.target_lang)
-    return measure(outputs, test.references, test.sources, ablation.metrics, test.name)
+        return measure_suggestions(outputs, golds, ablation.used_metrics, ablation.target_lang)
+    return measure(outputs, test.references, test.sources, ablation.used_metrics, test.name)

@@ -54,12 +54,12 @@ def write_results(
     for (arm, seed), unit in units.items():
         known = unit["scores"]
         asked = {row["metric"] for row in known}
-        if not set(prepared.ablation.metrics) <= asked:  # metrics were added
+        if not set(prepared.ablation.used_metrics) <= asked:  # metrics were added
             known = scores(prepared, unit["translations"])
         rows += [
             {"arm": arm, "seed": seed, **row}
             for row in known
-            if row["metric"] in prepared.ablation.metrics
+            if row["metric"] in prepared.ablation.used_metrics
         ]
     data = b"".join(orjson.dumps(row) + b"\n" for row in rows)
     files.write_bytes(str(Path(prepared.directory, RESULTS)), data)

@@ -22,6 +22,7 @@ ELSEWHERE = {
     "--encoder ": "needs weights; tests/jobs/test_filter_encoder.py makes some",
     "pairweave finetune": "needs weights; tests/jobs/test_finetune_job.py makes some",
     "pairweave ablate": "needs torch; tests/jobs/test_ablate.py trains small models",
+    "attention:ablation/": "needs torch; tests/jobs/test_ablate.py has small models",
     "pairweave cluster": "needs Flink; tests/cluster/test_session_cluster.py starts one",
     "laser.txt.gz": "needs Khmer; tests/jobs/test_filter_given_scores.py has scores of German",
     "--golden_sizes": "needs thousands of rows; tests/pipelines/commands/test_export_series.py",
