@@ -3,6 +3,7 @@
 import hashlib
 from pathlib import Path
 
+import orjson
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save
@@ -12,7 +13,7 @@ from pairweave.transforms.storage import files
 
 
 def write_weights(path: Path, model: torch.nn.Module, about: dict[str, str]) -> None:
-    """Write the weights of a model.
+    """Write the weights of a model; the same weights and facts give the same bytes.
 
     Args:
         path: The file.
@@ -23,7 +24,16 @@ def write_weights(path: Path, model: torch.nn.Module, about: dict[str, str]) -> 
         OSError: The file cannot be written.
     """
     tensors = {name: weight.detach().cpu() for name, weight in model.named_parameters()}
-    files.write_bytes(str(path), save(tensors, metadata=about))
+    files.write_bytes(str(path), _in_order(save(tensors, metadata=about), about))
+
+
+def _in_order(data: bytes, about: dict[str, str]) -> bytes:
+    """Put the facts of a file in the order of the dictionary; safetensors writes them in any."""
+    size = int.from_bytes(data[:8], "little")
+    header = orjson.loads(data[8 : 8 + size])
+    if about:
+        header["__metadata__"] = about
+    return data[:8] + orjson.dumps(header).ljust(size) + data[8 + size :]
 
 
 def weights_digest(path: Path) -> str:

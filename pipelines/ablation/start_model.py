@@ -66,6 +66,6 @@ def start_weights(prepared: Prepared, machine: Machine) -> Path | None:
             key,
         )
         trained = translation_trainer.train(training, checkpoint, progress("start"))
-        write_weights(path, trained.model, {"device": machine.kind, "digest": key})
+        write_weights(path, trained.model, {"digest": key, "device": machine.kind})
         checkpoint.unlink(missing_ok=True)
         return path

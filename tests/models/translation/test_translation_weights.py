@@ -5,6 +5,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from safetensors import safe_open  # noqa: E402
+
 from pairweave.models.translation.translation_weights import (  # noqa: E402
     load_weights,
     weights_digest,
@@ -28,6 +30,16 @@ def test_a_model_goes_on_from_the_weights_that_were_written(tmp_path):
     assert torch.equal(first.bias, other.bias)
     write_weights(path, other, {"device": "cpu"})
     assert weights_digest(path) == before
+
+
+def test_the_same_weights_and_facts_are_the_same_bytes(tmp_path):
+    about = {name: name * 3 for name in "cadb"}
+    paths = [tmp_path / f"{number}.safetensors" for number in range(20)]
+    for path in paths:
+        write_weights(path, model(3, 1), about)
+    assert len({path.read_bytes() for path in paths}) == 1
+    with safe_open(paths[0], "pt") as file:
+        assert file.metadata() == about
 
 
 @pytest.mark.parametrize(
