@@ -11,18 +11,11 @@ import hashlib
 import sys
 from pathlib import Path
 
+from tests.benchmarks.ablation.line_files import write_lines
 from tests.makers.damage import KINDS, damage
 
 OTHER = ("machine", "wrong_language")
 """Ways that need a text in a third language or a machine translation, which help pages lack."""
-
-
-def write(folder, name, rows, languages):
-    """Write both sides of pairs, a line each."""
-    for side, language in enumerate(languages):
-        lines = "".join(f"{row[side]}\n" for row in rows)
-        (folder / f"{name}.txt.{language}").write_text(lines, encoding="utf-8")
-    print(f"{name}: {len(rows)} pairs, {words(rows)} target words")
 
 
 def words(rows):
@@ -53,7 +46,8 @@ def main(folder, source, target):
             break
         drawn.append(row)
     for name, made in (("known", known), ("corpus", corpus), ("good", good), ("random", drawn)):
-        write(folder, name, made, languages)
+        write_lines(folder, name, [f"txt.{language}" for language in languages], made)
+        print(f"{name}: {words(made)} target words")
 
 
 if __name__ == "__main__":

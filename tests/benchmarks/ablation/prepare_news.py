@@ -14,6 +14,9 @@ from pathlib import Path
 import orjson
 
 from pairweave.transforms.markup.markup import find_syntax, strip_markup
+from tests.benchmarks.ablation.line_files import write_lines
+
+SIDES = ("en", "fr")
 
 CHARACTERS = range(15, 131)
 """Characters of each side."""
@@ -29,7 +32,7 @@ def news(folder):
     """Yield the pairs of the news, without those that are no translations."""
     sides = [
         gzip.decompress((folder / f"parallel/newstest.en-fr.{side}.gz").read_bytes())
-        for side in ("en", "fr")
+        for side in SIDES
     ]
     lines = (side.decode().splitlines() for side in sides)
     for number, pair in enumerate(zip(*lines, strict=True), 1):
@@ -51,14 +54,6 @@ def short(pairs):
     return {pair[0]: pair for pair in texts if all(len(side) in CHARACTERS for side in pair)}
 
 
-def write(output, name, pairs):
-    """Write both sides of pairs, a line each."""
-    for number, side in enumerate(("en", "fr")):
-        text = "".join(f"{pair[number]}\n" for pair in pairs)
-        (output / f"{name}.{side}").write_text(text, encoding="utf-8")
-    print(f"{name}: {len(pairs)} pairs")
-
-
 def main(data, output):
     """Write the sets."""
     folder, output = Path(data), Path(output)
@@ -66,12 +61,12 @@ def main(data, output):
     of_news, of_pages = short(news(folder)), short(pages(folder))
     chosen = sorted(of_news, key=lambda text: hashlib.sha256(text.encode()).digest())
     for name, count in HELD_OUT.items():
-        write(output, name, [of_news.pop(text) for text in chosen[:count]])
+        write_lines(output, name, SIDES, [of_news.pop(text) for text in chosen[:count]])
         of_pages = {text: pair for text, pair in of_pages.items() if text not in chosen[:count]}
         chosen = chosen[count:]
-    write(output, "train", list({**of_pages, **of_news}.values()))
+    write_lines(output, "train", SIDES, list({**of_pages, **of_news}.values()))
     gold = (folder / "align/enfr.src-tgt").read_text(encoding="utf-8").splitlines()
-    write(output, "words", [line.split(" ||| ") for line in gold])
+    write_lines(output, "words", SIDES, [line.split(" ||| ") for line in gold])
 
 
 if __name__ == "__main__":

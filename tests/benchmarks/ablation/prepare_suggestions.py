@@ -12,6 +12,8 @@ import hashlib
 import sys
 from pathlib import Path
 
+from tests.benchmarks.ablation.line_files import write_lines
+
 LONGEST = 180
 """Characters of a side: small models learn little from longer segments in little time."""
 
@@ -34,14 +36,6 @@ def short(rows, sides):
     return list(dict.fromkeys(row for row in rows if max(map(len, row[:sides])) <= LONGEST))
 
 
-def write(folder, name, endings, rows):
-    """Write each column of rows to a file."""
-    for number, ending in enumerate(endings):
-        lines = "".join(f"{row[number]}\n" for row in rows)
-        (folder / f"{name}.{ending}").write_text(lines, encoding="utf-8")
-    print(f"{name}: {len(rows)} lines")
-
-
 def main(data, output):
     """Write ``test``, ``dev`` and ``golden`` (WeTS), ``triples``, and ``news`` (parallel)."""
     data, folder = Path(data), Path(output)
@@ -59,9 +53,9 @@ def main(data, output):
     )
     of_curve = set(sources[:CURVE_SOURCES])
     held_out = set(sources)
-    write(folder, "test", wets, [row for row in dev if row[0] not in of_curve])
-    write(folder, "dev", wets, [row for row in dev if row[0] in of_curve])
-    write(folder, "golden", wets, [row for row in golden if row[0] not in held_out])
+    write_lines(folder, "test", wets, [row for row in dev if row[0] not in of_curve])
+    write_lines(folder, "dev", wets, [row for row in dev if row[0] in of_curve])
+    write_lines(folder, "golden", wets, [row for row in golden if row[0] not in held_out])
     triples = data / "triples" / "en-de"
     rows = [
         row
@@ -71,7 +65,7 @@ def main(data, output):
             strict=True,
         )
     ]
-    write(
+    write_lines(
         folder,
         "triples",
         ("en", "de", "mt.de"),
@@ -79,7 +73,9 @@ def main(data, output):
     )
     news = data / "parallel"
     rows = zip(*(read(news / f"newstest.en-de.{side}.gz") for side in ("en", "de")), strict=True)
-    write(folder, "news", ("en", "de"), [row for row in short(rows, 2) if row[0] not in held_out])
+    write_lines(
+        folder, "news", ("en", "de"), [row for row in short(rows, 2) if row[0] not in held_out]
+    )
 
 
 if __name__ == "__main__":
