@@ -1,10 +1,22 @@
 """Numbers of tags in the order of the source, beside those of the same rows, renumbered as text."""
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms.kernels.tags.tag_text import (
+    CLOSE,
+    PAIR,
+    SELF_AT_END,
+    SELF_AT_START,
+    TagBorders,
+    insert_tags,
+)
+from pairweave.transforms.kernels.text.utf8 import FlatTexts
 from pairweave.transforms.tags.tag_config import TagConfig
+from pairweave.transforms.tags.tag_numbers import in_order
 from pairweave.transforms.tags.tags import inject_tags
+from pairweave.transforms.text.codepoints import properties
 from tests.oracles import slow_tag_numbers
 from tests.transforms.tags import test_tags, test_tags_shapes
 from tests.transforms.tags.test_tags import INFINITE, crowded_pairs, linked_pairs, some_pairs
@@ -46,3 +58,21 @@ def test_variants_that_differ_in_their_numbers_alone_are_one_row():
         for order in ("shuffled", "in_order")
     )
     assert ordered < shuffled
+
+
+def test_at_one_place_what_closes_counts_before_what_opens():
+    borders = TagBorders(
+        offsets=np.array([0, 2, 5]),
+        opens=np.array([0, 2, 0, 0, 3], np.int32),
+        closes=np.array([2, 4, 3, 3, 5], np.int32),
+        numbers=np.array([7, 4, 1, 9, 2], np.int16),
+        codes=np.array([CLOSE, PAIR, SELF_AT_END, SELF_AT_END, SELF_AT_START], np.int8),
+    )
+    texts = FlatTexts(np.frombuffer(b"abcdefghij", np.uint8), np.array([0, 5, 10]))
+    data, ends = insert_tags(texts, np.arange(2), borders, 0, properties())
+    assert data.tobytes().decode() == "ab</a_7><a_4>cd</a_4>e" + "fgh<a_9/><a_1/><a_2/>ij"
+    assert ends[1] == len("ab</a_7><a_4>cd</a_4>e")
+    numbers = in_order(borders)
+    assert [numbers[0, 7], numbers[0, 4]] == [0, 1]
+    assert [numbers[1, 9], numbers[1, 1], numbers[1, 2]] == [0, 1, 2]
+    assert (numbers >= 0).sum() == 5
