@@ -18,7 +18,8 @@ def default_layer(method: str, layers: int) -> int:
 
     The penultimate one for ``naive`` (Garg et al. 2019) and the third of six for ``shift`` (Chen et
     al. 2020), both as in Ryu et al. (2022, section 3.3). In a decoder of another depth,
-    ``naive`` is the one before the last and ``shift`` the middle one, rounded down; a single layer is both.
+    ``naive`` is the one before the last and ``shift`` the middle one, rounded down; a single layer
+    is both.
 
     >>> [default_layer(method, 6) for method in ("naive", "shift")], default_layer("shift", 1)
     ([4, 2], 0)
