@@ -115,8 +115,7 @@ $(VENV)/.peers: tests/benchmarks/peers.txt | $(BIN)/python
 	  --no-deps --target .oracles --requirement $<
 	touch $@
 
-lock: | $(BIN)/python ## constraints.txt and requirements.lock from pyproject.toml; UPGRADE=1 for newer versions
-	$(BIN)/python -m pip --disable-pip-version-check --quiet install uv
+lock: $(VENV)/.dev ## constraints.txt and requirements.lock from pyproject.toml; UPGRADE=1 for newer versions
 	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/python deploy/dependencies/make_lock.py $(if $(UPGRADE),--upgrade)
 
 clean:

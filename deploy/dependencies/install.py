@@ -2,12 +2,16 @@
 
 python deploy/dependencies/install.py [--editable | --wheel FILE] [EXTRA ...]
 
-pip refuses a file whose SHA-256 is not in ``requirements.lock``. Then pairweave itself is
-installed, if asked for, without anything else: pip cannot compare a source tree with a hash. Needs
-only Python's standard library and pip.
+A file whose SHA-256 is not in ``requirements.lock`` is refused. Then pairweave itself is installed,
+if asked for, without anything else: a source tree cannot be compared with a hash. Needs only
+Python's standard library and pip.
+
+For a source tree, pip installs uv first, which installs the rest in a fifth of the time; where uv
+cannot be had, or fails, pip goes on. Images are built by pip alone and do not contain uv.
 """
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -15,6 +19,16 @@ import tempfile
 from pathlib import Path
 
 LOCK = Path(__file__).resolve().parents[2] / "requirements.lock"
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+UV = (sys.executable, "-m", "uv", "pip")
+# uv reads neither the files nor the variables of pip.
+_UV_SETTINGS = {
+    "index-url": "UV_DEFAULT_INDEX",
+    "extra-index-url": "UV_INDEX",
+    "find-links": "UV_FIND_LINKS",
+    "no-index": "UV_NO_INDEX",
+    "cert": "SSL_CERT_FILE",
+}
 _PIN = re.compile(r"^(\S+?)==.*\n(?:    --hash.*\n)+    # in: (.*)\n", re.MULTILINE)
 
 
@@ -32,7 +46,7 @@ def pins_of(lock: str, sets: set[str]) -> list[str]:
 
 
 def main(words: list[str]) -> int:
-    """Install; return pip's exit status."""
+    """Install; return the exit status of what installed last."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument(
         "extras", nargs="*", help="extras of pyproject.toml; `build` alone for what builds a wheel"
@@ -44,26 +58,49 @@ def main(words: list[str]) -> int:
     sets = {*given.extras, *(["build"] if given.editable else [])}
     if given.extras != ["build"]:
         sets.add("base")
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
-    # What builds a source archive is locked too; isolated, pip would fetch it without a hash.
-    pip += ["--no-deps", "--no-build-isolation"]
     lock = given.lock.read_text(encoding="utf-8")
-    status = _install(pip, pins_of(lock, {"build"} & sets))
-    status = status or _install(pip, pins_of(lock, sets))
-    if not status and given.editable:
-        status = subprocess.call([*pip, "--editable", str(LOCK.parent)])
-    if not status and given.wheel:
-        status = subprocess.call([*pip, given.wheel])
-    return status
+    # What builds a source archive is locked too; isolated, it would be fetched without a hash.
+    steps = [pins_of(lock, {"build"} & sets), pins_of(lock, sets)]
+    local = ["--editable", str(LOCK.parent)] if given.editable else []
+    local += [given.wheel] if given.wheel else []
+    if given.editable and _install(PIP, [_pins_of_uv(lock)], []) == 0:
+        if _install(UV, steps, local, settings_for_uv()) == 0:
+            return 0
+        sys.stderr.write("uv failed, so pip installs\n")
+    return _install(PIP, steps, local)
 
 
-def _install(pip: list[str], pins: list[str]) -> int:
-    if not pins:
-        return 0
-    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
-        file.writelines(pins)
-        file.flush()
-        return subprocess.call([*pip, "--require-hashes", "--requirement", file.name])
+def settings_for_uv() -> dict[str, str]:
+    """Return uv's variables for the index, the wheels and the certificates that pip has."""
+    listed = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True, check=False)
+    pip = dict(re.findall(r"^\S+\.([\w-]+)='(.*)'$", listed.stdout, re.MULTILINE))
+    return {uv: pip[name] for name, uv in _UV_SETTINGS.items() if pip.get(name)}
+
+
+def _pins_of_uv(lock: str) -> list[str]:
+    return [match[0] for match in _PIN.finditer(lock) if match[1] == "uv"]
+
+
+def _install(
+    command: tuple[str, ...],
+    steps: list[list[str]],
+    local: list[str],
+    settings: dict[str, str] | None = None,
+) -> int:
+    """Install pins step by step, then local things; return the first bad status, or 0."""
+    install = [*command, "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    if command == UV:
+        install += ["--python", sys.executable]
+    environment = {**os.environ, **(settings or {})}
+    for pins in filter(None, steps):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
+            file.writelines(pins)
+            file.flush()
+            words = [*install, "--require-hashes", "--requirement", file.name]
+            status = subprocess.call(words, env=environment)
+        if status:
+            return status
+    return subprocess.call([*install, *local], env=environment) if local else 0
 
 
 if __name__ == "__main__":

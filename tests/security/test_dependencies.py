@@ -92,6 +92,44 @@ def test_a_file_with_another_hash_is_not_installed(tmp_path, right):
     assert right or "DO NOT MATCH THE HASHES" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("failing", "programs"),
+    [(None, ["pip", "uv", "uv", "uv"]), ("uv", ["pip", "uv", "pip", "pip", "pip"])],
+)
+def test_a_source_tree_is_installed_by_uv_or_else_by_pip(monkeypatch, capsys, failing, programs):
+    called = []
+
+    def call(words, **_):
+        called.append(words)
+        return int(words[2] == failing)
+
+    monkeypatch.setattr(install.subprocess, "call", call)
+    assert install.main(["--editable", "demo"]) == 0
+    assert [words[2] for words in called] == programs
+    assert all("--require-hashes" in words for words in called if "--requirement" in words)
+    assert called[-1][-2:] == ["--editable", str(ROOT)]
+    assert ("uv failed, so pip installs" in capsys.readouterr().err) is (failing == "uv")
+
+
+def test_a_wheel_is_installed_by_pip_alone(monkeypatch):
+    called = []
+    monkeypatch.setattr(install.subprocess, "call", lambda words, **_: called.append(words))
+    install.main(["--wheel", "pairweave.whl", "gcp"])
+    assert {words[2] for words in called} == {"pip"}
+
+
+def test_uv_gets_the_settings_of_pip(tmp_path, monkeypatch):
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    monkeypatch.setenv("PIP_INDEX_URL", "https://index.example/simple")
+    settings = install.settings_for_uv()
+    assert settings["UV_FIND_LINKS"] == str(tmp_path)
+    assert settings["UV_DEFAULT_INDEX"] == "https://index.example/simple"
+    monkeypatch.setattr(
+        install.subprocess, "run", lambda *a, **_: install.subprocess.CompletedProcess(a, 0, "")
+    )
+    assert install.settings_for_uv() == {}
+
+
 def test_every_installed_package_has_an_accepted_licence():
     locked = pins_of(*EXTRAS)
     found = {
