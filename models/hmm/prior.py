@@ -261,14 +261,14 @@ def _after(mass: np.ndarray, factors: np.ndarray, jumps: np.ndarray) -> np.ndarr
 def _numbers(earlier: Vocabulary, words: Vocabulary) -> np.ndarray:
     """Return the number of each word of an earlier fit in another vocabulary, int64; -1: none."""
     numbers = {word: number for number, word in enumerate(words.words.to_pylist())}
-    found = (numbers.get(word, -1) for word in earlier.words.to_pylist())
-    return np.fromiter(found, np.int64, len(earlier))
+    places = (numbers.get(word, -1) for word in earlier.words.to_pylist())
+    return np.fromiter(places, np.int64, len(earlier))
 
 
 def _placed(values: np.ndarray, numbers: np.ndarray, size: int) -> np.ndarray:
     """Return counts of words by their numbers in another vocabulary, in fixed point, int64.
 
-    Rows after those of the words (an unseen one, the begin) stay behind them.
+    Rows after those of the words (an unseen one, the begin) stay at the end.
     """
     more = len(values) - len(numbers)
     placed = np.zeros((size + more, *values.shape[1:]), dtype=np.int64)

@@ -369,9 +369,9 @@ def _factors(counts: np.ndarray, shares: np.ndarray) -> np.ndarray:
     buckets = [bucket_of(distance) for distance in range(-JUMPS, JUMPS + 1)]
     base = WORD_JUMP_PRIOR * np.bincount(buckets, shares, minlength=BUCKETS)
     total = counts.sum(axis=1, keepdims=True) / FIXED_POINT + WORD_JUMP_PRIOR
-    found = ((counts / FIXED_POINT + base) / total / (base / WORD_JUMP_PRIOR)).astype(np.float32)
-    found[-2] = 1.0
-    return found
+    factors = ((counts / FIXED_POINT + base) / total / (base / WORD_JUMP_PRIOR)).astype(np.float32)
+    factors[-2] = 1.0
+    return factors
 
 
 def _counting_threads(threads: int, entries: int) -> int:

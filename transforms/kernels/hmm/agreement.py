@@ -339,11 +339,11 @@ def align_pairs(
 def first_word(low: np.ndarray, state: int, width: int) -> int:
     """Return the first word whose window contains a state or a later one."""
     first = 0
-    behind = len(low)
-    while first < behind:
-        middle = (first + behind) >> 1
+    end = len(low)
+    while first < end:
+        middle = (first + end) >> 1
         if low[middle] + width <= state:
             first = middle + 1
         else:
-            behind = middle
+            end = middle
     return first

@@ -314,8 +314,8 @@ def emissions(
     entries = np.empty((states, back_width), dtype=np.int64)
     following = chain(theirs.word, heads)
     stem_following = chain(theirs.stem, stem_heads)
-    found = np.empty(words, dtype=np.int64)
-    stem_found = np.empty(words, dtype=np.int64)
+    entry = np.empty(words, dtype=np.int64)
+    stem_entry = np.empty(words, dtype=np.int64)
     line = np.empty(MAX_LETTERS + 1, dtype=np.int32)
     count = np.empty(words, dtype=np.float32)
     ahead = np.empty(words, dtype=np.float32)
@@ -332,7 +332,7 @@ def emissions(
     letters, other_letters = ours.letter_set, theirs.letter_set
     letter_count, letter_counts = ours.letter_count, theirs.letter_count
     for i in range(states):
-        find_row(row_offsets, columns, word[i], other_words, heads, following, found)
+        find_row(row_offsets, columns, word[i], other_words, heads, following, entry)
         find_others(
             stem_offsets,
             stem_columns,
@@ -340,23 +340,23 @@ def emissions(
             stems,
             stem_heads,
             stem_following,
-            found,
-            stem_found,
+            entry,
+            stem_entry,
         )
         # Items of arrays are read once: the compiler cannot know that no loop below writes them.
         our_weight, our_share, our_unigram = weight[i], share[i], unigram[i]
         our_letters, our_letter_count = letters[i], max(letter_count[i], 1)
         for j in range(words):
-            known = found[j] >= 0 or stem_found[j] < 0
-            count[j] = none if known else stem_counts[stem_found[j]]
+            known = entry[j] >= 0 or stem_entry[j] < 0
+            count[j] = none if known else stem_counts[stem_entry[j]]
         for j in range(words):
             ahead[j] = back_off(our_weight, count[j], none, shares[j], unigrams[j])
         for j in range(words):
             back[j] = back_off(weights[j], count[j], none, our_share, our_unigram)
         for j in range(words):
-            if found[j] >= 0:
-                ahead[j] = probabilities[found[j], 0]
-                back[j] = probabilities[found[j], 1]
+            if entry[j] >= 0:
+                ahead[j] = probabilities[entry[j], 0]
+                back[j] = probabilities[entry[j], 1]
                 continue
             # One branch, which is nearly always taken. Words whose letters are ignored have none.
             common = count_bits(our_letters & other_letters[j])
@@ -390,7 +390,7 @@ def emissions(
         for at in range(back_width):
             reverse[i, at] = back[first + at] + LEAST
         for at in range(back_width):
-            entries[i, at] = found[first + at]
+            entries[i, at] = entry[first + at]
     for j in range(words):
         if theirs.word[j] >= 0:
             heads[theirs.word[j]] = -1

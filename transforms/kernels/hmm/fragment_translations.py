@@ -73,7 +73,7 @@ def combine_words(
     origins = np.empty((longest + 1, most, 3), np.int64)
     counts = np.empty(longest + 1, np.int64)
     origin = np.empty(3, np.int64)
-    found = 0
+    made = 0
     for fragment in range(fragments):
         first = offsets[fragment]
         length = offsets[fragment + 1] - first
@@ -109,7 +109,7 @@ def combine_words(
                         origin[2] = other
                         counts[to] = _insert(score, origin, scores[to], origins[to], counts[to])
         for translation in range(counts[length] if length else 0):
-            begin = word_offsets[found]
+            begin = word_offsets[made]
             place, at = length, translation
             while place > 0:
                 one, two = origins[place, at, 1], origins[place, at, 2]
@@ -119,7 +119,7 @@ def combine_words(
                     words[begin + place] = choices[two]
                 place -= 1
                 words[begin + place] = choices[one]
-            word_offsets[found + 1] = begin + length
-            found += 1
-        begins[fragment + 1] = found
-    return begins, word_offsets[: found + 1].copy(), words[: word_offsets[found]].copy()
+            word_offsets[made + 1] = begin + length
+            made += 1
+        begins[fragment + 1] = made
+    return begins, word_offsets[: made + 1].copy(), words[: word_offsets[made]].copy()

@@ -169,7 +169,7 @@ def next_fragments(
     begins, starts, ends = fragments
     taken, counts, _ = already
     bounds = np.zeros(len(active) + 1, np.int64)
-    found = np.empty(len(active) * step, np.int64)
+    chosen = np.empty(len(active) * step, np.int64)
     count = 0
     for place in range(len(active)):
         pair = active[place]
@@ -183,19 +183,19 @@ def next_fragments(
                 outside = starts[at] <= low and high <= ends[at]
                 crosses |= not (apart or inside or outside)
             if free or not crosses:
-                found[count] = at
+                chosen[count] = at
                 count += 1
             at += 1
         cursors[pair] = at
         bounds[place + 1] = count
-    return bounds, found[:count].copy()
+    return bounds, chosen[:count].copy()
 
 
 @numba.njit(nogil=True, cache=True)
 def _find_once(
     sentence: np.ndarray,
     first: Integer,
-    behind: Integer,
+    end: Integer,
     word_offsets: np.ndarray,
     words: np.ndarray,
 ) -> tuple[int, int]:
@@ -204,7 +204,7 @@ def _find_once(
     The place of the best translation counts. Places inside it do not make it ambiguous.
     """
     low, high = -1, -1
-    for translation in range(first, behind):
+    for translation in range(first, end):
         wanted = words[word_offsets[translation] : word_offsets[translation + 1]]
         length = len(wanted)
         if length == 0:
@@ -226,13 +226,13 @@ def _find_once(
 def _has_rival(
     start: Integer,
     end: Integer,
-    found: np.ndarray,
+    translated: np.ndarray,
     meanings: np.ndarray,
     offsets: np.ndarray,
     word_offsets: np.ndarray,
     words: np.ndarray,
 ) -> bool:
-    """Tell whether one of the found words also translates a word outside the fragment."""
+    """Tell whether a word outside the fragment has a word of its translation, too."""
     for word in range(len(meanings)):
         if start <= word < end:
             continue
@@ -240,7 +240,7 @@ def _has_rival(
             if word_offsets[translation + 1] - word_offsets[translation] != 1:
                 continue
             meaning = words[word_offsets[translation]]
-            for other in found:
+            for other in translated:
                 if other == meaning:
                     return True
     return False
@@ -261,7 +261,7 @@ def take_fragments(
 
     A translation must be found once (`_find_once`), contain a word, begin and end where a tag is
     allowed, and nest with accepted fragments. If single words are translated, none outside the
-    fragment may have one of the found words as its translation.
+    fragment may be translated by a word of its translation.
 
     Args:
         active: The pairs that need more, int64 ``[active]``.

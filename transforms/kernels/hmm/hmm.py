@@ -20,7 +20,7 @@ JUMPS = 64
 """Longer jumps count as jumps over this distance."""
 
 NEAR = 3
-"""After each word, distances up to this from 1, the most usual, are told apart (5 is no better)."""
+"""Jumps up to this far from 1, the most usual, have buckets of their own (5 is no better)."""
 
 BUCKETS = 2 * NEAR + 1
 """Kinds of jumps after a word: distances ``1 - NEAR`` or less, each up to ``NEAR``, and above."""
@@ -229,26 +229,26 @@ def posteriors(
             now[state + 1] = empty * now[state + 1] + value
         if word + 1 < words and low[word + 1] > low[word]:
             slide(now[: width + 1], low[word + 1] - low[word])
-    behind = np.ones(width + 1, dtype=np.float32)
-    gift = np.zeros(len(back), dtype=np.float32)
-    given = np.empty((words if count else 0, width), dtype=np.float32)
+    backward = np.ones(width + 1, dtype=np.float32)
+    message = np.zeros(len(back), dtype=np.float32)
+    messages = np.empty((words if count else 0, width), dtype=np.float32)
     gathered = np.empty(back.shape[1], dtype=np.float32)
     for word in range(words - 1, -1, -1):
         if word + 1 < words and low[word + 1] > low[word]:
-            slide_back(behind, low[word + 1] - low[word])
+            slide_back(backward, low[word + 1] - low[word])
         inverse = inverses[word]
         for state in range(width):
-            result[word, state] *= behind[state + 1]
-            gift[state] = emission[word, state] * behind[state + 1] * inverse
+            result[word, state] *= backward[state + 1]
+            message[state] = emission[word, state] * backward[state + 1] * inverse
         if count:
             for state in range(width):
-                given[word, state] = gift[state]
-        add_rows(back, gift, gathered)
+                messages[word, state] = message[state]
+        add_rows(back, message, gathered)
         empty = stay * null[word] * inverse
         for last in range(width + 1):
-            behind[last] = empty * behind[last] + gathered[last]
+            backward[last] = empty * backward[last] + gathered[last]
     if count:
-        count_jumps(before, given, ahead, counts)
+        count_jumps(before, messages, ahead, counts)
     return log_likelihood + np.log(likelihood)
 
 

@@ -91,7 +91,7 @@ def occurrences(words: np.ndarray, offsets: np.ndarray, vocabulary: int) -> Occu
 def candidates(
     first: int,
     last: int,
-    found: Occurrences,
+    occurring: Occurrences,
     targets: np.ndarray,
     target_offsets: np.ndarray,
     source_offsets: np.ndarray,
@@ -108,7 +108,7 @@ def candidates(
     Args:
         first: First source word.
         last: Source word after the last.
-        found: Occurrences of the source words.
+        occurring: Occurrences of the source words.
         targets: Target words ``[token]``.
         target_offsets: ``[pair + 1]``.
         source_offsets: ``[pair + 1]``.
@@ -119,7 +119,7 @@ def candidates(
         The number of entries of each row ``[last - first]``, the target words, sorted in each row,
         and their counts, float32.
     """
-    begins, pairs = found
+    begins, pairs = occurring
     vocabulary = len(target_counts)
     weight = np.zeros(vocabulary, dtype=np.float64)
     times = np.zeros(vocabulary, dtype=np.int32)

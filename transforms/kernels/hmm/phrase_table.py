@@ -48,9 +48,9 @@ def find_runs(
     Returns:
         Number of each run among the known ones, int64 ``[run]``; -1 for an unknown run.
     """
-    found = np.full(len(offsets) - 1, -1, np.int64)
+    result = np.full(len(offsets) - 1, -1, np.int64)
     hashes = hash_runs(numbers, offsets[:-1], offsets[1:])
-    for run in range(len(found)):
+    for run in range(len(result)):
         if hashes[run] == 0:
             continue
         known = np.int64(find(keys, ids, hashes[run]))
@@ -61,8 +61,8 @@ def find_runs(
         for word in range(length):
             same &= known_words[known_offsets[known] + word] == numbers[offsets[run] + word]
         if same:
-            found[run] = known
-    return found
+            result[run] = known
+    return result
 
 
 @numba.njit(nogil=True, cache=True)
@@ -92,9 +92,9 @@ def put_before(
     translations, length = len(word_offsets) - 1, len(words)
     for row in rows:
         if row >= 0:
-            first, behind = row_offsets[row], row_offsets[row + 1]
-            translations += behind - first
-            length += phrase_offsets[behind] - phrase_offsets[first]
+            first, last = row_offsets[row], row_offsets[row + 1]
+            translations += last - first
+            length += phrase_offsets[last] - phrase_offsets[first]
     begins = np.zeros(len(offsets), np.int64)
     word_begins = np.zeros(translations + 1, np.int64)
     all_words = np.empty(length, np.uint64)

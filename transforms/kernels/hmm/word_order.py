@@ -86,7 +86,7 @@ def grams(side: Side) -> Grams:
     classes = _classes(side)
     pairs = len(side.offsets) - 1
     places = len(classes) + pairs
-    found = Grams(
+    keys = Grams(
         np.empty(places, np.uint64),
         np.empty(places, np.uint64),
         np.empty(places, np.uint64),
@@ -99,15 +99,15 @@ def grams(side: Side) -> Grams:
         last = _BEGIN
         for token in range(side.offsets[pair], side.offsets[pair + 1] + 1):
             here = classes[token] if token < side.offsets[pair + 1] else _END
-            found.single[place] = _single(here)
-            found.double[place] = _double(last, here)
-            found.triple[place] = _triple(before, last, here)
-            found.after_one[place] = _after_one(last)
-            found.after_two[place] = _after_two(before, last)
+            keys.single[place] = _single(here)
+            keys.double[place] = _double(last, here)
+            keys.triple[place] = _triple(before, last, here)
+            keys.after_one[place] = _after_one(last)
+            keys.after_two[place] = _after_two(before, last)
             before = last
             last = here
             place += 1
-    return found
+    return keys
 
 
 @numba.njit(nogil=True, cache=True)
@@ -127,7 +127,7 @@ def roughness(side: Side, table: Table) -> np.ndarray:
     """
     classes = _classes(side)
     pairs = len(side.offsets) - 1
-    found = np.zeros(pairs, np.float32)
+    means = np.zeros(pairs, np.float32)
     keys, ids, values = table
     unseen = np.float64(values[find(keys, ids, unseen_key())])
     for pair in range(pairs):
@@ -155,27 +155,27 @@ def roughness(side: Side, table: Table) -> np.ndarray:
                 total += math.log(alone / chance)
             before = last
             last = here
-        found[pair] = total / (side.offsets[pair + 1] - side.offsets[pair] + 1)
-    return found
+        means[pair] = total / (side.offsets[pair + 1] - side.offsets[pair] + 1)
+    return means
 
 
 @numba.njit(nogil=True, cache=True)
 def _classes(side: Side) -> np.ndarray:
     """Return the class of each token, uint64."""
-    found = np.empty(len(side.words), np.uint64)
-    for token in range(len(found)):
+    classes = np.empty(len(side.words), np.uint64)
+    for token in range(len(classes)):
         word = side.words[token]
         start, end = side.letter_offsets[token], side.letter_offsets[token + 1]
         if 0 <= word < FREQUENT:
-            found[token] = np.uint64(word)
+            classes[token] = np.uint64(word)
         elif start < end and 48 <= side.letters[start] <= 57:
-            found[token] = _DIGITS
+            classes[token] = _DIGITS
         else:
             ending = _ENDING
             for at in range(max(start, end - LETTERS), end):
                 ending = _extend(ending, np.uint64(side.letters[at]))
-            found[token] = ending
-    return found
+            classes[token] = ending
+    return classes
 
 
 @numba.njit(nogil=True, cache=True)
