@@ -101,7 +101,6 @@ def compile_kernels(tree: Path, level: str = "3") -> Path:
             "NUMBA_OPT": level,
             "NUMBA_CACHE_DIR": str(directory / "kernels"),
             "PYTHONPATH": str(tree.absolute()),
-            "PYTHONPYCACHEPREFIX": str(directory / "bytecode"),
         }
         command = [sys.executable, str(Path(__file__).absolute()), "--run"]
         shutil.rmtree(tree / COMPILED, ignore_errors=True)

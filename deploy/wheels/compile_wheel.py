@@ -36,6 +36,8 @@ def main(wheel: Path, output: Path, level: str = "3", kernels: Path | None = Non
         (tree,) = (directory / "unpacked").iterdir()
         if kernels is None:
             compile_kernels(tree, level)
+            for bytecode in list(tree.rglob("__pycache__")):
+                shutil.rmtree(bytecode)
         else:
             shutil.copytree(kernels, tree / COMPILED)
         _wheel("pack", "--dest-dir", directory, tree)
