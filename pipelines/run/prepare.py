@@ -20,6 +20,7 @@ from pairweave.pipelines.run.job_definition import JobDefinition
 from pairweave.pipelines.run.memory_plan import within_memory
 from pairweave.pipelines.run.model_languages import check_languages
 from pairweave.pipelines.run.run import GraphT, Planned, PlannedT, Run
+from pairweave.transforms.commit.claim import with_earlier_look
 from pairweave.transforms.config import pick
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.documents.parts import FORMAT
@@ -185,7 +186,7 @@ def _document(
     # Convert to plain values: the types of settings only matter for the signature.
     plain = json_files.parse_object(run_files.to_json(settings), run_files.PLAN)
     facts = {name: fact for part in settled.values() for name, fact in part.facts.items()}
-    return {
+    document = {
         "format": FORMAT,
         "job": job,
         "version": version,
@@ -213,3 +214,4 @@ def _document(
         **({} if options.WRITES_ROWS else {run_files.WRITES_ROWS: False}),
         **facts,
     }
+    return with_earlier_look(options.output, document)

@@ -107,3 +107,25 @@ def test_a_function_looks_if_it_is_asked_to(directory):
     with pytest.warns(UserWarning, match="misaligned"):
         result = job_functions.augment(table, misaligned="reject", **options)
     assert set(result.rejects["reason"]) == {"misaligned"}
+
+
+@pytest.mark.parametrize(("first", "second"), [("sample", "none"), ("none", "all")])
+def test_a_run_is_finished_by_its_command_with_another_look(directory, tmp_path, first, second):
+    words = (*WORDS, "--workers", "1", "--output", tmp_path / "out", "--check")
+    runs.run_well_here(*words, first, cwd=directory)
+    before = runs.tree_digest(tmp_path / "out")
+    plan = (tmp_path / "out" / "_plan.json").read_bytes()
+    (tmp_path / "out" / "_manifest.json").unlink()
+    next((tmp_path / "out" / "data").glob("part-*")).unlink()
+    runs.run_well_here(*words, second, cwd=directory)
+    assert runs.tree_digest(tmp_path / "out") == before
+    assert (tmp_path / "out" / "_plan.json").read_bytes() == plan
+    assert ("look" in manifest_of(tmp_path / "out")) == (first != "none")
+
+
+def test_a_run_that_rejects_by_its_look_is_another_run(directory, tmp_path):
+    words = (*WORDS, "--workers", "1", "--output", tmp_path / "out")
+    runs.run_well_here(*words, cwd=directory)
+    status, _, errors = runs.run_here(*words, "--misaligned", "reject", cwd=directory)
+    assert status == 2
+    assert "already belongs to another run: configuration.misaligned was " in errors
