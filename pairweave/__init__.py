@@ -69,9 +69,11 @@ _ROOMS = {
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used."""
     import importlib
+    import sys
 
     if name not in __all__:
-        raise AttributeError(f"module 'pairweave' has no attribute {name!r}")
+        message = f"module 'pairweave' has no attribute {name!r}"
+        raise AttributeError(message, name=name, obj=sys.modules[__name__])  # "Did you mean …?"
     if name == "__version__":
         from importlib.metadata import version
 

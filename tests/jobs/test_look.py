@@ -129,3 +129,28 @@ def test_a_run_that_rejects_by_its_look_is_another_run(directory, tmp_path):
     status, _, errors = runs.run_here(*words, "--misaligned", "reject", cwd=directory)
     assert status == 2
     assert "already belongs to another run: configuration.misaligned was " in errors
+
+
+def test_exchanged_languages_and_bad_bytes_are_each_told_once(directory, tmp_path):
+    lines = (directory / "a.de").read_text().splitlines()
+    (tmp_path / "a.en").write_text((directory / "a.en").read_text())
+    text = "".join(f"{line} \xfcber\n" if n % 4 else f"{line}\n" for n, line in enumerate(lines))
+    (tmp_path / "a.de").write_text(text, "windows-1252")
+    words = ("augment", "--source_input", "a.en", "--target_input", "a.de", "--mix", "0")
+    given = ("--source_lang", "de", "--target_lang", "en", "--workers", "1", "--output", "out")
+    said = runs.run_well_here(*words, *given, cwd=tmp_path)
+    assert said.count("were rejected as invalid_utf8; write the file as UTF-8: iconv") == 1
+    assert "pairs were rejected, " not in said
+    assert said.count(" look like ") + said.count(" looks like ") == 1
+    assert "[exchanged_languages]" in said
+
+
+def test_a_log_in_json_has_each_finding_as_an_object(directory, tmp_path):
+    words = (*WORDS, "--workers", "1", "--output", tmp_path / "out", "--log_format", "json")
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert status == 0
+    records = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
+    (record,) = [record for record in records if "finding" in record]
+    assert record["level"] == "WARNING"
+    assert [record["finding"]] == manifest_of(tmp_path / "out")["look"]["findings"]
+    assert sum("[misaligned]" in record["message"] for record in records) == 1

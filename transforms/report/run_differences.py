@@ -72,16 +72,13 @@ def chart_note(labels: Sequence[str], first: Sequence[int], second: Sequence[int
     if not any(marked):
         return ""
     totals = sum(first), sum(second)
-    shares = [
-        (one / totals[0], other / totals[1]) for one, other in zip(first, second, strict=True)
-    ]
     most = max(
         (place for place, is_marked in enumerate(marked) if is_marked),
-        key=lambda place: abs(shares[place][0] - shares[place][1]),
+        key=lambda place: abs(first[place] * totals[1] - second[place] * totals[0]),
     )
+    shares = first[most] / totals[0], second[most] / totals[1]
     number = sum(marked)
     return (
-        f"differs most at {labels[most]}: {percent(shares[most][0])} in the first, "
-        f"{percent(shares[most][1])} in the second; {number} "
-        f"{'bars are' if number > 1 else 'bar is'} marked"
+        f"differs most at {labels[most]}: {percent(shares[0])} in the first, {percent(shares[1])} "
+        f"in the second; {number} {'bars are' if number > 1 else 'bar is'} marked"
     )
