@@ -78,6 +78,10 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         return version("pairweave")
+    if sys.platform != "linux":
+        from pairweave.pipelines.start import ELSEWHERE
+
+        raise ImportError(ELSEWHERE.strip())
     room = _ROOMS.get(name, "pipelines.in_memory.job_functions")
     found = getattr(importlib.import_module(f"pairweave.{room}"), name)
     globals()[name] = found

@@ -196,6 +196,14 @@ def test_a_mistyped_function_has_the_name_that_python_suggests_others_for():
     assert (missing.value.name, missing.value.obj) == ("augmnt", pairweave)
 
 
+def test_elsewhere_than_on_linux_a_function_is_refused_in_a_line(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.delitem(pairweave.__dict__, "align", raising=False)
+    with pytest.raises(ImportError, match=r"^pairweave: runs on Linux alone, .* or WSL$"):
+        _ = pairweave.align
+    assert pairweave.__version__
+
+
 def test_options_that_are_none_are_refused(model):
     with pytest.raises(pairweave.PairweaveError, match=r"^max_tag: did you mean max_tags\?"):
         pairweave.augment(PAIRS, model, max_tag=3)

@@ -26,9 +26,9 @@ def differences(names: Sequence[str], manifests: Sequence[Json]) -> list[str]:
         found.append(f"the languages differ: {first}; {second}")
     files = [{entry["sha256"] for entry in manifest["inputs"]} for manifest in manifests]
     if files[0] != files[1]:
-        both, (first, second) = len(files[0] & files[1]), map(len, files)
+        both, counts = len(files[0] & files[1]), [len(each) for each in files]
         found.append(
-            f"the runs read other files: {both:,} of {first:,} and {second:,} are the same"
+            f"the runs read other files: {both:,} of {counts[0]:,} and {counts[1]:,} are the same"
         )
     return found
 
