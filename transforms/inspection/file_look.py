@@ -154,7 +154,8 @@ class FileLook:
         lines, empty = np.concatenate(self._lines), np.concatenate(self._empty)
         hashes = np.concatenate(self._hashes, axis=1)
         for reason, problem in sorted(self._unread.items()):
-            what = f"{reason} (first: {problem.detail})" if problem.detail else reason
+            many = problem.count >= LEAST_SHARE * len(lines)  # others are seen in their lines
+            what = f"{reason} (first: {problem.detail})" if many and problem.detail else reason
             yield Finding(
                 "unreadable",
                 self._name,
@@ -162,7 +163,7 @@ class FileLook:
                 problem.last,
                 problem.count,
                 f"{problem.count:,} of {len(lines):,} rows cannot be read as pairs: {what}",
-                AS_UTF8 if reason == Reject.INVALID_UTF8 else "",
+                AS_UTF8 if many and reason == Reject.INVALID_UTF8 else "",
             )
         unread = sum(problem.count for problem in self._unread.values())
         if int(empty.sum()) > unread:
