@@ -69,13 +69,19 @@ _ROOMS = {
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used."""
     import importlib
+    import sys
 
     if name not in __all__:
-        raise AttributeError(f"module 'pairweave' has no attribute {name!r}")
+        message = f"module 'pairweave' has no attribute {name!r}"
+        raise AttributeError(message, name=name, obj=sys.modules[__name__])  # "Did you mean …?"
     if name == "__version__":
         from importlib.metadata import version
 
         return version("pairweave")
+    if sys.platform != "linux":
+        from pairweave.pipelines.start import ELSEWHERE
+
+        raise ImportError(ELSEWHERE.strip())
     room = _ROOMS.get(name, "pipelines.in_memory.job_functions")
     found = getattr(importlib.import_module(f"pairweave.{room}"), name)
     globals()[name] = found

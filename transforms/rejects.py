@@ -123,3 +123,9 @@ class Reject(enum.StrEnum):
     # refresh
     IN_TABLE = "in_table"
     TAKEN_DOWN = "taken_down"
+
+
+AS_UTF8 = (
+    "write the file as UTF-8: iconv -f WINDOWS-1252 -t UTF-8, or from the encoding that it has"
+)
+"""What to do about `Reject.INVALID_UTF8`."""

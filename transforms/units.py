@@ -157,7 +157,10 @@ class CorpusInput:
         if bool(self.input) == bool(parallel):
             raise ConfigError(f"{label}: give either input or source_input and target_input")
         if parallel and not (self.source_input and self.target_input):
-            raise ConfigError(f"{label}: source_input and target_input belong together")
+            missing = "target_input" if self.source_input else "source_input"
+            raise ConfigError(
+                f"{label}: source_input and target_input belong together; {missing} is missing"
+            )
         if self.name == "":
             raise ConfigError("a corpus name must not be empty")
         if self.score_input and self.score_field is not None:

@@ -313,7 +313,8 @@ def _check_rest(rest: Sequence[str], parser: Parser, prog: str, *, beam: bool) -
             value_may_follow = False
             continue
         if not word.startswith("-"):
-            advice = _FILES_ARE_OPTIONS if "--source_input" in ours and beam else ""
+            files_are_options = {"--source_input", "--input"} <= {*ours}
+            advice = _FILES_ARE_OPTIONS if files_are_options else ""
             raise ConfigError(f"unexpected argument {word!r}{advice}; see {prog} --help")
         flag, equals, _ = word.partition("=")
         is_beams = _may_be_beams(flag) and flag in beam_flags()

@@ -8,7 +8,7 @@ from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.job_options.check_options import CheckOptions
 from pairweave.pipelines.process import terminal, verbosity
 from pairweave.pipelines.run.input_look import look_at_input
-from pairweave.transforms.findings import Finding
+from pairweave.transforms.findings import KINDS, Finding
 from pairweave.transforms.inspection.finding_text import finding_lines
 
 
@@ -19,7 +19,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
     )
     plan, findings = look_at_input(options)
     for notice in plan.notices:
-        terminal.warn(str(notice))
+        if notice.code not in KINDS:  # others are findings
+            terminal.warn(str(notice))
     if verbosity.current().log_format == "json":
         for finding in findings:
             terminal.say(json.dumps(finding.as_json(), ensure_ascii=False))

@@ -16,6 +16,7 @@ from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import InitOptions
 from pairweave.pipelines.process import terminal
+from pairweave.pipelines.run.input_look import no_corpus
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.filtering import detectors
 from pairweave.transforms.findings import Finding
@@ -77,11 +78,7 @@ def _input(paths: Sequence[str]) -> dict[str, Any]:
     if len(known) == len(paths):
         return {"input": tuple(paths)}
     if known or len(paths) != 2:
-        endings = " ".join(registry.extensions())
-        raise ConfigError(
-            "give files with both sides of each pair "
-            f"({endings}), or two files of text, the source and its translation line by line"
-        )
+        raise no_corpus(paths, known)
     return {"source_input": (paths[0],), "target_input": (paths[1],)}
 
 

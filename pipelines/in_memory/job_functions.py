@@ -31,7 +31,7 @@ Files = PathLike | Sequence[PathLike]
 
 
 class FittedModel(os.PathLike[str]):
-    """A fitted aligner, which every function takes as its ``model``.
+    """A fitted aligner, which functions on pairs of its languages take as their ``model``.
 
     Attributes:
         directory: Its directory. Without ``output`` it is temporary and deleted with this object.
@@ -66,7 +66,7 @@ def fit(
         options: See below.
 
     Returns:
-        The model, for `align`, `augment`, `suggest` and `filter`.
+        The model, for `align`, `augment`, `filter` and `bitext` on pairs of the same languages.
 
     Raises:
         ConfigError: An option or the pairs cannot be used.
@@ -123,7 +123,8 @@ def suggest(pairs: Pairs, model: PathLike | None = None, **options: Any) -> Resu
     Args:
         pairs: Sentence pairs, as for `augment`; with machine translations as ``translation``, or
             as the third of each tuple.
-        model: An aligner of translations with references, where one is used.
+        model: With ``aligner="hmm"``, an aligner of translations with their references, both in
+            the target language; by default they are compared without one (``ter``).
         options: See below. ``output`` keeps the run's directory, with its report.
 
     Returns:

@@ -45,7 +45,9 @@ _OF_BIG_RUNS = frozenset(
 )
 """Options of files and of long runs: accepted, but not listed in the help of functions."""
 
-_FLAG = re.compile(r"--(?=[a-z])")
+_FLAG = re.compile(r"(pairweave [a-z ]+(?: --[a-z_]+ [^ ;]+)+)|--(?=[a-z])")
+"""A command as a shell takes it, which stays, or the two hyphens of an option."""
+
 _HELP = re.compile(r"; see pairweave [a-z_ ]+ --help( all)?")
 
 
@@ -147,7 +149,7 @@ def default_of(name: str, field: FieldInfo) -> object:
 
 def about(field: FieldInfo) -> str:
     """Return the help of a keyword."""
-    return _FLAG.sub("", field.description or "")
+    return _without_hyphens(field.description or "")
 
 
 def validated(job: str, given_keywords: Mapping[str, Any], own: Mapping[str, Any]) -> Any:  # noqa: ANN401
@@ -228,4 +230,8 @@ def _is_own(module: str) -> bool:
 
 def _with_keywords(text: str, name: str) -> str:
     text = _HELP.sub(f"; see help(pairweave.{name})", text)
-    return _FLAG.sub("", text.removeprefix("warning: "))
+    return _without_hyphens(text.removeprefix("warning: "))
+
+
+def _without_hyphens(text: str) -> str:
+    return _FLAG.sub(lambda found: found[1] or "", text)

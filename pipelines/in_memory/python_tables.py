@@ -1,6 +1,6 @@
 """Pairs as Python has them: frames, tables and tuples, in and out."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -56,12 +56,13 @@ def _from_any(pairs: Pairs) -> pa.Table:
         return pa.Table.from_batches([pairs])
     if hasattr(pairs, "__arrow_c_stream__") or hasattr(pairs, "__dataframe__"):
         return pa.table(pairs)
-    if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable):
+    if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
+        frame = "; pandas.DataFrame(pairs) makes one" if isinstance(pairs, Mapping) else ""
         raise ConfigError(
             f"pairs: got {type(pairs).__name__}; give an Arrow table, a pandas or Polars frame, or "
-            "tuples of source and target"
+            f"tuples of source and target{frame}"
         )
-    rows = [tuple(pair) for pair in pairs]
+    rows = [_as_tuple(pair, number) for number, pair in enumerate(pairs)]
     width = len(rows[0]) if rows else 2
     for number, row in enumerate(rows):
         if len(row) != width or not 2 <= width <= len(_TEXTS):
@@ -69,12 +70,31 @@ def _from_any(pairs: Pairs) -> pa.Table:
                 f"pairs: tuple {number} has {len(row)} items; give source and target, or source, "
                 "target and translation, in each"
             )
+    for number, row in enumerate(rows):
+        for name, text in zip(_TEXTS, row, strict=False):
+            if text is not None and not isinstance(text, str):
+                raise ConfigError(
+                    f"pairs: the {name} of tuple {number} is {type(text).__name__}; give text"
+                )
     columns = zip(*rows, strict=True) if rows else ((), ())
     try:
         arrays = [pa.array(column, type=pa.string()) for column in columns]
-    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError) as error:
-        raise ConfigError(f"pairs: a text is none: {error}") from error
+    except UnicodeEncodeError as error:
+        raise ConfigError(f"pairs: a text cannot be written as UTF-8: {error}") from error
     return pa.table(dict(zip(_TEXTS[:width], arrays, strict=True)))
+
+
+def _as_tuple(pair: object, number: int) -> tuple[object, ...]:
+    if isinstance(pair, Mapping):
+        raise ConfigError(
+            f"pairs: item {number} is {type(pair).__name__}; give tuples of source and target, or "
+            "pandas.DataFrame(pairs)"
+        )
+    if isinstance(pair, str | bytes) or not isinstance(pair, Iterable):
+        raise ConfigError(
+            f"pairs: item {number} is {type(pair).__name__}; give tuples of source and target"
+        )
+    return tuple(pair)
 
 
 def _is_list(kind: pa.DataType) -> bool:

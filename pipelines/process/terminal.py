@@ -6,8 +6,8 @@ import json
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator
-from typing import TextIO
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TextIO
 
 from pairweave.pipelines.process import verbosity
 from pairweave.transforms.text.control_characters import for_terminal
@@ -39,12 +39,17 @@ def warning_by(take: Callable[[str], object]) -> Iterator[None]:
         _warn.reset(token)
 
 
-def warn(text: str) -> None:
-    """Write text and a line end to standard error."""
+def warn(text: str, finding: Mapping[str, Any] | None = None) -> None:
+    """Write text and a line end to standard error.
+
+    Args:
+        text: The warning.
+        finding: The object that it is about, which a log in JSON has as ``finding``.
+    """
     if (take := _warn.get()) is not None:
         take(text)
     else:
-        _write_record("WARNING", text)
+        _write_record("WARNING", text, {} if finding is None else {"finding": finding})
 
 
 def fail(text: str) -> None:
@@ -58,9 +63,9 @@ def note(text: str) -> None:
         _write_record("INFO", text)
 
 
-def _write_record(level: str, text: str) -> None:
+def _write_record(level: str, text: str, fields: Mapping[str, Any] | None = None) -> None:
     is_json = verbosity.current().log_format == "json"
-    _write(sys.stderr, _json(time.time(), level, text) if is_json else text)
+    _write(sys.stderr, _json(time.time(), level, text, fields) if is_json else text)
 
 
 def _write(stream: TextIO, text: str) -> None:
@@ -68,10 +73,11 @@ def _write(stream: TextIO, text: str) -> None:
     stream.flush()
 
 
-def _json(seconds: float, level: str, message: str) -> str:
+def _json(seconds: float, level: str, message: str, fields: Mapping[str, Any] | None = None) -> str:
     """Return a log record as a line of JSON; times are in UTC."""
     clock = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
-    return json.dumps({"time": clock, "level": level, "message": message}, ensure_ascii=False)
+    record = {"time": clock, "level": level, "message": message, **(fields or {})}
+    return json.dumps(record, ensure_ascii=False)
 
 
 class ShownFormatter(logging.Formatter):

@@ -1,6 +1,7 @@
 """Looking at the files of ``check``: from options that name files to findings."""
 
-from pathlib import PurePath
+from collections.abc import Collection, Sequence
+from pathlib import Path, PurePath
 
 from pairweave.pipelines.job_options.check_options import CheckOptions
 from pairweave.pipelines.options.format_names import FormatOptions
@@ -8,8 +9,10 @@ from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.findings import Finding
 from pairweave.transforms.formats import registry
+from pairweave.transforms.inspection.finding_notices import empty_files
 from pairweave.transforms.inspection.look import look_at
 from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.storage.files import is_uri
 from pairweave.transforms.storage.hub_places import is_data_set
 from pairweave.transforms.units import CorpusInput, Plan, ReadLimits
 
@@ -25,7 +28,7 @@ def look_at_input(options: CheckOptions) -> tuple[Plan, list[Finding]]:
     """
     limits = pick(ReadLimits, options)
     plan = make_plan([corpus_of(options)], limits)
-    return plan, list(look_at(plan.units, limits))
+    return plan, [*empty_files(plan.notices), *look_at(plan.units, limits)]
 
 
 def corpus_of(options: CheckOptions) -> CorpusInput:
@@ -71,12 +74,33 @@ def _input(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
     if paths and not sides and (len(known) == len(paths) or options.format is not None):
         return paths, (), ()
     if (known and not sides) or len(paths) != 2:
-        endings = " ".join(registry.extensions())
-        raise ConfigError(
-            f"give files with both sides of each pair ({endings}), or two files of text, the "
-            "source and its translation line by line"
-        )
+        raise no_corpus(paths, known)
     return (), paths[:1], paths[1:]
+
+
+def no_corpus(paths: Sequence[str], known: Collection[str]) -> ConfigError:
+    """Return the error about files that form no corpus; it names the first one of no format.
+
+    Args:
+        paths: The files as the user named them.
+        known: Those of a format with both sides.
+    """
+    unknown = [path for path in paths if path not in known]
+    which = f"{unknown[0]}: {_what_it_is(unknown[0])}; " if unknown else ""
+    return ConfigError(
+        f"{which}give files with both sides of each pair ({' '.join(registry.extensions())}), or "
+        "two files of text, the source and its translation line by line"
+    )
+
+
+def _what_it_is(path: str) -> str:
+    if not is_uri(path) and Path(path).is_dir():
+        return "is a directory"
+    if not is_uri(path) and not Path(path).exists():
+        return "no such file"
+    if ".json" in _suffixes(path):
+        return "is JSON; of JSON, lines are read (.jsonl), each an object with source and target"
+    return "its name does not tell its format (--format does), and text needs its translation"
 
 
 def _as_given(options: CheckOptions) -> tuple[tuple[str, ...], ...]:

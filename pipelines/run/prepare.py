@@ -3,7 +3,7 @@
 import dataclasses
 import importlib.metadata
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pairweave.pipelines.command_line import outputs
@@ -11,8 +11,9 @@ from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.options.corpora import UNDETERMINED, corpora_of
+from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.part import Planning, Settled
-from pairweave.pipelines.process import terminal
+from pairweave.pipelines.process import terminal, verbosity
 from pairweave.pipelines.run import plan_facts
 from pairweave.pipelines.run.configuration import configuration, flat_configuration
 from pairweave.pipelines.run.cores import share_cores
@@ -20,13 +21,16 @@ from pairweave.pipelines.run.job_definition import JobDefinition
 from pairweave.pipelines.run.memory_plan import within_memory
 from pairweave.pipelines.run.model_languages import check_languages
 from pairweave.pipelines.run.run import GraphT, Planned, PlannedT, Run
+from pairweave.transforms.commit.claim import with_earlier_look
 from pairweave.transforms.config import pick
+from pairweave.transforms.findings import KINDS
+from pairweave.transforms.inspection.finding_notices import of_jobs
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.documents.parts import FORMAT
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.storage import files, json_files
-from pairweave.transforms.units import Plan, ReadLimits
+from pairweave.transforms.units import Notice, Plan, ReadLimits
 
 MEAN_PAIR_BYTES = 8 << 10
 """Average size of pairs above which shards have fewer pairs, so that a shard fits a table."""
@@ -127,10 +131,20 @@ def _settle(
         *(each for part in planning.settled.values() for each in part.notices),
         *check_languages(plan, learned, job.refuses, translations=options.TRANSLATIONS),
     ]
-    for notice in notices:
-        terminal.warn(f"warning: {notice}")
+    _warn_of(notices, planning.settled)
     plan = dataclasses.replace(plan, notices=(*plan.notices, *options.notices(), *notices))
     return plan, limits, planning.settled
+
+
+def _warn_of(notices: Sequence[Notice], settled: Mapping[str, Settled[Any]]) -> None:
+    """Warn of what planning found; a log in JSON has each finding of the look as an object."""
+    looked = settled[LOOK.name].need if LOOK.name in settled else None
+    if looked is not None and verbosity.current().log_format == "json":
+        for finding in of_jobs(looked.findings):
+            terminal.warn(f"warning: {finding}", finding.as_json())
+        notices = [notice for notice in notices if notice.code not in KINDS]
+    for notice in notices:
+        terminal.warn(f"warning: {notice}")
 
 
 def _plan_input(job: JobDefinition[PlannedT], options: PlannedT) -> tuple[Plan, ReadLimits]:
@@ -185,7 +199,7 @@ def _document(
     # Convert to plain values: the types of settings only matter for the signature.
     plain = json_files.parse_object(run_files.to_json(settings), run_files.PLAN)
     facts = {name: fact for part in settled.values() for name, fact in part.facts.items()}
-    return {
+    document = {
         "format": FORMAT,
         "job": job,
         "version": version,
@@ -213,3 +227,4 @@ def _document(
         **({} if options.WRITES_ROWS else {run_files.WRITES_ROWS: False}),
         **facts,
     }
+    return with_earlier_look(options.output, document)

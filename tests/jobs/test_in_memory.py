@@ -166,8 +166,11 @@ def test_tags_are_projected():
         ("a\tb", "got str; give an Arrow table"),
         (7, "got int"),
         ([("a", "b"), ("c",)], "tuple 1 has 1 items"),
-        ([("a", 1)], "a text is none"),
-        ({"x": ["a"]}, "tuple"),
+        ([("a", "b"), ("a", 1)], "the target of tuple 1 is int; give text"),
+        ([1, 2], "item 0 is int; give tuples of source and target"),
+        (["ab"], "item 0 is str; give tuples"),
+        ({"source": ["a"], "target": ["b"]}, r"got dict; .* pandas.DataFrame\(pairs\) makes one"),
+        ([{"source": "a", "target": "b"}], r"item 0 is dict; .* pandas.DataFrame\(pairs\)"),
         (
             pa.table({"source": ["a"], "ziel": ["b"]}),
             "no column target; their columns: source, ziel",
@@ -178,6 +181,27 @@ def test_tags_are_projected():
 def test_pairs_that_are_none_are_refused(pairs, said):
     with pytest.raises(pairweave.PairweaveError, match=said):
         pairweave.align(pairs)
+
+
+def test_a_command_in_a_message_is_one_for_a_shell():
+    with pytest.raises(pairweave.PairweaveError) as refused:
+        pairweave.align(PAIRS, "nothing", source_lang="en", target_lang="de")
+    assert str(refused.value).startswith("model nothing: no fitted aligner there")
+    assert str(refused.value).endswith("make one with: pairweave fit --output MODEL_DIR")
+
+
+def test_a_mistyped_function_has_the_name_that_python_suggests_others_for():
+    with pytest.raises(AttributeError, match="has no attribute 'augmnt'") as missing:
+        _ = pairweave.augmnt
+    assert (missing.value.name, missing.value.obj) == ("augmnt", pairweave)
+
+
+def test_elsewhere_than_on_linux_a_function_is_refused_in_a_line(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.delitem(pairweave.__dict__, "align", raising=False)
+    with pytest.raises(ImportError, match=r"^pairweave: runs on Linux alone, .* or WSL$"):
+        _ = pairweave.align
+    assert pairweave.__version__
 
 
 def test_options_that_are_none_are_refused(model):

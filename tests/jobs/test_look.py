@@ -107,3 +107,50 @@ def test_a_function_looks_if_it_is_asked_to(directory):
     with pytest.warns(UserWarning, match="misaligned"):
         result = job_functions.augment(table, misaligned="reject", **options)
     assert set(result.rejects["reason"]) == {"misaligned"}
+
+
+@pytest.mark.parametrize(("first", "second"), [("sample", "none"), ("none", "all")])
+def test_a_run_is_finished_by_its_command_with_another_look(directory, tmp_path, first, second):
+    words = (*WORDS, "--workers", "1", "--output", tmp_path / "out", "--check")
+    runs.run_well_here(*words, first, cwd=directory)
+    before = runs.tree_digest(tmp_path / "out")
+    plan = (tmp_path / "out" / "_plan.json").read_bytes()
+    (tmp_path / "out" / "_manifest.json").unlink()
+    next((tmp_path / "out" / "data").glob("part-*")).unlink()
+    runs.run_well_here(*words, second, cwd=directory)
+    assert runs.tree_digest(tmp_path / "out") == before
+    assert (tmp_path / "out" / "_plan.json").read_bytes() == plan
+    assert ("look" in manifest_of(tmp_path / "out")) == (first != "none")
+
+
+def test_a_run_that_rejects_by_its_look_is_another_run(directory, tmp_path):
+    words = (*WORDS, "--workers", "1", "--output", tmp_path / "out")
+    runs.run_well_here(*words, cwd=directory)
+    status, _, errors = runs.run_here(*words, "--misaligned", "reject", cwd=directory)
+    assert status == 2
+    assert "already belongs to another run: configuration.misaligned was " in errors
+
+
+def test_exchanged_languages_and_bad_bytes_are_each_told_once(directory, tmp_path):
+    lines = (directory / "a.de").read_text().splitlines()
+    (tmp_path / "a.en").write_text((directory / "a.en").read_text())
+    text = "".join(f"{line} \xfcber\n" if n % 4 else f"{line}\n" for n, line in enumerate(lines))
+    (tmp_path / "a.de").write_text(text, "windows-1252")
+    words = ("augment", "--source_input", "a.en", "--target_input", "a.de", "--mix", "0")
+    given = ("--source_lang", "de", "--target_lang", "en", "--workers", "1", "--output", "out")
+    said = runs.run_well_here(*words, *given, cwd=tmp_path)
+    assert said.count("were rejected as invalid_utf8; write the file as UTF-8: iconv") == 1
+    assert "pairs were rejected, " not in said
+    assert said.count(" look like ") + said.count(" looks like ") == 1
+    assert "[exchanged_languages]" in said
+
+
+def test_a_log_in_json_has_each_finding_as_an_object(directory, tmp_path):
+    words = (*WORDS, "--workers", "1", "--output", tmp_path / "out", "--log_format", "json")
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert status == 0
+    records = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
+    (record,) = [record for record in records if "finding" in record]
+    assert record["level"] == "WARNING"
+    assert [record["finding"]] == manifest_of(tmp_path / "out")["look"]["findings"]
+    assert sum("[misaligned]" in record["message"] for record in records) == 1

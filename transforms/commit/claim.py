@@ -21,6 +21,9 @@ from pairweave.transforms.output.run_files import (
 from pairweave.transforms.report import page as report_page
 from pairweave.transforms.storage import files, hashed_files
 
+LOOK, NOTICES = "look", "notices"
+"""Entries of a plan about the look at the input, and what the user is told about it."""
+
 OTHER_FILES = ("symbols.txt",)
 """Further files that a run writes at the top of its directory."""
 
@@ -141,6 +144,25 @@ def check_claim(output: str, plan: Mapping[str, object]) -> None:
             f"{output} already belongs to another run: {_difference(claimed, dict(plan))}. "
             "Give another --output, or repeat that run's command to finish it"
         )
+
+
+def with_earlier_look(output: str, plan: dict[str, object]) -> dict[str, object]:
+    """Return a plan with the look at the input that the directory's run has already taken.
+
+    The look finds and tells, and changes no row. A plan that differs from the directory's in the
+    results of the look alone is therefore that of the same run, whose look counts.
+    """
+    path = files.join(output, PLAN)
+    if not files.exists(path) or not _is_json(path):
+        return plan
+    claimed = read_json(path)
+    if to_json(_without_look(claimed)) == to_json(_without_look(plan)):
+        return claimed
+    return plan
+
+
+def _without_look(plan: Mapping[str, object]) -> dict[str, object]:
+    return {name: fact for name, fact in plan.items() if name not in (LOOK, NOTICES)}
 
 
 def _difference(claimed: Json, wanted: Json, prefix: str = "") -> str:

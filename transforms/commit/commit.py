@@ -6,6 +6,7 @@ from pairweave.transforms.commit import dataset_card
 from pairweave.transforms.commit.checking import check_part
 from pairweave.transforms.commit.manifest import check_conservation, make_manifest
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.file_labels import file_labels
 from pairweave.transforms.merged_notices import merged
 from pairweave.transforms.output import attempt_marks
 from pairweave.transforms.output.document_notices import (
@@ -73,7 +74,8 @@ def commit_run(
     run = FinishedRun(output, manifest, checked=False)  # `summarize` has just checked its files
     samples = run_samples.gather(run, sums)
     looked_at = run_samples.first_rows(run, exchanged_languages.SAMPLE)
-    manifest["notices"].extend(exchanged_languages.exchanged_notices(looked_at))
+    said = _exchanged_by_look(manifest)
+    manifest["notices"].extend(exchanged_languages.exchanged_notices(looked_at, said))
     card = dataset_card.render(manifest, samples.kept[0].rows[0] if samples.kept else None)
     for name, data in sorted({**extra_files, CARD: card.encode()}.items()):
         _add_file(output, manifest, name, data)
@@ -107,6 +109,19 @@ def summarize(output: str, sums: ReceiptSums | None = None) -> tuple[Json, Recei
         *_unit_notices(plan, sums.read),
     ]
     return manifest, sums
+
+
+def _exchanged_by_look(manifest: Json) -> set[tuple[str, str]]:
+    """Return the languages of files whose sides the look at the input found exchanged."""
+    findings = manifest.get("look", {}).get("findings", ())
+    found = {each["file"] for each in findings if each["kind"] == "exchanged_languages"}
+    labels = file_labels((entry["corpus"], entry["name"]) for entry in manifest["inputs"])
+    corpora = [
+        manifest["corpora"].get(corpus, {})
+        for (corpus, _), label in labels.items()
+        if label in found
+    ]
+    return {(each.get("source_lang", ""), each.get("target_lang", "")) for each in corpora}
 
 
 def _unit_notices(plan: Json, read: Mapping[int, Json]) -> list[str]:

@@ -9,6 +9,7 @@ from pairweave.transforms.output.receipts import is_as_planned
 from pairweave.transforms.output.run_files import Json, plan_digest
 from pairweave.transforms.report.rejected_files import rejection_notices
 from pairweave.transforms.report.rejected_languages import language_notices
+from pairweave.transforms.report.rejected_shares import named_reasons
 from pairweave.transforms.suggestions import span_lengths
 from pairweave.transforms.suggestions.suggestion_counts import mix_notice
 from pairweave.transforms.tags import tag_profile
@@ -61,7 +62,10 @@ def make_manifest(plan: Json, sums: ReceiptSums) -> Json:
     if "tag_profile" in plan:
         profile["tag_profile"] = tag_profile.manifest_entry(plan["tag_profile"], sums.tag_shapes)
     named = {corpus["name"]: corpus for corpus in plan["corpora"]}
-    notices = [*rejection_notices(plan, sums), *language_notices(named, plan["inputs"], sums)]
+    notices = [
+        *rejection_notices(plan, sums, named_reasons(sums)),
+        *language_notices(named, plan["inputs"], sums),
+    ]
     if plan["job"] == "suggest":
         settings = plan["configuration"]
         methods, mix = settings.get("methods") or (), float(settings.get("mix") or 0)

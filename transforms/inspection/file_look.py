@@ -23,6 +23,7 @@ from pairweave.transforms.kernels.inspection.line_features import (
     REPLACED,
     LineFeatures,
 )
+from pairweave.transforms.rejects import AS_UTF8, Reject
 
 CHUNK_LINES = 1 << 19
 """Lines that are judged together: about 100 MB of features and evidence."""
@@ -56,6 +57,7 @@ class _Problem:
     count: int
     first: int
     last: int
+    detail: str
 
 
 class FileLook:
@@ -122,7 +124,11 @@ class FileLook:
             return
         for row in np.flatnonzero(reasons.is_valid().to_numpy(zero_copy_only=False)).tolist():
             line = int(lines[row])
-            problem = self._unread.setdefault(reasons[row].as_py(), _Problem(0, line, line))
+            reason = reasons[row].as_py()
+            if reason not in self._unread:
+                detail = batch.column("detail")[row].as_py() or ""
+                self._unread[reason] = _Problem(0, line, line, detail)
+            problem = self._unread[reason]
             problem.count += 1
             problem.last = line
 
@@ -148,13 +154,16 @@ class FileLook:
         lines, empty = np.concatenate(self._lines), np.concatenate(self._empty)
         hashes = np.concatenate(self._hashes, axis=1)
         for reason, problem in sorted(self._unread.items()):
+            many = problem.count >= LEAST_SHARE * len(lines)  # others are seen in their lines
+            what = f"{reason} (first: {problem.detail})" if many and problem.detail else reason
             yield Finding(
                 "unreadable",
                 self._name,
                 problem.first,
                 problem.last,
                 problem.count,
-                f"{problem.count:,} of {len(lines):,} rows cannot be read as pairs: {reason}",
+                f"{problem.count:,} of {len(lines):,} rows cannot be read as pairs: {what}",
+                AS_UTF8 if many and reason == Reject.INVALID_UTF8 else "",
             )
         unread = sum(problem.count for problem in self._unread.values())
         if int(empty.sum()) > unread:
@@ -165,7 +174,8 @@ class FileLook:
         yield from self._damaged(lines)
         if self._sample:
             sample = pa.Table.from_batches(self._sample).combine_chunks()
-            yield from language_findings(self._name, sample, self._languages)
+            if not (hashes[0] == hashes[1]).all():  # what is copied is in one language anyway
+                yield from language_findings(self._name, sample, self._languages)
             if not self._reads_tags:
                 marks = np.concatenate(self._marks)
                 yield from tag_findings(self._name, sample, lines, marks)

@@ -18,6 +18,19 @@ def of_jobs(findings: Sequence[Finding]) -> list[Finding]:
     return [each for each in findings if each.kind not in COUNTED_ANYWAY | NO_ACTION]
 
 
+def empty_files(notices: Sequence[Notice]) -> list[Finding]:
+    """Return the findings on files without a pair, which have no unit to look at.
+
+    Args:
+        notices: Those of the plan of reading.
+    """
+    return [
+        Finding("empty_file", notice.file, 0, 0, notice.count, notice.message)
+        for notice in notices
+        if notice.code == "empty_file"
+    ]
+
+
 def finding_notices(findings: Sequence[Finding]) -> Iterator[Notice]:
     """Yield a notice for each finding; many files with one kind of findings share a notice."""
     kinds = dict.fromkeys(finding.kind for finding in findings)

@@ -58,7 +58,9 @@ def find_fields(first: Sequence[str], file: ScanRequest) -> tuple[Columns, int]:
             "missing_column",
             name,
             f"wanted columns {', '.join(wanted)}; the first line has {count} "
-            f"{'field' if count == 1 else 'fields'}; see source_field and field_count",
+            f"{'field' if count == 1 else 'fields'}; --source_field and --target_field give the "
+            "columns by number or name, and text of one side is given with --source_input and "
+            "--target_input",
         )
     source, target, *others = wanted
     columns = Columns(

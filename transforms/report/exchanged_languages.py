@@ -1,7 +1,7 @@
 """Notices about languages whose sides look exchanged in the kept pairs."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import regex
@@ -53,7 +53,7 @@ WORDS = {
 Json = Mapping[str, Any]
 
 
-def exchanged_notices(rows: Sequence[Json]) -> list[str]:
+def exchanged_notices(rows: Sequence[Json], said: Collection[tuple[str, str]] = ()) -> list[str]:
     """Return notices on languages whose sides look exchanged in a sample of the kept rows.
 
     Each side must look like the other's language, by its letters if the languages have no script in
@@ -61,11 +61,12 @@ def exchanged_notices(rows: Sequence[Json]) -> list[str]:
 
     Args:
         rows: Rows with texts and languages; tags in their texts are harmless.
+        said: Source and target languages of which a notice says this already.
     """
     by_languages: dict[tuple[str, str], list[Json]] = defaultdict(list)
     for row in rows:
         languages = row.get("source_lang", ""), row.get("target_lang", "")
-        if languages[0] != languages[1]:
+        if languages[0] != languages[1] and languages not in said:
             by_languages[languages].append(row)
     notices = []
     for (source, target), some in sorted(by_languages.items()):

@@ -78,6 +78,7 @@ def _facet(
         "histogram": histogram,
         "title": facet.title,
         "unit": facet.unit,
+        "labels": labels,
         "charts": [_chart(name, counts, bars, labels) for name, counts in shown.items()],
         "left": max(0, len(corpora) - MAX_CORPORA),
         "columns": [(head, "text"), *((name, "share") for name in shown)],
@@ -112,7 +113,12 @@ def _chart(name: str, counts: Counter[int], bars: Sequence[int], labels: Sequenc
         "total": total,
         "median": labels[_median(counts, bars)],
         "bars": [
-            {"height": counts[bar] / most, "label": _bar_label(label, counts[bar], total)}
+            {
+                "height": counts[bar] / most,
+                "values": counts[bar],
+                "label": _bar_label(label, counts[bar], total),
+                "kind": "",
+            }
             for bar, label in zip(bars, labels, strict=True)
         ],
         "ticks": [labels[place] for place in sorted({0, len(labels) // 2, len(labels) - 1})],

@@ -1,7 +1,7 @@
 """Notices about files, and parts of files, of which more than half was rejected."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,6 @@ import numpy as np
 from pairweave.transforms.file_labels import file_labels
 from pairweave.transforms.merged_notices import MOST_FILES
 from pairweave.transforms.output.receipt_sums import ReceiptSums
-from pairweave.transforms.rejects import Reject
 from pairweave.transforms.report.rejected_languages import ADVICE
 
 Json = dict[str, Any]
@@ -17,22 +16,17 @@ Json = dict[str, Any]
 MAX_NOTICES = 20
 """Files and units named before the rest is only counted."""
 
-
-_OF_THE_INPUT = (
-    *(Reject.MISSING_FIELD, Reject.WRONG_TYPE, Reject.FIELD_COUNT, Reject.INVALID_JSON),
-)
 _WITH_SOURCES = ("pairs", "source")
 """Roles of the files that units are named by."""
 
-_FORMAT_ADVICE = "look at its format and at the options that name its fields"
 
-
-def rejection_notices(plan: Json, sums: ReceiptSums) -> list[str]:
+def rejection_notices(plan: Json, sums: ReceiptSums, said: Collection[str] = ()) -> list[str]:
     """Return notices on files, or units of files, with more than half of their pairs rejected.
 
     Args:
         plan: The run's plan.
         sums: The sums of all receipts.
+        said: Reasons that a notice on the whole run names; one on its only file would repeat it.
 
     Returns:
         A sentence for each, with the most frequent reason, in the plan's order.
@@ -45,6 +39,8 @@ def rejection_notices(plan: Json, sums: ReceiptSums) -> list[str]:
     notices = []
     alike = _alike(by_file, reasons, arrived)
     for name, units in by_file.items():
+        if len(by_file) == 1 and _main_reason(units, reasons, arrived) in said:
+            continue
         if name in alike:
             notices += [alike[name]] if alike[name] else []
             continue
@@ -129,8 +125,16 @@ def _notice(
     rejected, rows = rejections
     reason, count = _most_frequent(rejected)
     summary = f"{name}: {rejected.total():,} of {rows:,} pairs were rejected, {count:,} as {reason}"
-    advice = _FORMAT_ADVICE if reason in _OF_THE_INPUT else ADVICE.get(reason)
+    advice = ADVICE.get(reason)
     return f"{summary}; {advice}" if advice else summary
+
+
+def _main_reason(
+    units: Sequence[Json], reasons: dict[int, Counter[str]], arrived: Sequence[int]
+) -> str | None:
+    """Return the most frequent reason if most rows were rejected; None if they were not."""
+    rejections = _mostly_rejected(units, reasons, arrived)
+    return None if rejections is None else _most_frequent(rejections[0])[0]
 
 
 def _most_frequent(rejected: Counter[str]) -> tuple[str, int]:

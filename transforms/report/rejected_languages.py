@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pairweave.transforms.output.receipt_sums import ReceiptSums
-from pairweave.transforms.rejects import Reject
+from pairweave.transforms.rejects import AS_UTF8, Reject
 from pairweave.transforms.screen import ScreenReject
 
 MIN_PAIRS = 20
@@ -19,8 +19,15 @@ RATIO_ADVICE = (
     "sentencepiece"
 )
 
+_OF_THE_FORMAT = "look at the format of the file and at the options that name its fields"
+
 ADVICE = {
+    str(Reject.MISSING_FIELD): _OF_THE_FORMAT,
+    str(Reject.WRONG_TYPE): _OF_THE_FORMAT,
+    str(Reject.FIELD_COUNT): _OF_THE_FORMAT,
+    str(Reject.INVALID_JSON): _OF_THE_FORMAT,
     str(ScreenReject.LENGTH_RATIO): RATIO_ADVICE,
+    str(Reject.INVALID_UTF8): AS_UTF8,
     str(Reject.TAGS_DIFFER): "--tags_differ keep keeps such pairs, with the tags of both",
 }
 """Advice on rules that reject many pairs."""

@@ -57,13 +57,21 @@ def share_notices(run: FinishedRun, sums: ReceiptSums) -> list[str]:
         run: The run; its manifest may be a draft.
         sums: The sums of its receipts.
     """
-    read = sums.rows
-    if read < MIN_PAIRS:
+    return [_notice(run, sums, reason, sums.reasons[reason]) for reason in named_reasons(sums)]
+
+
+def named_reasons(sums: ReceiptSums) -> list[str]:
+    """Return the reasons that have a notice, the most frequent first.
+
+    Args:
+        sums: The sums of a run's receipts.
+    """
+    if sums.rows < MIN_PAIRS:
         return []
     return [
-        _notice(run, sums, reason, count)
+        reason
         for reason, count in sorted(sums.reasons.items(), key=lambda each: (-each[1], each[0]))
-        if count > MOST * read and reason not in _ASKED_FOR
+        if count > MOST * sums.rows and reason not in _ASKED_FOR
     ]
 
 

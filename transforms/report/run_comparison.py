@@ -9,6 +9,7 @@ from pairweave.transforms.counts.histograms import HISTOGRAMS
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.report.histogram_charts import charts
 from pairweave.transforms.report.report_samples import TAG_COLOURS, kept_samples
+from pairweave.transforms.report.run_differences import chart_note, differences, differing_bars
 from pairweave.transforms.report.run_samples import Row, first_pairs
 from pairweave.transforms.report.shown_counts import (
     Distribution,
@@ -101,17 +102,23 @@ def render(
         The page, the same for the same arguments; HTML and well-formed XML.
     """
     counts = [described(split_rules(manifest["counts"])[0]) for manifest in manifests]
+    both = _both_histograms(histograms)
+    shares = [_shares(distribution) for distribution in distributions(*histograms)]
+    told = caveats(names, manifests, pairs)
     return render_html(
         "comparison.html.j2",
         job=manifests[0]["job"],
         names=names,
         tiles=totals(manifests),
+        told=told,
         options=_options(manifests),
-        same_input=_inputs(manifests[0]) == _inputs(manifests[1]),
+        languages_differ=any(each.startswith("the languages") for each in told),
+        same_input=not any(each.startswith("the runs read") for each in told),
         rejected=_side_by_side([manifest["rejected"] for manifest in manifests], "reason"),
         counts=_side_by_side(counts, "what"),
-        distributions=[_shares(distribution) for distribution in distributions(*histograms)],
-        histograms=_both_histograms(histograms),
+        distributions=shares,
+        histograms=both,
+        differing=[found["title"] for found in (*both, *shares) if found["note"]],
         pairs=pairs,
         changed=[tuple(map(kept_samples, _different(*rows))) for rows in pairs.changed[:SHOWN]],
         tag_colours=TAG_COLOURS,
@@ -127,7 +134,33 @@ def _both_histograms(
         for (histogram, _, bar), values in each.items():
             if HISTOGRAMS[histogram].by == "corpus":
                 rows_of_bars[histogram, name, bar] += values
-    return charts(rows_of_bars, together=False)
+    return [_marked(found) for found in charts(rows_of_bars, together=False)]
+
+
+def _marked(found: dict[str, Any]) -> dict[str, Any]:
+    """Return a chart whose bars are marked where the two runs differ."""
+    if len(found["charts"]) < 2:
+        return {**found, "note": ""}
+    values = [[bar["values"] for bar in chart["bars"]] for chart in found["charts"]]
+    kinds = ["differs" if differs else "" for differs in differing_bars(*values)]
+    drawn = [
+        {
+            **chart,
+            "bars": [{**bar, "kind": kind} for bar, kind in zip(chart["bars"], kinds, strict=True)],
+        }
+        for chart in found["charts"]
+    ]
+    return {**found, "charts": drawn, "note": chart_note(found["labels"], *values)}
+
+
+def caveats(names: Sequence[str], manifests: Sequence[Json], pairs: PairsOfBoth) -> list[str]:
+    """Return what keeps two runs from being compared pair by pair, without full stops."""
+    told = differences(names, manifests)
+    if all(pairs.only) and not pairs.same and not pairs.changed:
+        told.append(
+            "none of the pairs compared is in both runs: the figures are of different texts"
+        )
+    return told
 
 
 def totals(manifests: Sequence[Json]) -> Rows:
@@ -139,10 +172,6 @@ def totals(manifests: Sequence[Json]) -> Rows:
     ]
     shares = [percent(each["kept"] / each["read"] if each["read"] else 0.0) for each in rows]
     return [*table, {"what": "kept of read", "first": shares[0], "second": shares[1]}]
-
-
-def _inputs(manifest: Json) -> list[tuple[str, str]]:
-    return sorted((entry["name"], entry["sha256"]) for entry in manifest["inputs"])
 
 
 def _options(manifests: Sequence[Json]) -> Rows:
@@ -176,18 +205,21 @@ def _side_by_side(counts: Sequence[Mapping[str, int]], column: str) -> Rows:
 def _shares(distribution: Distribution) -> dict[str, Any]:
     """Return a distribution with the share of each of its bars in both runs."""
     rows: Rows = []
+    marked = differing_bars(*distribution.bars)
     for place, label in enumerate(distribution.labels):
         row: dict[str, Any] = {distribution.unit: label}
         for which, bars in zip(("first", "second"), distribution.bars, strict=True):
             share = bars[place] / max(1, sum(bars))
             row[which] = share
-            row[f"{which} bar"] = {"share": share, "label": percent(share), "kind": ""}
+            row[f"{which} bar"] = {"share": share, "label": percent(share)}
+            row[f"{which} bar"]["kind"] = "differs" if marked[place] else ""
         rows.append(row)
     return {
         "title": distribution.title,
         "about": distribution.about,
         "unit": distribution.unit,
         "rows": rows,
+        "note": chart_note(distribution.labels, *distribution.bars),
     }
 
 
@@ -204,7 +236,8 @@ def _different(first: list[Row], second: list[Row]) -> tuple[list[Row], list[Row
 def summary(names: Sequence[str], manifests: Sequence[Json], pairs: PairsOfBoth) -> list[str]:
     """Return the comparison in a few lines of text."""
     width = max(14, *map(len, names))
-    lines = [f"{'':<14}{names[0]:>{width}}  {names[1]:>{width}}"]
+    lines = caveats(names, manifests, pairs)
+    lines += [f"{'':<14}{names[0]:>{width}}  {names[1]:>{width}}"]
     for row in totals(manifests):
         first, second = (number(row[name]) for name in ("first", "second"))
         lines.append(f"{row['what']:<14}{first:>{width}}  {second:>{width}}")

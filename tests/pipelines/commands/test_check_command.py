@@ -36,6 +36,19 @@ def test_a_kind_can_end_the_command_with_a_failure(tmp_path):
     assert runs.run_here(*words, "encoding,empty", cwd=tmp_path)[0] == 0
 
 
+def test_an_empty_file_is_a_finding(tmp_path):
+    for name in ("a.en", "a.de"):
+        (tmp_path / name).write_text("")
+    status, out, errors = runs.run_here("check", "a.en", "a.de", cwd=tmp_path)
+    assert (status, errors) == (0, "")
+    assert "empty_file: files without a pair\n  a.en\n    zero bytes; nothing was read" in out
+    assert out.endswith("0 pairs read: 2 findings\n")
+    words = ("check", "a.en", "a.de", "--fail_on", "empty_file", "--log_format", "json")
+    status, out, _ = runs.run_here(*words, cwd=tmp_path)
+    assert status == 1
+    assert [json.loads(line)["file"] for line in out.splitlines()] == ["a.en", "a.de"]
+
+
 def test_files_can_be_named_by_the_options_of_jobs(tmp_path):
     write(tmp_path)
     expected = runs.run_well_here("check", "a.en", "a.de", cwd=tmp_path)
@@ -72,3 +85,28 @@ def test_files_that_are_no_corpus_are_one_message(tmp_path, monkeypatch, capsys,
     monkeypatch.chdir(tmp_path)
     assert cli.main(["check", *words]) == 2
     assert "two files of text" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["check", "init"])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["folder"], "folder: is a directory; give files with both sides"),
+        (["nothing"], "nothing: no such file; give files"),
+        (["a.json"], "a.json: is JSON; of JSON, lines are read (.jsonl)"),
+        (["a.tsv", "a.en"], "a.en: its name does not tell its format (--format does), and text"),
+    ],
+)
+def test_what_is_no_corpus_is_named_with_what_it_is(tmp_path, command, words, said):
+    (tmp_path / "folder").mkdir()
+    for name in ("a.en", "a.tsv", "a.json"):
+        (tmp_path / name).write_text("[]")
+    status, _, errors = runs.run_here(command, *words, cwd=tmp_path)
+    assert status == 2
+    assert errors.startswith(f"pairweave: {said}")
+
+
+def test_try_names_the_options_for_files(tmp_path):
+    status, _, errors = runs.run_here("try", "a.en", "a.de", cwd=tmp_path)
+    assert status == 2
+    assert "unexpected argument 'a.en': files are given by options: --source_input" in errors

@@ -188,6 +188,23 @@ def test_lines_that_cannot_be_read_keep_the_others_in_place(tmp_path, clean):
     (finding,) = look(tmp_path, source, changed)
     assert (finding.kind, finding.count, finding.first_line) == ("unreadable", 10, lines[0])
     assert "control_char" in finding.evidence
+    assert "first: " not in finding.evidence
+    assert finding.option == ""
+
+
+def test_text_of_another_encoding_is_told_with_its_remedy(tmp_path, clean):
+    source, target = clean
+    (tmp_path / "a.en").write_text("".join(f"{line}\n" for line in source))
+    (tmp_path / "a.de").write_bytes(
+        "".join(f"\xfc {line}\n" for line in target).encode("cp1252", "replace")
+    )
+    files = CorpusInput(
+        "en", "de", source_input=(str(tmp_path / "a.en"),), target_input=(str(tmp_path / "a.de"),)
+    )
+    (finding,) = look_at(make_plan([files], ReadLimits()).units, ReadLimits())
+    assert (finding.kind, finding.count) == ("unreadable", len(target))
+    assert "invalid_utf8 (first: target: 0xFC at byte 0 of the line" in finding.evidence
+    assert "iconv -f WINDOWS-1252 -t UTF-8" in finding.option
 
 
 def test_findings_are_shown_by_kind_and_as_json():

@@ -39,8 +39,8 @@ def test_beside_good_files_a_notice_names_the_bad_one_and_its_reason(tmp_path, c
     bad = write(tmp_path / "bad.jsonl", ("text", "translated"), rows=50)
     assert align(tmp_path / "out", good, bad) == 0
     notice = (
-        "bad.jsonl: 50 of 50 pairs were rejected, 50 as missing_field; look at its format and at "
-        "the options that name its fields"
+        "bad.jsonl: 50 of 50 pairs were rejected, 50 as missing_field; look at the format of the "
+        "file and at the options that name its fields"
     )
     assert f"notice: {notice}" in capsys.readouterr().out
     assert notice in json.loads((tmp_path / "out/_manifest.json").read_text())["notices"]
@@ -140,3 +140,12 @@ def test_an_empty_sample_says_why_without_carrying_the_texts():
     assert gather_sample(parts).num_rows == 0
     assert why_empty(parts) == "most often rejected as too_long, as at f line 2: 301 tokens > 250"
     assert why_empty([]) == ""
+
+
+def test_what_is_said_of_the_whole_run_is_not_said_again_of_its_only_file():
+    rejected = sums((0, "script", 90))
+    assert len(rejection_notices(plan(("a", 1, 100)), rejected)) == 1
+    assert rejection_notices(plan(("a", 1, 100)), rejected, ["script"]) == []
+    assert len(rejection_notices(plan(("a", 1, 100)), rejected, ["too_long"])) == 1
+    files = plan(("a", 1, 100), ("b", 1, 100))
+    assert len(rejection_notices(files, rejected, ["script"])) == 1

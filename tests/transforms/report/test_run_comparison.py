@@ -7,7 +7,7 @@ import pyarrow.dataset
 import pytest
 
 from pairweave.transforms.output.finished_run import FinishedRun
-from pairweave.transforms.report import run_comparison
+from pairweave.transforms.report import run_comparison, run_differences
 from pairweave.transforms.report.templating import number
 from tests.makers import corpora, finished_runs, runs
 
@@ -95,6 +95,64 @@ def test_a_run_is_the_same_as_itself(outputs, tmp_path):
     assert f"of {kept} pairs, the first by id: {kept} with the same rows, 0 with other rows" in out
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "All options are the same." in text
+
+
+def test_runs_of_other_languages_and_files_are_told_first(outputs, tmp_path):
+    corpus = outputs[0].parent
+    words = (
+        *("augment", "--source_input", corpus / "corpus.de", "--source_lang", "de"),
+        *("--target_input", corpus / "corpus.en", "--target_lang", "en", "--workers", "1"),
+    )
+    runs.run_well_here(*words, "--output", tmp_path / "other")
+    page = tmp_path / "page.html"
+    out = runs.run_well_here("compare", outputs[0], tmp_path / "other", "--output", page)
+    assert out.splitlines()[:2] == [
+        f"the languages differ: en to de in {outputs[0]}; de to en in {tmp_path / 'other'}",
+        "none of the pairs compared is in both runs: the figures are of different texts",
+    ]
+    root = ET.fromstring(page.read_text(encoding="utf-8"))
+    text = " ".join(" ".join(root.find("body").itertext()).split())
+    assert "The languages differ: en to de in " in text
+    assert "All options are the same, but not the languages." in text
+    notices = [each for each in root.iter("p") if each.get("class") == "notice"]
+    assert len(notices) == 2
+
+
+def test_other_files_are_counted_by_their_contents():
+    corpora = {"a": {"source_lang": "en", "target_lang": "de"}}
+    manifests = [
+        {"corpora": corpora, "inputs": [{"sha256": each} for each in hashes]}
+        for hashes in (("1", "2"), ("2", "3", "4"))
+    ]
+    assert run_differences.differences(("a", "b"), manifests) == [
+        "the runs read other files: 1 of 2 and 3 are the same"
+    ]
+    assert run_differences.differences(("a", "b"), manifests[:1] * 2) == []
+
+
+def test_bars_that_differ_are_marked_and_named(outputs):
+    manifests, pairs = compared(outputs)
+    histograms = [
+        {("tags", "a", 1): 500, ("tags", "a", 2): 500, ("source_length", "a", 3): 900},
+        {("tags", "b", 1): 700, ("tags", "b", 2): 300, ("source_length", "b", 3): 800},
+    ]
+    page = run_comparison.render(("one", "two"), manifests, pairs, histograms)
+    root = ET.fromstring(page)
+    text = " ".join(" ".join(root.find("body").itertext()).split())
+    assert "Clearly different, with the bars marked: Tags in a tagged row." in text
+    assert "differs most at 1: 50 % in the first, 70 % in the second; 2 bars are marked" in text
+    drawn = [each.get("class") for each in root.iter("rect")]
+    assert drawn.count("fill differs") == 4
+    page = run_comparison.render(("one", "two"), manifests, pairs, histograms[:1] * 2)
+    assert "No bar differs clearly between the runs." in page
+    assert 'class="fill differs"' not in page
+
+
+def test_few_values_and_small_differences_mark_no_bar():
+    assert run_differences.differing_bars([1_000, 1_000], [1_030, 970]) == [False, False]
+    assert run_differences.differing_bars([3, 1], [1, 3]) == [False, False]
+    assert run_differences.differing_bars([300, 100], [100, 300]) == [True, True]
+    assert run_differences.differing_bars([0, 0], [100, 300]) == [False, False]
 
 
 def test_texts_of_both_runs_are_escaped(tmp_path):
