@@ -8,8 +8,8 @@ import numpy as np
 
 from pairweave.models.translation.translation_config import CURVE_STEPS, TranslationConfig
 from pairweave.pipelines.ablation.arm_data import first_pairs
-from pairweave.pipelines.ablation.measuring import measure_test
 from pairweave.pipelines.ablation.prepared import Prepared
+from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.transforms.markup.markup import INDEXED, parse_markup
 from pairweave.transforms.metrics.measured import Measured
 from pairweave.transforms.metrics.seed_comparison import (
@@ -78,7 +78,7 @@ def compare_arms(prepared: Prepared, units: Units) -> list[Row]:
     for name, test in prepared.tests.items():
         found: dict[str, dict[str, dict[int, Measured]]] = {}
         for (arm, seed), unit in units.items():
-            measured = measure_test(ablation, test, unit["translations"][name])
+            measured = task_of(ablation).measure(ablation, test, unit["translations"][name])
             for metric, one in measured.items():
                 found.setdefault(metric, {}).setdefault(arm, {})[seed] = one
         for metric in (one for one in ablation.used_metrics if one in found):

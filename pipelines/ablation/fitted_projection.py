@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from pairweave.models.hmm.hmm import HmmConfig, HmmModel, fit
 from pairweave.pipelines.ablation.ablation_config import Ablation, ProjectedTags
-from pairweave.pipelines.ablation.arm_data import Pair, plain
 from pairweave.pipelines.ablation.evaluation_sets import refuse_seen
+from pairweave.pipelines.ablation.task_kind import Pair, plain
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import fields_of, list_column
 from pairweave.transforms.links.soft_links import soften

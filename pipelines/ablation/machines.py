@@ -10,7 +10,7 @@ from typing import Any
 from pairweave.models.translation import arithmetic
 from pairweave.models.translation.translation_config import Precision, TranslationConfig
 from pairweave.models.translation.translation_pairs import PassPairs, Vocabulary, encode_pass
-from pairweave.pipelines.ablation.arm_data import Pair
+from pairweave.pipelines.ablation.task_kind import Pair
 
 _LOG = logging.getLogger("pairweave")
 

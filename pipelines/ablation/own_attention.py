@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from pairweave.models.attention_aligner import AttentionAligner, AttentionSource
+from pairweave.models.translation.translation_attention import default_layer, write_attention
 from pairweave.models.translation.translation_pairs import Vocabulary
 from pairweave.pipelines.ablation.ablation_config import AttentionFiles, ProjectedTags
 from pairweave.transforms.storage.text_lines import read_in_step
@@ -34,11 +35,6 @@ class OwnAttention:
             given: The method, and perhaps the layer.
             work: The directory for the file of attention.
         """
-        from pairweave.models.translation.translation_attention import (
-            default_layer,
-            write_attention,
-        )
-
         layer = given.layer
         if layer is None:
             layer = default_layer(given.method, self.model.config.decoder_layers)
@@ -66,8 +62,6 @@ class OwnAttention:
             ConfigError: A pair is too long for the model.
             InputError: A file cannot be read.
         """
-        from pairweave.models.translation.translation_attention import write_attention
-
         for name, given in sets.items():
             pairs = [
                 [line.text for line in both] for both in read_in_step(given.source, given.target)
