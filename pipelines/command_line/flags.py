@@ -121,6 +121,22 @@ def parse(
     return options, rest
 
 
+def read_command(model: type[Model], name: str, arguments: Sequence[str], about: str = "") -> Model:
+    """Read the options of a command that runs no Beam pipeline (`parse`).
+
+    Args:
+        model: Its options.
+        name: The command, with its subcommand if it has one.
+        arguments: The command line after it.
+        about: One-line description, for ``--help``; "" for that in the table of commands.
+
+    Raises:
+        ConfigError: The command line is wrong.
+    """
+    about = about or COMMANDS[name].about
+    return parse(model, f"pairweave {name}", about, arguments, beam=False)[0]
+
+
 def given_values(
     model: type[Model], prog: str, arguments: Sequence[str]
 ) -> tuple[dict[str, Any], list[str]]:

@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 import yaml
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import InitOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError, InputError
@@ -38,9 +37,7 @@ _UNKNOWN = "und"
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Inspect files and write a YAML file."""
-    options, _ = flags.parse(
-        InitOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
-    )
+    options = flags.read_command(InitOptions, name, arguments)
     if files.exists(options.output):
         raise ConfigError(f"{options.output}: already exists; give another --output, or delete it")
     input_options = _input(options.files)

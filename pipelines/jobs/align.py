@@ -8,7 +8,6 @@ import pyarrow as pa
 from pairweave.models.aligner import AlignerReference
 from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.job_options.pair_options import AlignOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
@@ -90,7 +89,6 @@ def finish(
 
 JOB = Job(
     name="align",
-    about=COMMANDS["align"].about,
     options=AlignOptions,
     parts=(RULE_BLOCK, ALIGNER, SCREEN, SECOND_ALIGNER, KNOWN_PAIRS, LOOK),
     graph=graph,

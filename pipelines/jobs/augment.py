@@ -4,7 +4,6 @@ from typing import Any
 
 import apache_beam as beam
 
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.job_options.representation import representation_of
 from pairweave.pipelines.options.base import TranslatorOptions
@@ -196,7 +195,6 @@ def finish(
 
 JOB = Job(
     name="augment",
-    about=COMMANDS["augment"].about,
     options=AugmentOptions,
     parts=(
         RULE_BLOCK,

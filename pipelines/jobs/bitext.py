@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.documents.document_aligning import (
     Documents,
     EachDocument,
@@ -314,7 +313,6 @@ def finish(shard: Shard, schema: pa.Schema) -> ShardOutput:
 
 JOB = Job(
     name="bitext",
-    about=COMMANDS["bitext"].about,
     options=BitextOptions,
     parts=(ALIGNER, SCREEN, PARALLEL_TEXT, SENTENCES),
     graph=graph,

@@ -7,7 +7,6 @@ import apache_beam as beam
 
 from pairweave.models.hmm.hmm_reference import HmmReference
 from pairweave.models.hmm.pair_scores import scoring_models
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.filtering import rule_preview
 from pairweave.pipelines.filtering.comparing_pairs import counted_pieces, judge_and_compare
 from pairweave.pipelines.filtering.comparing_sentences import CompareSentences
@@ -321,7 +320,6 @@ def finish(shard: Shard, *, annotate: bool, reasons: Sequence[Reason]) -> ShardO
 
 JOB = Job(
     name="filter",
-    about=COMMANDS["filter"].about,
     options=FilterJobOptions,
     parts=(
         *(DETECTOR, PLUGIN_RULES, ALIGNER, SIMILARITY, SCREEN, EARLIER),

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 import apache_beam as beam
 import numpy as np
 
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.job_options.suggest_methods import check_methods
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
@@ -165,7 +164,6 @@ def finish(shard: Shard, suggestions: SuggestionConfig, scorer: Scorer | None) -
 
 JOB = Job(
     name="suggest",
-    about=COMMANDS["suggest"].about,
     options=SuggestOptions,
     parts=(
         RULE_BLOCK,

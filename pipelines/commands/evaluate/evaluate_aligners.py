@@ -72,9 +72,7 @@ class Outcome:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command from its command line."""
-    options, _ = flags.parse(
-        EvaluateAlignersOptions, "pairweave evaluate aligners", ABOUT, arguments, beam=False
-    )
+    options = flags.read_command(EvaluateAlignersOptions, "evaluate aligners", arguments, ABOUT)
     aligner_names = [read_name(text) for text in options.aligners or ("hmm",)]
     names = [each for name in aligner_names for each in NAMED[name.aligner].each(name)]
     # Make all aligners first, so that a missing one is reported before the others work for hours.
