@@ -14,7 +14,6 @@ from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.aligner_registry import NAMED, read_name
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.command_options import EvaluateAlignersOptions
-from pairweave.pipelines.commands.text_tables import token_table
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError, InputError
@@ -23,6 +22,7 @@ from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.metrics.link_metrics import LinkScores, evaluate_links, version
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.storage import files, text_lines
+from pairweave.transforms.text.text_tables import token_table
 from pairweave.transforms.text.tokens import TokenConfig
 
 if TYPE_CHECKING:
