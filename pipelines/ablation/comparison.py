@@ -61,14 +61,14 @@ class Row:
         cells["mean"] = f"{self.spread.mean:.2f}"
         if self.spread.deviation is not None:
             cells["deviation"] = f"{self.spread.deviation:.2f}"
-        found = self.difference
-        if found is not None:
-            cells["difference"] = f"{found.mean:+.2f}"
-            if found.margin is not None:
-                low, high = found.mean - found.margin, found.mean + found.margin
+        difference = self.difference
+        if difference is not None:
+            cells["difference"] = f"{difference.mean:+.2f}"
+            if difference.margin is not None:
+                low, high = difference.mean - difference.margin, difference.mean + difference.margin
                 cells["95 % interval"] = f"{low:+.2f} to {high:+.2f}"
-            cells["p"] = f"{found.p:.4f}"
-            cells[""] = "*" if found.is_significant else ""
+            cells["p"] = f"{difference.p:.4f}"
+            cells[""] = "*" if difference.is_significant else ""
         return cells
 
 
@@ -76,17 +76,17 @@ def compare_arms(prepared: Prepared, units: Units) -> list[Row]:
     """Return the rows of the table, by test set, metric and arm in the configuration's order."""
     ablation, rows = prepared.ablation, []
     for name, test in prepared.tests.items():
-        found: dict[str, dict[str, dict[int, Measured]]] = {}
+        by_metric: dict[str, dict[str, dict[int, Measured]]] = {}
         for (arm, seed), unit in units.items():
             measured = task_of(ablation).measure(ablation, test, unit["translations"][name])
             for metric, one in measured.items():
-                found.setdefault(metric, {}).setdefault(arm, {})[seed] = one
-        for metric in (one for one in ablation.used_metrics if one in found):
+                by_metric.setdefault(metric, {}).setdefault(arm, {})[seed] = one
+        for metric in (one for one in ablation.used_metrics if one in by_metric):
             sums = {
                 arm: {seed: one.sums for seed, one in by_seed.items()}
-                for arm, by_seed in found[metric].items()
+                for arm, by_seed in by_metric[metric].items()
             }
-            for arm, by_seed in found[metric].items():
+            for arm, by_seed in by_metric[metric].items():
                 difference = None
                 if arm != ablation.baseline and ablation.baseline in sums:
                     difference = compare_seeds(sums[arm], sums[ablation.baseline], SIGNIFICANCE)

@@ -59,7 +59,7 @@ def fit_arm(
 
 
 def soft_links(model: HmmModel) -> Callable[[pa.Table], pa.Table]:
-    """Return what links the words of a table with the posteriors of a fitted aligner."""
+    """Return a function that links the words of a table by the posteriors of a fitted aligner."""
     return model.with_soft_links(_SOFT).align
 
 

@@ -1,4 +1,4 @@
-"""The machine on which models are trained, and what it says of the progress."""
+"""The machine on which models are trained, and the lines that show its progress."""
 
 import dataclasses
 import importlib.metadata
@@ -69,7 +69,7 @@ def encoded(
 
 
 def progress(name: str) -> Callable[[int, int, float], None]:
-    """Return what says from time to time how far training is, and the time left."""
+    """Return a function that logs from time to time how far training is, and the time left."""
     begin = said = 0.0
     first: int | None = None
 

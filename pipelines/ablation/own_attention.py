@@ -29,7 +29,7 @@ class OwnAttention:
     pieces: Path
 
     def aligner(self, given: ProjectedTags, work: Path) -> Callable[[pa.Table], pa.Table]:
-        """Return what links the words of TOKENS rows, numbered from line 1, in both directions.
+        """Return a function that links the words of TOKENS rows in both directions.
 
         Args:
             given: The method, and perhaps the layer.

@@ -167,7 +167,7 @@ def prepare(ablation: Ablation, directory: Path, only: Collection[str] | None = 
         _claim(directory / PLAN, plan)
         known = known_sources([*tests.values(), *([dev] if dev else [])], task_of(ablation))
         arms = {}
-        # The baseline first: a mistake in it is told before the other arms are made.
+        # The baseline first: a mistake in it is reported before the other arms are made.
         first = [ablation.baseline, *(name for name in ablation.arms if name != ablation.baseline)]
         for name in first:
             if only is None or name in only or name == first[0] or _has_units(directory, name):

@@ -19,11 +19,11 @@ _OF_TAGS = ("project", "stream", "kinds", "syntax", "tags")
 
 
 def task_problem(task: TaskName, part: Mapping[str, Any]) -> str | None:
-    """Say why a part of the configuration is none of a task; None if it is.
+    """Return why a part of the configuration does not fit a task; None if it does.
 
     Args:
         task: The task.
-        part: An arm, a part of its data, or a test set, without what has its default.
+        part: An arm, a part of its data, or a test set, without fields that have their defaults.
 
     >>> task_problem("translation", {"masked": "dev.mask"})
     'masked is of the task suggestion; give task: suggestion'
@@ -36,7 +36,7 @@ def task_problem(task: TaskName, part: Mapping[str, Any]) -> str | None:
             "hint_letters": "hint_letters" in part,
             "several references in target": several,
         }
-        odd = next((name for name, found in of_suggestion.items() if found), None)
+        odd = next((name for name, is_given in of_suggestion.items() if is_given), None)
         return None if odd is None else f"{odd} is of the task suggestion; give task: suggestion"
     odd = next((name for name in _OF_TAGS if name in part), None)
     if odd is not None:

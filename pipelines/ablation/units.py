@@ -201,11 +201,11 @@ def _translate(
 
 def scores(prepared: Prepared, translations: dict[str, list[str]]) -> list[dict[str, Any]]:
     """Return the value of each metric on each test set."""
-    found = []
+    rows = []
     for name, test in prepared.tests.items():
         measured = task_of(prepared.ablation).measure(prepared.ablation, test, translations[name])
-        found += [
+        rows += [
             {"test": name, "metric": metric, "value": one.value, "signature": one.signature}
             for metric, one in measured.items()
         ]
-    return found
+    return rows
