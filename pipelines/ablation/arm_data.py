@@ -1,7 +1,6 @@
 """The training pairs of an arm, in stages and passes."""
 
 import dataclasses
-import importlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from pairweave.pipelines.ablation.ablation_config import Ablation, Arm, DataItem
 from pairweave.pipelines.ablation.task_kind import Pair, plain
 from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
+from pairweave.pipelines.command_line.command_table import job_of, options_of
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.storage import files
@@ -142,7 +141,7 @@ def _made(item: DataItem, ablation: Ablation, runs: str) -> str:
     values = {**languages, **item.options, "output": directory}
     flags.check_keys(values, list(model.model_fields))
     options = flags.validate(model, values, f"pairweave {item.job}")
-    job = importlib.import_module(COMMANDS[item.job].module).JOB
+    job = job_of(item.job)
     job.check(options)
     status = int(job.start(options, []))
     if status:
