@@ -20,6 +20,7 @@ from pairweave.transforms.metrics.seed_comparison import (
 )
 from pairweave.transforms.metrics.significance_options import Significance
 from pairweave.transforms.report import ablation_page
+from pairweave.transforms.text_columns import text_columns
 
 REPORT = "report.html"
 
@@ -99,22 +100,15 @@ def compare_arms(prepared: Prepared, units: Units) -> list[Row]:
 
 def text_lines(rows: Sequence[Row]) -> list[str]:
     """Return the table for a terminal."""
-    shown = [{name: name for name in _COLUMNS}, *(row.cells() for row in rows)]
-    widths = {name: max(len(cells[name]) for cells in shown) for name in _COLUMNS}
+    table = text_columns([_COLUMNS, *(tuple(row.cells().values()) for row in rows)])
+    head, *shown = [f"  {line}".rstrip() for line in table]
     lines, last = [], None
-    for row, cells in zip(rows, shown[1:], strict=True):
+    for row, line in zip(rows, shown, strict=True):
         if (row.test, row.metric) != last:
             last = row.test, row.metric
-            lines.append(f"{row.test}: {row.metric}")
-            lines.append(_line(shown[0], widths))
-        lines.append(_line(cells, widths))
+            lines += [f"{row.test}: {row.metric}", head]
+        lines.append(line)
     return lines
-
-
-def _line(cells: Mapping[str, str], widths: Mapping[str, int]) -> str:
-    first, *others = _COLUMNS
-    texts = [cells[first].ljust(widths[first]), *(cells[x].rjust(widths[x]) for x in others)]
-    return f"  {'  '.join(texts)}".rstrip()
 
 
 def report_page(

@@ -1,5 +1,6 @@
 """Looking at the files of ``check``: from options that name files to findings."""
 
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from pairweave.pipelines.job_options.check_options import CheckOptions
@@ -61,22 +62,32 @@ def _input(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
     named_files = options.input, options.source_input, options.target_input
     if any(named_files):
         return _as_given(options)
-    paths = options.files
+    return pair_files(options.files, options.format)
+
+
+def pair_files(paths: Sequence[str], form: str | None = None) -> tuple[tuple[str, ...], ...]:
+    """Divide files into those with both sides, those of the source, and those of the target.
+
+    Args:
+        paths: The files; two files of text are the sides of a corpus.
+        form: Their format, if it is given.
+
+    Raises:
+        ConfigError: It is unclear what the files are.
+    """
     known = [
-        path
-        for path in paths
-        if is_data_set(path) or _suffixes(path) & registry.extensions().keys()
+        path for path in paths if is_data_set(path) or suffixes(path) & registry.extensions().keys()
     ]
-    sides = options.format is not None and registry.input_format(options.format).sides
-    if paths and not sides and (len(known) == len(paths) or options.format is not None):
-        return paths, (), ()
+    sides = form is not None and registry.input_format(form).sides
+    if paths and not sides and (len(known) == len(paths) or form is not None):
+        return tuple(paths), (), ()
     if (known and not sides) or len(paths) != 2:
         endings = " ".join(registry.extensions())
         raise ConfigError(
             f"give files with both sides of each pair ({endings}), or two files of text, the "
             "source and its translation line by line"
         )
-    return (), paths[:1], paths[1:]
+    return (), (paths[0],), (paths[1],)
 
 
 def _as_given(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
@@ -102,5 +113,6 @@ def _as_given(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
     return options.input, *sides
 
 
-def _suffixes(path: str) -> set[str]:
+def suffixes(path: str) -> set[str]:
+    """Return the endings of a file's name, in lower case."""
     return {suffix.lower() for suffix in PurePath(path).suffixes}

@@ -24,6 +24,7 @@ from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.storage import files, text_lines
 from pairweave.transforms.text.text_tables import token_table
 from pairweave.transforms.text.tokens import TokenConfig
+from pairweave.transforms.text_columns import text_columns
 
 if TYPE_CHECKING:
     from pairweave.pipelines.aligners.job_aligner import Make
@@ -193,14 +194,7 @@ def evaluate(
 def render(outcomes: Sequence[Outcome], texts: Texts) -> str:
     """Return the table, a signature per aligner, and everything as JSON on the last line."""
     rows = [_COLUMNS, *map(_cells, outcomes)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if column == 0 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    lines = [line.rstrip() for line in text_columns(rows)]
     more = texts.training.num_rows - texts.gold.num_rows
     lines.append(f"{texts.gold.num_rows} pairs aligned, {more} more to learn from")
     lines.append(_ABOUT_SPEED)
