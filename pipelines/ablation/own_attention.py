@@ -11,6 +11,7 @@ from pairweave.models.attention_aligner import AttentionAligner, AttentionSource
 from pairweave.models.translation.translation_attention import default_layer, write_attention
 from pairweave.models.translation.translation_pairs import Vocabulary
 from pairweave.pipelines.ablation.ablation_config import AttentionFiles, ProjectedTags
+from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.storage.text_lines import read_in_step
 
 
@@ -43,11 +44,8 @@ class OwnAttention:
             path = work / "attention.npz"
             sides = (table.column(side).to_pylist() for side in ("source", "target"))
             write_attention(path, self.model, self.vocabulary, *sides)
-            numbered = table.set_column(
-                table.schema.get_field_index("line"),
-                table.schema.field("line"),
-                pa.array(range(1, table.num_rows + 1), table.schema.field("line").type),
-            )
+            lines = pa.array(range(1, table.num_rows + 1), table.column("line").type)
+            numbered = replaced(table, "line", lines)
             source = AttentionSource(str(path), given.method, layer, None, str(self.pieces))
             linked = AttentionAligner(source).align(numbered)
             path.unlink()

@@ -10,6 +10,7 @@ from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator import Rejection
 from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.transforms import schemas
+from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.rejects import Reason, Stage
 from pairweave.transforms.screen import ScreenConfig, reason_of, screen
 from pairweave.transforms.shards.shard import Shard
@@ -94,5 +95,4 @@ def _translations(
 
 
 def _with_translations(rows: pa.Table, texts: Sequence[str | None]) -> pa.Table:
-    place = rows.schema.get_field_index("translation")
-    return rows.set_column(place, rows.schema.field(place), pa.array(texts, type=pa.string()))
+    return replaced(rows, "translation", pa.array(texts, type=pa.string()))
