@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pairweave.pipelines.ablation.ablation_config import Ablation, DataItem, EvaluationFiles
 from pairweave.pipelines.ablation.task_kind import EvaluationSet, Pair, Task, plain
-from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats.mt5 import SEPARATOR
 from pairweave.transforms.formats.wets import NOTHING
 from pairweave.transforms.metrics.measured import Measured
 from pairweave.transforms.metrics.suggestion_sums import measure_suggestions
 from pairweave.transforms.output.finished_run import FinishedRun
-from pairweave.transforms.storage.text_lines import read_in_step
 from pairweave.transforms.suggestions.hints import first_letters
+from pairweave.transforms.suggestions.masked_lines import read_masked
 from pairweave.transforms.symbols.mask import MASK
 
 _SYMBOLS = (SEPARATOR.strip(), MASK, NOTHING)
@@ -83,27 +83,6 @@ def _has_symbol(example: _Example) -> bool:
     return any(map(_SYMBOL.search, (source, masked.replace(MASK, "", 1), written)))
 
 
-def _read_examples(
-    source: str, masked: str, targets: Sequence[str]
-) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield the lines of examples in the format of WeTS, with the suggestions of each target file.
-
-    Args:
-        source: The sources.
-        masked: The translations with a mask.
-        targets: Files of suggestions; an empty one may be the symbol for it.
-
-    Raises:
-        InputError: A file cannot be read, the numbers of lines differ, or a translation does not
-            have one mask.
-    """
-    for number, lines in enumerate(read_in_step(source, masked, *targets), 1):
-        one, other, *suggestions = (line.text for line in lines)
-        if (masks := other.count(MASK)) != 1:
-            raise InputError("bad_mask", masked, f"expected one {MASK}, found {masks}", number)
-        yield one, other, tuple(suggestions)
-
-
 def _examples_of_run(directory: str) -> Iterator[_Example]:
     """Yield the rows of a finished run of ``suggest``.
 
@@ -130,7 +109,7 @@ def _read_pairs(
         assert item.source is not None
         assert item.masked is not None
         assert item.target is not None
-        lines = _read_examples(item.source, item.masked, [item.target])
+        lines = read_masked(item.source, item.masked, [item.target])
         examples = ((source, masked, target) for source, masked, (target,) in lines)
     pairs = []
     reason = f"whose text has one of {' '.join(_SYMBOLS)}"
@@ -147,7 +126,7 @@ def _read_test(name: str, given: EvaluationFiles, field: str) -> EvaluationSet:
     """Read a test set, which may have several suggestions for a mask."""
     assert given.masked is not None
     inputs, golds = [], []
-    lines = _read_examples(given.source, given.masked, given.target)
+    lines = read_masked(given.source, given.masked, given.target)
     for number, (source, masked, suggestions) in enumerate(lines, 1):
         if any(_has_symbol((source, masked, text)) for text in suggestions):
             raise ConfigError(
