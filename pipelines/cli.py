@@ -181,12 +181,7 @@ def check_options(name: str, words: Sequence[str]) -> None:
 
 def show_help(name: str, words: Sequence[str] = ()) -> NoReturn:
     """Print a job's help and leave, as its own parser does; all of it with ``--help all``."""
-    from pairweave.pipelines.command_line import flags
-
-    command, options = COMMANDS[name], options_of(name)
-    assert options is not None
-    asked = ["--help", "all"] if "all" in words else ["--help"]
-    flags.parse(options, f"pairweave {name}", command.about, asked, beam=command.beam)
+    check_options(name, ["--help", "all"] if "all" in words else ["--help"])
     raise AssertionError("the parser leaves")
 
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pairweave.models.similarity.similarity_options import MarginOptions, YisiOptions
+from pairweave.models.similarity.similarity_options import ComparisonOptions
 from pairweave.transforms.config import Config
 
 
-class SimilarityConfig(YisiOptions, MarginOptions, Config):
+class SimilarityConfig(ComparisonOptions, Config):
     """How similarities become a score."""
 
     def score(self, values: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -79,25 +79,8 @@ class SimilarityEncoderOptions(StepOptions):
     )
 
 
-class YisiOptions(StepOptions):
-    """How similarities become a score."""
-
-    alpha: Share = Field(
-        0.5,
-        description="yisi2: weight of precision (over the target) and recall (over the source): 0 "
-        "precision alone, 1 recall alone",
-        json_schema_extra=_OF_YISI,
-    )
-    lm_weight: Share = Field(
-        0.0,
-        description="yisi2: weight of the target's probability by the encoder's language model "
-        "head in the score (0.1 in the NRC's systems for WMT20; 0: it is not computed)",
-        json_schema_extra=_OF_YISI,
-    )
-
-
-class MarginOptions(StepOptions):
-    """Sentence vectors and their neighbours."""
+class ComparisonOptions(StepOptions):
+    """How vectors of an encoder become the score of a pair."""
 
     pooling: Literal["mean", "cls"] = Field(
         "mean",
@@ -112,9 +95,21 @@ class MarginOptions(StepOptions):
         description="margin: number of nearest sentences of the other side to compare a pair with",
         json_schema_extra=_OF_MARGIN,
     )
+    alpha: Share = Field(
+        0.5,
+        description="yisi2: weight of precision (over the target) and recall (over the source): 0 "
+        "precision alone, 1 recall alone",
+        json_schema_extra=_OF_YISI,
+    )
+    lm_weight: Share = Field(
+        0.0,
+        description="yisi2: weight of the target's probability by the encoder's language model "
+        "head in the score (0.1 in the NRC's systems for WMT20; 0: it is not computed)",
+        json_schema_extra=_OF_YISI,
+    )
 
 
-class SimilarityOptions(YisiOptions, MarginOptions, SimilarityEncoderOptions):
+class SimilarityOptions(ComparisonOptions, SimilarityEncoderOptions):
     """The scorer of pairs."""
 
     scorer: ScorerName = Field(

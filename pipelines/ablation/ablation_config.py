@@ -8,7 +8,7 @@ import pydantic
 from pydantic import Field
 
 from pairweave.models.translation.translation_config import SIZES, SizeName, TranslationConfig
-from pairweave.pipelines.ablation.tasks import METRICS_OF, TaskName, task_problem
+from pairweave.pipelines.ablation.task_names import METRICS_OF, TaskName, task_problem
 from pairweave.pipelines.options.base import Language, Patterns
 from pairweave.transforms.config import StepOptions
 from pairweave.transforms.errors import ConfigError

@@ -6,6 +6,7 @@ from pairweave.transforms.output.documents.parts import Digest, Name, Number
 from pairweave.transforms.storage.json_files import JsonFile
 
 PLAN_ADVICE = "was it edited? Give another --output"
+NO_LOCKS = "give --output on a file system with locks"
 ARM_ADVICE = "delete the arm's directory and its units to prepare it again"
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from pairweave.models.translation.translation_config import CURVE_STEPS, TranslationConfig
 from pairweave.pipelines.ablation.arm_data import first_pairs
-from pairweave.pipelines.ablation.measuring import measure_test
 from pairweave.pipelines.ablation.prepared import Prepared
+from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.transforms.markup.markup import INDEXED, parse_markup
 from pairweave.transforms.metrics.measured import Measured
 from pairweave.transforms.metrics.seed_comparison import (
@@ -20,6 +20,7 @@ from pairweave.transforms.metrics.seed_comparison import (
 )
 from pairweave.transforms.metrics.significance_options import Significance
 from pairweave.transforms.report import ablation_page
+from pairweave.transforms.text_columns import text_columns
 
 REPORT = "report.html"
 
@@ -61,14 +62,14 @@ class Row:
         cells["mean"] = f"{self.spread.mean:.2f}"
         if self.spread.deviation is not None:
             cells["deviation"] = f"{self.spread.deviation:.2f}"
-        found = self.difference
-        if found is not None:
-            cells["difference"] = f"{found.mean:+.2f}"
-            if found.margin is not None:
-                low, high = found.mean - found.margin, found.mean + found.margin
+        difference = self.difference
+        if difference is not None:
+            cells["difference"] = f"{difference.mean:+.2f}"
+            if difference.margin is not None:
+                low, high = difference.mean - difference.margin, difference.mean + difference.margin
                 cells["95 % interval"] = f"{low:+.2f} to {high:+.2f}"
-            cells["p"] = f"{found.p:.4f}"
-            cells[""] = "*" if found.is_significant else ""
+            cells["p"] = f"{difference.p:.4f}"
+            cells[""] = "*" if difference.is_significant else ""
         return cells
 
 
@@ -76,17 +77,17 @@ def compare_arms(prepared: Prepared, units: Units) -> list[Row]:
     """Return the rows of the table, by test set, metric and arm in the configuration's order."""
     ablation, rows = prepared.ablation, []
     for name, test in prepared.tests.items():
-        found: dict[str, dict[str, dict[int, Measured]]] = {}
+        by_metric: dict[str, dict[str, dict[int, Measured]]] = {}
         for (arm, seed), unit in units.items():
-            measured = measure_test(ablation, test, unit["translations"][name])
+            measured = task_of(ablation).measure(ablation, test, unit["translations"][name])
             for metric, one in measured.items():
-                found.setdefault(metric, {}).setdefault(arm, {})[seed] = one
-        for metric in (one for one in ablation.used_metrics if one in found):
+                by_metric.setdefault(metric, {}).setdefault(arm, {})[seed] = one
+        for metric in (one for one in ablation.used_metrics if one in by_metric):
             sums = {
                 arm: {seed: one.sums for seed, one in by_seed.items()}
-                for arm, by_seed in found[metric].items()
+                for arm, by_seed in by_metric[metric].items()
             }
-            for arm, by_seed in found[metric].items():
+            for arm, by_seed in by_metric[metric].items():
                 difference = None
                 if arm != ablation.baseline and ablation.baseline in sums:
                     difference = compare_seeds(sums[arm], sums[ablation.baseline], SIGNIFICANCE)
@@ -99,22 +100,15 @@ def compare_arms(prepared: Prepared, units: Units) -> list[Row]:
 
 def text_lines(rows: Sequence[Row]) -> list[str]:
     """Return the table for a terminal."""
-    shown = [{name: name for name in _COLUMNS}, *(row.cells() for row in rows)]
-    widths = {name: max(len(cells[name]) for cells in shown) for name in _COLUMNS}
+    table = text_columns([_COLUMNS, *(tuple(row.cells().values()) for row in rows)])
+    head, *shown = [f"  {line}".rstrip() for line in table]
     lines, last = [], None
-    for row, cells in zip(rows, shown[1:], strict=True):
+    for row, line in zip(rows, shown, strict=True):
         if (row.test, row.metric) != last:
             last = row.test, row.metric
-            lines.append(f"{row.test}: {row.metric}")
-            lines.append(_line(shown[0], widths))
-        lines.append(_line(cells, widths))
+            lines += [f"{row.test}: {row.metric}", head]
+        lines.append(line)
     return lines
-
-
-def _line(cells: Mapping[str, str], widths: Mapping[str, int]) -> str:
-    first, *others = _COLUMNS
-    texts = [cells[first].ljust(widths[first]), *(cells[x].rjust(widths[x]) for x in others)]
-    return f"  {'  '.join(texts)}".rstrip()
 
 
 def report_page(

@@ -3,20 +3,19 @@
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-import numpy as np
 import pyarrow as pa
 
 from pairweave.models.hmm.hmm import HmmConfig, HmmModel, fit
 from pairweave.pipelines.ablation.ablation_config import Ablation, ProjectedTags
-from pairweave.pipelines.ablation.arm_data import Pair, plain
 from pairweave.pipelines.ablation.evaluation_sets import refuse_seen
-from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_columns import fields_of, list_column
+from pairweave.pipelines.ablation.task_kind import Pair, plain
 from pairweave.transforms.links.soft_links import soften
 from pairweave.transforms.markup.markup import INDEXED, parse_markup
-from pairweave.transforms.projection.project import Tokens, cut_tokens, project_tags
+from pairweave.transforms.projection.cut_tables import cut_table, token_ranges
+from pairweave.transforms.projection.project import project_tags
 from pairweave.transforms.storage.text_lines import read_in_step
-from pairweave.transforms.text.tokens import TokenConfig, add_tokens
+from pairweave.transforms.text.text_tables import token_table
+from pairweave.transforms.text.tokens import TokenConfig
 
 _WORDS = TokenConfig("words")
 
@@ -53,14 +52,14 @@ def fit_arm(
             "leave them out of the file",
         )
     texts = dict.fromkeys((plain(source), plain(target)) for source, target in pairs)
-    table = _table(
-        [pair for pair in texts if all(pair)], (ablation.source_lang, ablation.target_lang)
-    )
+    filled = [pair for pair in texts if all(pair)]
+    sides = [source for source, _ in filled], [target for _, target in filled]
+    table = token_table(sides, _WORDS, (ablation.source_lang, ablation.target_lang))
     return fit(table, HmmConfig(), os.cpu_count() or 1)
 
 
 def soft_links(model: HmmModel) -> Callable[[pa.Table], pa.Table]:
-    """Return what links the words of a table with the posteriors of a fitted aligner."""
+    """Return a function that links the words of a table by the posteriors of a fitted aligner."""
     return model.with_soft_links(_SOFT).align
 
 
@@ -82,17 +81,11 @@ def project(
     """
     marked = [parse_markup(source, INDEXED) for source in sources]
     tagged = [at for at, one in enumerate(marked) if one.tags and translations[at].strip()]
-    table = _table([(marked[at].text, translations[at]) for at in tagged], languages)
-    sides: list[list[Tokens]] = [[], []]
-    for row, at in enumerate(tagged):
-        tokens = (_tokens(table, side, row) for side in ("source", "target"))
-        for side, cut in zip(sides, cut_tokens(marked[at], translations[at], *tokens), strict=True):
-            side.append(cut)
-    for name, side in zip(("source_tokens", "target_tokens"), sides, strict=True):
-        flat = np.array([span for row in side for span in row], np.int32).reshape(-1, 2)
-        fields = {"start": flat[:, 0].copy(), "end": flat[:, 1].copy()}
-        column = list_column(np.cumsum([0, *map(len, side)]), fields, _type(name))
-        table = table.set_column(table.schema.get_field_index(name), name, column)
+    sources_with_tags = [marked[at] for at in tagged]
+    targets = [translations[at] for at in tagged]
+    table = token_table(([one.text for one in sources_with_tags], targets), _WORDS, languages)
+    table = cut_table(table, sources_with_tags, targets)
+    sides = (token_ranges(table, side) for side in ("source", "target"))
     links = soften(align(table)) if tagged else []
     made = list(translations)
     for at, one, other, soft in zip(tagged, *sides, links, strict=True):
@@ -101,32 +94,3 @@ def project(
         if one_marked.tags and not translations[at].strip():
             made[at] = "".join(tag.raw for tag in one_marked.tags)
     return made
-
-
-def _type(name: str) -> pa.DataType:
-    return schemas.TOKENS.field(name).type
-
-
-def _tokens(table: pa.Table, side: str, row: int) -> Tokens:
-    offsets, fields = fields_of(table.column(f"{side}_tokens"))
-    start, end = int(offsets[row]), int(offsets[row + 1])
-    spans = (fields[name][start:end].tolist() for name in ("start", "end"))
-    return list(zip(*spans, strict=True))
-
-
-def _table(pairs: Sequence[tuple[str, str]], languages: tuple[str, str]) -> pa.Table:
-    """Return plain pairs with their words (`schemas.TOKENS`)."""
-    count = len(pairs)
-    columns = {
-        "id": [f"{number:032x}" for number in range(count)],
-        "corpus": [""] * count,
-        "source_lang": [languages[0]] * count,
-        "target_lang": [languages[1]] * count,
-        "file": [""] * count,
-        "line": range(1, count + 1),
-        "source": [source for source, _ in pairs],
-        "target": [target for _, target in pairs],
-        "translation": [None] * count,
-    }
-    arrays = [pa.array(columns[field.name], field.type) for field in schemas.PAIRS]
-    return add_tokens(pa.Table.from_arrays(arrays, schema=schemas.PAIRS), _WORDS)

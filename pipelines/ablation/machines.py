@@ -1,4 +1,4 @@
-"""The machine on which models are trained, and what it says of the progress."""
+"""The machine on which models are trained, and the lines that show its progress."""
 
 import dataclasses
 import importlib.metadata
@@ -10,7 +10,7 @@ from typing import Any
 from pairweave.models.translation import arithmetic
 from pairweave.models.translation.translation_config import Precision, TranslationConfig
 from pairweave.models.translation.translation_pairs import PassPairs, Vocabulary, encode_pass
-from pairweave.pipelines.ablation.arm_data import Pair
+from pairweave.pipelines.ablation.task_kind import Pair
 
 _LOG = logging.getLogger("pairweave")
 
@@ -69,7 +69,7 @@ def encoded(
 
 
 def progress(name: str) -> Callable[[int, int, float], None]:
-    """Return what says from time to time how far training is, and the time left."""
+    """Return a function that logs from time to time how far training is, and the time left."""
     begin = said = 0.0
     first: int | None = None
 

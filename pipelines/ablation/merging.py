@@ -20,7 +20,7 @@ def read_units(prepared: Prepared) -> dict[tuple[str, int], dict[str, Any]]:
         ConfigError: One was made from something else (`units.check_unit`), or on another kind of
             device than the others.
     """
-    found: dict[tuple[str, int], dict[str, Any]] = {}
+    units: dict[tuple[str, int], dict[str, Any]] = {}
     for arm, seed in prepared.ablation.units():
         path = prepared.directory / UNITS / f"{arm}-{seed}.json.gz"
         if arm not in prepared.arms or not path.exists():
@@ -29,7 +29,7 @@ def read_units(prepared: Prepared) -> dict[tuple[str, int], dict[str, Any]]:
         check_unit(unit, prepared, arm, path)
         if unit.get("arm") != arm or unit.get("seed") != seed:
             raise ConfigError(f"{path}: is of the unit {unit.get('arm')}/{unit.get('seed')}")
-        for first in found.values():
+        for first in units.values():
             if first["device"] != unit["device"]:
                 raise ConfigError(
                     f"{path}: was trained on {unit['device']}, but {first['arm']}-{first['seed']} "
@@ -42,8 +42,8 @@ def read_units(prepared: Prepared) -> dict[tuple[str, int], dict[str, Any]]:
                     "they cannot be compared; copy the directory with its start/ to every machine"
                 )
             break
-        found[arm, seed] = unit
-    return found
+        units[arm, seed] = unit
+    return units
 
 
 def write_results(

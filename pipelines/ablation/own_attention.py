@@ -8,8 +8,10 @@ from typing import Any
 import pyarrow as pa
 
 from pairweave.models.attention_aligner import AttentionAligner, AttentionSource
+from pairweave.models.translation.translation_attention import default_layer, write_attention
 from pairweave.models.translation.translation_pairs import Vocabulary
 from pairweave.pipelines.ablation.ablation_config import AttentionFiles, ProjectedTags
+from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.storage.text_lines import read_in_step
 
 
@@ -28,17 +30,12 @@ class OwnAttention:
     pieces: Path
 
     def aligner(self, given: ProjectedTags, work: Path) -> Callable[[pa.Table], pa.Table]:
-        """Return what links the words of TOKENS rows, numbered from line 1, in both directions.
+        """Return a function that links the words of TOKENS rows in both directions.
 
         Args:
             given: The method, and perhaps the layer.
             work: The directory for the file of attention.
         """
-        from pairweave.models.translation.translation_attention import (
-            default_layer,
-            write_attention,
-        )
-
         layer = given.layer
         if layer is None:
             layer = default_layer(given.method, self.model.config.decoder_layers)
@@ -47,11 +44,8 @@ class OwnAttention:
             path = work / "attention.npz"
             sides = (table.column(side).to_pylist() for side in ("source", "target"))
             write_attention(path, self.model, self.vocabulary, *sides)
-            numbered = table.set_column(
-                table.schema.get_field_index("line"),
-                table.schema.field("line"),
-                pa.array(range(1, table.num_rows + 1), table.schema.field("line").type),
-            )
+            lines = pa.array(range(1, table.num_rows + 1), table.column("line").type)
+            numbered = replaced(table, "line", lines)
             source = AttentionSource(str(path), given.method, layer, None, str(self.pieces))
             linked = AttentionAligner(source).align(numbered)
             path.unlink()
@@ -66,8 +60,6 @@ class OwnAttention:
             ConfigError: A pair is too long for the model.
             InputError: A file cannot be read.
         """
-        from pairweave.models.translation.translation_attention import write_attention
-
         for name, given in sets.items():
             pairs = [
                 [line.text for line in both] for both in read_in_step(given.source, given.target)

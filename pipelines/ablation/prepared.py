@@ -22,32 +22,31 @@ from pairweave.pipelines.ablation import fitted_projection
 from pairweave.pipelines.ablation.ablation_config import Ablation, Arm, DataItem
 from pairweave.pipelines.ablation.ablation_files import (
     ARM_ADVICE,
+    NO_LOCKS,
     PLAN_ADVICE,
     ArmAbout,
     FinishedUnit,
 )
 from pairweave.pipelines.ablation.arm_data import (
     ArmPairs,
-    Pair,
     first_pairs,
     passes_of_stages,
-    plain,
     read_stage,
     run_directories,
-    sentence,
     stage_facts,
 )
-from pairweave.pipelines.ablation.claims import claimed
 from pairweave.pipelines.ablation.evaluation_sets import (
-    EvaluationSet,
     known_sources,
     read_test,
     refuse_seen,
     without_tests,
 )
 from pairweave.pipelines.ablation.shared_vocabulary import shared_vocabulary
-from pairweave.pipelines.ablation.suggestion_data import with_hint
+from pairweave.pipelines.ablation.suggestion_task import with_hint
+from pairweave.pipelines.ablation.task_kind import EvaluationSet, Pair, plain
+from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.pipelines.process import terminal
+from pairweave.pipelines.process.directory_lock import claimed
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.rejects import Stage
@@ -162,13 +161,13 @@ def prepare(ablation: Ablation, directory: Path, only: Collection[str] | None = 
             of a test set are in the training data of a model or an aligner.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    with claimed(directory, wait=True):
+    with claimed(directory, NO_LOCKS, wait=True):
         tests, dev = _read_tests(ablation)
         plan = _plan(ablation, tests, dev)
         _claim(directory / PLAN, plan)
-        known = known_sources([*tests.values(), *([dev] if dev else [])], ablation.task)
+        known = known_sources([*tests.values(), *([dev] if dev else [])], task_of(ablation))
         arms = {}
-        # The baseline first: a mistake in it is told before the other arms are made.
+        # The baseline first: a mistake in it is reported before the other arms are made.
         first = [ablation.baseline, *(name for name in ablation.arms if name != ablation.baseline)]
         for name in first:
             if only is None or name in only or name == first[0] or _has_units(directory, name):
@@ -187,13 +186,13 @@ def _has_units(directory: Path, arm: str) -> bool:
 
 
 def _read_tests(ablation: Ablation) -> tuple[dict[str, EvaluationSet], EvaluationSet | None]:
+    task = task_of(ablation)
     tests = {
-        name: read_test(name, given, f"tests.{name}", ablation.task)
+        name: read_test(name, given, f"tests.{name}", task)
         for name, given in ablation.tests.items()
     }
-    if ablation.dev is None:
-        return tests, None
-    return tests, read_test("dev", ablation.dev, "dev", ablation.task)
+    dev = None if ablation.dev is None else read_test("dev", ablation.dev, "dev", task)
+    return tests, dev
 
 
 def _plan(
@@ -303,13 +302,13 @@ def _read(
     known: dict[str, str],
 ) -> ArmPairs:
     """Return the pairs of a stage, of which none is of a test set."""
-    made, task = read_stage(field, data, ablation, runs), ablation.task
+    made, task = read_stage(field, data, ablation, runs), task_of(ablation)
     before = len(made.passes[0])
     if ablation.overlap == "leave_out":
         made.passes = [without_tests(pairs, known, task) for pairs in made.passes]
         made.left_out["of the test sets"] = before - len(made.passes[0])
     else:
-        sentences = (sentence(text, task) for pairs in made.passes for text, _ in pairs)
+        sentences = (task.sentence(text) for pairs in made.passes for text, _ in pairs)
         refuse_seen(sentences, known, f"the training data of {field}", _REMEDY)
     if not all(made.passes):
         raise ConfigError(f"{field}: no pair is left to train on")

@@ -6,13 +6,10 @@ import pyarrow.parquet as pq
 
 from pairweave.models.subwords.symbol_pieces import extend_sentencepiece
 from pairweave.models.subwords.symbol_training import train_with_symbols
-from pairweave.pipelines.ablation import suggestion_data
 from pairweave.pipelines.ablation.ablation_config import Ablation
-from pairweave.pipelines.ablation.arm_data import vocabulary_text
+from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.indexed_tag import INDICES
 from pairweave.transforms.storage import files
-from pairweave.transforms.symbols.representations import symbols
 
 
 def shared_vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:
@@ -28,8 +25,8 @@ def shared_vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:
     """
     if path.exists():
         return path.read_bytes()
-    of_suggestion = ablation.task == "suggestion"
-    listed = list(suggestion_data.SYMBOLS) if of_suggestion else symbols("indexed", INDICES)
+    task = task_of(ablation)
+    listed = list(task.symbols)
     if isinstance(ablation.vocabulary, str):
         try:
             model = extend_sentencepiece(files.read_bytes(ablation.vocabulary), listed)
@@ -40,7 +37,7 @@ def shared_vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:
     else:
         table = pq.read_table(text)
         sides = [table.column(side).to_pylist() for side in ("source", "target")]
-        texts = dict.fromkeys(vocabulary_text(one, ablation.task) for side in sides for one in side)
+        texts = dict.fromkeys(task.words(one) for side in sides for one in side)
         model = train_with_symbols(texts, listed, ablation.vocabulary, "unigram")
     files.write_bytes(str(path), model)
     return model

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from pairweave.models.translation.translation_pairs import Stage, Vocabulary
-from pairweave.pipelines.ablation.claims import claimed
+from pairweave.pipelines.ablation.ablation_files import NO_LOCKS
 from pairweave.pipelines.ablation.machines import (
     CHECKPOINT,
     Machine,
@@ -13,6 +13,7 @@ from pairweave.pipelines.ablation.machines import (
     progress,
 )
 from pairweave.pipelines.ablation.prepared import START, Prepared, digest_of
+from pairweave.pipelines.process.directory_lock import claimed
 
 WEIGHTS = "weights.safetensors"
 
@@ -42,7 +43,7 @@ def start_weights(prepared: Prepared, machine: Machine) -> Path | None:
         return None
     place = prepared.directory / START
     path, checkpoint = place / WEIGHTS, place / CHECKPOINT
-    with claimed(place, wait=True):
+    with claimed(place, NO_LOCKS, wait=True):
         if path.exists():
             return path
         config = prepared.ablation.model.changed(steps=given.steps)

@@ -1,50 +1,19 @@
-"""What the models of an ablation learn: to translate, or to suggest."""
+"""The table of tasks: what the models of an ablation can learn."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
 
-from pairweave.transforms.metrics.measured import Metric
-from pairweave.transforms.metrics.suggestion_sums import SUGGESTION_METRICS
-from pairweave.transforms.metrics.tags.translation_metrics import METRICS
+from pairweave.pipelines.ablation.ablation_config import Ablation
+from pairweave.pipelines.ablation.suggestion_task import SUGGESTION
+from pairweave.pipelines.ablation.task_kind import Task
+from pairweave.pipelines.ablation.task_names import TaskName
+from pairweave.pipelines.ablation.translation_task import TRANSLATION
 
-TaskName = Literal["translation", "suggestion"]
-
-METRICS_OF: Mapping[TaskName, Mapping[str, Metric]] = {
-    "translation": METRICS,
-    "suggestion": SUGGESTION_METRICS,
+TASKS: Mapping[TaskName, Task] = {
+    "translation": TRANSLATION,
+    "suggestion": SUGGESTION,
 }
-"""The metrics of each task by name."""
-
-_OF_TAGS = ("project", "stream", "kinds", "syntax", "tags")
 
 
-def task_problem(task: TaskName, part: Mapping[str, Any]) -> str | None:
-    """Say why a part of the configuration is none of a task; None if it is.
-
-    Args:
-        task: The task.
-        part: An arm, a part of its data, or a test set, without what has its default.
-
-    >>> task_problem("translation", {"masked": "dev.mask"})
-    'masked is of the task suggestion; give task: suggestion'
-    """
-    if task == "translation":
-        several = isinstance(part.get("target"), tuple) and len(part["target"]) > 1
-        of_suggestion = {
-            "masked": "masked" in part,
-            "the job suggest": part.get("job") == "suggest",
-            "hint_letters": "hint_letters" in part,
-            "several references in target": several,
-        }
-        odd = next((name for name, found in of_suggestion.items() if found), None)
-        return None if odd is None else f"{odd} is of the task suggestion; give task: suggestion"
-    odd = next((name for name in _OF_TAGS if name in part), None)
-    if odd is not None:
-        return f"{odd} is of tags; suggestions have none"
-    if "pairs" in part or part.get("job", "suggest") != "suggest":
-        return (
-            "suggestions come from the job suggest, its runs, or files with source, masked, target"
-        )
-    if "source" in part and "masked" not in part:
-        return "masked is missing: the translations with a mask in each line"
-    return None
+def task_of(ablation: Ablation) -> Task:
+    """Return what the models of an ablation learn."""
+    return TASKS[ablation.task]

@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from pairweave.models.translation.translation_decoder import translate
 from pairweave.models.translation.translation_pairs import Stage, Vocabulary, encode_pass
 from pairweave.pipelines.ablation import fitted_projection
-from pairweave.pipelines.ablation.claims import claimed
-from pairweave.pipelines.ablation.evaluation_sets import EvaluationSet
+from pairweave.pipelines.ablation.ablation_config import ProjectedTags
+from pairweave.pipelines.ablation.ablation_files import NO_LOCKS
 from pairweave.pipelines.ablation.machines import (
     CHECKPOINT,
     Machine,
@@ -18,8 +20,6 @@ from pairweave.pipelines.ablation.machines import (
     made_with,
     progress,
 )
-from pairweave.pipelines.ablation.measuring import measure_test
-from pairweave.pipelines.ablation.own_attention import OwnAttention
 from pairweave.pipelines.ablation.prepared import (
     ATTENTION,
     UNITS,
@@ -30,7 +30,10 @@ from pairweave.pipelines.ablation.prepared import (
     write_packed,
 )
 from pairweave.pipelines.ablation.start_model import start_facts, start_weights
-from pairweave.pipelines.ablation.suggestion_data import with_hint
+from pairweave.pipelines.ablation.suggestion_task import with_hint
+from pairweave.pipelines.ablation.task_kind import EvaluationSet
+from pairweave.pipelines.ablation.tasks import task_of
+from pairweave.pipelines.process.directory_lock import claimed
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import INDEXED, strip_markup
 
@@ -86,7 +89,8 @@ def make_unit(prepared: Prepared, arm: str, seed: int, machine: Machine) -> bool
     if path.exists():
         check_unit(read_packed(path), prepared, arm, path)
         return True
-    with claimed(work) as is_ours:
+    work.mkdir(parents=True, exist_ok=True)
+    with claimed(work, NO_LOCKS) as is_ours:
         if not is_ours:
             return False
         if not path.exists():
@@ -101,6 +105,7 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
     from pairweave.models.translation import translation_trainer
     from pairweave.models.translation.translation_model import convert
     from pairweave.models.translation.translation_weights import weights_digest
+    from pairweave.pipelines.ablation.own_attention import OwnAttention
 
     begin = time.monotonic()
     config, vocabulary = prepared.ablation.model, Vocabulary(prepared.vocabulary)
@@ -136,7 +141,7 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
 
     own = OwnAttention(trained.model.to(machine.device), vocabulary, prepared.vocabulary_path)
     translations = {
-        name: _translate(prepared, arm, test, translated, own, work)
+        name: _translate(prepared, arm, test, translated, lambda given: own.aligner(given, work))
         for name, test in prepared.tests.items()
     }
     own.write_sets(prepared.ablation.attention, prepared.directory / ATTENTION / f"{arm}-{seed}")
@@ -176,10 +181,9 @@ def _translate(
     arm: str,
     test: EvaluationSet,
     translated: Callable[[Sequence[str]], list[str]],
-    own: OwnAttention,
-    work: Path,
+    aligner_of: Callable[[ProjectedTags], Callable[[pa.Table], pa.Table]],
 ) -> list[str]:
-    """Return the translations of a test set, with tags."""
+    """Return the outputs for a test set, with tags; the last argument is `OwnAttention.aligner`."""
     given = prepared.ablation.arms[arm].project
     if given is None:
         return translated(_inputs(prepared, arm, test))
@@ -189,7 +193,7 @@ def _translate(
     texts = [strip_markup(text, INDEXED) for text in translated(plain)]
     languages = (ablation.source_lang, ablation.target_lang)
     if given.aligner == "attention":
-        align = own.aligner(given, work)
+        align = aligner_of(given)
     else:
         align = fitted_projection.soft_links(prepared.aligner(arm))
     return fitted_projection.project(align, test.sources, texts, languages, given.rules)
@@ -197,11 +201,11 @@ def _translate(
 
 def scores(prepared: Prepared, translations: dict[str, list[str]]) -> list[dict[str, Any]]:
     """Return the value of each metric on each test set."""
-    found = []
+    rows = []
     for name, test in prepared.tests.items():
-        measured = measure_test(prepared.ablation, test, translations[name])
-        found += [
+        measured = task_of(prepared.ablation).measure(prepared.ablation, test, translations[name])
+        rows += [
             {"test": name, "metric": metric, "value": one.value, "signature": one.signature}
             for metric, one in measured.items()
         ]
-    return found
+    return rows

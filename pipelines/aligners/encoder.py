@@ -83,7 +83,7 @@ class Encoder(JobAligner):
         """Check that this machine can run the configured encoder."""
         from pairweave.models.encoder.hosting import encoder_reference
 
-        encoder_reference.check_device(_encoder(reference))
+        encoder_reference.check_device(encoder_of(reference))
 
     def copies(self, options: WordAlignerOptions) -> int | None:
         """Return the number of copies that the workers of a machine share, if they do."""
@@ -111,7 +111,7 @@ class Encoder(JobAligner):
         from pairweave.models.encoder.hosting.handler import AlignShards, Hosting
 
         assert run.model is not None
-        return AlignShards(_encoder(run.model), pick(Hosting, run.options))
+        return AlignShards(encoder_of(run.model), pick(Hosting, run.options))
 
     def in_pieces(
         self, links: "pa.Table", reference: "AlignerReference | None", tokens: "TokenConfig"
@@ -123,7 +123,7 @@ class Encoder(JobAligner):
 
         if tokens.kind != "pieces":
             return super().in_pieces(links, reference, tokens)
-        tokenizer = encoder_reference.load_tokenizer(_encoder(reference))
+        tokenizer = encoder_reference.load_tokenizer(encoder_of(reference))
         return in_pieces(links, *pieces.number_sides(links, tokenizer))
 
     def second(
@@ -190,7 +190,8 @@ def config_of(name: AlignerName) -> EncoderConfig:
     return EncoderConfig(model=name.model, head=HeadConfig(**of_head), **values)
 
 
-def _encoder(reference: "AlignerReference | None") -> "EncoderReference":
+def encoder_of(reference: "AlignerReference | None") -> "EncoderReference":
+    """Return a reference as that of an encoder."""
     from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 
     assert isinstance(reference, EncoderReference)

@@ -91,11 +91,13 @@ class Given(JobAligner):
         translations: bool = False,
     ) -> "beam.PTransform[Shards, Shards]":
         """Return the step that attaches links to pairs."""
-        from pairweave.pipelines.steps.given_linking import AddGivenLinks
+        from pairweave.pipelines.steps.given_linking import link_shard
+        from pairweave.pipelines.steps.steps import MapWholeShards
 
         assert run.model is not None
         assert run.tokens is not None
-        return AddGivenLinks(_links(run.model), run.tokens, translations=translations)
+        settings = {"given_links": _links(run.model), "tokens": run.tokens}
+        return MapWholeShards(link_shard, **settings, translations=translations)
 
 
 def _links(reference: "AlignerReference") -> "GivenLinks":

@@ -222,9 +222,10 @@ class JobAligner:
         translations: bool = False,
     ) -> "beam.PTransform[Shards, Shards]":
         """Return the step that aligns the tokens of shards."""
-        from pairweave.pipelines.steps.aligning import AlignTables
+        from pairweave.pipelines.steps.aligning import align_table
+        from pairweave.pipelines.steps.steps import MapWholeShards
 
-        return AlignTables(cast("LoadableReference | beam.pvalue.AsSingleton", model))
+        return MapWholeShards(align_table, reference=model)
 
     def in_pieces(
         self,

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from pairweave.models.encoder.encoder_options import ComparingOptions, HeadOptions, LayerOptions
 from pairweave.pipelines.aligners.aligner_name import AlignerName
-from pairweave.pipelines.aligners.encoder import Encoder, config_of
+from pairweave.pipelines.aligners.encoder import Encoder, config_of, encoder_of
 from pairweave.pipelines.aligners.hmm import Hmm, tokens_for
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import Options, WordAlignerOptions
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pairweave.models.aligner import Aligner, AlignerReference
-    from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
     from pairweave.models.hmm.hmm import HmmModel
     from pairweave.models.hmm.hmm_reference import HmmReference
     from pairweave.models.product_aligner import ProductReference
@@ -77,7 +76,7 @@ class Product(JobAligner):
         fitted = hmm_reference.read(directory, "--hmm_model")
         tokens = tokens_for(options.tokens, directory, fitted.tokens, "--hmm_model")
         encoder, _ = Encoder().find(options)
-        return ProductReference(_found(directory), _encoder(encoder)), tokens
+        return ProductReference(_found(directory), encoder_of(encoder)), tokens
 
     def fitted(self, reference: "AlignerReference | None") -> "tuple[str, HmmReference] | None":
         """Return the hmm, by the option that gives it."""
@@ -99,7 +98,7 @@ class Product(JobAligner):
                 f"{name.option} {name.text}: needs a fitted hmm, as in "
                 f"product:ENCODER:hmm=DIRECTORY; {_FIT}"
             )
-        encoder = _encoder(Encoder().second(rest, options, tokens))
+        encoder = encoder_of(Encoder().second(rest, options, tokens))
         return ProductReference(Hmm().second(own, options, tokens), encoder)
 
     def make(self, name: AlignerName, seconds: int) -> "Make":
@@ -140,13 +139,6 @@ def _found(directory: str) -> "HmmReference":
 
     reference = hmm_reference.find(directory)
     assert reference is not None  # it has been read
-    return reference
-
-
-def _encoder(reference: "AlignerReference | None") -> "EncoderReference":
-    from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
-
-    assert isinstance(reference, EncoderReference)
     return reference
 
 

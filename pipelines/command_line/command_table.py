@@ -4,7 +4,7 @@ It imports none of their modules, nor pydantic, so that a wrong name or ``--vers
 """
 
 import importlib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from pairweave.pipelines.options.base import Options
@@ -156,6 +156,11 @@ def options_of(name: str) -> "type[Options] | None":
     if module:
         options = getattr(importlib.import_module(module), kind)
     return options
+
+
+def job_of(name: str) -> Any:  # noqa: ANN401 - a `pipelines.run.job.PlannedJob`
+    """Return a job; its module takes seconds to import."""
+    return importlib.import_module(COMMANDS[name].module).JOB
 
 
 UNSUPERVISED = frozenset({"cluster"})

@@ -121,6 +121,45 @@ def parse(
     return options, rest
 
 
+def read_command(model: type[Model], name: str, arguments: Sequence[str], about: str = "") -> Model:
+    """Read the options of a command that runs no Beam pipeline (`parse`).
+
+    Args:
+        model: Its options.
+        name: The command, with its subcommand if it has one.
+        arguments: The command line after it.
+        about: One-line description, for ``--help``; "" for that in the table of commands.
+
+    Raises:
+        ConfigError: The command line is wrong.
+    """
+    about = about or COMMANDS[name].about
+    return parse(model, f"pairweave {name}", about, arguments, beam=False)[0]
+
+
+def take_config(name: str, arguments: Sequence[str], *, once: bool) -> tuple[str | None, list[str]]:
+    """Take ``--config`` from the command line of a command whose file has keys of other commands.
+
+    Args:
+        name: The command.
+        arguments: The command line after it.
+        once: Whether to refuse a second file; otherwise the last one counts.
+
+    Returns:
+        The file, if one is given, and the other words.
+
+    Raises:
+        ConfigError: The flag lacks its value, or is given again.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--config", action=Once if once else "store")
+    try:
+        known, rest = parser.parse_known_args(arguments)
+    except SystemExit:
+        raise ConfigError(f"--config: expected a file; see pairweave {name} --help") from None
+    return known.config, rest
+
+
 def given_values(
     model: type[Model], prog: str, arguments: Sequence[str]
 ) -> tuple[dict[str, Any], list[str]]:
@@ -317,7 +356,9 @@ def _check_rest(rest: Sequence[str], parser: Parser, prog: str, *, beam: bool) -
             advice = _FILES_ARE_OPTIONS if files_are_options else ""
             raise ConfigError(f"unexpected argument {word!r}{advice}; see {prog} --help")
         flag, equals, _ = word.partition("=")
-        is_beams = _may_be_beams(flag) and flag in beam_flags()
+        # Importing Beam takes seconds. A flag that is not in its source is not one of its options.
+        in_source = flag in _JOB_SERVER_FLAGS or flag in _flags_in_beam()
+        is_beams = in_source and flag in beam_flags()
         if is_beams and not beam:
             raise ConfigError(f"{flag}: {prog} runs no Beam pipeline, so it has no such option")
         if is_beams:
@@ -355,14 +396,6 @@ def _jobs_with(name: str) -> str:
         return ""
     *others, last = jobs
     return f", an option of {', '.join(others)} and {last}" if others else f", an option of {last}"
-
-
-def _may_be_beams(flag: str) -> bool:
-    """Tell whether Beam's source has a flag, so that a mistyped one is refused without its import.
-
-    Importing Beam takes seconds. A flag that is not in its source is not one of its options.
-    """
-    return flag in _JOB_SERVER_FLAGS or flag in _flags_in_beam()
 
 
 @functools.cache

@@ -18,7 +18,6 @@ from pairweave.pipelines.ablation.merging import read_units, write_results
 from pairweave.pipelines.ablation.prepared import Prepared, prepare
 from pairweave.pipelines.ablation.units import make_unit, unit_path
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.options.base import Options, Patterns
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
@@ -53,9 +52,7 @@ class AblateOptions(Options):
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Run an ablation from the command line."""
-    options, _ = flags.parse(
-        AblateOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
-    )
+    options = flags.read_command(AblateOptions, name, arguments)
     ablation = read_ablation(options.config)
     chosen = [split_unit(word, ablation) for word in options.only] or ablation.units()
     if disk_files.is_uri(options.output):

@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.job_options.check_options import CheckOptions
 from pairweave.pipelines.process import terminal, verbosity
 from pairweave.pipelines.run.input_look import look_at_input
@@ -14,9 +13,7 @@ from pairweave.transforms.inspection.finding_text import finding_lines
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Look at the files of a command line; return the exit status."""
-    options, _ = flags.parse(
-        CheckOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
-    )
+    options = flags.read_command(CheckOptions, name, arguments)
     plan, findings = look_at_input(options)
     for notice in plan.notices:
         if notice.code not in KINDS:  # others are findings

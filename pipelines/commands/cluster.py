@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import ClusterOptions
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.flink import session_cluster
@@ -15,8 +14,7 @@ MASTER = session_cluster.MASTER
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Start, end or show a cluster."""
-    prog, about = f"pairweave {name}", COMMANDS[name].about
-    options, _ = flags.parse(ClusterOptions, prog, about, arguments, beam=False)
+    options = flags.read_command(ClusterOptions, name, arguments)
     directory = (
         Path(options.directory).resolve()
         if options.directory

@@ -36,9 +36,7 @@ _ZSH = "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bash
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Print the script."""
-    options, _ = flags.parse(
-        CompletionOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
-    )
+    options = flags.read_command(CompletionOptions, name, arguments)
     sys.stdout.write({"bash": _bash, "zsh": _zsh, "fish": _fish}[options.shell]())
     return 0
 

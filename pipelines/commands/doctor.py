@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import DoctorOptions
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.flink import job_server
@@ -32,8 +31,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     Returns:
         1 if the local engine cannot run or a given store is unreachable, else 0.
     """
-    prog, about = f"pairweave {name}", COMMANDS[name].about
-    options, _ = flags.parse(DoctorOptions, prog, about, arguments, beam=False)
+    options = flags.read_command(DoctorOptions, name, arguments)
     if options.install == "flink":
         sys.stdout.write(f"job server of flink: {job_server.install()}\n")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)

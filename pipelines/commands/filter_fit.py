@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import FilterFitOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.evidence import COLUMNS
@@ -26,9 +25,7 @@ _LABELS = {"1": True, "0": False}
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Fit weights from the command line."""
-    options, _ = flags.parse(
-        FilterFitOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
-    )
+    options = flags.read_command(FilterFitOptions, name, arguments)
     check_folder(options.output)
     run = open_run(options.directory)
     rows = read_rows(run)

@@ -13,10 +13,9 @@ import pyarrow.compute as pc
 import yaml
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import InitOptions
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.run.input_look import no_corpus
+from pairweave.pipelines.run.input_look import pair_files, suffixes
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.filtering import detectors
 from pairweave.transforms.findings import Finding
@@ -26,7 +25,6 @@ from pairweave.transforms.inspection.finding_text import finding_lines
 from pairweave.transforms.inspection.look import look_at_sample, sample_size
 from pairweave.transforms.planning.plan import Plan, make_plan
 from pairweave.transforms.storage import files
-from pairweave.transforms.storage.hub_places import is_data_set
 from pairweave.transforms.text.iso_languages import NAMES
 from pairweave.transforms.units import CorpusInput, ReadLimits
 
@@ -39,9 +37,7 @@ _UNKNOWN = "und"
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Inspect files and write a YAML file."""
-    options, _ = flags.parse(
-        InitOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
-    )
+    options = flags.read_command(InitOptions, name, arguments)
     if files.exists(options.output):
         raise ConfigError(f"{options.output}: already exists; give another --output, or delete it")
     input_options = _input(options.files)
@@ -70,16 +66,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 def _input(paths: Sequence[str]) -> dict[str, Any]:
     """Return the input options for the files; two files of text are the sides of a corpus."""
-    known = [
-        path
-        for path in paths
-        if is_data_set(path) or _suffixes(path) & registry.extensions().keys()
-    ]
-    if len(known) == len(paths):
-        return {"input": tuple(paths)}
-    if known or len(paths) != 2:
-        raise no_corpus(paths, known)
-    return {"source_input": (paths[0],), "target_input": (paths[1],)}
+    both, source, target = pair_files(paths)
+    return {"input": both} if both else {"source_input": source, "target_input": target}
 
 
 def _planned(input_options: dict[str, Any]) -> tuple[Plan, dict[str, str]]:
@@ -94,7 +82,7 @@ def _planned(input_options: dict[str, Any]) -> tuple[Plan, dict[str, str]]:
                 of_format = {"format": "lxm"}
                 return make_plan([_corpus(input_options, of_format)]), of_format
             refused = refused or error
-            if ".csv" not in _suffixes(error.path):
+            if ".csv" not in suffixes(error.path):
                 break
     assert refused is not None
     raise refused
@@ -105,10 +93,6 @@ def _corpus(input_options: dict[str, Any], of_format: dict[str, str]) -> CorpusI
     return CorpusInput(
         _UNKNOWN, _UNKNOWN, format=of_format.get("format"), format_options=options, **input_options
     )
-
-
-def _suffixes(path: str) -> set[str]:
-    return {suffix.lower() for suffix in PurePath(path).suffixes}
 
 
 def _texts(plan: Plan) -> pa.Table:

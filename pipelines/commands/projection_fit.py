@@ -10,7 +10,6 @@ import xxhash
 from pairweave.models.similarity import scorer_reference, vector_projection
 from pairweave.models.similarity.vector_projection import Projection
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import ProjectionFitOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files, hashed_files
@@ -19,9 +18,7 @@ from pairweave.transforms.storage.text_lines import read_in_step
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Fit a map from the command line."""
-    options, _ = flags.parse(
-        ProjectionFitOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
-    )
+    options = flags.read_command(ProjectionFitOptions, name, arguments)
     if options.encoder is None:
         raise ConfigError("--encoder DIRECTORY, or --encoder OWNER/NAME: give the encoder")
     if files.list_names(options.output):

@@ -1,15 +1,13 @@
 """The command ``run``: the jobs of a recipe, one after the other."""
 
-import argparse
 import contextlib
 import dataclasses
-import importlib
 from collections.abc import Iterator, Sequence
 
 import yaml
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.command_line.command_table import COMMANDS, job_of
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.process import terminal
@@ -31,7 +29,7 @@ from pairweave.transforms.storage import files
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Run a recipe from the command line."""
-    path, rest = _recipe_of(arguments)
+    path, rest = flags.take_config(name, arguments, once=True)
     options, extra = flags.parse(
         RecipeOptions, f"pairweave {name}", COMMANDS[name].about, rest, beam=True
     )
@@ -54,21 +52,9 @@ def main(name: str, arguments: Sequence[str]) -> int:
     return 0
 
 
-def _recipe_of(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Take the recipe from the command line, because its keys are not those of the command."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--config", action=flags.Once)
-    try:
-        known, rest = parser.parse_known_args(arguments)
-    except SystemExit:
-        raise ConfigError("--config: expected a file; see pairweave run --help") from None
-    return known.config, rest
-
-
 def _start(step: Step, extra: Sequence[str]) -> int:
     """Run a step as its job does; return the exit status."""
-    job = importlib.import_module(COMMANDS[step.job].module).JOB
-    return int(job.start(step.options, extra))
+    return int(job_of(step.job).start(step.options, extra))
 
 
 def _check_rejected(step: Step) -> None:

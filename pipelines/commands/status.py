@@ -7,7 +7,7 @@ from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import StatusOptions
 from pairweave.pipelines.engines.dataflow import checks, service
-from pairweave.pipelines.engines.engines import UserOptions
+from pairweave.pipelines.engines.engines import given_options
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run.run_state import read_state
 from pairweave.transforms.storage import files
@@ -36,7 +36,7 @@ def _show_run(output: str) -> None:
 
 def _show_job(job: str, extra: Sequence[str]) -> bool:
     """Print the state of a job on the service; return whether it has not failed."""
-    checks.check_service_flags(UserOptions(extra).values)
+    checks.check_service_flags(given_options(extra))
     sent = service.find_job(job, extra)
     lines = [f"Dataflow job {job} ({sent.name})", f"  {sent.state.lower()} since {sent.since}"]
     lines += [f"  {sent.error}"] if sent.error else []

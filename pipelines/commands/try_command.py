@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Collection, Iterator, Sequence
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.trial.trial_options import TrialOptions
 from pairweave.transforms.errors import ConfigError
@@ -13,12 +12,14 @@ from pairweave.transforms.errors import ConfigError
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Show a few pairs from the command line."""
-    options = _parsed(name, arguments)
+    options = flags.read_command(TrialOptions, name, arguments)
     changed = None
     if options.change:
         flags_of = {option: _flag(option, value) for option, value in changes(options.change)}
         unchanged = _without(arguments, flags_of.keys())
-        changed = _parsed(name, [*unchanged, *itertools.chain.from_iterable(flags_of.values())])
+        changed = flags.read_command(
+            TrialOptions, name, [*unchanged, *itertools.chain.from_iterable(flags_of.values())]
+        )
 
     from pairweave.pipelines.trial.trial import run_trial
     from pairweave.pipelines.trial.trial_text import changed_lines, trial_lines
@@ -31,12 +32,6 @@ def main(name: str, arguments: Sequence[str]) -> int:
     for line in changed_lines(before, run_trial(changed, options.pairs)):
         terminal.say(line)
     return 0
-
-
-def _parsed(name: str, arguments: Sequence[str]) -> TrialOptions:
-    prog, about = f"pairweave {name}", COMMANDS[name].about
-    options, _ = flags.parse(TrialOptions, prog, about, arguments, beam=False)
-    return options
 
 
 def changes(given_changes: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -124,11 +124,11 @@ def beam_options(
         WorkerError: The runner's own program ended while it was needed (says how), or a worker died
             and the runner kept waiting for it.
     """
-    cluster = session_cluster.find(UserOptions(extra).value("flink_master"))
+    cluster = session_cluster.find(given_options(extra).get("flink_master"))
     if cluster is not None:
         extra = _at_cluster(cluster, extra)
-    user_options = UserOptions(extra)
-    runner = (user_options.value("runner") or "").rpartition(".")[2].lower()
+    user_options = given_options(extra)
+    runner = (user_options.get("runner") or "").rpartition(".")[2].lower()
     if runner in {"directrunner", "direct", "switchingdirectrunner"}:
         raise ConfigError(
             "--runner=DirectRunner can mean any of three runners and may download one; leave "
@@ -136,8 +136,8 @@ def beam_options(
         )
     if runner == "dataflowrunner" and engine != "dataflow":
         raise ConfigError("--runner=DataflowRunner: give --engine dataflow, which checks the rest")
-    _check_runner(user_options.value("runner"))
-    makers: dict[str, Callable[[int, UserOptions, RunPlace], list[str]]] = {
+    _check_runner(user_options.get("runner"))
+    makers: dict[str, Callable[[int, Mapping[str, str], RunPlace], list[str]]] = {
         "local": _local,
         "prism": _prism,
         "flink": _flink,
@@ -152,7 +152,7 @@ def beam_options(
         )
         place = RunPlace(Path(scratch), held, cluster)
         flags = [f"--job_name={job_name}", *makers[engine](workers, user_options, place)]
-        ours = [flag for flag in flags if not user_options.has(flag[2:].partition("=")[0])]
+        ours = [flag for flag in flags if flag[2:].partition("=")[0] not in user_options]
         try:
             yield [*ours, *extra]
         except Exception as error:
@@ -198,7 +198,7 @@ class RunPlace:
 
 def _at_cluster(cluster: session_cluster.ClusterState, extra: Sequence[str]) -> list[str]:
     """Replace `--flink_master=cluster` with the addresses of the cluster on this machine."""
-    user_options = UserOptions(extra)
+    user_options = given_options(extra)
     ours = {
         "job_endpoint": f"localhost:{cluster.job_port}",
         "sdk_worker_parallelism": str(cluster.slots),
@@ -211,7 +211,7 @@ def _at_cluster(cluster: session_cluster.ClusterState, extra: Sequence[str]) -> 
     ]
     return [
         f"--flink_master=localhost:{cluster.rest}",
-        *(f"--{key}={value}" for key, value in ours.items() if not user_options.has(key)),
+        *(f"--{key}={value}" for key, value in ours.items() if key not in user_options),
         *other_words,
     ]
 
@@ -260,15 +260,15 @@ def check_place(options: GraphOptions, extra: Sequence[str]) -> None:
             f"--memory {options.memory}: is for --engine local; the workers of {options.engine} "
             "have the memory that their machines or its own options give them"
         )
-    if options.memory is not None and UserOptions(extra).has("direct_num_workers"):
+    if options.memory is not None and "direct_num_workers" in given_options(extra):
         raise ConfigError(
             f"--memory {options.memory}: chooses the number of workers; leave out "
             "--direct_num_workers, and give --workers for the most that may run"
         )
-    engine_flags.check(options.engine, UserOptions(extra).values)
-    job_jar.check(options, UserOptions(extra).values)
+    engine_flags.check(options.engine, given_options(extra))
+    job_jar.check(options, given_options(extra))
     if options.engine == "dataflow":
-        dataflow_checks.check(options, extra, UserOptions(extra).values)
+        dataflow_checks.check(options, extra, given_options(extra))
     elif not options.wait:
         raise ConfigError(
             f"--wait false: engine {options.engine} ends with this command; only a job on "
@@ -278,14 +278,14 @@ def check_place(options: GraphOptions, extra: Sequence[str]) -> None:
 
 def works_here(engine: str, extra: Sequence[str]) -> bool:
     """Tell whether the workers of an engine run on this machine, according to its options."""
-    user_options = UserOptions(extra)
-    if user_options.has("runner") or engine == "dataflow":
+    user_options = given_options(extra)
+    if "runner" in user_options or engine == "dataflow":
         return False
     if engine != "flink":
         return True
-    master = user_options.value("flink_master")
+    master = user_options.get("flink_master")
     remote = master not in {None, "[local]", "[auto]"} and not session_cluster.is_named(master)
-    return not remote and not user_options.has("environment_type")
+    return not remote and "environment_type" not in user_options
 
 
 def forks_workers(engine: str, extra: Sequence[str]) -> bool:
@@ -293,57 +293,45 @@ def forks_workers(engine: str, extra: Sequence[str]) -> bool:
 
     They end with the launcher; the workers of a Flink cluster must outlive it.
     """
-    user_options = UserOptions(extra)
+    user_options = given_options(extra)
     inside = engine == "prism" or (engine == "flink" and _is_mini_cluster(user_options))
-    return engine == "local" or (inside and not user_options.has("environment_type"))
+    return engine == "local" or (inside and "environment_type" not in user_options)
 
 
-def _is_mini_cluster(user_options: "UserOptions") -> bool:
+def _is_mini_cluster(user_options: Mapping[str, str]) -> bool:
     """Tell whether Flink runs in its job server, in which it ends with the run."""
-    master = user_options.value("flink_master") or "[local]"
-    return not user_options.has(job_jar.OPTION) and master in {"[local]", "[auto]"}
+    master = user_options.get("flink_master") or "[local]"
+    return job_jar.OPTION not in user_options and master in {"[local]", "[auto]"}
 
 
 def processes_here(extra: Sequence[str]) -> list[int]:
     """Return the processes on this machine that do a run's work, or that start such processes."""
     try:
-        cluster = session_cluster.find(UserOptions(extra).value("flink_master"))
+        cluster = session_cluster.find(given_options(extra).get("flink_master"))
     except ConfigError:  # the cluster is no longer up
         cluster = None
     members = () if cluster is None else cluster.members
     return [os.getpid(), *(member.pid for member in members)]
 
 
-class UserOptions:
-    """The Beam options that the user gave."""
+def given_options(arguments: Sequence[str]) -> dict[str, str]:
+    """Return the Beam options that the user gave, by name, each with its text.
 
-    def __init__(self, arguments: Sequence[str]) -> None:
-        """Parse names and values; `--name value` and `--name=value` are equivalent."""
-        self._values: dict[str, str] = {}
-        for argument, after in itertools.pairwise([*arguments, "--"]):
-            if argument.startswith("--"):
-                name, equals, value = argument[2:].partition("=")
-                if not equals and not after.startswith("--"):
-                    value = after
-                self._values[name.replace("-", "_")] = value
-
-    def has(self, name: str) -> bool:
-        """Tell whether the option was given."""
-        return name in self._values
-
-    def value(self, name: str) -> str | None:
-        """Return the option's value as given."""
-        return self._values.get(name)
-
-    @property
-    def values(self) -> Mapping[str, str]:
-        """Return the values of all options, by name."""
-        return self._values
+    ``--name value`` and ``--name=value`` are equivalent; a switch has the text "".
+    """
+    values: dict[str, str] = {}
+    for argument, after in itertools.pairwise([*arguments, "--"]):
+        if argument.startswith("--"):
+            name, equals, value = argument[2:].partition("=")
+            if not equals and not after.startswith("--"):
+                value = after
+            values[name.replace("-", "_")] = value
+    return values
 
 
-def _local(workers: int, user_options: UserOptions, _place: RunPlace) -> list[str]:
+def _local(workers: int, user_options: Mapping[str, str], _place: RunPlace) -> list[str]:
     count = workers
-    if (wanted := user_options.value("direct_num_workers")) is not None:
+    if (wanted := user_options.get("direct_num_workers")) is not None:
         if not wanted.isdecimal():
             raise ConfigError(f"--direct_num_workers: expected a whole number, got {wanted!r}")
         count = int(wanted)
@@ -357,8 +345,8 @@ def _local(workers: int, user_options: UserOptions, _place: RunPlace) -> list[st
     ]
 
 
-def _prism(_workers: int, user_options: UserOptions, place: RunPlace) -> list[str]:
-    binary = user_options.value("prism_location") or _find_prism()
+def _prism(_workers: int, user_options: Mapping[str, str], place: RunPlace) -> list[str]:
+    binary = user_options.get("prism_location") or _find_prism()
     if binary is None:
         raise ConfigError(f"engine prism: no Beam prism program found; run {PRISM_INSTALL}")
     flags = ["--runner=PrismRunner", "--prism_log_level=warn"]
@@ -367,23 +355,23 @@ def _prism(_workers: int, user_options: UserOptions, place: RunPlace) -> list[st
     # (`--experiment` in the singular, so that a user's `--experiments` is kept.)
     flags.append("--experiment=disable_prism_server_singleton")
     ours = place.scratch / "prism"
-    if not user_options.has("environment_type"):
+    if "environment_type" not in user_options:
         flags += place.worker_processes(forked=True)
         place.held.enter_context(lost_workers.watched(place.scratch / engine_scripts.WORKER, ours))
     warn_of_open_ports("prism")
-    if not user_options.has("prism_location"):
+    if "prism_location" not in user_options:
         flags.append(f"--prism_location={engine_scripts.write_launcher(ours, str(binary))}")
     return flags
 
 
-def _flink(workers: int, user_options: UserOptions, place: RunPlace) -> list[str]:
-    alone = user_options.has(job_jar.OPTION)
-    master = user_options.value("flink_master") or (job_jar.MASTER if alone else "[local]")
+def _flink(workers: int, user_options: Mapping[str, str], place: RunPlace) -> list[str]:
+    alone = job_jar.OPTION in user_options
+    master = user_options.get("flink_master") or (job_jar.MASTER if alone else "[local]")
     here = _is_mini_cluster(user_options)
     flags = ["--runner=FlinkRunner", f"--flink_master={master}", f"--parallelism={workers}"]
     # Objects need not be copied between steps, because no step changes its input.
     flags += [f"--flink_version={FLINK_VERSION}", "--faster_copy"]
-    if not user_options.has("job_endpoint") and not user_options.has("flink_submit_uber_jar"):
+    if "job_endpoint" not in user_options and "flink_submit_uber_jar" not in user_options:
         flags += _job_server(user_options, place.scratch)
         warn_of_open_ports("flink")
     if place.cluster is not None or here or alone:
@@ -392,7 +380,7 @@ def _flink(workers: int, user_options: UserOptions, place: RunPlace) -> list[str
         flags.append("--execution_mode_for_batch=BATCH_FORCED")
     if here:
         flags.append(f"--flink_conf_dir={_flink_conf(place.scratch)}")
-        if not user_options.has("environment_type"):
+        if "environment_type" not in user_options:
             flags += _flink_workers(workers, place)
     elif place.cluster is not None:
         slots = place.cluster.slots * place.cluster.task_managers
@@ -401,9 +389,9 @@ def _flink(workers: int, user_options: UserOptions, place: RunPlace) -> list[str
                 f"--workers {workers}: the cluster has {slots} slots; give at most as many, or "
                 "start it with more --task_managers or --slots"
             )
-        if not user_options.has("environment_type"):
+        if "environment_type" not in user_options:
             flags += place.worker_processes(forked=False)
-    elif not user_options.has("environment_type"):
+    elif "environment_type" not in user_options:
         raise ConfigError(
             f"--flink_master={master}: give the place of its workers: "
             "--environment_type=EXTERNAL --environment_config=localhost:50000 with `python -m "
@@ -414,9 +402,9 @@ def _flink(workers: int, user_options: UserOptions, place: RunPlace) -> list[str
     return flags
 
 
-def _dataflow(_workers: int, user_options: UserOptions, _place: RunPlace) -> list[str]:
-    dataflow_checks.check_flags(user_options.values)
-    temp = (user_options.value("temp_location") or "").rstrip("/")
+def _dataflow(_workers: int, user_options: Mapping[str, str], _place: RunPlace) -> list[str]:
+    dataflow_checks.check_flags(user_options)
+    temp = (user_options.get("temp_location") or "").rstrip("/")
     return [
         "--runner=DataflowRunner",
         f"--staging_location={temp}/staging",
@@ -428,9 +416,9 @@ def _dataflow(_workers: int, user_options: UserOptions, _place: RunPlace) -> lis
     ]
 
 
-def _job_server(user_options: UserOptions, scratch: Path) -> list[str]:
-    jar = require_job_server(user_options.value("flink_job_server_jar"))
-    java = require_java(user_options.value("job_server_java_launcher"))
+def _job_server(user_options: Mapping[str, str], scratch: Path) -> list[str]:
+    jar = require_job_server(user_options.get("flink_job_server_jar"))
+    java = require_java(user_options.get("job_server_java_launcher"))
     # Java's default is /tmp even if TMPDIR is set; it would also write performance data there.
     properties = (f"-Djava.io.tmpdir={scratch}", "-XX:-UsePerfData")
     launcher = engine_scripts.write_launcher(scratch / "java", java, *properties)

@@ -1,6 +1,5 @@
 """The steps of the job ``filter`` with an encoder: counting its pieces, and scoring pairs."""
 
-import functools
 from collections.abc import Iterable
 
 import apache_beam as beam
@@ -14,13 +13,11 @@ from pairweave.models.similarity.idf import IdfReference
 from pairweave.models.similarity.scorer_reference import SimilarityReference
 from pairweave.pipelines.parts.similarity_part import SIMILARITY
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.steps import GatherSample
+from pairweave.pipelines.steps.steps import GatherSample, LearnFromSample
 from pairweave.transforms.filtering import filtered, rules
 from pairweave.transforms.filtering.rules import RuleConfig
 from pairweave.transforms.shards.sample import gather_sample, sample_share
 from pairweave.transforms.shards.shard import Batches
-
-Counts = beam.PCollection[IdfReference]
 
 BLOCK_PAIRS = 1 << 12
 """Number of pairs whose pieces are in memory at once for counting: a few kilobytes for each."""
@@ -30,36 +27,15 @@ def counted_pieces(rows: Batches, run: Run) -> beam.pvalue.AsSingleton:
     """Return the document frequencies of pieces in a sample of a run's rows, as a side input."""
     similarity = run.need(SIMILARITY)
     assert similarity is not None
-    step = CountPieces(
+    step = LearnFromSample(
+        "Count",
+        GatherSample(sample_share(run.plan.rows, similarity.idf_pairs), run.options.seed),
+        count_pieces,
         encoder=similarity.encoder,
         directory=run.model_directory,
-        share=sample_share(run.plan.rows, similarity.idf_pairs),
-        seed=run.options.seed,
         facts=run.language_facts(),
     )
     return beam.pvalue.AsSingleton(rows | "CountPieces" >> step)
-
-
-class CountPieces(beam.PTransform[Batches, Counts]):
-    """Turns row batches into counts of an encoder's pieces, from a sample on one worker."""
-
-    def __init__(
-        self,
-        encoder: EncoderConfig,
-        directory: str,
-        share: float,
-        seed: int,
-        facts: dict[str, object],
-    ) -> None:
-        super().__init__()
-        self._gather = GatherSample(share, seed)
-        self._count = functools.partial(
-            count_pieces, encoder=encoder, directory=directory, facts=facts
-        )
-
-    def expand(self, batches: Batches) -> Counts:
-        """Sample, gather under one key, and count."""
-        return batches | self._gather | "Count" >> beam.Map(self._count)
 
 
 def count_pieces(

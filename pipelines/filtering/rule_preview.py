@@ -1,8 +1,5 @@
 """``filter --preview N``: show the results of the rules for the first pairs, without a run."""
 
-import itertools
-from collections.abc import Iterator
-
 import pyarrow as pa
 
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
@@ -15,10 +12,10 @@ from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
 from pairweave.transforms.filtering.rule_preview import preview_lines
 from pairweave.transforms.filtering.rules import RuleConfig
-from pairweave.transforms.formats.registry import read_unit
+from pairweave.transforms.formats.registry import read_first
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.screen import screen
-from pairweave.transforms.units import Plan, ReadLimits
+from pairweave.transforms.units import ReadLimits
 
 
 def show(options: FilterJobOptions, pairs: int) -> int:
@@ -43,18 +40,8 @@ def show(options: FilterJobOptions, pairs: int) -> int:
     config = screen_of(options, tokens)
     if tokens is None:
         config = config.before_training()
-    batches = [screen(batch, config) for batch in _first(plan, limits, pairs)]
+    batches = [screen(batch, config) for batch in read_first(plan.units, limits, pairs)]
     rows = pa.Table.from_batches(batches, schemas.ROWS).unify_dictionaries()
     for line in preview_lines(rows, config_of_rules):
         terminal.say(line)
     return 0
-
-
-def _first(plan: Plan, limits: ReadLimits, pairs: int) -> Iterator[pa.RecordBatch]:
-    for _, units in itertools.groupby(plan.units, key=lambda unit: unit.corpus):
-        left = pairs
-        for batch in itertools.chain.from_iterable(read_unit(unit, limits) for unit in units):
-            yield batch.slice(0, left)
-            left -= min(left, batch.num_rows)
-            if not left:
-                break

@@ -6,7 +6,6 @@ same.
 """
 
 import contextlib
-import importlib
 import io
 import os
 import shutil
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
+from pairweave.pipelines.command_line.command_table import job_of
 from pairweave.pipelines.engines.local.table_pipeline import TablePipeline, UnsupportedStepError
 from pairweave.pipelines.in_memory.keyword_options import (
     FIELD,
@@ -108,7 +108,7 @@ def finished(
             rejects = options.get("misaligned") == "reject"
             usual["check"] = "all" if rejects else OWN_DEFAULTS["check"]
         checked = validated(job, {**usual, **options}, own)
-        job_definition: Job[Any] = importlib.import_module(f"pairweave.pipelines.jobs.{job}").JOB
+        job_definition: Job[Any] = job_of(job)
         output = Path(checked.output)
         if not (stepwise and _run_steps(job_definition, checked)):
             shutil.rmtree(Path(directory, "output"), ignore_errors=True)

@@ -8,7 +8,6 @@ import pyarrow as pa
 from pairweave.models.aligner import AlignerReference
 from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.job_options.pair_options import AlignOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
@@ -20,8 +19,8 @@ from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.line_file import LineFile
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
-from pairweave.pipelines.steps.second_aligner import AlignWithSecond
-from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
+from pairweave.pipelines.steps.second_aligner import align_with_second
+from pairweave.pipelines.steps.steps import Commit, MapShards, MapWholeShards, WriteShards
 from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
@@ -50,7 +49,12 @@ def graph(pipeline: beam.Pipeline, run: Run[AlignOptions], wanted: frozenset[int
     both = pick(SymmetrizeConfig, options)
     links = linked | "Symmetrize" >> MapShards(symmetrize, config=both)
     if (reference := run.need(SECOND_ALIGNER)) is not None:
-        second = AlignWithSecond(reference, options.heuristic, options.combine)
+        second = MapWholeShards(
+            align_with_second,
+            reference=reference,
+            heuristic=options.heuristic,
+            way=options.combine,
+        )
         links = links | "AlignWithSecond" >> second
     settings: dict[str, Any] = {"aligner": aligner, "reference": run.model, "tokens": run.tokens}
     step = WriteShards(finish, config, **settings, fitted=run.model_directory)
@@ -90,7 +94,6 @@ def finish(
 
 JOB = Job(
     name="align",
-    about=COMMANDS["align"].about,
     options=AlignOptions,
     parts=(RULE_BLOCK, ALIGNER, SCREEN, SECOND_ALIGNER, KNOWN_PAIRS, LOOK),
     graph=graph,

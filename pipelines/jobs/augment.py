@@ -4,7 +4,6 @@ from typing import Any
 
 import apache_beam as beam
 
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.job_options.representation import representation_of
 from pairweave.pipelines.options.base import TranslatorOptions
@@ -21,19 +20,19 @@ from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.run_steps.fragment_finding import (
-    FindFragments,
     check_fragments,
+    find_fragments_of,
     fragment_config,
 )
-from pairweave.pipelines.run_steps.glossary_terms import FindTerms, check_glossary
+from pairweave.pipelines.run_steps.glossary_terms import check_glossary, find_terms_of
 from pairweave.pipelines.run_steps.phrase_scoring import (
     aligned_phrases,
     check_confidence,
     scored_phrases,
 )
 from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
-from pairweave.pipelines.steps.second_aligner import AlignWithSecond
-from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
+from pairweave.pipelines.steps.second_aligner import align_with_second
+from pairweave.pipelines.steps.steps import Commit, MapShards, MapWholeShards, WriteShards
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.confidence import ConfidenceConfig
@@ -153,7 +152,7 @@ def find_phrases(
     model = aligner.model(rows, run, pieces)
     tokens = shards | "Tokenize" >> MapShards(aligner.cut, model, tokens=run.tokens)
     if options.method == "fragment":
-        return tokens | "FindFragments" >> FindFragments(run, model, tag_config(run))
+        return tokens | "FindFragments" >> find_fragments_of(run, model, tag_config(run))
     if with_scores and aligner.has_soft_links:
         return tokens | "ScorePhrases" >> MapShards(aligned_phrases, model, **scored)
     linked = tokens | "Align" >> aligner.step(run, model)
@@ -161,10 +160,12 @@ def find_phrases(
         return linked | "ScorePhrases" >> MapShards(scored_phrases, **scored)
     links = linked | "Symmetrize" >> MapShards(symmetrize, config=both)
     if (second := run.need(SECOND_ALIGNER)) is not None:
-        combine = AlignWithSecond(second, options.heuristic, options.combine)
+        combine = MapWholeShards(
+            align_with_second, reference=second, heuristic=options.heuristic, way=options.combine
+        )
         links = links | "AlignWithSecond" >> combine
     if options.method == "glossary":
-        return links | "FindTerms" >> FindTerms(run, tag_config(run))
+        return links | "FindTerms" >> find_terms_of(run, tag_config(run))
     return links | "ExtractPhrases" >> MapShards(extract_phrases, config=phrases)
 
 
@@ -196,7 +197,6 @@ def finish(
 
 JOB = Job(
     name="augment",
-    about=COMMANDS["augment"].about,
     options=AugmentOptions,
     parts=(
         RULE_BLOCK,

@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.documents.document_aligning import (
     Documents,
     EachDocument,
@@ -30,8 +29,16 @@ from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.prepare import expected_rows
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.run_steps.screened_rows import ScreenRows
-from pairweave.pipelines.steps.hmm_fitting import NO_MODEL, FitAligner
-from pairweave.pipelines.steps.steps import Commit, ReadUnits, Screen, WriteShards
+from pairweave.pipelines.steps.hmm_fitting import NO_MODEL, fit_aligner
+from pairweave.pipelines.steps.steps import (
+    Commit,
+    GatherSample,
+    LearnFromSample,
+    MapBatches,
+    ReadUnits,
+    WriteShards,
+    screen_rows,
+)
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.line_files import bead_files
@@ -254,7 +261,7 @@ def pairs_to_fit_on(
     pairs: Batches = documents | f"Pairs{iteration}" >> step
     if plan is not None:
         read = pipeline | f"Parallel{iteration}" >> ReadUnits(plan.units, run.limits)
-        parallel = read | f"Screen{iteration}" >> Screen(run.screen)
+        parallel = read | f"Screen{iteration}" >> MapBatches("Rules", screen_rows, run.screen)
         pairs = (pairs, parallel) | f"Join{iteration}" >> beam.Flatten()
     return pairs
 
@@ -281,14 +288,14 @@ def fit_on(
     if name != "model":
         half = beam.Map(rows_of_half, half=int(name[-1])).with_output_types(pa.RecordBatch)
         pairs = pairs | f"Rows_{name}" >> half
-    fit = FitAligner(
+    rows = expected_rows(run.plan, options) + (plan.rows if plan else 0)
+    fit = LearnFromSample(
+        "Fit",
+        GatherSample(sample_share(rows, options.fit_pairs), options.seed),
+        fit_aligner,
         directory=run.model_directory + place,
         tokens=run.tokens,
         config=HmmConfig(decode=options.decode),
-        share=sample_share(
-            expected_rows(run.plan, options) + (plan.rows if plan else 0), options.fit_pairs
-        ),
-        seed=options.seed,
         threads=options.workers,
         facts=run.language_facts(),
         allow_empty=options.allow_empty or name != "model",
@@ -314,7 +321,6 @@ def finish(shard: Shard, schema: pa.Schema) -> ShardOutput:
 
 JOB = Job(
     name="bitext",
-    about=COMMANDS["bitext"].about,
     options=BitextOptions,
     parts=(ALIGNER, SCREEN, PARALLEL_TEXT, SENTENCES),
     graph=graph,

@@ -7,7 +7,6 @@ import apache_beam as beam
 
 from pairweave.models.hmm.hmm_reference import HmmReference
 from pairweave.models.hmm.pair_scores import scoring_models
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.filtering import rule_preview
 from pairweave.pipelines.filtering.comparing_pairs import counted_pieces, judge_and_compare
 from pairweave.pipelines.filtering.comparing_sentences import CompareSentences
@@ -32,17 +31,17 @@ from pairweave.pipelines.steps.hmm_fitting import nothing_to_fit
 from pairweave.pipelines.steps.scoring_pairs import (
     FindBorder,
     ReadScored,
-    RejectByRules,
     SelectAll,
     WriteScored,
     judge_and_score,
     judge_and_score_by_plugin,
+    reject_by_rules,
     reject_low_scores,
     settle,
     take_scores,
     tokenize,
 )
-from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
+from pairweave.pipelines.steps.steps import Commit, MapBatches, MapShards, WriteShards
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering import (
@@ -177,7 +176,7 @@ def scored(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozense
     rows = rows | "Screen" >> ScreenRows(run, pieces)
     sampled = rows
     if run.fits and run.find_fitted() is None:
-        sampled = rows | "Reject" >> RejectByRules(_rules(run))
+        sampled = rows | "Reject" >> MapBatches("Rules", reject_by_rules, _rules(run))
     if options.scores_are_given:
         shards = _shuffled(rows, run, wanted)
         take = beam.Map(take_scores, config=_rules(run)).with_output_types(Shard)
@@ -321,7 +320,6 @@ def finish(shard: Shard, *, annotate: bool, reasons: Sequence[Reason]) -> ShardO
 
 JOB = Job(
     name="filter",
-    about=COMMANDS["filter"].about,
     options=FilterJobOptions,
     parts=(
         *(DETECTOR, PLUGIN_RULES, ALIGNER, SIMILARITY, SCREEN, EARLIER),

@@ -19,7 +19,6 @@ import pyarrow as pa
 
 from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.models.finetune.finetune_config import FinetuneConfig
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.job_options.pair_options import FinetuneOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.screen_part import SCREEN
@@ -284,11 +283,9 @@ def _progress() -> "Progress":
 
 JOB = TrainingJob(
     name="finetune",
-    about=COMMANDS["finetune"].about,
     options=FinetuneOptions,
     parts=(ALIGNER, SCREEN),
     check=check,
     train=train_and_commit,
-    beam=False,
 )
 main = JOB.main

@@ -3,7 +3,6 @@
 import apache_beam as beam
 
 from pairweave.models.hmm import hmm_reference
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.job_options.pair_options import FitOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.look_part import LOOK
@@ -84,7 +83,6 @@ def commit(
 
 JOB = Job(
     name="fit",
-    about=COMMANDS["fit"].about,
     options=FitOptions,
     parts=(RULE_BLOCK, ALIGNER, SCREEN, LOOK),
     graph=graph,

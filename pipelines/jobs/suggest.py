@@ -9,7 +9,6 @@ from collections.abc import Sequence
 import apache_beam as beam
 import numpy as np
 
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.job_options.suggest_methods import check_methods
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
@@ -29,8 +28,8 @@ from pairweave.pipelines.run_steps.mono_aligner import (
     cut_translations,
 )
 from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
-from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
-from pairweave.pipelines.steps.translating import TranslateOrReject
+from pairweave.pipelines.steps.steps import Commit, MapShards, MapWholeShards, WriteShards
+from pairweave.pipelines.steps.translating import translate_or_reject
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig
@@ -136,8 +135,8 @@ def graph(pipeline: beam.Pipeline, run: Run[SuggestOptions], wanted: frozenset[i
         model = aligner.model(rows, run, pieces, translations=True)
         if translator is not None:
             looked_at = functools.partial(draw_span_pairs, making)
-            translate = TranslateOrReject(translator, run.screen, looked_at)
-            shards = shards | "Translate" >> translate
+            settings = {"reference": translator, "config": run.screen, "wanted": looked_at}
+            shards = shards | "Translate" >> MapWholeShards(translate_or_reject, **settings)
         cut = MapShards(cut_translations, model, aligner=aligner, tokens=run.tokens)
         tokens = shards | "Tokenize" >> cut
         linked = tokens | "Align" >> aligner.step(run, model, translations=True)
@@ -165,7 +164,6 @@ def finish(shard: Shard, suggestions: SuggestionConfig, scorer: Scorer | None) -
 
 JOB = Job(
     name="suggest",
-    about=COMMANDS["suggest"].about,
     options=SuggestOptions,
     parts=(
         RULE_BLOCK,

@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import functools
-import importlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -187,7 +186,7 @@ class _Reader:
         outputs.check(options)
         check_step(options, [step.options.output for step in self._made.values()])
         self._check_written(name, options)
-        importlib.import_module(COMMANDS[draft.job].module).JOB.check(options)
+        command_table.job_of(draft.job).check(options)
         agreement.check(draft.job, options, sources, [self._made[step] for step in reads])
         limits = (self._most, draft.most, self._shared_most, rejected_share.DEFAULT)
         most = next(limit for limit in limits if limit is not None)

@@ -8,6 +8,7 @@ from pairweave.transforms.output import run_files
 from pairweave.transforms.output.documents.manifest_model import read_manifest
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files
+from pairweave.transforms.text_columns import text_columns
 
 SUMMARY = "_recipe.json"
 """The file in the directory of a recipe with its steps and their numbers of rows."""
@@ -38,15 +39,7 @@ def lines(output: str, steps: Sequence[Step]) -> list[str]:
         numbers = [manifest["rows"].get(name) for name in _COLUMNS]
         cells = ["" if number is None else f"{number:,}" for number in numbers]
         rows.append((step.name, step.job, *cells))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    table = [
-        "  ".join(
-            cell.ljust(width) if column < 2 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
-    return [*table, f"summary: {files.join(output, SUMMARY)}"]
+    return [*text_columns(rows, left=2), f"summary: {files.join(output, SUMMARY)}"]
 
 
 def _finished(steps: Sequence[Step]) -> Iterator[tuple[Step, dict[str, Any]]]:

@@ -21,6 +21,7 @@ from pairweave.pipelines.refresh.spill import Spill
 from pairweave.pipelines.refresh.table_schemas import NIGHT, OF_A_PLACE, fitted
 from pairweave.pipelines.refresh.tables import PROVENANCE, REJECTS, Entry
 from pairweave.transforms import schemas
+from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.ids import SEPARATOR
 from pairweave.transforms.known_pairs import TEXTS, IdSet
@@ -350,9 +351,7 @@ def _with_owners(rows: pa.Table, owners: Mapping[str, tuple[str, str]]) -> pa.Ta
     """Return rows with the corpus and key of the place to which each pair is assigned."""
     places = [owners[key] for key in rows.column("id").to_pylist()]
     for name, values in (("corpus", [f[0] for f in places]), ("content", [f[1] for f in places])):
-        place = rows.schema.get_field_index(name)
-        field = rows.schema.field(place)
-        rows = rows.set_column(place, field, pa.array(values, pa.string()))
+        rows = replaced(rows, name, pa.array(values, pa.string()))
     return rows
 
 
@@ -365,10 +364,8 @@ def _without_unread_texts(rows: pa.Table) -> pa.Table:
     is_read = pc.equal(rows.column("stage").cast(pa.string()), Stage.READ.value)
     hidden = pc.or_(is_read, rows.column("id").is_null())
     for name in (each for each in TEXTS if each in rows.column_names):
-        place = rows.schema.get_field_index(name)
-        field = rows.schema.field(place)
-        shown = pc.if_else(hidden, pa.scalar(None, field.type), rows.column(name))
-        rows = rows.set_column(place, field, shown)
+        texts = rows.column(name)
+        rows = replaced(rows, name, pc.if_else(hidden, pa.scalar(None, texts.type), texts))
     return rows
 
 
@@ -386,9 +383,8 @@ def _as_first(doubles: pa.Table, own: pa.Table) -> pa.Table:
     if None in verdicts:
         raise WorkerError("a duplicate was rejected whose pair was neither kept nor rejected")
     for number, name in enumerate(columns):
-        field = doubles.schema.field(name)
-        values = pa.array([each[number] for each in verdicts if each is not None], field.type)
-        doubles = doubles.set_column(doubles.schema.get_field_index(name), field, values)
+        values = [each[number] for each in verdicts if each is not None]
+        doubles = replaced(doubles, name, pa.array(values, doubles.column(name).type))
     return doubles
 
 

@@ -140,7 +140,7 @@ def judge(gates: Gates, metrics: Json, before: Sequence[Json], *, anew: bool = F
         usual = statistics.median(_judged(night) for night in compared)
         factor = max(_judged(metrics) / usual, usual / _judged(metrics))
         limit = gates.max_count_factor
-        results.append(_gate("max_count_factor", factor, limit, passed=factor <= limit))
+        results.append(_at_most("max_count_factor", factor, limit))
     return results
 
 
@@ -154,35 +154,36 @@ def failed(results: Sequence[Json]) -> list[Json]:
     return [result for result in results if not result["passed"]]
 
 
-def _gate(name: str, value: float, limit: float, *, passed: bool) -> Json:
-    return {"gate": name, "value": round(value, 6), "limit": round(limit, 6), "passed": passed}
+def _at_most(name: str, value: float, limit: float) -> Json:
+    return {**_gate(name, value, limit), "passed": value <= limit}
+
+
+def _at_least(name: str, value: float, limit: float) -> Json:
+    return {**_gate(name, value, limit), "passed": value >= limit}
+
+
+def _gate(name: str, value: float, limit: float) -> Json:
+    return {"gate": name, "value": round(value, 6), "limit": round(limit, 6)}
 
 
 def _fixed(gates: Gates, metrics: Json) -> list[Json]:
     new, table = metrics["new"], metrics["table"]
     lost = metrics["lost"] / table["before"] if table["before"] else 0.0
     results = [
-        _gate(
-            "max_rejected",
-            new["share"],
-            gates.max_rejected,
-            passed=new["share"] <= gates.max_rejected,
-        ),
-        _gate("max_removed", lost, gates.max_removed, passed=lost <= gates.max_removed),
-        _gate(
-            "min_pairs", table["pairs"], gates.min_pairs, passed=table["pairs"] >= gates.min_pairs
-        ),
+        _at_most("max_rejected", new["share"], gates.max_rejected),
+        _at_most("max_removed", lost, gates.max_removed),
+        _at_least("min_pairs", table["pairs"], gates.min_pairs),
     ]
     for reason, limit in sorted(gates.max_reason.items()):
         share = new["reasons"].get(reason, 0.0)
-        results.append(_gate(f"max_reason.{reason}", share, limit, passed=share <= limit))
+        results.append(_at_most(f"max_reason.{reason}", share, limit))
     for kind, most in sorted(gates.max_findings.items()):
         lines = new.get("findings", {}).get(kind, 0)
-        results.append(_gate(f"max_findings.{kind}", lines, most, passed=lines <= most))
+        results.append(_at_most(f"max_findings.{kind}", lines, most))
     for name, limit in (("tags", gates.min_tags), ("probability", gates.min_probability)):
         if name in new or (limit and new["pairs"]):  # without a tagged row, the mean is 0
             value = new.get(name, 0.0)
-            results.append(_gate(f"min_{name}", value, limit, passed=value >= limit))
+            results.append(_at_least(f"min_{name}", value, limit))
     return results
 
 
@@ -194,16 +195,14 @@ def _drifts(gates: Gates, metrics: Json, before: Sequence[Json]) -> list[Json]:
         for name in sorted({*shares, *(name for night in usual_shares for name in night)}):
             usual = statistics.median(night.get(name, 0.0) for night in usual_shares)
             drift = abs(shares.get(name, 0.0) - usual)
-            results.append(_gate(f"drift.{name}", drift, limit, passed=drift <= limit))
+            results.append(_at_most(f"drift.{name}", drift, limit))
     new = metrics["new"]
     for name in ("tags", "probability"):
         values = [night["new"][name] for night in before if name in night["new"]]
         if new["pairs"] and values and statistics.median(values):
             usual = statistics.median(values)
             drift = abs(new.get(name, 0.0) - usual) / usual
-            results.append(
-                _gate(f"drift.{name}", drift, gates.max_drift, passed=drift <= gates.max_drift)
-            )
+            results.append(_at_most(f"drift.{name}", drift, gates.max_drift))
     return results
 
 
@@ -213,13 +212,13 @@ def _likelihoods(gates: Gates, metrics: Json, before: Sequence[Json]) -> list[Js
     for pair, value in sorted(metrics["new"].get("likelihood", {}).items()):
         if gates.min_likelihood is not None:
             low = gates.min_likelihood
-            results.append(_gate(f"min_likelihood.{pair}", value, low, passed=value >= low))
+            results.append(_at_least(f"min_likelihood.{pair}", value, low))
         values = [night["new"].get("likelihood", {}).get(pair) for night in before]
         values = [v for v in values if v is not None][: gates.nights]
         if gates.max_likelihood_drop is not None and values:
             drop, limit = statistics.median(values) - value, gates.max_likelihood_drop
             name = f"max_likelihood_drop.{pair}"
-            results.append(_gate(name, drop, limit, passed=drop <= limit))
+            results.append(_at_most(name, drop, limit))
     return results
 
 

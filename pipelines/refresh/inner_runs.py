@@ -8,7 +8,6 @@ overtaken by another one finds its finished run and uses the pairs that are stil
 import contextlib
 import dataclasses
 import hashlib
-import importlib
 import io
 import shutil
 from collections import Counter
@@ -17,7 +16,7 @@ from typing import Any
 
 from pairweave.pipelines.aligners.hmm import Hmm
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.command_line.command_table import job_of
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.refresh.assembly import Source
 from pairweave.pipelines.refresh.chain import inner_notes, kept_models
@@ -234,9 +233,8 @@ def _reads(inner: InnerRun, request: Request) -> bool:
 def _start(inner: InnerRun, request: Request, extra: Sequence[str]) -> None:
     config = request.config
     options = flags.validate(config.kind, _values(inner, request), f"pairweave {config.job}")
-    job = importlib.import_module(COMMANDS[config.job].module).JOB
     with contextlib.redirect_stdout(io.StringIO()):  # it names files that are deleted later
-        status = job.start(options, extra)
+        status = job_of(config.job).start(options, extra)
     if status or not inner.is_finished:
         raise WorkerError(f"{inner.run}: the job ended without a manifest")
 

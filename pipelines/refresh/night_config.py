@@ -7,7 +7,7 @@ import importlib.metadata
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from pairweave.pipelines.aligners.aligner_choice import unused_options
 from pairweave.pipelines.command_line import flags
@@ -156,16 +156,14 @@ def _corpus_kinds() -> list[type[Corpus]]:
 def _check_keys(values: Values, kind: type[GraphOptions]) -> None:
     flags.check_keys(values, list(kind.model_fields))
     corpora = values.get("corpora")
-    entries = [entry for entry in corpora if isinstance(entry, dict)] if _is_list(corpora) else []
+    entries = (
+        [entry for entry in corpora if isinstance(entry, dict)] if isinstance(corpora, list) else []
+    )
     for part in (values, *entries):
         for name, field in kind.model_fields.items():
             why = mark_of(field, NOT_AT_NIGHT)
             if why is not None and name in part:
                 raise ConfigError(f"{name}: {why}; leave it out")
-
-
-def _is_list(value: object) -> TypeGuard[list[object]]:
-    return isinstance(value, list)
 
 
 def _check_pairwise(options: GraphOptions) -> None:

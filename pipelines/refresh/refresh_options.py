@@ -85,7 +85,7 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
 
 
 class TableOptions(Options):
-    """Options of the subcommands of ``refresh``."""
+    """Options of every subcommand of ``refresh``; ``refresh verify`` has no other."""
 
     table: str = Field(description="the table: --output of refresh", json_schema_extra={"at": 0})
 
@@ -127,10 +127,6 @@ class ForgetOptions(TableOptions):
         description="keep what the list names from coming back through any corpus; else through "
         "those that have it now",
     )
-
-
-class VerifyOptions(TableOptions):
-    """Options of ``refresh verify``."""
 
 
 class CompactOptions(TableOptions):

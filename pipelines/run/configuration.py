@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterable
-from typing import Any, TypeGuard
+from typing import Any
 
 from pairweave.pipelines.options.base import PlannedOptions, left_out_options
 from pairweave.pipelines.parts.part import Settled
@@ -38,13 +38,11 @@ def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
     """Return settings for a signature, with digests shortened to 12 characters."""
     flat: dict[str, object] = {}
     for name, value in settings.items():
-        block = {f"{name}.{key}": each for key, each in value.items()} if _is_map(value) else None
-        flat |= {name: value} if block is None else block
+        if isinstance(value, dict):
+            flat |= {f"{name}.{key}": each for key, each in value.items()}
+        else:
+            flat[name] = value
     return {name: _shortened(value) for name, value in flat.items()}
-
-
-def _is_map(value: object) -> TypeGuard[dict[str, object]]:
-    return isinstance(value, dict)
 
 
 def _shortened(value: object) -> object:

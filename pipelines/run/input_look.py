@@ -64,21 +64,31 @@ def _input(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
     named_files = options.input, options.source_input, options.target_input
     if any(named_files):
         return _as_given(options)
-    paths = options.files
+    return pair_files(options.files, options.format)
+
+
+def pair_files(paths: Sequence[str], form: str | None = None) -> tuple[tuple[str, ...], ...]:
+    """Divide files into those with both sides, those of the source, and those of the target.
+
+    Args:
+        paths: The files; two files of text are the sides of a corpus.
+        form: Their format, if it is given.
+
+    Raises:
+        ConfigError: It is unclear what the files are.
+    """
     known = [
-        path
-        for path in paths
-        if is_data_set(path) or _suffixes(path) & registry.extensions().keys()
+        path for path in paths if is_data_set(path) or suffixes(path) & registry.extensions().keys()
     ]
-    sides = options.format is not None and registry.input_format(options.format).sides
-    if paths and not sides and (len(known) == len(paths) or options.format is not None):
-        return paths, (), ()
+    sides = form is not None and registry.input_format(form).sides
+    if paths and not sides and (len(known) == len(paths) or form is not None):
+        return tuple(paths), (), ()
     if (known and not sides) or len(paths) != 2:
-        raise no_corpus(paths, known)
-    return (), paths[:1], paths[1:]
+        raise _no_corpus(paths, known)
+    return (), (paths[0],), (paths[1],)
 
 
-def no_corpus(paths: Sequence[str], known: Collection[str]) -> ConfigError:
+def _no_corpus(paths: Sequence[str], known: Collection[str]) -> ConfigError:
     """Return the error about files that form no corpus; it names the first one of no format.
 
     Args:
@@ -98,7 +108,7 @@ def _what_it_is(path: str) -> str:
         return "is a directory"
     if not is_uri(path) and not Path(path).exists():
         return "no such file"
-    if ".json" in _suffixes(path):
+    if ".json" in suffixes(path):
         return "is JSON; of JSON, lines are read (.jsonl), each an object with source and target"
     return "its name does not tell its format (--format does), and text needs its translation"
 
@@ -126,5 +136,6 @@ def _as_given(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
     return options.input, *sides
 
 
-def _suffixes(path: str) -> set[str]:
+def suffixes(path: str) -> set[str]:
+    """Return the endings of a file's name, in lower case."""
     return {suffix.lower() for suffix in PurePath(path).suffixes}

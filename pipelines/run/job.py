@@ -7,6 +7,7 @@ from typing import Generic, Protocol
 import apache_beam as beam
 
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.run import plan_text, run_summary
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.job_definition import JobDefinition
@@ -25,20 +26,13 @@ class Beside(Protocol):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PlannedJob(JobDefinition[PlannedT], Generic[PlannedT]):
-    """A job on a corpus, with its command.
-
-    Attributes:
-        about: What it does, as one line of the help.
-        beam: Whether the command line may contain Beam options.
-    """
-
-    about: str
-    beam: bool = True
+    """A job on a corpus, with its command."""
 
     def main(self, _name: str, arguments: Sequence[str]) -> int:
         """Run the job from its command line; return the exit status."""
+        command = COMMANDS[self.name]
         options, extra = flags.parse(
-            self.options, f"pairweave {self.name}", self.about, arguments, beam=self.beam
+            self.options, f"pairweave {self.name}", command.about, arguments, beam=command.beam
         )
         return self.start(options, extra)
 

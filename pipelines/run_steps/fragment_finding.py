@@ -5,7 +5,6 @@ import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import apache_beam as beam
 import pyarrow as pa
 
 from pairweave.models.hmm import hmm_reference
@@ -17,11 +16,12 @@ from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
 from pairweave.pipelines.steps.step_times import timed
+from pairweave.pipelines.steps.steps import MapWholeShards
 from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_facts import reasons_of
-from pairweave.transforms.shards.shard import Shard, Shards
+from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.tags.fragments import FragmentConfig, FragmentTranslator, find_fragments
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.text_fragments import TextFragments
@@ -65,21 +65,16 @@ def check_fragments(run: Run[AugmentOptions]) -> None:
         )
 
 
-class FindFragments(beam.PTransform[Shards, Shards]):
-    """Finds translated fragments in shards of tokens: PHRASES rows, and their counts."""
+def find_fragments_of(run: Run[AugmentOptions], model: "Model", tags: TagConfig) -> MapWholeShards:
+    """Return the step that finds translated fragments: PHRASES rows, and their counts.
 
-    def __init__(self, run: Run[AugmentOptions], model: "Model", tags: TagConfig) -> None:
-        """Set the run, its fitted aligner and how fragments will be tagged."""
-        super().__init__()
-        self._model = model
-        config = fragment_config(run.options, tags)
-        self._find = functools.partial(
-            find_on_shard, config=config, translator=run.need(TRANSLATOR)
-        )
-
-    def expand(self, shards: Shards) -> Shards:
-        """Find the fragments of each shard."""
-        return shards | "Table" >> beam.Map(self._find, self._model).with_output_types(Shard)
+    Args:
+        run: The run.
+        model: Its fitted aligner.
+        tags: How fragments will be tagged.
+    """
+    settings = {"config": fragment_config(run.options, tags), "translator": run.need(TRANSLATOR)}
+    return MapWholeShards(find_on_shard, reference=model, **settings)
 
 
 def find_on_shard(

@@ -1,33 +1,22 @@
 """The job ``augment --method glossary``: tags around the terms of a glossary."""
 
-import functools
-
-import apache_beam as beam
-
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.parts.glossary_part import GLOSSARY
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.step_times import timed
+from pairweave.pipelines.steps.steps import MapWholeShards
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_facts import reasons_of
-from pairweave.transforms.shards.shard import Shard, Shards
+from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.tags.glossary import Glossary, TermConfig, find_terms
 from pairweave.transforms.tags.tag_config import TagConfig
 
 
-class FindTerms(beam.PTransform[Shards, Shards]):
-    """Finds the terms of a glossary in symmetrized shards: PHRASES rows, and their counts."""
-
-    def __init__(self, run: Run[AugmentOptions], tags: TagConfig) -> None:
-        super().__init__()
-        terms, glossary = term_config(tags), run.need(GLOSSARY)
-        assert glossary is not None
-        self._find = functools.partial(find_on_shard, glossary=glossary, terms=terms)
-
-    def expand(self, shards: Shards) -> Shards:
-        """Find the terms of each shard."""
-        return shards | "Table" >> beam.Map(self._find).with_output_types(Shard)
+def find_terms_of(run: Run[AugmentOptions], tags: TagConfig) -> MapWholeShards:
+    """Return the step that finds terms in symmetrized shards: PHRASES rows, and their counts."""
+    terms = pick(TermConfig, tags, share=tags.tagged_share)
+    return MapWholeShards(find_on_shard, glossary=run.need(GLOSSARY), terms=terms)
 
 
 def find_on_shard(shard: Shard, glossary: Glossary, terms: TermConfig) -> Shard:
@@ -50,8 +39,3 @@ def check_glossary(run: Run[AugmentOptions]) -> None:
         raise ConfigError(
             "--method glossary tags text without tags of its own; give --inline_tags strip"
         )
-
-
-def term_config(tags: TagConfig) -> TermConfig:
-    """Return the settings of tagging terms."""
-    return pick(TermConfig, tags, share=tags.tagged_share)

@@ -4,6 +4,7 @@ import pyarrow as pa
 
 from pairweave.models.aligner import AlignerReference
 from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.links.monolingual import add_comparison, as_monolingual
 from pairweave.transforms.links.phrase_extraction import unlinked
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
@@ -40,8 +41,7 @@ def compare_nothing(pairs: pa.Table, tokens: TokenConfig) -> pa.Table:
 
     This tokenizes targets when no method compares them with translations.
     """
-    place = pairs.schema.get_field_index("translation")
-    field = pairs.schema.field(place)
-    bare = pairs.set_column(place, field, pa.nulls(pairs.num_rows, field.type))
+    nothing = pa.nulls(pairs.num_rows, pairs.column("translation").type)
+    bare = replaced(pairs, "translation", nothing)
     cut = add_tokens(as_monolingual(bare), tokens)
     return add_comparison(bare, unlinked(cut))

@@ -17,9 +17,9 @@ from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
 from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.minimum_score import RejectLowScores
-from pairweave.pipelines.steps.scoring_pairs import RejectByRules
-from pairweave.pipelines.steps.steps import GatherSample, ReadUnits, Screen
+from pairweave.pipelines.steps.minimum_score import reject_below
+from pairweave.pipelines.steps.scoring_pairs import reject_by_rules
+from pairweave.pipelines.steps.steps import GatherSample, MapBatches, ReadUnits, screen_rows
 from pairweave.transforms.inspection.misaligned_rows import reject_misaligned
 from pairweave.transforms.known_pairs import mark_known
 from pairweave.transforms.screen import ScreenConfig, screen
@@ -70,7 +70,7 @@ class ScreenRows(beam.PTransform[Batches, Batches]):
 
     def _screen(self, batches: Batches) -> Batches:
         if self._pieces is None:
-            return batches | Screen(self._config)
+            return batches | "Screen" >> MapBatches("Rules", screen_rows, self._config)
         count = beam.Map(screen_by_pieces, self._pieces, config=self._config)
         return batches | "Rules" >> count.with_output_types(pa.RecordBatch)
 
@@ -86,10 +86,10 @@ def apply_rules(batches: Batches, run: Run) -> Batches:
     rules = run.find(RULE_BLOCK)
     if rules is None:
         return batches
-    batches = batches | "Filter" >> RejectByRules(rules.config)
+    batches = batches | "Filter" >> MapBatches("Rules", reject_by_rules, rules.config)
     if rules.minimum is None:
         return batches
-    return batches | "MinScore" >> RejectLowScores(rules.minimum)
+    return batches | "MinScore" >> MapBatches("Score", reject_below, rules.minimum)
 
 
 def trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton | None:
@@ -111,7 +111,7 @@ def trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton
     if misaligned := rejected_stretches(run):
         reject = beam.Map(reject_misaligned, stretches=misaligned)
         rows = rows | "MisalignedToTrain" >> reject.with_output_types(pa.RecordBatch)
-    rows = rows | "ScreenToTrain" >> Screen(run.screen.before_training())
+    rows = rows | "ScreenToTrain" >> MapBatches("Rules", screen_rows, run.screen.before_training())
     model = (
         apply_rules(rows, run)
         | "SampleToTrain"

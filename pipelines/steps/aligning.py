@@ -1,25 +1,12 @@
-"""The step that aligns the tokens of shards; each process loads the aligner once."""
+"""Aligning the tokens of shards; each process loads the aligner once."""
 
-import apache_beam as beam
 import pyarrow as pa
 
 from pairweave.models.aligner import NOTHING, LoadableReference
 from pairweave.pipelines.steps.step_times import timed
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.shards.shard import Shard, Shards
-
-
-class AlignTables(beam.PTransform[Shards, Shards]):
-    """Aligns the working table of every shard; rejects pairs that the aligner cannot align."""
-
-    def __init__(self, model: LoadableReference | beam.pvalue.AsSingleton) -> None:
-        super().__init__()
-        self._model = model
-
-    def expand(self, shards: Shards) -> Shards:
-        """Align each shard."""
-        return shards | "Table" >> beam.Map(align_table, self._model).with_output_types(Shard)
+from pairweave.transforms.shards.shard import Shard
 
 
 def align_table(shard: Shard, reference: LoadableReference) -> Shard:

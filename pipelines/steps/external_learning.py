@@ -1,7 +1,6 @@
 """The step that trains an external aligner on a sample of a run's rows."""
 
-import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import apache_beam as beam
 import pyarrow as pa
@@ -12,13 +11,11 @@ from pairweave.models.external.external import learn
 from pairweave.models.external.external_programs import ExternalConfig
 from pairweave.models.external.external_reference import ExternalReference
 from pairweave.pipelines.steps.aligner_run import AlignerRun
-from pairweave.pipelines.steps.steps import GatherSample
+from pairweave.pipelines.steps.steps import GatherSample, LearnFromSample
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards.sample import gather_sample, sample_share, why_empty
 from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
-
-Learned = beam.PCollection[ExternalReference]
 
 
 def trained_program(
@@ -33,7 +30,9 @@ def trained_program(
     """
     options = run.options
     assert run.tokens is not None
-    trained = functools.partial(
+    step = LearnFromSample(
+        "Learn",
+        GatherSample(sample_share(run.plan.rows, options.fit_pairs), options.seed),
         learn_from_sample,
         directory=run.model_directory,
         config=config,
@@ -41,23 +40,7 @@ def trained_program(
         facts=run.language_facts(),
         allow_empty=options.may_fit_nothing,
     )
-    share = sample_share(run.plan.rows, options.fit_pairs)
-    return beam.pvalue.AsSingleton(
-        rows | "TrainProgram" >> TrainProgram(GatherSample(share, options.seed), trained)
-    )
-
-
-class TrainProgram(beam.PTransform[Batches, Learned]):
-    """Turns row batches into a program's trained model: sample, then learn on one worker."""
-
-    def __init__(self, gather: GatherSample, learn: Callable[..., ExternalReference]) -> None:
-        super().__init__()
-        self._gather = gather
-        self._learn = learn
-
-    def expand(self, batches: Batches) -> Learned:
-        """Sample, gather under one key, learn."""
-        return batches | self._gather | "Learn" >> beam.Map(self._learn)
+    return beam.pvalue.AsSingleton(rows | "TrainProgram" >> step)
 
 
 def learn_from_sample(

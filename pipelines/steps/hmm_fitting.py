@@ -1,6 +1,5 @@
 """The step that fits the statistical aligner on a sample of a run's rows."""
 
-import functools
 from collections.abc import Callable, Iterable
 
 import apache_beam as beam
@@ -15,7 +14,7 @@ from pairweave.models.hmm.word_order import build_word_order
 from pairweave.pipelines.options.base import FitSettings
 from pairweave.pipelines.steps.aligner_run import AlignerRun
 from pairweave.pipelines.steps.step_times import timed
-from pairweave.pipelines.steps.steps import GatherSample, Receipts
+from pairweave.pipelines.steps.steps import GatherSample, LearnFromSample, Receipts
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
@@ -26,7 +25,6 @@ from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.storage import files
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 
-Model = beam.PCollection[hmm_reference.HmmReference]
 View = Callable[[pa.Table], pa.Table]
 
 NO_MODEL = hmm_reference.HmmReference("", NOTHING)
@@ -62,20 +60,21 @@ def fitted_model(
     facts = run.language_facts()
     if translations:
         facts["source_lang"] = facts["target_lang"]
-    step = FitAligner(
+    optional = {"pieces": pieces, "_after": None if after is None else beam.pvalue.AsList(after)}
+    step = LearnFromSample(
+        "Fit",
+        GatherSample(sample_share(run.plan.rows, options.fit_pairs), options.seed),
+        fit_aligner,
         directory=run.model_directory,
         tokens=run.tokens,
         config=HmmConfig(decode=options.decode),
-        share=sample_share(run.plan.rows, options.fit_pairs),
-        seed=options.seed,
         threads=options.workers,
         facts=facts,
         allow_empty=options.may_fit_nothing,
-        after=after,
         view=translated_only if translations else None,
-        pieces=pieces,
         nothing=nothing_to_fit(options),
         prior=None if options.prior_model is None else hmm_reference.find(options.prior_model),
+        **{name: each for name, each in optional.items() if each is not None},
     )
     return beam.pvalue.AsSingleton(rows | "FitAligner" >> step)
 
@@ -86,48 +85,6 @@ def nothing_to_fit(options: FitSettings) -> str:
     return _NOTHING_TO_FIT.format(
         passed="the screen and the rules" if has_rules else options.PASSED
     )
-
-
-class FitAligner(beam.PTransform[Batches, Model]):
-    """Turns row batches into one fitted aligner: sample, then fit on one worker."""
-
-    def __init__(
-        self,
-        directory: str,
-        tokens: TokenConfig | None,
-        config: HmmConfig,
-        share: float,
-        seed: int,
-        threads: int,
-        facts: dict[str, object],
-        *,
-        allow_empty: bool = False,
-        after: Receipts | None = None,
-        view: View | None = None,
-        pieces: beam.pvalue.AsSingleton | None = None,
-        nothing: str = _NOTHING_SCREENED,
-        prior: hmm_reference.HmmReference | None = None,
-    ) -> None:
-        super().__init__()
-        self._waits = {} if after is None else {"_after": beam.pvalue.AsList(after)}
-        self._pieces = {} if pieces is None else {"pieces": pieces}
-        self._gather = GatherSample(share, seed)
-        self._fit = functools.partial(
-            fit_aligner,
-            directory=directory,
-            tokens=tokens,
-            config=config,
-            threads=threads,
-            facts=facts,
-            allow_empty=allow_empty,
-            view=view,
-            nothing=nothing,
-            prior=prior,
-        )
-
-    def expand(self, batches: Batches) -> Model:
-        """Sample, gather under one key, and fit once the awaited receipts exist."""
-        return batches | self._gather | "Fit" >> beam.Map(self._fit, **self._waits, **self._pieces)
 
 
 def fit_aligner(

@@ -1,9 +1,7 @@
 """The minimum score in a block ``filter:``, for which pairs are scored together with the rules."""
 
 import dataclasses
-import functools
 
-import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 
@@ -17,7 +15,6 @@ from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.screen import with_reasons
 from pairweave.transforms.shards.merge import pairs_of
 from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
-from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.text.tokens import add_tokens
 
 
@@ -32,18 +29,6 @@ class Minimum:
 
     least: float
     model: hmm_reference.HmmReference
-
-
-class RejectLowScores(beam.PTransform[Batches, Batches]):
-    """Marks the rows of batches whose default score is below a minimum."""
-
-    def __init__(self, minimum: Minimum) -> None:
-        super().__init__()
-        self._reject = functools.partial(reject_below, minimum=minimum)
-
-    def expand(self, batches: Batches) -> Batches:
-        """Score each batch."""
-        return batches | "Score" >> beam.Map(self._reject).with_output_types(pa.RecordBatch)
 
 
 def reject_below(batch: pa.RecordBatch, minimum: Minimum) -> pa.RecordBatch:

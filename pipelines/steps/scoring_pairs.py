@@ -1,6 +1,5 @@
 """The steps of the job ``filter``: scoring pairs, and selecting the best of all shards."""
 
-import functools
 from collections.abc import Callable, Iterable
 
 import apache_beam as beam
@@ -30,29 +29,17 @@ from pairweave.transforms.plugins.entry_points import Plugin
 from pairweave.transforms.rejects import Stage
 from pairweave.transforms.screen import with_reasons
 from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
-from pairweave.transforms.shards.shard import Batches, Shard, Shards
+from pairweave.transforms.shards.shard import Shard, Shards
 
 Numbers = beam.PCollection[int]
 Cut = Callable[[pa.Table, hmm_reference.HmmReference], pa.Table]
 
 
-class RejectByRules(beam.PTransform[Batches, Batches]):
-    """Marks the rows of batches that a rule rejects.
-
-    It precedes the sample that an aligner is fitted on; the shards apply the same rules again.
-    """
-
-    def __init__(self, config: RuleConfig) -> None:
-        super().__init__()
-        self._reject = functools.partial(reject_by_rules, config=config)
-
-    def expand(self, batches: Batches) -> Batches:
-        """Apply the rules to each batch."""
-        return batches | "Rules" >> beam.Map(self._reject).with_output_types(pa.RecordBatch)
-
-
 def reject_by_rules(batch: pa.RecordBatch, config: RuleConfig) -> pa.RecordBatch:
-    """Set the reason of each row (`schemas.ROWS`) that has none and breaks a rule."""
+    """Set the reason of each row (`schemas.ROWS`) that has none and breaks a rule.
+
+    This precedes the sample that an aligner is fitted on; the shards apply the same rules again.
+    """
     open_rows = np.flatnonzero(batch.column("reason").is_null().to_numpy(zero_copy_only=False))
     if not len(open_rows):
         return batch

@@ -1,6 +1,5 @@
 """A second aligner: its links are combined with those of the first, and agreement is counted."""
 
-import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 
@@ -10,22 +9,7 @@ from pairweave.transforms.links.aligner_agreement import Agreement
 from pairweave.transforms.links.combine import combine
 from pairweave.transforms.links.link_options import Heuristic
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
-from pairweave.transforms.shards.shard import Shard, Shards
-
-
-class AlignWithSecond(beam.PTransform[Shards, Shards]):
-    """Combines each shard's symmetrized links with those of a second aligner."""
-
-    def __init__(self, reference: LoadableReference, heuristic: Heuristic, way: str) -> None:
-        """Set the aligner, the heuristic for its directions, and the way to combine links."""
-        super().__init__()
-        self._settings = {"reference": reference, "heuristic": heuristic, "way": way}
-
-    def expand(self, shards: Shards) -> Shards:
-        """Align each shard again."""
-        return shards | "Table" >> beam.Map(align_with_second, **self._settings).with_output_types(
-            Shard
-        )
+from pairweave.transforms.shards.shard import Shard
 
 
 def align_with_second(

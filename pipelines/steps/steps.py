@@ -4,11 +4,11 @@ import functools
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import apache_beam as beam
 import pyarrow as pa
 
-from pairweave.models.aligner import AlignerReference
 from pairweave.models.model_store import ModelReference
 from pairweave.pipelines.steps.step_times import count, timed
 from pairweave.transforms import schemas
@@ -98,20 +98,24 @@ def _read(
         receipts.write_unit_receipt(output, plan, unit.index, rows, characters)
 
 
-class Screen(beam.PTransform[Batches, Batches]):
-    """Screens row batches: adds reasons to rejected rows."""
+class MapBatches(beam.PTransform[Batches, Batches]):
+    """Applies a function to every batch."""
 
-    def __init__(self, config: ScreenConfig) -> None:
+    def __init__(
+        self, label: str, function: Callable[..., pa.RecordBatch], *settings: object
+    ) -> None:
+        """Set the label of the step, the function and its further arguments."""
         super().__init__()
-        self._config = config
+        self._label, self._function, self._settings = label, function, settings
 
     def expand(self, batches: Batches) -> Batches:
-        """Screen each batch."""
-        screened = beam.Map(_screen, self._config)
-        return batches | "Rules" >> screened.with_output_types(pa.RecordBatch)
+        """Apply the function."""
+        step = beam.Map(self._function, *self._settings)
+        return batches | self._label >> step.with_output_types(pa.RecordBatch)
 
 
-def _screen(rows: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
+def screen_rows(rows: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
+    """Add reasons to the rows of a batch that the screen rejects."""
     with timed(rows.num_rows):
         return screen(rows, config)
 
@@ -129,6 +133,38 @@ class GatherSample(beam.PTransform[Batches, Samples]):
         return batches | "Sample" >> sample | "Gather" >> beam.GroupByKey()
 
 
+class LearnFromSample(beam.PTransform[Batches, beam.PCollection[Any]]):
+    """Turns row batches into what a function learns from a sample of them, on one worker."""
+
+    def __init__(
+        self, label: str, gather: GatherSample, learn: Callable[..., object], **settings: object
+    ) -> None:
+        """Set the label of the last step, the sample, the function and its further arguments.
+
+        The function takes the parts of the sample under one key. An argument may be a side input.
+        """
+        super().__init__()
+        self._label, self._gather, self._learn, self._settings = label, gather, learn, settings
+
+    def expand(self, batches: Batches) -> beam.PCollection[Any]:
+        """Sample, gather under one key, learn."""
+        return batches | self._gather | self._label >> beam.Map(self._learn, **self._settings)
+
+
+class MapWholeShards(beam.PTransform[Shards, Shards]):
+    """Applies a function to every shard: its kept rows, its rejected rows, its working table."""
+
+    def __init__(self, function: Callable[..., Shard], **settings: object) -> None:
+        """Set the function and its further arguments, which may be side inputs."""
+        super().__init__()
+        self._function, self._settings = function, settings
+
+    def expand(self, shards: Shards) -> Shards:
+        """Apply the function."""
+        step = beam.Map(self._function, **self._settings)
+        return shards | "Table" >> step.with_output_types(Shard)
+
+
 class MapShards(beam.PTransform[Shards, Shards]):
     """Applies a function to the working table of every shard; it may also take the model."""
 
@@ -144,65 +180,38 @@ class MapShards(beam.PTransform[Shards, Shards]):
 
     def expand(self, shards: Shards) -> Shards:
         """Apply the function."""
-        if self._model is None:
-            step = beam.Map(_on_table, self._function)
-        else:
-            step = beam.Map(_on_table_with_model, self._function, self._model)
+        step = beam.Map(_on_table, self._function, self._model)
         return shards | "Table" >> step.with_output_types(Shard)
 
 
-def _on_table(shard: Shard, function: Callable[..., pa.Table]) -> Shard:
-    with timed(shard.table.num_rows):
-        table = function(shard.table)
-    return shard.with_table(table)
-
-
-def _on_table_with_model(
-    shard: Shard, function: Callable[..., pa.Table], model: ModelReference
+def _on_table(
+    shard: Shard, function: Callable[..., pa.Table], model: ModelReference | None
 ) -> Shard:
+    models = () if model is None else (model,)
     with timed(shard.table.num_rows):
-        table = function(shard.table, model)
+        table = function(shard.table, *models)
     return shard.with_table(table)
 
 
 class WriteShards(beam.PTransform[Shards, Receipts]):
-    """Writes every shard with its rejects and its receipt, after a job's last function.
-
-    The function takes a shard, and the model if the step has one.
-    """
+    """Writes every shard with its rejects and its receipt, after a job's last function."""
 
     def __init__(
-        self,
-        finish: Callable[..., ShardOutput],
-        config: WriteConfig,
-        model: AlignerReference | beam.pvalue.AsSingleton | None = None,
-        **settings: object,
+        self, finish: Callable[..., ShardOutput], config: WriteConfig, **settings: object
     ) -> None:
+        """Set the function, the place of the files, and further arguments of the function."""
         super().__init__()
-        self._settings = {"finish": functools.partial(finish, **settings), "config": config}
-        self._model = model
+        self._finish, self._config = functools.partial(finish, **settings), config
 
     def expand(self, shards: Shards) -> Receipts:
         """Write each shard and return the names of the receipts."""
-        if self._model is None:
-            step = beam.Map(_write, **self._settings)
-        else:
-            step = beam.Map(_write_with_model, self._model, **self._settings)
+        step = beam.Map(_write, self._finish, self._config)
         return shards | "Write" >> step.with_output_types(str)
 
 
-def _write(shard: Shard, finish: Callable[..., ShardOutput], config: WriteConfig) -> str:
+def _write(shard: Shard, finish: Callable[[Shard], ShardOutput], config: WriteConfig) -> str:
     with timed(shard.table.num_rows):
         return write_shard(finish(shard), config)
-
-
-def _write_with_model(
-    shard: Shard,
-    model: AlignerReference,
-    finish: Callable[..., ShardOutput],
-    config: WriteConfig,
-) -> str:
-    return _write(shard, functools.partial(finish, reference=model), config)
 
 
 class Commit(beam.PTransform[Receipts, Receipts]):

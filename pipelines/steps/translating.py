@@ -1,10 +1,8 @@
-"""The step that translates the sources of pairs without a translation."""
+"""Translating the sources of pairs without a translation."""
 
 import dataclasses
-import functools
 from collections.abc import Callable, Sequence
 
-import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 
@@ -12,28 +10,13 @@ from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator import Rejection
 from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.transforms import schemas
+from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.rejects import Reason, Stage
 from pairweave.transforms.screen import ScreenConfig, reason_of, screen
-from pairweave.transforms.shards.shard import Shard, Shards
+from pairweave.transforms.shards.shard import Shard
 
 Wanted = Callable[[pa.Table], np.ndarray]
 """Returns whether a translation of each pair would be used, bool ``[pair]``."""
-
-
-class TranslateOrReject(beam.PTransform[Shards, Shards]):
-    """Translates the pairs of every shard; rejects those that the translator cannot translate."""
-
-    def __init__(
-        self, reference: TranslatorReference, config: ScreenConfig, wanted: Wanted | None = None
-    ) -> None:
-        super().__init__()
-        self._translate = functools.partial(
-            translate_or_reject, reference=reference, config=config, wanted=wanted
-        )
-
-    def expand(self, shards: Shards) -> Shards:
-        """Translate each shard."""
-        return shards | "Table" >> beam.Map(self._translate).with_output_types(Shard)
 
 
 def translate_or_reject(
@@ -112,5 +95,4 @@ def _translations(
 
 
 def _with_translations(rows: pa.Table, texts: Sequence[str | None]) -> pa.Table:
-    place = rows.schema.get_field_index("translation")
-    return rows.set_column(place, rows.schema.field(place), pa.array(texts, type=pa.string()))
+    return replaced(rows, "translation", pa.array(texts, type=pa.string()))

@@ -3,7 +3,6 @@
 import dataclasses
 import itertools
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.formats.registry import read_unit
+from pairweave.transforms.formats.registry import read_first
 from pairweave.transforms.output.run_files import data_name, rejects_name
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.shards.shuffle import MakeShards
@@ -75,7 +74,8 @@ def run_trial(options: AugmentOptions, pairs: int) -> list[Trial]:
         augment.check(options)
         run = dataclasses.replace(prepare(augment.JOB, options), shards=1)
         steps = Path(directory) / "steps.arrow"
-        batches = list(first_rows(run, pairs))
+        empty = pa.RecordBatch.from_pylist([], schemas.ROWS)
+        batches = [empty, *read_first(run.plan.units, run.limits, pairs)]
         try:
             graph(TablePipeline(), run, batches, str(steps))
         except UnsupportedStepError:
@@ -104,18 +104,6 @@ def _finish(pipeline: beam.Pipeline) -> None:
         interrupt.check()  # a stop is not a failure, whatever exception it raised
         message, user_error = engines.failure_message(error)
         raise (ConfigError if user_error else WorkerError)(message) from error
-
-
-def first_rows(run: Run[AugmentOptions], pairs: int) -> Iterator[pa.RecordBatch]:
-    """Yield the first rows of each corpus (`schemas.ROWS`), and an empty batch."""
-    yield pa.RecordBatch.from_pylist([], schemas.ROWS)
-    for _, units in itertools.groupby(run.plan.units, key=lambda unit: unit.corpus):
-        left = pairs
-        for batch in itertools.chain.from_iterable(read_unit(unit, run.limits) for unit in units):
-            yield batch.slice(0, left)
-            left -= min(left, batch.num_rows)
-            if not left:
-                break
 
 
 def graph(

@@ -13,7 +13,7 @@ from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import StatusOptions
 from pairweave.pipelines.engines.dataflow import checks
-from pairweave.pipelines.engines.engines import UserOptions
+from pairweave.pipelines.engines.engines import given_options
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "deploy" / "dataflow"
@@ -95,7 +95,7 @@ def test_a_launch_of_the_template_is_a_command_that_the_job_takes():
         False,
         ("gs://bucket/in/*.tsv",),
     )
-    checks.check_flags(UserOptions(extra).values)
+    checks.check_flags(given_options(extra))
     with pytest.raises(SystemExit, match="--job=NAME is missing"):
         main.command(["--output=gs://bucket/out"])
 
@@ -164,7 +164,7 @@ def test_the_commands_of_the_readme_are_valid(words):
     options, extra = flags.parse(model, f"pairweave {job}", "", rest, beam=True)
     if job in JOBS:
         assert options.engine == "dataflow"
-        checks.check_flags(UserOptions(extra).values)
+        checks.check_flags(given_options(extra))
         checks.places.check(options)
 
 

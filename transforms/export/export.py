@@ -9,6 +9,7 @@ from typing import BinaryIO, Literal, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.export.export_formats import Alignment, RowExport, flat_names
 from pairweave.transforms.export.export_links import add_links, find_cut
@@ -268,8 +269,7 @@ def fitting(rows: Rows, how: RowExport, unfit: Unfit) -> Rows:
     checks = [*how.reserved]
     if how.breaks and unfit == "escape":
         for name in texts:
-            place = rows.schema.get_field_index(name)
-            rows = rows.set_column(place, rows.schema.field(place), escape(rows.column(name)))
+            rows = replaced(rows, name, escape(rows.column(name)))
     elif how.breaks:
         checks += [(name, how.breaks) for name in texts]
     fits = pa.array([True] * rows.num_rows, pa.bool_())

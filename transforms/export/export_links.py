@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 import pyarrow as pa
 
+from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.kept_links import COLUMN
 from pairweave.transforms.text.moses_words import MosesWords
@@ -225,6 +226,5 @@ def add_links(batch: pa.RecordBatch, words: ExportWords, cut: Cut) -> pa.RecordB
             texts[side].append(" ".join(word.text for word in side_words))
     if words == "moses":
         for side in ("source", "target"):
-            place = batch.schema.get_field_index(side)
-            batch = batch.set_column(place, batch.schema.field(place), pa.array(texts[side]))
+            batch = replaced(batch, side, pa.array(texts[side]))
     return batch.append_column("links", pa.array(texts["links"], pa.string()))

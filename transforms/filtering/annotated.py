@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.filtering.filtered import with_reason
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.screen import ScreenReject
@@ -111,7 +112,7 @@ def _with_texts_of_repeated(shard: Shard) -> Shard:
     places = pc.if_else(repeats, _first_of(shard, rows), pa.scalar(None, pa.int32()))
     for side in ("source", "target"):
         texts = pc.coalesce(rows.column(side), shard.kept.column(side).take(places))
-        rows = rows.set_column(rows.schema.get_field_index(side), rows.schema.field(side), texts)
+        rows = replaced(rows, side, texts)
     return dataclasses.replace(shard, rejected=rows)
 
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms import schemas
+from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.config import Config
 from pairweave.transforms.counts.counters import rule_counter
 from pairweave.transforms.counts.histograms import ALL, HISTOGRAMS, Bars, count_bars
@@ -242,8 +243,7 @@ def with_reason(
         column = rows.column(name).combine_chunks()
         column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         new = pc.replace_with_mask(column, pa.array(mask), pa.array(news, pa.string()))
-        place = rows.schema.get_field_index(name)
-        rows = rows.set_column(place, rows.schema.field(name), new)
+        rows = replaced(rows, name, new)
     return rows
 
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from pairweave.transforms.filtering import languages
 from pairweave.transforms.filtering.rules import Judged, Rule, RuleConfig, judge, rules_of
+from pairweave.transforms.text_columns import text_columns
 
 KEEPS, REJECTS = "keeps", "rejects"
 
@@ -99,7 +100,5 @@ def _spread(judged: Judged, rule: Rule | None) -> tuple[str, str]:
 
 def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     """Yield rows with columns padded to equal width."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield f"  {'  '.join(cells)}".rstrip()
+    for line in text_columns(rows, left=len(rows[0])):
+        yield f"  {line}".rstrip()

@@ -9,7 +9,8 @@ one format has are declared here, since ``--help`` imports no format; readers ge
 import dataclasses
 import functools
 import importlib
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pydantic
@@ -268,3 +269,16 @@ def read_unit(
             f"{unit.label}: {unit.rows} rows were planned, {rows} were read; "
             "was the plan made with other limits?"
         )
+
+
+def read_first(
+    units: "Iterable[Unit]", limits: "ReadLimits", rows: int
+) -> "Iterator[pa.RecordBatch]":
+    """Yield at most so many first rows of each corpus, in batches; see `read_unit`."""
+    for _, of_corpus in itertools.groupby(units, key=lambda unit: unit.corpus):
+        left = rows
+        for batch in itertools.chain.from_iterable(read_unit(each, limits) for each in of_corpus):
+            yield batch.slice(0, left)
+            left -= min(left, batch.num_rows)
+            if not left:
+                break

@@ -13,6 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from pairweave.transforms.metrics.significance_options import Significance
+from pairweave.transforms.text_columns import text_columns
 
 OfSums = Callable[[np.ndarray], np.ndarray]
 """Turns sums over lines, float ``[..., number]``, into figures, float ``[...]``."""
@@ -161,17 +162,13 @@ def render(tested: Mapping[str, Tested], baseline: str, config: Significance) ->
         )
         for name, result in tested.items()
     ]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [
+    head = (
         f"against {baseline}: paired bootstrap of {config.resamples} resamples, approximate "
         f"randomization of {config.trials} trials, seed {config.seed}"
-    ]
-    for row in rows:
-        cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-        lines.append("  ".join([row[0].ljust(widths[0]), *cells]))
+    )
     # Figures of one metric share a signature.
     signatures = dict.fromkeys(result.signature for result in tested.values())
-    return [*lines, *(f"  {line}" for line in signatures)]
+    return [head, *text_columns(rows), *(f"  {line}" for line in signatures)]
 
 
 class Scores(Protocol):

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pairweave.transforms import schemas
+from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.counts.counters import check_declared
 from pairweave.transforms.counts.histograms import Bars
 from pairweave.transforms.markup.pair_markup import PairMarkup
@@ -73,9 +74,7 @@ def _with_tags(rows: pa.Table) -> pa.Table:
             else text
             for line, text in zip(markup.to_pylist(), rows.column(side).to_pylist(), strict=True)
         ]
-        field = rows.schema.field(side)
-        place = rows.schema.get_field_index(side)
-        rows = rows.set_column(place, field, pa.array(texts, field.type))
+        rows = replaced(rows, side, pa.array(texts, rows.column(side).type))
     return rows
 
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from pairweave.transforms import ids, schemas
 from pairweave.transforms.arrow import arrow_coder
+from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.shards.merge import merge_rows, pairs_of, require_room
 
@@ -50,9 +51,7 @@ def sample_rows(batch: pa.RecordBatch, share: float, seed: int) -> Iterator[tupl
 def _without_texts(rows: pa.RecordBatch) -> pa.Table:
     table = pa.Table.from_batches([rows])
     for name in ("source", "target", "translation", "raw", "markup"):
-        field = table.schema.field(name)
-        nothing = pa.nulls(rows.num_rows, field.type)
-        table = table.set_column(table.schema.get_field_index(name), field, nothing)
+        table = replaced(table, name, pa.nulls(rows.num_rows, table.column(name).type))
     return table
 
 

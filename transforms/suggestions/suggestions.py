@@ -12,6 +12,7 @@ import pydantic
 
 from pairweave.transforms import ids, schemas
 from pairweave.transforms.arrow.flat_columns import chunk_of, text_column
+from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.config import Seeded
 from pairweave.transforms.counts.histograms import Bars
 from pairweave.transforms.errors import ConfigError
@@ -164,8 +165,7 @@ def make_suggestions(
     if scores is not None:
         bad = outside_scores(scores, config.filters)
         dropped[np.flatnonzero(kept)[bad]] = SCORE
-        place = rows.schema.get_field_index("score")
-        rows = rows.set_column(place, rows.schema.field(place), pa.array(scores, from_pandas=True))
+        rows = replaced(rows, "score", pa.array(scores, from_pandas=True))
         rows = rows.filter(pa.array(~bad))
     stay = masks.take(dropped < 0)
     reasons, details = _reasons(table, masks, dropped, judged)

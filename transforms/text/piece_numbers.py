@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import fields_of, list_column, offsets_of
+from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.text.tokens import (
     Language,
     Texts,
@@ -156,20 +157,15 @@ def in_pieces(table: pa.Table, source: PieceNumbers, target: PieceNumbers) -> pa
             name: pieces
         }
         spans = {"start": numbers.starts, "end": numbers.ends}
-        table = _replaced(table, column, list_column(numbers.offsets, spans, _TYPES[column]))
+        table = replaced(table, column, list_column(numbers.offsets, spans, _TYPES[column]))
     order = np.lexsort((pieces_of_links["target"], pieces_of_links["source"], rows))
     values = {name: side[order].astype(np.int16) for name, side in pieces_of_links.items()}
     values["probability"] = fields["probability"][links][order]
     bounds = np.searchsorted(rows[order], np.arange(len(offsets)))
-    return _replaced(table, "links", list_column(bounds, values, _TYPES["links"]))
+    return replaced(table, "links", list_column(bounds, values, _TYPES["links"]))
 
 
 _TYPES = {field.name: field.type for field in schemas.ALIGNED}
-
-
-def _replaced(table: pa.Table, name: str, column: pa.Array) -> pa.Table:
-    place = table.schema.get_field_index(name)
-    return table.set_column(place, table.schema.field(place), column)
 
 
 def _shown_by_token(

@@ -14,7 +14,6 @@ from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.aligner_registry import NAMED, read_name
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.command_options import EvaluateAlignersOptions
-from pairweave.pipelines.commands.text_tables import token_table
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError, InputError
@@ -23,7 +22,9 @@ from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.metrics.link_metrics import LinkScores, evaluate_links, version
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.storage import files, text_lines
+from pairweave.transforms.text.text_tables import token_table
 from pairweave.transforms.text.tokens import TokenConfig
+from pairweave.transforms.text_columns import text_columns
 
 if TYPE_CHECKING:
     from pairweave.pipelines.aligners.job_aligner import Make
@@ -72,9 +73,7 @@ class Outcome:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command from its command line."""
-    options, _ = flags.parse(
-        EvaluateAlignersOptions, "pairweave evaluate aligners", ABOUT, arguments, beam=False
-    )
+    options = flags.read_command(EvaluateAlignersOptions, "evaluate aligners", arguments, ABOUT)
     aligner_names = [read_name(text) for text in options.aligners or ("hmm",)]
     names = [each for name in aligner_names for each in NAMED[name.aligner].each(name)]
     # Make all aligners first, so that a missing one is reported before the others work for hours.
@@ -195,14 +194,7 @@ def evaluate(
 def render(outcomes: Sequence[Outcome], texts: Texts) -> str:
     """Return the table, a signature per aligner, and everything as JSON on the last line."""
     rows = [_COLUMNS, *map(_cells, outcomes)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if column == 0 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    lines = [line.rstrip() for line in text_columns(rows)]
     more = texts.training.num_rows - texts.gold.num_rows
     lines.append(f"{texts.gold.num_rows} pairs aligned, {more} more to learn from")
     lines.append(_ABOUT_SPEED)

@@ -54,7 +54,7 @@ def main(_name: str, arguments: Sequence[str]) -> int:
         return 0 if arguments else 2
     kinds: dict[str, Callable[[Sequence[str]], int]] = {
         "links": _links,
-        "aligners": _aligners,
+        "aligners": evaluate_aligners.main,
         "sentences": _sentences,
         "suggestions": _suggestions,
         "tags": evaluate_tags.main,
@@ -66,17 +66,12 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     return kinds[arguments[0]](arguments[1:])
 
 
-def _aligners(arguments: Sequence[str]) -> int:
-    return evaluate_aligners.main(arguments)
-
-
 def _links(arguments: Sequence[str]) -> int:
-    options, _ = flags.parse(
+    options = flags.read_command(
         EvaluateLinksOptions,
-        "pairweave evaluate links",
-        "alignment error rate, precision and recall of links (Och and Ney 2003)",
+        "evaluate links",
         arguments,
-        beam=False,
+        "alignment error rate, precision and recall of links (Och and Ney 2003)",
     )
     scores = evaluate_links(
         files.on_disk(options.hypothesis), files.on_disk(options.gold), options.one_based
@@ -87,13 +82,12 @@ def _links(arguments: Sequence[str]) -> int:
 
 
 def _sentences(arguments: Sequence[str]) -> int:
-    options, _ = flags.parse(
+    options = flags.read_command(
         EvaluateSentencesOptions,
-        "pairweave evaluate sentences",
+        "evaluate sentences",
+        arguments,
         "strict and lax precision, recall and F1 of sentence alignments, as vecalign's scorer "
         "defines them (Thompson and Koehn 2019)",
-        arguments,
-        beam=False,
     )
     return _say(evaluate_sentences(options.hypothesis, options.gold).render())
 
@@ -101,13 +95,12 @@ def _sentences(arguments: Sequence[str]) -> int:
 def _suggestions(arguments: Sequence[str]) -> int:
     if any(word.partition("=")[0] in ("--data", "--golden") for word in arguments):
         return _examples(arguments)
-    options, _ = flags.parse(
+    options = flags.read_command(
         EvaluateSuggestionsOptions,
-        "pairweave evaluate suggestions",
+        "evaluate suggestions",
+        arguments,
         "BLEU and exact match of suggestions (Yang et al. 2022); with --data and --golden instead, "
         "how far examples are from a golden set's",
-        arguments,
-        beam=False,
     )
     files = options.hypothesis, options.gold, options.target_lang
     config = options.config()
@@ -117,12 +110,11 @@ def _suggestions(arguments: Sequence[str]) -> int:
 
 
 def _examples(arguments: Sequence[str]) -> int:
-    options, _ = flags.parse(
+    options = flags.read_command(
         CompareExamplesOptions,
-        "pairweave evaluate suggestions",
-        "how far suggestion examples are from a golden set's (Jensen-Shannon distances)",
+        "evaluate suggestions",
         arguments,
-        beam=False,
+        "how far suggestion examples are from a golden set's (Jensen-Shannon distances)",
     )
     language = options.target_lang
     if has_files(options.data):

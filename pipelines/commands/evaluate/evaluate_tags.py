@@ -26,14 +26,13 @@ from pairweave.transforms.storage import files
 
 def main(arguments: Sequence[str]) -> int:
     """Measure outputs with tags from the command line."""
-    options, _ = flags.parse(
+    options = flags.read_command(
         EvaluateTagsOptions,
-        "pairweave evaluate tags",
+        "evaluate tags",
+        arguments,
         "BLEU, XML BLEU, XML accuracy and match (Hashimoto et al. 2019), F1 over tagged words "
         "(Ryu et al. 2022), positions of tags (Zenkel et al. 2021), flagrant failures "
         "(Hanneman and Dinu 2020)",
-        arguments,
-        beam=False,
     )
     texts = read_texts(options.hypothesis, options.reference, options.source)
     json = is_json(options.reference)
@@ -70,13 +69,12 @@ def main(arguments: Sequence[str]) -> int:
 
 def judgements(arguments: Sequence[str]) -> int:
     """Write a sheet of tags to be judged, or read judged sheets, from the command line."""
-    options, _ = flags.parse(
+    options = flags.read_command(
         JudgementOptions,
-        "pairweave evaluate judgements",
+        "evaluate judgements",
+        arguments,
         "draw a sheet of tags for people to judge, or summarize what several judges said "
         "(Hanneman and Dinu 2020, sections 3.2 and 6.4)",
-        arguments,
-        beam=False,
     )
     if (options.source is None) != (options.translation is None):
         raise ConfigError("--source and --translation belong together: give both or neither")

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import CompareOptions
 from pairweave.pipelines.commands.finished.report_command import write
 from pairweave.pipelines.process import terminal
@@ -15,9 +14,7 @@ from pairweave.transforms.report.run_comparison import compare_pairs, render, su
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Compare two runs from the command line."""
-    options, _ = flags.parse(
-        CompareOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
-    )
+    options = flags.read_command(CompareOptions, name, arguments)
     names = (options.first, options.second)
     runs = [FinishedRun.open(directory, counts=True, checked=False) for directory in names]
     jobs = [run.job for run in runs]

@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Sequence
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import ExportOptions
 from pairweave.pipelines.commands.finished.export_golden import GoldenSet
 from pairweave.pipelines.process import terminal
@@ -21,9 +20,7 @@ _GOLDEN_FORMATS = ("wets", "mt5")
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Export a run from the command line."""
-    options, _ = flags.parse(
-        ExportOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
-    )
+    options = flags.read_command(ExportOptions, name, arguments)
     run = FinishedRun.open(options.directory)
     outer = run_of(f"{options.output.rstrip('/')}/file")
     if outer is not None:

@@ -7,15 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 import xxhash
 
-from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.export.export import Exported, RowFiles, Unfit, fitting, require_rows
 from pairweave.transforms.export.export_formats import RowExport
 from pairweave.transforms.export.export_rows import Selection
 from pairweave.transforms.formats.wets import NOTHING
 from pairweave.transforms.storage import files
-from pairweave.transforms.storage.text_lines import read_in_step
+from pairweave.transforms.suggestions.masked_lines import read_masked
 from pairweave.transforms.suggestions.span_lengths import golden_sides
-from pairweave.transforms.symbols.mask import MASK
 
 STEM = "golden"
 BATCH_ROWS = 8_192
@@ -42,14 +41,7 @@ def read_rows(sides: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
     """
     seen: Counter[str] = Counter()
     rows: list[tuple[str, int, str, str, str]] = []
-    paths = (sides["src"], sides["mask"], sides["tgt"])
-    for number, lines in enumerate(read_in_step(*paths), 1):
-        source, masked, suggestion = (line.text for line in lines)
-        masks = masked.count(MASK)
-        if masks != 1:
-            raise InputError(
-                "bad_mask", sides["mask"], f"expected one {MASK}, found {masks}", number
-            )
+    for source, masked, (suggestion,) in read_masked(sides["src"], sides["mask"], [sides["tgt"]]):
         text = "\x1f".join((source, masked, suggestion))
         key = xxhash.xxh3_128_hexdigest(text.encode())
         rows.append((key, seen[key], source, masked, "" if suggestion == NOTHING else suggestion))

@@ -8,7 +8,6 @@ import rich.console
 import rich.text
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import PreviewOptions
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.report import run_samples
@@ -25,9 +24,7 @@ Row = Mapping[str, Any]
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Print pairs from the command line."""
-    options, _ = flags.parse(
-        PreviewOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
-    )
+    options = flags.read_command(PreviewOptions, name, arguments)
     run = FinishedRun.open(options.directory, checked=False)
     show(run_samples.drawn_kept(run, options.pairs, options.seed))
     return 0

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import ReportOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.commit.checking import read_sums
@@ -21,9 +20,7 @@ _HEAD = 1_000
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Write the report from the command line."""
-    options, _ = flags.parse(
-        ReportOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
-    )
+    options = flags.read_command(ReportOptions, name, arguments)
     page = render(options.directory)
     write(options.output, page)
     terminal.say(f"report: {options.output}")

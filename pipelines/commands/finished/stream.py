@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.process import supervisor, terminal
 from pairweave.pipelines.streaming.lines import Lines
 from pairweave.pipelines.streaming.stream_options import StreamCommandOptions
@@ -31,9 +30,7 @@ class _Done:
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Stream runs from the command line."""
-    options, _ = flags.parse(
-        StreamCommandOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
-    )
+    options = flags.read_command(StreamCommandOptions, name, arguments)
     stream = open_stream(options, links=options.alignment != "none")
     lines, done = Lines(stream.tags, options), _Done()
     try:

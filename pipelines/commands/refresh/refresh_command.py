@@ -1,6 +1,5 @@
 """The command ``refresh``: brings versioned tables up to date, or looks after them."""
 
-import argparse
 import contextlib
 import importlib
 import itertools
@@ -43,7 +42,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     if arguments and arguments[0] in SUBCOMMANDS:
         module = importlib.import_module("pairweave.pipelines.commands.refresh.table_commands")
         return int(module.main(f"{name} {arguments[0]}", arguments[1:]))
-    path, rest = _config_of(arguments)
+    path, rest = flags.take_config(name, arguments, once=False)
     options, extra = flags.parse(
         RefreshOptions, f"pairweave {name}", COMMANDS[name].about, rest, beam=True
     )
@@ -57,17 +56,6 @@ def main(name: str, arguments: Sequence[str]) -> int:
     table_place.require_place(options.output)
     engine_options = options.model_dump(include=set(EngineOptions.model_fields), exclude_none=True)
     return run(read_config(path, engine_options), options, extra, lineage)
-
-
-def _config_of(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Take the file from the command line, because its keys are those of a job."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--config")
-    try:
-        known, rest = parser.parse_known_args(arguments)
-    except SystemExit:
-        raise ConfigError("--config: expected a file; see pairweave refresh --help") from None
-    return known.config, rest
 
 
 def run(

@@ -20,7 +20,6 @@ from pairweave.pipelines.refresh.refresh_options import (
     StatusOfTableOptions,
     TableOptions,
     VacuumOptions,
-    VerifyOptions,
 )
 from pairweave.pipelines.refresh.upkeep.compact import compact
 from pairweave.pipelines.refresh.upkeep.vacuum import vacuum
@@ -101,7 +100,7 @@ def _history_lines(record: Record) -> list[str]:
 
 def _verify(name: str, arguments: Sequence[str]) -> int:
     options = _parsed(
-        VerifyOptions,
+        TableOptions,
         name,
         "check the files of a table by their hashes, its rows by their provenance, and its nights",
         arguments,

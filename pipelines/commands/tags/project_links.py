@@ -12,14 +12,12 @@ from pairweave.pipelines.commands.tags.projection_options import (
     TagsProjectOptions,
 )
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_columns import fields_of
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.links.attention import Attention
 from pairweave.transforms.links.given_links import out_of_range
 from pairweave.transforms.links.pharaoh import read_links
 from pairweave.transforms.links.soft_links import SoftLinks, harden, soften
 from pairweave.transforms.markup.markup import Marked
-from pairweave.transforms.projection.project import Tokens
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import Line, count_lines
 from pairweave.transforms.text.piece_numbers import number_cut_sides, token_links
@@ -45,12 +43,6 @@ class Block:
     marked_targets: list[Marked]
     tagged: list[int]
     table: pa.Table
-
-    def tokens(self, side: str) -> list[Tokens]:
-        """Return the tokens of each line with tags."""
-        offsets, fields = fields_of(self.table.column(f"{side}_tokens"))
-        spans = list(zip(fields["start"].tolist(), fields["end"].tolist(), strict=True))
-        return [spans[start:end] for start, end in itertools.pairwise(offsets.tolist())]
 
     def pieces(self, tokens: TokenConfig) -> tuple[list[list[int]], list[list[int]]]:
         """Return the token of each piece that the tokenizer counts, for each line with tags."""

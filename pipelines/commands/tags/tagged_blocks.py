@@ -25,20 +25,20 @@ from pairweave.pipelines.commands.tags.projection_options import (
     TagsFitProjectionOptions,
     TagsProjectOptions,
 )
-from pairweave.pipelines.commands.text_tables import token_table
 from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_columns import list_column
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.soft_links import SoftLinks, harden, multiply, soften
 from pairweave.transforms.markup.markup import Marked, find_syntax, parse_markup
 from pairweave.transforms.markup.other_syntax import SyntaxCheck
 from pairweave.transforms.option_facts import ONLY_IN_RUNS, marked
+from pairweave.transforms.projection.cut_tables import cut_table, token_ranges
 from pairweave.transforms.projection.joined_words import join_words, splits_word
-from pairweave.transforms.projection.project import Tokens, cut_tokens
+from pairweave.transforms.projection.project import Tokens
 from pairweave.transforms.storage.text_lines import read_in_step
 from pairweave.transforms.text.joined_tokens import words_to_join
 from pairweave.transforms.text.segmenter import choose_segmenter, is_unspaced, needs_segmenter
+from pairweave.transforms.text.text_tables import token_table
 from pairweave.transforms.text.tokens import TokenConfig, train_sentencepiece
 
 TagOptions = TagsProjectOptions | TagsFitProjectionOptions
@@ -138,7 +138,7 @@ class Placing:
 
     def of(self, block: Block) -> Iterator[tuple[Tokens, Tokens, SoftLinks]]:
         """Yield source tokens, whole target words, and the links of each line with tags."""
-        sides = block.tokens("source"), block.tokens("target")
+        sides = token_ranges(block.table, "source"), token_ranges(block.table, "target")
         sources = (block.sources[number] for number in block.tagged)
         for source, *cut, links, inside, words in zip(
             sources, *sides, self.link_block(block), *self._words(block), strict=True
@@ -223,22 +223,9 @@ def _target(options: TagOptions, text: str) -> Marked:
 
 
 def _cut(block: Block) -> Block:
-    sides: list[list[Tokens]] = [[], []]
-    for number, *tokens in zip(
-        block.tagged, block.tokens("source"), block.tokens("target"), strict=True
-    ):
-        cut = cut_tokens(block.sources[number], block.targets[number].text, *tokens)
-        for side, parts in zip(sides, cut, strict=True):
-            side.append(parts)
-    table = block.table
-    for name, side in zip(("source_tokens", "target_tokens"), sides, strict=True):
-        offsets = np.cumsum([0, *map(len, side)])
-        flat = np.array([span for parts in side for span in parts], np.int32).reshape(-1, 2)
-        fields = {"start": flat[:, 0].copy(), "end": flat[:, 1].copy()}
-        field = schemas.TOKENS.field(name)
-        column = list_column(offsets, fields, field.type)
-        table = table.set_column(table.schema.get_field_index(name), field, column)
-    return dataclasses.replace(block, table=table)
+    sources = (block.sources[number] for number in block.tagged)
+    targets = (block.targets[number].text for number in block.tagged)
+    return dataclasses.replace(block, table=cut_table(block.table, sources, targets))
 
 
 def _languages(options: TagOptions) -> tuple[str, str]:

@@ -19,13 +19,12 @@ from pairweave.transforms.storage.whole_files import open_whole, require_apart
 
 def main(_name: str, arguments: Sequence[str]) -> int:
     """Run the command from its command line."""
-    options, _ = flags.parse(
+    options = flags.read_command(
         TagsAgreeOptions,
-        "pairweave tags agree",
+        "tags agree",
+        arguments,
         "keep the lines whose tags agree in several languages, for tagged test sets (Hanneman and "
         "Dinu 2020, section 5.2)",
-        arguments,
-        beam=False,
     )
     outputs = _outputs(options)
     syntax = find_syntax(options.syntax)

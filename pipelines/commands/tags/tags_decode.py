@@ -13,13 +13,12 @@ from pairweave.transforms.symbols.tag_files import decode_files
 
 def main(_name: str, arguments: Sequence[str]) -> int:
     """Run the command from its command line."""
-    options, _ = flags.parse(
+    options = flags.read_command(
         TagsDecodeOptions,
-        "pairweave tags decode",
+        "tags decode",
+        arguments,
         "turn symbols back into tags: missing tags are restored at the end, spurious ones are "
         "removed, order and nesting are repaired (Hanneman and Dinu 2020, section 4.2)",
-        arguments,
-        beam=False,
     )
     encoding = options.model_fields_set & {
         "representation",

@@ -13,12 +13,11 @@ from pairweave.transforms.symbols.tag_files import EncodeFiles, encode_files
 
 def main(_name: str, arguments: Sequence[str]) -> int:
     """Run the command from its command line."""
-    options, _ = flags.parse(
+    options = flags.read_command(
         TagsEncodeOptions,
-        "pairweave tags encode",
-        "turn the tags of text into symbols that a translation model copies",
+        "tags encode",
         arguments,
-        beam=False,
+        "turn the tags of text into symbols that a translation model copies",
     )
     paths = EncodeFiles(
         options.input,

@@ -24,12 +24,11 @@ FEWEST = 200
 
 def main(_name: str, arguments: Sequence[str]) -> int:
     """Run the command from its command line."""
-    options, _ = flags.parse(
+    options = flags.read_command(
         TagsFitProjectionOptions,
-        "pairweave tags fit_projection",
-        "learn from tagged translations where tags belong",
+        "tags fit_projection",
         arguments,
-        beam=False,
+        "learn from tagged translations where tags belong",
     )
     check_links(options, "tags fit_projection")
     require_apart([options.source_input, options.target_input, options.output])

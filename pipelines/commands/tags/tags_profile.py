@@ -17,12 +17,11 @@ from pairweave.transforms.tags.tag_profile import learn_profile
 
 def main(_name: str, arguments: Sequence[str]) -> int:
     """Run the command from its command line."""
-    options, _ = flags.parse(
+    options = flags.read_command(
         TagsProfileOptions,
-        "pairweave tags profile",
-        "learn numbers, forms, lengths, positions and nesting of tags, for augment --tag_profile",
+        "tags profile",
         arguments,
-        beam=False,
+        "learn numbers, forms, lengths, positions and nesting of tags, for augment --tag_profile",
     )
     sources = read_texts(options.input)
     targets = None

@@ -26,12 +26,11 @@ from pairweave.transforms.storage.whole_files import open_whole, require_apart
 
 def main(_name: str, arguments: Sequence[str]) -> int:
     """Run the command from its command line."""
-    options, _ = flags.parse(
+    options = flags.read_command(
         TagsProjectOptions,
-        "pairweave tags project",
-        "put the tags of a source onto its translation",
+        "tags project",
         arguments,
-        beam=False,
+        "put the tags of a source onto its translation",
     )
     _check(options)
     weights = _weights(options)

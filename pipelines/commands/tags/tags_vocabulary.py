@@ -19,12 +19,11 @@ from pairweave.transforms.text.piece_settings import piece_advice
 
 def main(_name: str, arguments: Sequence[str]) -> int:
     """Run the command from its command line."""
-    options, _ = flags.parse(
+    options = flags.read_command(
         TagsVocabularyOptions,
-        "pairweave tags vocabulary",
-        "list the symbols of a representation, and add them to subword models as whole pieces",
+        "tags vocabulary",
         arguments,
-        beam=False,
+        "list the symbols of a representation, and add them to subword models as whole pieces",
     )
     _check(options)
     representation = options.find()

@@ -29,14 +29,11 @@ def live_paths(nights: Iterable[Record], name: str) -> set[str]:
 
 def live_entries(nights: Iterable[Record], name: str) -> dict[str, Entry]:
     """Return the files that a table should have after nights in order, by path."""
-    entries: dict[str, Entry] = {}
+    entries: list[Entry] = []
     for record in nights:
-        change = record.tables.get(name)
-        if change is not None:
-            live = live_after(set(entries), change)
-            entries |= {entry["path"]: entry for entry in change["add"]}
-            entries = {path: entry for path, entry in entries.items() if path in live}
-    return entries
+        if name in record.tables:
+            entries = entries_after(entries, record.tables[name])
+    return {entry["path"]: entry for entry in entries}
 
 
 def entries_after(before: Sequence[Entry], change: Json) -> list[Entry]:

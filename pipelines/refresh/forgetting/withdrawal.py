@@ -14,6 +14,7 @@ from pairweave.pipelines.refresh import tables
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.records import Json
 from pairweave.pipelines.refresh.tables import PROVENANCE, REJECTS, Entry
+from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.known_pairs import NO_IDS, IdSet
 
 
@@ -176,9 +177,8 @@ def _renamed(
         left = corpora[rows.column("id")[row].as_py()]
         if names[row] not in left:
             names[row], changed = left[0], True
-    place = rows.schema.get_field_index("corpus")
-    field = rows.schema.field(place)
-    return rows.set_column(place, field, pa.array(names, field.type)) if changed else None
+    column = pa.array(names, rows.schema.field("corpus").type)
+    return replaced(rows, "corpus", column) if changed else None
 
 
 def without_places(gone: Collection[str], taken: IdSet) -> Callable[[pa.Table], pa.Table | None]:

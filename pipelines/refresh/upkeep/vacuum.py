@@ -1,5 +1,6 @@
 """Deleting files that are in no current version of a table."""
 
+import calendar
 import contextlib
 import math
 import time
@@ -148,8 +149,6 @@ def _removal_times(nights: Sequence[Record]) -> dict[tuple[str, str], float]:
 
 
 def _seconds(when: str) -> float:
-    import calendar
-
     return float(calendar.timegm(time.strptime(when, "%Y-%m-%dT%H:%M:%SZ")))
 
 

@@ -195,7 +195,7 @@ def _attempt(
             output = files.absolute(options.output)
             if options.engine == "dataflow":
                 return _send(pipeline, run, output), {}
-            jar = job_jar.wanted(engines.UserOptions(extra).values)
+            jar = job_jar.wanted(engines.given_options(extra))
             if jar is not None:
                 _finish(pipeline)
                 jar.tell(output)

@@ -7,11 +7,11 @@ import pytest
 
 from pairweave.pipelines import cli
 from pairweave.pipelines.ablation.ablation_config import Ablation, read_ablation
-from pairweave.pipelines.ablation.claims import claimed
 from pairweave.pipelines.ablation.comparison import compare_arms, report_page
 from pairweave.pipelines.ablation.merging import read_units, write_results
 from pairweave.pipelines.ablation.prepared import prepare
 from pairweave.pipelines.ablation.units import make_unit
+from pairweave.pipelines.process.directory_lock import claimed
 from pairweave.transforms.errors import ConfigError
 from tests.makers.ablations import configuration, write_configuration, write_unit
 
@@ -117,7 +117,9 @@ def test_a_finished_unit_is_not_trained_again_and_a_claimed_one_is_left_alone(ma
     before = path.read_bytes()
     assert make_unit(made, "own", 1, machine=None)
     assert path.read_bytes() == before
-    with claimed(made.directory / "work" / "own-2") as is_ours:
+    work = made.directory / "work" / "own-2"
+    work.mkdir(parents=True)
+    with claimed(work, "move it") as is_ours:
         assert is_ours
         assert not make_unit(made, "own", 2, machine=None)
 

@@ -1,10 +1,11 @@
 import errno
 import fcntl
 import os
+import signal
 
 import pytest
 
-from pairweave.pipelines.process.directory_lock import alone_in
+from pairweave.pipelines.process.directory_lock import alone_in, claimed
 from pairweave.transforms.errors import ConfigError
 
 
@@ -24,3 +25,24 @@ def test_a_file_system_without_locks_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(fcntl, "flock", refuse)
     with pytest.raises(ConfigError, match=r"cannot be locked: .*; give"), alone_in(tmp_path, "x"):
         pass
+
+
+def test_a_second_claim_finds_the_directory_taken(tmp_path):
+    with claimed(tmp_path, "move it") as first, claimed(tmp_path, "move it") as second:
+        assert (first, second) == (True, False)
+    with claimed(tmp_path, "move it") as again:
+        assert again
+
+
+def test_a_worker_that_was_forked_during_a_claim_does_not_keep_it(tmp_path):
+    with claimed(tmp_path, "move it"):
+        worker = os.fork()
+        if worker == 0:
+            signal.pause()
+            os._exit(0)
+    try:
+        with claimed(tmp_path, "move it") as is_ours:
+            assert is_ours
+    finally:
+        os.kill(worker, signal.SIGKILL)
+        os.waitpid(worker, 0)

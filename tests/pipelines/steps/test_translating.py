@@ -16,6 +16,7 @@ from pairweave.pipelines.options.corpus_options import PairCorpus
 from pairweave.pipelines.parts.part import Planning
 from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.steps import translating
+from pairweave.pipelines.steps.steps import MapWholeShards
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.rejects import Reject, Stage
@@ -158,7 +159,8 @@ def test_the_step_runs_in_a_pipeline(tmp_path):
     )
     with beam.Pipeline(options=options) as pipeline:
         shards = pipeline | beam.Create([0]) | beam.Map(lambda _: shard).with_output_types(Shard)
-        _ = shards | translating.TranslateOrReject(REFERENCE, SCREEN) | beam.Map(note)
+        settings = {"reference": REFERENCE, "config": SCREEN}
+        _ = shards | MapWholeShards(translating.translate_or_reject, **settings) | beam.Map(note)
     assert (tmp_path / "found").read_text() == "ONE HOUSE de 1"
 
 

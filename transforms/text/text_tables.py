@@ -1,4 +1,4 @@
-"""Convert texts that a command reads to tables for aligners."""
+"""Texts that no job has read as tables for aligners."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,18 @@ from pairweave.transforms import schemas
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 
 
-def pairs_table(
-    sides: tuple[Sequence[str], Sequence[str]], languages: tuple[str, str], *, first_id: int = 0
+def token_table(
+    sides: tuple[Sequence[str], Sequence[str]],
+    tokens: TokenConfig,
+    languages: tuple[str, str],
+    *,
+    first_id: int = 0,
 ) -> pa.Table:
-    """Return sentence pairs as a PAIRS table, with lines numbered from 1 and consecutive ids.
+    """Return sentence pairs as a TOKENS table, with lines numbered from 1 and consecutive ids.
 
     Args:
         sides: Source texts and target texts ``[pair]``.
+        tokens: How texts are cut.
         languages: BCP 47 tags of the sides.
         first_id: The id of the first pair.
     """
@@ -31,15 +36,4 @@ def pairs_table(
         "translation": [None] * count,
     }
     arrays = [pa.array(columns[field.name], field.type) for field in schemas.PAIRS]
-    return pa.Table.from_arrays(arrays, schema=schemas.PAIRS)
-
-
-def token_table(
-    sides: tuple[Sequence[str], Sequence[str]],
-    tokens: TokenConfig,
-    languages: tuple[str, str],
-    *,
-    first_id: int = 0,
-) -> pa.Table:
-    """Return sentence pairs as a TOKENS table; see `pairs_table`."""
-    return add_tokens(pairs_table(sides, languages, first_id=first_id), tokens)
+    return add_tokens(pa.Table.from_arrays(arrays, schema=schemas.PAIRS), tokens)
