@@ -23,7 +23,7 @@ NIGHTLY = DEPLOY / "nightly"
 
 def options_of(words):
     """Read the options of a command line as the command does."""
-    path, rest = refresh_command._config_of(words)
+    path, rest = flags.take_config("refresh", words, once=False)
     assert path == "nightly.yaml"
     return flags.parse(RefreshOptions, "pairweave refresh", "", rest, beam=True)[0]
 
