@@ -137,7 +137,7 @@ def _settle(
 
 
 def _warn_of(notices: Sequence[Notice], settled: Mapping[str, Settled[Any]]) -> None:
-    """Warn of what planning found; a log in JSON has each finding of the look as an object."""
+    """Print the warnings of planning; a log in JSON has each finding of the look as an object."""
     looked = settled[LOOK.name].need if LOOK.name in settled else None
     if looked is not None and verbosity.current().log_format == "json":
         for finding in of_jobs(looked.findings):

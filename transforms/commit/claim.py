@@ -149,8 +149,8 @@ def check_claim(output: str, plan: Mapping[str, object]) -> None:
 def with_earlier_look(output: str, plan: dict[str, object]) -> dict[str, object]:
     """Return a plan with the look at the input that the directory's run has already taken.
 
-    The look finds and tells, and changes no row. A plan that differs from the directory's in the
-    results of the look alone is therefore that of the same run, whose look counts.
+    The look reports what it finds and changes no row. So a plan that differs from the directory's
+    only in the results of the look belongs to the same run, and that run's look counts.
     """
     path = files.join(output, PLAN)
     if not files.exists(path) or not _is_json(path):
