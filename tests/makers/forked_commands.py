@@ -254,8 +254,11 @@ def _serve(server):
             return _become(request, status, output, errors)
         os.close(output)
         os.close(errors)
-        ended = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        os.write(status, struct.pack("!i", ended))
+        # As with `subprocess`, the number is not given to another process before the status is read.
+        ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        number = ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+        os.write(status, struct.pack("!i", number))
+        os.read(status, 1)
         os._exit(0)
     sys.exit()
 
