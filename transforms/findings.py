@@ -19,6 +19,7 @@ KINDS = {
     "empty_file": "files without a pair",
     "unreadable": "lines that cannot be read as pairs",
     "encoding": "characters that were damaged by a wrong encoding",
+    "c1_controls": "control characters from U+0080 to U+009F, which a wrong encoding leaves",
 }
 """Kinds of findings, and the subject of each."""
 

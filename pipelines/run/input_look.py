@@ -109,7 +109,7 @@ def _what_it_is(path: str) -> str:
     if not is_uri(path) and not Path(path).exists():
         return "no such file"
     if ".json" in suffixes(path):
-        return "is JSON; of JSON, lines are read (.jsonl), each an object with source and target"
+        return "is JSON, which is read as lines (.jsonl), each an object with source and target"
     return "its name does not tell its format (--format does), and text needs its translation"
 
 

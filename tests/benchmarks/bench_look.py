@@ -177,6 +177,10 @@ DAMAGE = {
         lambda place: changed(place, 30, lambda _, text: f"{text} fÃ¼r"),
         set(),
     ),
+    "c1_controls": (
+        lambda place: changed(place, 30, lambda _, text: f"{text} \x93OK\x94"),
+        set(),
+    ),
     "exchanged_languages": (lambda place: lambda sides: part(place, sides[::-1]), set()),
     "other_language": (lambda place: lambda sides: part(place, sides), set()),
     "one_language": (

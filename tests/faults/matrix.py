@@ -9,12 +9,11 @@ left; at the end, the golden digest. `reliability.py` makes the table of what wa
 import dataclasses
 import json
 import os
-import subprocess
 import time
 import uuid
 from pathlib import Path
 
-from tests.makers import runs
+from tests.makers import forked_commands, runs
 
 AT_IMPORT = runs.ROOT / "tests" / "makers" / "faults_at_import"
 STEPS = "pairweave.pipelines.steps.steps"
@@ -195,21 +194,15 @@ def end(cell_, words, directory, number=0, during=None):
         "PAIRWEAVE_CELL": mark,
         "TMPDIR": str(temporary),
     }
-    with subprocess.Popen(
-        [*runs.COMMAND, *map(str, words)],
-        env=environment,
-        cwd=directory,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    server = forked_commands.server()
+    with server.start(map(str, words), environment, directory, read_output=False) as process:
         try:
             if during is not None and not number:
                 during(process)
             errors = process.communicate(timeout=SECONDS)[1]
         finally:
             process.kill()
-    await_no_process(lambda: marked(mark))
+    await_no_process(lambda: left(mark, directory))
     assert list(temporary.iterdir()) == []
     status = 128 - process.returncode if process.returncode < 0 else process.returncode
     return status, errors
@@ -223,17 +216,19 @@ def await_no_process(find, seconds=60.0):
         time.sleep(0.05)
 
 
-def marked(mark):
-    """Return the processes with a mark in their environment."""
-    found = []
+def left(mark, directory):
+    """Return the processes with a mark in their environment, or that work in a directory."""
+    processes = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             try:
-                if mark.encode() in (entry / "environ").read_bytes():
-                    found.append(int(entry.name))
+                # A forked process shows the environment of the one that it was forked from.
+                marked = mark.encode() in (entry / "environ").read_bytes()
+                if marked or (entry / "cwd").samefile(directory):
+                    processes.append(int(entry.name))
             except OSError:
                 continue
-    return found
+    return processes
 
 
 def check_files(output, golden, *, committed):

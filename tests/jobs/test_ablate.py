@@ -60,7 +60,7 @@ def units_of(output):
 def undisturbed(tmp_path_factory):
     directory = tmp_path_factory.mktemp("ablate") / "files"
     config = write(directory)
-    runs.run_well("ablate", "--config", config, "--output", directory / "made")
+    runs.run_well_here("ablate", "--config", config, "--output", directory / "made")
     return config, directory / "made"
 
 
@@ -81,14 +81,11 @@ def test_units_that_were_killed_and_resumed_equal_those_that_were_not(undisturbe
     words = ("ablate", "--config", config, "--output", output, "--only")
     kill_at(output / "start" / "checkpoint.safetensors", *words, "own/1")
     assert not (output / "start" / "weights.safetensors").exists()
-    resumed = 0
-    for arm in ("own", "plain"):
-        kill_at(output / "work" / f"{arm}-1" / "checkpoint.safetensors", *words, f"{arm}/1")
-        assert not (output / "units" / f"{arm}-1.json.gz").exists()
-        runs.run_well(*words, f"{arm}/1")
-        resumed += read_packed(output / "units" / f"{arm}-1.json.gz")["run"]["resumed_at"] > 0
-    assert resumed == 2
-    runs.run_well(*words, "attended/1")
+    kill_at(output / "work" / "own-1" / "checkpoint.safetensors", *words, "own/1")
+    assert not (output / "units" / "own-1.json.gz").exists()
+    for arm in ("own", "plain", "attended"):
+        runs.run_well_here(*words, f"{arm}/1")
+    assert read_packed(output / "units" / "own-1.json.gz")["run"]["resumed_at"] > 0
     assert units_of(output) == units_of(whole)
     assert (output / "results.jsonl").read_bytes() == (whole / "results.jsonl").read_bytes()
 
@@ -127,7 +124,7 @@ def test_the_attention_of_each_model_is_written_for_evaluate_aligners(undisturbe
     assert shapes == [(1, 2)] * 3
     assert files[1].read_bytes() == files[2].read_bytes() != files[0].read_bytes()
     pieces = f"pieces={whole / 'vocabulary.spm'}"
-    said = runs.run_well(
+    said = runs.run_well_here(
         *("evaluate", "aligners", "--pairs", config.parent / "words.txt"),
         *("--gold", config.parent / "gold", "--one_based", "true"),
         *("--aligners", f"attention:{files[0]}:layer=all:method=all:{pieces}"),
@@ -141,14 +138,14 @@ def test_the_attention_of_each_model_is_written_for_evaluate_aligners(undisturbe
 def test_suggestions_of_two_stages_that_were_killed_equal_those_that_were_not(tmp_path):
     config = write_configuration(tmp_path, suggestion_configuration, seeds=[1])
     whole, output = tmp_path / "whole", tmp_path / "made"
-    said = runs.run_well("ablate", "--config", config, "--output", whole)
+    said = runs.run_well_here("ablate", "--config", config, "--output", whole)
     assert "2 of 2 units finished, 6 results" in said
     words = ("ablate", "--config", config, "--output", output, "--only")
     kill_at(output / "work" / "made-1" / "checkpoint.safetensors", *words, "made/1")
     assert not (output / "units").exists()
-    runs.run_well(*words, "made/1")
+    runs.run_well_here(*words, "made/1")
     assert read_packed(output / "units" / "made-1.json.gz")["run"]["resumed_at"] > 0
-    runs.run_well(*words, "golden/1")
+    runs.run_well_here(*words, "golden/1")
     assert units_of(output) == units_of(whole)
     assert (output / "results.jsonl").read_bytes() == (whole / "results.jsonl").read_bytes()
 
@@ -168,7 +165,7 @@ def test_arms_of_jobs_and_streams_are_made_first(tmp_path):
     last = next(at for at, line in enumerate(lines) if at > first and not line.startswith(" "))
     config.write_text("\n".join([*lines[:first], f"arms: {json.dumps(arms)}", *lines[last:]]))
     output = tmp_path / "made"
-    said = runs.run_well("ablate", "--config", config, "--output", output)
+    said = runs.run_well_here("ablate", "--config", config, "--output", output)
     assert "2 of 2 units finished" in said
     abouts = {arm: json.loads((output / "arms" / arm / "about.json").read_bytes()) for arm in arms}
     assert len(abouts["plain"]["passes"]) == 1

@@ -14,20 +14,33 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from pairweave.pipelines import cli
+from tests.makers import forked_commands
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "pairweave.pipelines.cli"]
 SECONDS = 600
 
 
-def start(*arguments, cwd=None, packages=()):
-    """Start the command in a process group of its own, perhaps with further folders of packages."""
+def start(*arguments, cwd=None):
+    """Start the command in a session of its own, forked from a process that has imported it.
+
+    Where imports matter (signals that come early, plugins, variables that are read once), use
+    `start_anew`.
+    """
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    server = forked_commands.server()
+    if not server.can_start(environment):
+        return start_anew(*arguments, cwd=cwd)
+    return server.start(map(str, arguments), environment, cwd or ROOT)
+
+
+def start_anew(*arguments, cwd=None, packages=()):
+    """Start the command as a user does, perhaps with further folders of packages."""
     path = os.pathsep.join(map(str, (ROOT, *packages)))
-    environment = {**os.environ, "PYTHONPATH": path}
     return subprocess.Popen(
         [*COMMAND, *map(str, arguments)],
         cwd=cwd or ROOT,
-        env=environment,
+        env={**os.environ, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -37,7 +50,10 @@ def start(*arguments, cwd=None, packages=()):
 
 def run(*arguments, cwd=None, packages=()):
     """Run the command; return its exit status, output and errors."""
-    process = start(*arguments, cwd=cwd, packages=packages)
+    if packages:
+        process = start_anew(*arguments, cwd=cwd, packages=packages)
+    else:
+        process = start(*arguments, cwd=cwd)
     try:
         out, errors = process.communicate(timeout=SECONDS)
     finally:

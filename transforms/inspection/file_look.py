@@ -23,6 +23,7 @@ from pairweave.transforms.kernels.inspection.line_features import (
     REPLACED,
     LineFeatures,
 )
+from pairweave.transforms.reading.damaged_characters import with_c1
 from pairweave.transforms.rejects import AS_UTF8, Reject
 
 CHUNK_LINES = 1 << 19
@@ -87,6 +88,7 @@ class FileLook:
         self._hashes: list[np.ndarray] = []
         self._empty: list[np.ndarray] = []
         self._marks: list[np.ndarray] = []
+        self._controls: list[np.ndarray] = []
         self._unread: dict[str, _Problem] = {}
         self._sample: list[pa.RecordBatch] = []
 
@@ -108,6 +110,7 @@ class FileLook:
         self._lines.append(lines)
         self._hashes.append(hashes)
         self._marks.append(source.marks | target.marks)
+        self._controls.append(np.logical_or(*map(with_c1, texts)))
         self._empty.append((source.points == 0) | (target.points == 0))
         step = max(1, self._rows // SAMPLE_ROWS)
         chosen = (_mixed(hashes) % np.uint64(step) == 0) & ~self._empty[-1]
@@ -269,23 +272,21 @@ class FileLook:
             )
 
     def _damaged(self, lines: np.ndarray) -> Iterator[Finding]:
-        marks = np.concatenate(self._marks)
-        for bit, what in (
-            (REPLACED, "U+FFFD, where a character was lost"),
-            (MOJIBAKE, "UTF-8 read as another encoding, such as Ã¼ for ü"),
+        marks, controls = np.concatenate(self._marks), np.concatenate(self._controls)
+        anew = "make the file anew from its source, or filter rejects them"
+        for kind, damaged, what, option in (
+            ("encoding", marks & REPLACED != 0, "U+FFFD, where a character was lost", anew),
+            ("encoding", marks & MOJIBAKE != 0, AS_OTHER, anew),
+            ("c1_controls", controls, "C1 control characters (U+0080 to U+009F)", MEND_CONTROLS),
         ):
-            damaged = marks & bit != 0
             count = int(damaged.sum())
             if count and (count >= LEAST_ROWS or count >= LEAST_SHARE * len(lines)):
-                yield self._of_rows(
-                    "encoding",
-                    lines,
-                    damaged,
-                    f"{count:,} of {len(lines):,} pairs contain {what}",
-                    "make the file anew from its source, or filter rejects them",
-                )
+                said = f"{count:,} of {len(lines):,} pairs contain {what}"
+                yield self._of_rows(kind, lines, damaged, said, option)
 
 
+AS_OTHER = "UTF-8 read as another encoding, such as Ã¼ for ü"
+MEND_CONTROLS = "--c1_controls mend reads them as windows-1252"
 REJECT = "--misaligned reject leaves these lines out"
 _SAMPLED = ("source", "target", "line")
 

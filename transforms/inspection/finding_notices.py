@@ -6,7 +6,7 @@ from pairweave.transforms.findings import Finding
 from pairweave.transforms.merged_notices import MOST_FILES
 from pairweave.transforms.units import Notice
 
-COUNTED_ANYWAY = frozenset({"duplicates", "empty", "unreadable", "empty_file"})
+COUNTED_ANYWAY = frozenset({"duplicates", "empty", "unreadable", "empty_file", "c1_controls"})
 """Kinds that a job rejects or notes by itself, with exact numbers."""
 
 NO_ACTION = frozenset({"placeholders"})

@@ -93,7 +93,7 @@ def test_files_that_are_no_corpus_are_one_message(tmp_path, monkeypatch, capsys,
     [
         (["folder"], "folder: is a directory; give files with both sides"),
         (["nothing"], "nothing: no such file; give files"),
-        (["a.json"], "a.json: is JSON; of JSON, lines are read (.jsonl)"),
+        (["a.json"], "a.json: is JSON, which is read as lines (.jsonl)"),
         (["a.tsv", "a.en"], "a.en: its name does not tell its format (--format does), and text"),
     ],
 )

@@ -70,6 +70,7 @@ CHANGES = {
     "inline_tags": lambda line: f"<b>{line}</b>",
     "placeholders": lambda line: f"{line} {{0}}",
     "encoding": lambda line: f"{line} fÃ¼r",
+    "c1_controls": lambda line: f"{line} \x93OK\x94",
     "empty": lambda _: "",
 }
 
@@ -77,7 +78,7 @@ CHANGES = {
 @pytest.mark.parametrize("kind", CHANGES)
 def test_damage_of_single_lines_is_found_with_first_and_last(tmp_path, clean, kind):
     source, target = clean
-    number = 20 if kind == "encoding" else 10
+    number = 20 if kind in ("encoding", "c1_controls") else 10
     changed, lines = put(target, CHANGES[kind], number)
     (finding,) = look(tmp_path, source, changed)
     assert finding.kind == kind

@@ -21,5 +21,13 @@ def test_one_cause_in_many_files_is_one_notice():
 
 
 def test_what_the_job_counts_by_itself_or_deals_with_is_left_out():
-    kinds = ("duplicates", "empty", "unreadable", "empty_file", "placeholders", "encoding")
+    kinds = (
+        "duplicates",
+        "empty",
+        "unreadable",
+        "empty_file",
+        "placeholders",
+        "c1_controls",
+        "encoding",
+    )
     assert [each.kind for each in of_jobs(list(map(finding, kinds)))] == ["encoding"]
