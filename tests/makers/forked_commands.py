@@ -254,7 +254,7 @@ def _serve(server):
             return _become(request, status, output, errors)
         os.close(output)
         os.close(errors)
-        # As with `subprocess`, the number is not given to another process before the status is read.
+        # As with `subprocess`, the number stays taken until the status is read.
         ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
         number = ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
         os.write(status, struct.pack("!i", number))
