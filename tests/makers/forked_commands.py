@@ -117,23 +117,30 @@ class ForkedCommand:
 
 
 @functools.cache
-def server():
-    """Return the server of this process, started at the first call."""
-    started = Server()
+def server(*modules):
+    """Return the server of this process that has also imported these, started at the first call."""
+    started = Server(modules)
     atexit.register(started.close)
     return started
 
 
 class Server:
-    """The process that forks; it ends with the process that has started it."""
+    """The process that forks; it ends with the process that has started it.
 
-    def __init__(self):
+    Args:
+        modules: What it imports beside the modules of pairweave.
+    """
+
+    def __init__(self, modules=()):
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         self._lock = threading.Lock()
         self._environment = dict(os.environ)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.makers.forked_commands", str(theirs.fileno())],
+                [
+                    *(sys.executable, "-m", "tests.makers.forked_commands"),
+                    *(str(theirs.fileno()), *modules),
+                ],
                 cwd=ROOT,
                 env={**os.environ, "PYTHONPATH": str(ROOT)},
                 pass_fds=[theirs.fileno()],
@@ -268,6 +275,8 @@ def _main():
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that wait
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal of the tests
     _import_all()
+    for module in sys.argv[2:]:
+        importlib.import_module(module)
     assert threading.active_count() == 1, "a forked process would lack the other threads"
     _serve(server)
     from pairweave.pipelines import cli

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import importlib
+import importlib.util
 import io
 import os
 import signal
@@ -19,6 +20,9 @@ from tests.makers import forked_commands
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "pairweave.pipelines.cli"]
 SECONDS = 600
+NEURAL = ("torch", "transformers")
+NEURAL_WORDS = {"ablate", "finetune", "--encoder"}
+"""Words of commands that load `NEURAL`, for seconds."""
 
 
 def start(*arguments, cwd=None):
@@ -28,7 +32,8 @@ def start(*arguments, cwd=None):
     `start_anew`.
     """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    server = forked_commands.server()
+    neural = NEURAL if set(arguments) & NEURAL_WORDS and importlib.util.find_spec("torch") else ()
+    server = forked_commands.server(*neural)
     if not server.can_start(environment):
         return start_anew(*arguments, cwd=cwd)
     return server.start(map(str, arguments), environment, cwd or ROOT)

@@ -274,17 +274,20 @@ class FileLook:
     def _damaged(self, lines: np.ndarray) -> Iterator[Finding]:
         marks, controls = np.concatenate(self._marks), np.concatenate(self._controls)
         anew = "make the file anew from its source, or filter rejects them"
-        for kind, damaged, what, option in (
-            ("encoding", marks & REPLACED != 0, "U+FFFD, where a character was lost", anew),
-            ("encoding", marks & MOJIBAKE != 0, AS_OTHER, anew),
-            ("c1_controls", controls, "C1 control characters (U+0080 to U+009F)", MEND_CONTROLS),
+        share = LEAST_SHARE * len(lines)
+        for kind, damaged, least, what, option in (
+            ("encoding", marks & REPLACED != 0, min(share, LEAST_ROWS), AS_LOST, anew),
+            ("encoding", marks & MOJIBAKE != 0, min(share, LEAST_ROWS), AS_OTHER, anew),
+            ("c1_controls", controls, share, AS_CONTROLS, MEND_CONTROLS),
         ):
             count = int(damaged.sum())
-            if count and (count >= LEAST_ROWS or count >= LEAST_SHARE * len(lines)):
+            if count and count >= least:
                 said = f"{count:,} of {len(lines):,} pairs contain {what}"
                 yield self._of_rows(kind, lines, damaged, said, option)
 
 
+AS_LOST = "U+FFFD, where a character was lost"
+AS_CONTROLS = "C1 control characters (U+0080 to U+009F)"
 AS_OTHER = "UTF-8 read as another encoding, such as Ã¼ for ü"
 MEND_CONTROLS = "--c1_controls mend reads them as windows-1252"
 REJECT = "--misaligned reject leaves these lines out"

@@ -85,6 +85,12 @@ def test_damage_of_single_lines_is_found_with_first_and_last(tmp_path, clean, ki
     assert (finding.first_line, finding.last_line, finding.count) == (lines[0], lines[-1], number)
 
 
+def test_c1_controls_in_fewer_than_one_pair_in_a_hundred_are_left_to_the_jobs(tmp_path, clean):
+    source, target = clean
+    assert look(tmp_path, source, put(target, CHANGES["c1_controls"], LINES // 100)[0])
+    assert look(tmp_path, source, put(target, CHANGES["c1_controls"], LINES // 100 - 1)[0]) == []
+
+
 @pytest.mark.parametrize(
     ("tag", "syntax"),
     [
