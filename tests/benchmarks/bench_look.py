@@ -29,13 +29,11 @@ from pairweave.transforms.inspection.look import look_at
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.units import CorpusInput, ReadLimits
 from tests.benchmarks.bench_help import segments_of
+from tests.makers.hmm_corpora import SHUFFLED
 
 pytestmark = pytest.mark.bench
 
 LINES, PLACES, LANGUAGE_LINES = 3_000, 10, 1_000
-
-SHUFFLED = slice(16_573, 19_576)
-"""Lines of the English-French news that are no translations."""
 
 DAMAGED = ("news en-de", "captions en-fr", "help en-ko")
 
@@ -60,7 +58,7 @@ def clean_corpora(data):
     german = [lines_of(data / f"parallel/newstest.en-de.{side}.gz") for side in ("en", "de")]
     french = [lines_of(data / f"parallel/newstest.en-fr.{side}.gz") for side in ("en", "fr")]
     for side in french:
-        del side[SHUFFLED]
+        del side[SHUFFLED.start : SHUFFLED.stop]
     corpora["news en-de"], corpora["news en-fr"] = german, french
     captions = {
         side: lines_of(data / f"parallel/multi30k.{side}.gz") for side in ("en", "de", "fr")

@@ -26,11 +26,10 @@ from tests.benchmarks.bench_bitext import (
     read_documents,
     tokens_of,
 )
+from tests.makers.hmm_corpora import SHUFFLED
 
 pytestmark = pytest.mark.bench
 
-SHUFFLED = slice(16_573, 19_576)
-"""Lines of ``newstest.en-fr`` that are no translations."""
 
 HASHED = range(20_000)
 """Beads after which a paragraph may end by a hash."""
@@ -86,7 +85,7 @@ def fitted(folder, fitted_on, name, languages):
     for stem in PARALLEL[languages]:
         of_stem = parallel(folder, stem, languages)
         if stem == "newstest.en-fr":
-            del of_stem[SHUFFLED]
+            del of_stem[SHUFFLED.start : SHUFFLED.stop]
         pairs += of_stem
     share = 20 if fitted_on == "twentieth" else 1
     return fit(tokens_of(pairs[::share], languages), HmmConfig(), 2)

@@ -16,9 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pairweave.transforms.report.normal_figures import FIGURES
-
-SHUFFLED = range(16_574, 19_577)
-"""Lines of the English-French news that are no translations of those beside them."""
+from tests.makers.hmm_corpora import SHUFFLED
 
 TEXTS = {
     "news": "WMT news, English to German and French",
@@ -31,7 +29,7 @@ def write_texts(data: Path, work: Path) -> None:
     for side in ("en", "fr"):
         news = gzip.decompress((data / f"parallel/newstest.en-fr.{side}.gz").read_bytes())
         lines = news.decode().split("\n")
-        kept = [line for n, line in enumerate(lines, 1) if n not in SHUFFLED]
+        kept = [line for n, line in enumerate(lines) if n not in SHUFFLED]
         (work / f"news.en-fr.{side}").write_text("\n".join(kept), encoding="utf-8")
     rows = (data / "filter/refresd-dev.tsv").read_text("utf-8").splitlines()
     for place, side in ((-2, "en"), (-1, "fr")):

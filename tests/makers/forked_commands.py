@@ -2,8 +2,8 @@
 
 A start of the command takes three seconds of CPU time, two of them for the imports of Beam. The
 server here imports them once and forks a process for each start, in a session of its own, with
-the environment, folder, output and errors that it is given. What differs from a true start is that
-nothing is read from disk before the command line: `runs.start` says where that matters.
+the environment, folder, output and errors that it is given. Unlike a true start, nothing is
+imported, and variables in `AT_START` have no effect; `runs.start` says where that matters.
 """
 
 import atexit
@@ -11,6 +11,7 @@ import functools
 import importlib
 import importlib.util
 import json
+import logging
 import os
 import pkgutil
 import signal
@@ -24,7 +25,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-AT_START = ("LD_", "MALLOC", "MKL", "NUMBA", "OMP", "PYTHON")
+AT_START = ("HF_", "LD_", "MALLOC", "MKL", "NUMBA", "OMP", "PYTHON")
 """Variables that begin so are read when Python or a library starts."""
 
 _LENGTH = struct.Struct("!I")
@@ -99,10 +100,6 @@ class ForkedCommand:
         """Kill the process, unless it has ended."""
         self.send_signal(signal.SIGKILL)
 
-    def terminate(self):
-        """Ask the process to stop, unless it has ended."""
-        self.send_signal(signal.SIGTERM)
-
     def _read_status(self, timeout):
         with self._lock:
             if self.returncode is None:
@@ -142,7 +139,6 @@ class Server:
                     *(str(theirs.fileno()), *modules),
                 ],
                 cwd=ROOT,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
             )
@@ -191,22 +187,25 @@ class Server:
 
     def close(self):
         """End the server; commands that run go on."""
+        self._socket.shutdown(socket.SHUT_RDWR)  # also for processes that have inherited it
         self._socket.close()
         self._process.wait()
 
 
 def _import_all():
-    """Import what commands import, and nothing that a test's process may lack."""
+    """Import what most commands import."""
     from pairweave.pipelines import jobs
-    from pairweave.pipelines.command_line import flags
     from pairweave.transforms.text import codepoints
 
-    for module in pkgutil.iter_modules(jobs.__path__, f"{jobs.__name__}."):
-        importlib.import_module(module.name)
-    importlib.import_module("pairweave.pipelines.run.execute")
-    importlib.import_module("pairweave.transforms.report.page")
+    names = [module.name for module in pkgutil.iter_modules(jobs.__path__, f"{jobs.__name__}.")]
+    names += [
+        "pairweave.pipelines.command_line.flags",
+        "pairweave.pipelines.run.execute",
+        "pairweave.transforms.report.page",
+    ]
+    for name in names:
+        importlib.import_module(name)
     codepoints.all_properties()
-    return flags
 
 
 def _receive(server):
@@ -277,6 +276,7 @@ def _main():
     _import_all()
     for module in sys.argv[2:]:
         importlib.import_module(module)
+    logging.getLogger().handlers.clear()  # one is added when a module logs at its import
     assert threading.active_count() == 1, "a forked process would lack the other threads"
     _serve(server)
     from pairweave.pipelines import cli

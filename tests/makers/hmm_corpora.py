@@ -15,7 +15,7 @@ _FRENCH = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+['\u2019](?=[^\W\d_]{2})|[^\W_]
 
 
 SHUFFLED = range(16_573, 19_576)
-"""Lines of ``newstest.en-fr`` in another order on each side, no translations of each other."""
+"""Lines of ``newstest.en-fr``, from 0, in another order on each side: no translations."""
 
 
 def spans(text, pattern=re.compile(r"\S+")):

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from pairweave.pipelines import cli
 from tests.makers import forked_commands
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = forked_commands.ROOT
 COMMAND = [sys.executable, "-m", "pairweave.pipelines.cli"]
 SECONDS = 600
 NEURAL = ("torch", "transformers")

@@ -55,3 +55,15 @@ def test_variables_that_are_read_at_the_start_need_a_true_start():
     assert server.can_start({**os.environ, "HOME": "/elsewhere", "PYTHONPATH": "x"})
     assert not server.can_start({**os.environ, "NUMBA_OPT": "1"})
     assert not server.can_start({**os.environ, "PYTHONHASHSEED": "1"})
+
+
+def test_a_quiet_command_says_nothing_though_a_module_has_logged(tmp_path, monkeypatch):
+    (tmp_path / "logs_at_import.py").write_text("import logging\nlogging.warning('late')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    server = forked_commands.Server(["logs_at_import"])
+    corpora.write_corpus(tmp_path, 20)
+    words = ["fit", "--source_input", "corpus.en", "--target_input", "corpus.de", "--quiet"]
+    words += ["--source_lang", "en", "--target_lang", "de", "--output", "fitted"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    assert server.start(words, environment, tmp_path).communicate() == ("", "")
+    server.close()
