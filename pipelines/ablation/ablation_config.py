@@ -121,6 +121,16 @@ class Arm(StepOptions):
     hint_letters: int | None = Field(
         None, ge=1, le=100, description="first letters of the suggestion that the model is given"
     )
+    whitespace_shift: bool = Field(
+        default=False,
+        description="white space after tags instead of before them, for training and tests",
+    )
+
+    @pydantic.model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.whitespace_shift and self.project is not None:
+            raise ValueError("whitespace_shift does nothing with project: the model sees no tags")
+        return self
 
     def stages(self) -> list[tuple[str, tuple[DataItem, ...]]]:
         """Return the data of each stage, and what follows the arm's field in their names."""

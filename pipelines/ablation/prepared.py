@@ -41,8 +41,8 @@ from pairweave.pipelines.ablation.evaluation_sets import (
     refuse_seen,
     without_tests,
 )
+from pairweave.pipelines.ablation.model_texts import training_pairs
 from pairweave.pipelines.ablation.shared_vocabulary import shared_vocabulary
-from pairweave.pipelines.ablation.suggestion_task import with_hint
 from pairweave.pipelines.ablation.task_kind import EvaluationSet, Pair, plain
 from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.pipelines.process import terminal
@@ -256,8 +256,7 @@ def _prepare_data(
         return about
     runs = str(directory / RUNS)
     stages = [
-        _read(f"{field}{later}", data, arm.hint_letters, ablation, runs, known)
-        for later, data in arm.stages()
+        _read(f"{field}{later}", data, arm, ablation, runs, known) for later, data in arm.stages()
     ]
     _refuse_fitted(arm, ablation, runs, known)
     passes = [pairs for stage in stages for pairs in stage.passes]
@@ -296,7 +295,7 @@ def _prepare_data(
 def _read(
     field: str,
     data: Sequence[DataItem],
-    hint_letters: int | None,
+    arm: Arm,
     ablation: Ablation,
     runs: str,
     known: dict[str, str],
@@ -312,10 +311,7 @@ def _read(
         refuse_seen(sentences, known, f"the training data of {field}", _REMEDY)
     if not all(made.passes):
         raise ConfigError(f"{field}: no pair is left to train on")
-    made.passes = [
-        [(with_hint(text, output, hint_letters), output) for text, output in pairs]
-        for pairs in made.passes
-    ]
+    made.passes = [training_pairs(arm, pairs) for pairs in made.passes]
     return made
 
 

@@ -142,7 +142,7 @@ def _check_representation(run: FinishedRun) -> None:
     if run.settings.get("whitespace_shift"):
         raise ConfigError(
             f"{run.directory}: its white space is shifted, but that of the test sets is not; run "
-            "augment without --whitespace_shift"
+            "augment without --whitespace_shift, and give the arm whitespace_shift: true"
         )
 
 

@@ -20,6 +20,7 @@ from pairweave.pipelines.ablation.machines import (
     made_with,
     progress,
 )
+from pairweave.pipelines.ablation.model_texts import evaluated_pairs, written_texts
 from pairweave.pipelines.ablation.prepared import (
     ATTENTION,
     UNITS,
@@ -30,7 +31,6 @@ from pairweave.pipelines.ablation.prepared import (
     write_packed,
 )
 from pairweave.pipelines.ablation.start_model import start_facts, start_weights
-from pairweave.pipelines.ablation.suggestion_task import with_hint
 from pairweave.pipelines.ablation.task_kind import EvaluationSet
 from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.pipelines.process.directory_lock import claimed
@@ -163,17 +163,11 @@ def _dev_pairs(prepared: Prepared, arm: str, vocabulary: Vocabulary) -> Any:  # 
     """Return the pairs of the learning curve, without tags for an arm that never sees any."""
     if prepared.dev is None:
         return None
-    sides: list[Sequence[str]] = [_inputs(prepared, arm, prepared.dev), prepared.dev.references]
-    if prepared.ablation.arms[arm].project is not None:
+    recipe = prepared.ablation.arms[arm]
+    sides = [list(side) for side in zip(*evaluated_pairs(recipe, prepared.dev), strict=True)]
+    if recipe.project is not None:
         sides = [[strip_markup(text, INDEXED) for text in side] for side in sides]
     return encode_pass(vocabulary, sides[0], sides[1], prepared.ablation.model.max_pieces)
-
-
-def _inputs(prepared: Prepared, arm: str, test: EvaluationSet) -> list[str]:
-    """Return what an arm's model reads of a test set."""
-    letters = prepared.ablation.arms[arm].hint_letters
-    both = zip(test.sources, test.references, strict=True)
-    return [with_hint(text, gold, letters) for text, gold in both]
 
 
 def _translate(
@@ -184,9 +178,11 @@ def _translate(
     aligner_of: Callable[[ProjectedTags], Callable[[pa.Table], pa.Table]],
 ) -> list[str]:
     """Return the outputs for a test set, with tags; the last argument is `OwnAttention.aligner`."""
-    given = prepared.ablation.arms[arm].project
+    recipe = prepared.ablation.arms[arm]
+    given = recipe.project
     if given is None:
-        return translated(_inputs(prepared, arm, test))
+        texts = [text for text, _ in evaluated_pairs(recipe, test)]
+        return written_texts(recipe, translated(texts))
     ablation = prepared.ablation
     plain = [strip_markup(source, INDEXED) for source in test.sources]
     # What looks like a tag in the output of such a model is none.

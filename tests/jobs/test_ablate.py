@@ -34,7 +34,7 @@ def write(directory, **changed):
         start={"data": [{**train, "tags": "strip"}], "steps": 60},
         arms={
             "plain": {"data": [{**train, "tags": "strip"}], "project": {}},
-            "own": {"data": [train]},
+            "own": {"data": [train], "whitespace_shift": True},
             "attended": {
                 "data": [{**train, "tags": "strip"}],
                 "project": {"aligner": "attention"},

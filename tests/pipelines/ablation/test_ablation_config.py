@@ -48,6 +48,10 @@ def test_numbers_beside_a_named_size_replace_its_own(tmp_path):
         (lambda v: v["arms"]["own"]["data"][0].update(run="x"), "give exactly one of run, job"),
         (lambda v: v["arms"]["own"].update(data=[{"job": "align"}]), "align makes links"),
         (lambda v: project(v, method="naive"), "arms.plain.project: method does nothing with"),
+        (
+            lambda v: v["arms"]["plain"].update(project={}, whitespace_shift=True),
+            "arms.plain: whitespace_shift does nothing with project",
+        ),
         (lambda v: project(v, aligner="attention", layer=1), "project.layer: expected less than 1"),
         (lambda v: v["tests"]["help"].pop("source"), "tests.help.source: is missing"),
         (lambda v: v["arms"].update({"a/b": v["arms"]["own"]}), "arms.a/b: expected text of"),

@@ -225,6 +225,10 @@ def test_a_run_of_another_job_is_refused(tmp_path):
         (lambda v: v["tests"]["wets"].update(syntax="xml"), "tests.wets: syntax is of tags"),
         (lambda v: v["arms"]["golden"].update(project={}), "arms.golden: project is of tags"),
         (
+            lambda v: v["arms"]["golden"].update(whitespace_shift=True),
+            "arms.golden: whitespace_shift is of tags",
+        ),
+        (
             lambda v: v.update(attention={"a": {"source": "x", "target": "y"}}),
             "attention: is of translations",
         ),
