@@ -5,6 +5,7 @@ from typing import Protocol, Self
 import pyarrow as pa
 
 from pairweave.models.model_store import ModelReference
+from pairweave.transforms import schemas
 from pairweave.transforms.arrow import flat_columns
 from pairweave.transforms.errors import WorkerError
 
@@ -56,6 +57,19 @@ class LoadedAligner(Protocol):
     def with_soft_links(self, least: float) -> "LoadedAligner":
         """Return an aligner that makes every link with at least this probability, if it can."""
         ...
+
+
+def align_all(aligner: LoadedAligner, table: pa.Table) -> pa.Table:
+    """Turn all TOKENS rows into LINKED rows; those that the aligner gives up have no links."""
+    linked, given_up = aligner.align_or_reject(table)
+    if not given_up:
+        return linked
+    rows = iter(linked.to_pylist())
+    whole = [
+        {**row, "forward": [], "reverse": []} if number in given_up else next(rows)
+        for number, row in enumerate(table.to_pylist())
+    ]
+    return pa.Table.from_pylist(whole, schema=schemas.LINKED)
 
 
 class AlignerReference(ModelReference):

@@ -81,8 +81,10 @@ class DataItem(StepOptions):
 class ProjectedTags(StepOptions):
     """Detag and project: the model translates plain text, and links put the tags back."""
 
-    aligner: Literal["hmm", "attention"] = Field(
-        "hmm", description="what links the words: hmm, or the trained model's own attention"
+    aligner: str = Field(
+        "hmm",
+        description="what links the words: hmm, the trained model's own attention, or "
+        "encoder:DIRECTORY:layer=5",
     )
     method: Literal["naive", "shift"] = Field(
         "shift", description="attention: whose attention a piece has: its own step's, or the next's"
@@ -94,12 +96,26 @@ class ProjectedTags(StepOptions):
     fit_source: str | None = Field(None, description="text to fit the aligner on (default: data)")
     fit_target: str | None = Field(None, description="its translation")
 
+    @property
+    def encoder(self) -> str | None:
+        """Return the one-line name of the encoder, if one links the words."""
+        return self.aligner if self.aligner.startswith("encoder:") else None
+
     @pydantic.model_validator(mode="after")
     def _check(self) -> Self:
         if (self.fit_source is None) != (self.fit_target is None):
             raise ValueError("fit_source and fit_target must be given together")
-        own = {"method", "layer"} if self.aligner == "hmm" else {"fit_source", "fit_target"}
-        given = sorted(own & self.model_fields_set)
+        if self.aligner not in ("hmm", "attention") and self.encoder is None:
+            raise ValueError(
+                f"there is no aligner {self.aligner!r}; give hmm, attention or "
+                "encoder:DIRECTORY, perhaps with settings as in encoder:DIRECTORY:layer=5"
+            )
+        unused = set[str]()
+        if self.aligner != "hmm":
+            unused |= {"fit_source", "fit_target"}
+        if self.aligner != "attention":
+            unused |= {"method", "layer"}
+        given = sorted(unused & self.model_fields_set)
         if given:
             raise ValueError(f"{given[0]} does nothing with aligner {self.aligner}")
         return self

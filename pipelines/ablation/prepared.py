@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pairweave.models.hmm.hmm import HmmModel
-from pairweave.pipelines.ablation import fitted_projection
+from pairweave.pipelines.ablation import encoder_projection, fitted_projection
 from pairweave.pipelines.ablation.ablation_config import Ablation, Arm, DataItem
 from pairweave.pipelines.ablation.ablation_files import (
     ARM_ADVICE,
@@ -126,9 +126,22 @@ class Prepared:
         """Return the aligner that puts the tags of an arm's translations back."""
         place = self.directory / ARMS / arm / _ALIGNER
         model = HmmModel.from_files({one.name: one.read_bytes() for one in place.iterdir()})
-        if model.digest != self.arms[arm]["aligner"]:
-            raise ConfigError(f"{place}: is not the aligner that was prepared; {ARM_ADVICE}")
+        self.check_aligner(arm, model.digest, place)
         return model
+
+    def check_aligner(self, arm: str, digest: str | None, name: object) -> None:
+        """Check that an aligner is the one with which an arm was prepared.
+
+        Args:
+            arm: The arm.
+            digest: The aligner's digest.
+            name: What a message calls it.
+
+        Raises:
+            ConfigError: It is another one.
+        """
+        if digest != self.arms[arm]["aligner"]:
+            raise ConfigError(f"{name}: is not the aligner that was prepared; {ARM_ADVICE}")
 
 
 def _read_passes(place: Path, about: dict[str, Any]) -> list[list[Pair]]:
@@ -267,7 +280,9 @@ def _prepare_data(
         table = pa.table({side: pa.array(texts, pa.string()) for side, texts in sides})
         pq.write_table(table, place / one, compression="zstd")
     aligner = None
-    if arm.project is not None and arm.project.aligner == "hmm":
+    if arm.project is not None and arm.project.encoder is not None:
+        aligner = encoder_projection.find(arm.project.encoder, f"{field}.project.aligner").digest
+    elif arm.project is not None and arm.project.aligner == "hmm":
         pairs = [pair for stage in stages for pair in stage.passes[0]]
         model = fitted_projection.fit_arm(field, arm.project, ablation, pairs, known)
         for one, data in model.to_files().items():

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from pairweave.models.translation.translation_decoder import translate
 from pairweave.models.translation.translation_pairs import Stage, Vocabulary, encode_pass
-from pairweave.pipelines.ablation import fitted_projection
+from pairweave.pipelines.ablation import encoder_projection, fitted_projection
 from pairweave.pipelines.ablation.ablation_config import ProjectedTags
 from pairweave.pipelines.ablation.ablation_files import NO_LOCKS
 from pairweave.pipelines.ablation.machines import (
@@ -188,7 +188,11 @@ def _translate(
     # What looks like a tag in the output of such a model is none.
     texts = [strip_markup(text, INDEXED) for text in translated(plain)]
     languages = (ablation.source_lang, ablation.target_lang)
-    if given.aligner == "attention":
+    if given.encoder is not None:
+        reference = encoder_projection.find(given.encoder, f"arms.{arm}.project.aligner")
+        prepared.check_aligner(arm, reference.digest, given.encoder)
+        align = encoder_projection.links(reference)
+    elif given.aligner == "attention":
         align = aligner_of(given)
     else:
         align = fitted_projection.soft_links(prepared.aligner(arm))

@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+import shutil
 import time
 
 import pytest
 
 from pairweave.pipelines.ablation.prepared import read_packed
 from pairweave.transforms.links.attention import Attention
-from tests.makers import runs
+from tests.makers import encoders, runs
 from tests.makers.ablations import (
     SIZE,
     suggestion_configuration,
@@ -27,6 +28,8 @@ def write(directory, **changed):
     directory.mkdir()
     train = write_pairs(directory, "train", range(1_000, 1_300))
     words = write_pairs(directory, "words", range(40, 45), tagged=False)
+    texts = (directory / "train.en").read_text() + (directory / "train.de").read_text()
+    encoders.write_bert(directory / "encoder", texts.splitlines(), layers=2)
     return write_configuration(
         directory,
         size={**SIZE, "steps": 60},
@@ -38,6 +41,10 @@ def write(directory, **changed):
             "attended": {
                 "data": [{**train, "tags": "strip"}],
                 "project": {"aligner": "attention"},
+            },
+            "encoded": {
+                "data": [{**train, "tags": "strip"}],
+                "project": {"aligner": f"encoder:{directory / 'encoder'}:layer=1"},
             },
         },
         attention={"words": {side: words[side] for side in ("source", "target")}},
@@ -86,7 +93,7 @@ def test_units_that_were_killed_and_resumed_equal_those_that_were_not(undisturbe
         assert not (output / "units" / f"{arm}-1.json.gz").exists()
         runs.run_well_here(*words, f"{arm}/1")
         assert read_packed(output / "units" / f"{arm}-1.json.gz")["run"]["resumed_at"] > 0
-    runs.run_well_here(*words, "attended/1")
+    runs.run_well_here(*words, "attended/1", "encoded/1")
     assert units_of(output) == units_of(whole)
     assert (output / "results.jsonl").read_bytes() == (whole / "results.jsonl").read_bytes()
 
@@ -94,7 +101,7 @@ def test_units_that_were_killed_and_resumed_equal_those_that_were_not(undisturbe
 def test_a_model_learns_and_its_tags_are_measured(undisturbed):
     _, whole = undisturbed
     units = units_of(whole)
-    assert set(units) == {f"{arm}-1.json.gz" for arm in ("attended", "own", "plain")}
+    assert set(units) == {f"{arm}-1.json.gz" for arm in ("attended", "encoded", "own", "plain")}
     for unit in units.values():
         train, dev = unit["losses"]["train"], unit["losses"]["dev"]
         assert len(train) == len(dev) == 2
@@ -106,11 +113,24 @@ def test_a_model_learns_and_its_tags_are_measured(undisturbed):
     }
     rows = [json.loads(line) for line in (whole / "results.jsonl").read_text().splitlines()]
     match = {row["arm"]: row["value"] for row in rows if row["metric"] == "xml_match"}
-    for arm in ("plain", "attended"):
+    for arm in ("plain", "attended", "encoded"):
         assert match[arm] == 100  # each tag of the source is put back exactly once
-    same, other = (units[f"{arm}-1.json.gz"] for arm in ("plain", "attended"))
-    assert same["losses"] == other["losses"]
-    assert other["aligner"] is None
+    same, *others = (units[f"{arm}-1.json.gz"] for arm in ("plain", "attended", "encoded"))
+    assert all(other["losses"] == same["losses"] for other in others)
+    assert [other["aligner"] is None for other in others] == [True, False]
+
+
+def test_an_encoder_that_has_changed_is_refused(undisturbed, tmp_path):
+    config, whole = undisturbed
+    made = shutil.copytree(whole, tmp_path / "made")
+    (made / "units" / "encoded-1.json.gz").unlink()
+    about = made / "arms" / "encoded" / "about.json"
+    text = about.read_text()
+    about.write_text(text.replace(json.loads(text)["aligner"], "0" * 64))
+    with runs.start("ablate", "--config", config, "--output", made) as process:
+        _, errors = process.communicate()
+    assert process.returncode == 2
+    assert f"encoder:{config.parent / 'encoder'}:layer=1: is not the aligner that was" in errors
 
 
 def test_the_attention_of_each_model_is_written_for_evaluate_aligners(undisturbed):

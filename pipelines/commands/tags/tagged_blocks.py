@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from pairweave.models.aligner import Aligned, LoadedAligner
+from pairweave.models.aligner import LoadedAligner, align_all
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.aligners.aligner_options import AlignerOptions
 from pairweave.pipelines.aligners.aligner_registry import NAMED, aligner_of, read_name
@@ -26,7 +26,6 @@ from pairweave.pipelines.commands.tags.projection_options import (
     TagsProjectOptions,
 )
 from pairweave.pipelines.options.corpora import UNDETERMINED
-from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.soft_links import SoftLinks, harden, multiply, soften
 from pairweave.transforms.markup.markup import Marked, find_syntax, parse_markup
@@ -291,7 +290,7 @@ def _aligned(aligners: Sequence[LoadedAligner], options: TagOptions) -> LinkBloc
     """Return a function that aligns the tokens of a block, and multiplies the aligners' links."""
 
     def link(block: Block) -> list[SoftLinks]:
-        tables = [_or_none(each.align_or_reject(block.table), block.table) for each in aligners]
+        tables = [align_all(each, block.table) for each in aligners]
         if options.rules == "paper":
             return harden(tables[0], options.heuristic)
         first, *others = (soften(table) for table in tables)
@@ -300,16 +299,3 @@ def _aligned(aligners: Sequence[LoadedAligner], options: TagOptions) -> LinkBloc
         return first
 
     return link
-
-
-def _or_none(aligned: Aligned, table: pa.Table) -> pa.Table:
-    """Return the links of every row; rows on which the aligner gave up get none."""
-    linked, given_up = aligned
-    if not given_up:
-        return linked
-    rows = iter(linked.to_pylist())
-    whole = [
-        {**row, "forward": [], "reverse": []} if number in given_up else next(rows)
-        for number, row in enumerate(table.to_pylist())
-    ]
-    return pa.Table.from_pylist(whole, schema=schemas.LINKED)

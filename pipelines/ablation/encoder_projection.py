@@ -1,0 +1,40 @@
+"""Detag and project: an encoder links the words of sources and translations."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from pairweave.models.aligner import align_all
+from pairweave.pipelines.aligners.aligner_registry import read_name
+from pairweave.pipelines.aligners.encoder import config_of
+
+if TYPE_CHECKING:
+    from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
+
+
+def find(name: str, field: str) -> "EncoderReference":
+    """Find the encoder that puts the tags of an arm back; its weights are hashed, not loaded.
+
+    Args:
+        name: Its one-line name, such as ``encoder:DIRECTORY:layer=5``.
+        field: The field of the configuration that has it.
+
+    Raises:
+        ConfigError: The name is wrong, there is no such encoder, or it cannot be used here.
+    """
+    from pairweave.models.encoder.hosting import encoder_reference
+
+    return encoder_reference.find(config_of(read_name(name, field)))
+
+
+def links(reference: "EncoderReference") -> Callable[[pa.Table], pa.Table]:
+    """Return a function that links the words of a table by an encoder.
+
+    Pairs that are too long for it have no links.
+
+    Raises:
+        ConfigError: It cannot be loaded, or is not the one that was found.
+    """
+    aligner = reference.load()
+    return lambda table: align_all(aligner, table)
