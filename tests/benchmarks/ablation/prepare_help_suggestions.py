@@ -28,7 +28,7 @@ def write_halves(folder, languages):
     ]
     halves = {"first": [], "second": []}
     for row in zip(*sides, strict=True):
-        odd = hashlib.sha256(row[0].encode()).digest()[0] % 2
+        odd = hashlib.sha256(" ".join(row[0].split()).encode()).digest()[0] % 2
         halves["second" if odd else "first"].append(row)
     for name, rows in halves.items():
         write_lines(folder, name, [f"txt.{language}" for language in languages], rows)
