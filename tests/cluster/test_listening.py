@@ -25,6 +25,15 @@ def arguments(tmp_path_factory):
     return ("augment", *common, *sides, "--shard_pairs", 50)
 
 
+def mode_of(folder):
+    """Return the mode of a folder; None if it is none, or there is none."""
+    try:
+        mode = folder.stat().st_mode
+    except OSError:
+        return None
+    return stat.S_IMODE(mode) if stat.S_ISDIR(mode) else None
+
+
 def watch(arguments, tmp_path, monkeypatch, *more):
     """Run the command; return its ports, its Unix sockets, and their folders' modes."""
     (tmp_path / "tmp").mkdir()
@@ -34,12 +43,13 @@ def watch(arguments, tmp_path, monkeypatch, *more):
 
     def ended():
         time.sleep(0.2)  # looking at every process is work, too
-        for found, all_found in zip(listeners(process.pid), (ports, sockets), strict=True):
-            all_found |= found
-        for listener in sockets:
-            folder = Path(listener.address).parent
-            if folder.is_dir():
-                modes.add(stat.S_IMODE(folder.stat().st_mode))
+        now_open = listeners(process.pid)
+        for some, every in zip(now_open, (ports, sockets), strict=True):
+            every |= some
+        seen = {listener: mode_of(Path(listener.address).parent) for listener in now_open[1]}
+        # A folder named by a file's number is another one once the socket is closed.
+        still_open = listeners(process.pid)[1]
+        modes.update(seen[each] for each in seen if each in still_open and seen[each] is not None)
         return process.poll() is not None
 
     assert terminals.until(ended, runs.SECONDS)
