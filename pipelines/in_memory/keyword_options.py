@@ -234,4 +234,4 @@ def _with_keywords(text: str, name: str) -> str:
 
 
 def _without_hyphens(text: str) -> str:
-    return _FLAG.sub(lambda found: found[1] or "", text)
+    return _FLAG.sub(lambda match: match[1] or "", text)

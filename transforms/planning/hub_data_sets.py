@@ -86,9 +86,9 @@ def data_set_files(place: DataSetPlace) -> list[DataSetFile]:
     named = _files_of_split(place, builder.config.data_files)
     root = f"{SCHEME}datasets/{place.repository}@{facts.sha}/"
     options = _csv_options(place, builder.config)
-    found = [_file(place, url, options) for url in named]
+    files = [_file(place, url, options) for url in named]
     paths = [_fetched(place, endpoint, url.removeprefix(root), facts.sha) for url in named]
-    return [dataclasses.replace(file, path=path) for file, path in zip(found, paths, strict=True)]
+    return [dataclasses.replace(file, path=path) for file, path in zip(files, paths, strict=True)]
 
 
 def check_first_row(file: DataSetFile, corpus: CorpusInput) -> None:

@@ -79,8 +79,8 @@ def _labels(plan: Json) -> list[str]:
     names = [unit["file"] for unit in units]
     if len(files) != len({*blocks}):  # a document of one side alone is named by that side
         return names
-    found = [files[block] for block in blocks]
-    return [labels[file] for file in found] if [name for _, name in found] == names else names
+    by_unit = [files[block] for block in blocks]
+    return [labels[file] for file in by_unit] if [name for _, name in by_unit] == names else names
 
 
 def _alike(

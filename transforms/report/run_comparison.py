@@ -118,7 +118,7 @@ def render(
         counts=_side_by_side(counts, "what"),
         distributions=shares,
         histograms=both,
-        differing=[found["title"] for found in (*both, *shares) if found["note"]],
+        differing=[group["title"] for group in (*both, *shares) if group["note"]],
         pairs=pairs,
         changed=[tuple(map(kept_samples, _different(*rows))) for rows in pairs.changed[:SHOWN]],
         tag_colours=TAG_COLOURS,
@@ -134,23 +134,23 @@ def _both_histograms(
         for (histogram, _, bar), values in each.items():
             if HISTOGRAMS[histogram].by == "corpus":
                 rows_of_bars[histogram, name, bar] += values
-    return [_marked(found) for found in charts(rows_of_bars, together=False)]
+    return [_marked(group) for group in charts(rows_of_bars, together=False)]
 
 
-def _marked(found: dict[str, Any]) -> dict[str, Any]:
+def _marked(group: dict[str, Any]) -> dict[str, Any]:
     """Return a chart whose bars are marked where the two runs differ."""
-    if len(found["charts"]) < 2:
-        return {**found, "note": ""}
-    values = [[bar["values"] for bar in chart["bars"]] for chart in found["charts"]]
+    if len(group["charts"]) < 2:
+        return {**group, "note": ""}
+    values = [[bar["values"] for bar in chart["bars"]] for chart in group["charts"]]
     kinds = ["differs" if differs else "" for differs in differing_bars(*values)]
     drawn = [
         {
             **chart,
             "bars": [{**bar, "kind": kind} for bar, kind in zip(chart["bars"], kinds, strict=True)],
         }
-        for chart in found["charts"]
+        for chart in group["charts"]
     ]
-    return {**found, "charts": drawn, "note": chart_note(found["labels"], *values)}
+    return {**group, "charts": drawn, "note": chart_note(group["labels"], *values)}
 
 
 def caveats(names: Sequence[str], manifests: Sequence[Json], pairs: PairsOfBoth) -> list[str]:
