@@ -28,7 +28,7 @@ def read_units(prepared: Prepared) -> dict[tuple[str, int], dict[str, Any]]:
         unit = read_packed(path)
         check_unit(unit, prepared, arm, path)
         if unit.get("arm") != arm or unit.get("seed") != seed:
-            raise ConfigError(f"{path}: is of the unit {unit.get('arm')}/{unit.get('seed')}")
+            raise ConfigError(f"{path}: belongs to the unit {unit.get('arm')}/{unit.get('seed')}")
         for first in units.values():
             if first["device"] != unit["device"]:
                 raise ConfigError(

@@ -56,7 +56,7 @@ def facts(prepared: Prepared, arm: str) -> dict[str, Any]:
 
 
 def check_unit(unit: dict[str, Any], prepared: Prepared, arm: str, path: Path) -> None:
-    """Refuse a unit that was made from something else than the directory has.
+    """Refuse a unit that was not made from the content of the directory.
 
     Raises:
         ConfigError: It has another vocabulary, other data, test sets or sizes; names the file.
@@ -79,7 +79,7 @@ def make_unit(prepared: Prepared, arm: str, seed: int, machine: Machine) -> bool
     """Train, translate and score one unit, unless that is done.
 
     Returns:
-        Whether it is finished now; it is not if another process is at it.
+        Whether it is finished now; it is not if another process is making it.
 
     Raises:
         ConfigError: What is there of it was made from something else, or training diverged.
@@ -170,7 +170,7 @@ def _dev_pairs(prepared: Prepared, arm: str, vocabulary: Vocabulary) -> Any:  # 
 
 
 def _inputs(prepared: Prepared, arm: str, test: EvaluationSet) -> list[str]:
-    """Return what an arm's model reads of a test set."""
+    """Return the inputs of an arm's model for a test set."""
     letters = prepared.ablation.arms[arm].hint_letters
     both = zip(test.sources, test.references, strict=True)
     return [with_hint(text, gold, letters) for text, gold in both]

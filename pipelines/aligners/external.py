@@ -137,7 +137,7 @@ class External(JobAligner):
     def learn_here(
         self, options: FitSettings, tokens: "TokenConfig | None", pairs: "Pairs"
     ) -> "tuple[LoadedAligner, TokenConfig]":
-        """Refuse training, which a program does in a run only.
+        """Refuse training: a program is trained only in a run.
 
         Raises:
             ConfigError: Always.

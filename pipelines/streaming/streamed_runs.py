@@ -254,8 +254,8 @@ def _pairs(run: FinishedRun) -> tuple[int, ...]:
         receipt = read_model(path, ShardReceipt)
         if receipt.plan != run.manifest["plan_sha256"] or "plain_rows" not in receipt.counts:
             raise ConfigError(
-                f"{path}: counts.plain_rows: is missing, or the receipt is of another plan; repeat "
-                "the command of the run to write it again"
+                f"{path}: counts.plain_rows: is missing, or the receipt belongs to another plan; "
+                "repeat the command of the run to write it again"
             )
         pairs.append(receipt.counts["plain_rows"])
     return tuple(pairs)

@@ -81,7 +81,7 @@ def test_augment_without_tagged_rows_refuses_what_would_find_them(directory, opt
 @pytest.mark.parametrize("job", ["align", "augment"])
 def test_a_fitted_model_takes_no_option_of_the_fit(directory, job):
     command = (job, *SIDES, *LANGUAGES, "--model", "m", "--decode", "viterbi", "--output", "no")
-    assert "--decode: of an hmm that is fitted in the run; the given --model" in refusal(
+    assert "--decode: applies to an hmm that is fitted in the run; the given --model" in refusal(
         directory, *command
     )
 

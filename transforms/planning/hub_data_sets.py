@@ -45,7 +45,7 @@ class DataSetFile:
 
     Attributes:
         path: Its path in the cache of the hub.
-        name: Its URL, with the commit that it is of.
+        name: Its URL, with its commit.
         format: Its format, by its suffix.
         compression: As in `byte_streams.COMPRESSIONS`, or ``none``.
         format_options: Options of its format that the data set's card gives.
@@ -242,7 +242,7 @@ def _file(place: DataSetPlace, url: str, options: Mapping[str, Any]) -> DataSetF
         raise InputError(
             "unsupported_format",
             place.text,
-            f"its file {url} is of a format that is not read; expected {', '.join(_FORMATS)}. Load "
+            f"its file {url} is in a format that is not read; expected {', '.join(_FORMATS)}. Load "
             "it with datasets, write it with to_parquet, and give that file with --input",
         )
     return DataSetFile("", url, form, compression, options if form == "csv" else {})

@@ -158,7 +158,7 @@ def caveats(names: Sequence[str], manifests: Sequence[Json], pairs: PairsOfBoth)
     told = differences(names, manifests)
     if all(pairs.only) and not pairs.same and not pairs.changed:
         told.append(
-            "none of the pairs compared is in both runs: the figures are of different texts"
+            "none of the pairs compared is in both runs: the figures describe different texts"
         )
     return told
 

@@ -57,7 +57,7 @@ def test_units_of_two_kinds_of_device_are_refused(made):
 
 def test_a_file_under_the_name_of_another_unit_is_refused(made):
     write_unit(made, "own", 1).rename(made.directory / "units" / "own-2.json.gz")
-    with pytest.raises(ConfigError, match="is of the unit own/1"):
+    with pytest.raises(ConfigError, match="belongs to the unit own/1"):
         read_units(made)
 
 

@@ -23,8 +23,8 @@ KIND_SHIFT = 3
 """Bits before the kind of a mark."""
 
 STOP, COMMA, ELLIPSIS, QUOTE, OPENER, CLOSER, HYPHEN, DASH, SIGN = range(1, 10)
-"""Kinds of marks, from bit `KIND_SHIFT` of a shape; 0 is no mark. A hyphen touches the place that
-it stands beside, a dash is the same mark with a space between."""
+"""Kinds of marks, from bit `KIND_SHIFT` of a shape; 0 is not a mark. A hyphen touches the place
+that it stands beside, a dash is the same mark with a space between."""
 
 KINDS = ("stop", "comma", "ellipsis", "quote", "opener", "closer", "hyphen", "dash", "sign")
 
@@ -142,7 +142,7 @@ TOKEN_UNIT = 10
 """Value of a token's presence."""
 
 EQUAL_MOST = 10
-"""Characters of an equal string beyond which more are no more evidence."""
+"""Length of an equal string beyond which more characters are no further evidence."""
 
 LONGEST = 400
 """Limit of the evidence of lengths: one is five times the other, or more."""
@@ -242,7 +242,7 @@ class Table(NamedTuple):
             ``[target, 3]``.
         best: The source token of the largest mass, or -1, int64 ``[target]``.
         partner: The target token of the largest mass, or -1, int64 ``[source]``.
-        equal: Whether two tokens are the same string, casing and width aside, and no mere mark,
+        equal: Whether two tokens are the same string, casing and width aside, and not just a mark,
             bool ``[source, target]``.
         equals: Whether there is such a source token, bool ``[target]``.
     """
@@ -472,7 +472,7 @@ def compare_capitals(
 
 @numba.njit(nogil=True, cache=True)
 def nearest_word(text: TokenizedText, token: int, step: int, shapes: np.ndarray) -> int:
-    """Return the first token from one on, in a direction, that is no mere mark; -1 for none."""
+    """Return the first token from one on, in a direction, that is not just a mark; -1 for none."""
     while 0 <= token < len(text.starts):
         if shapes[text.points[text.starts[token]]] & CLASS == WORD:
             return token

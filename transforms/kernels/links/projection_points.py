@@ -86,8 +86,8 @@ _PARTICLES = (
 PARTICLES = np.array(
     [[ord(char) for char in particle.ljust(3, "\0")] for particle in _PARTICLES], np.uint32
 )
-"""Korean particles that are no words of their own, uint32 ``[particle, 3]``, filled up with 0. 이,
-가 and 도 are left out: they are words, too."""
+"""Korean particles that are not words by themselves, uint32 ``[particle, 3]``, filled up with 0.
+이, 가 and 도 are left out: they are words, too."""
 
 
 @numba.njit(nogil=True, cache=True)
