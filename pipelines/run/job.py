@@ -20,7 +20,6 @@ class Beside(Protocol):
 
     def write(self) -> None:
         """Write the file."""
-        ...
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
