@@ -4,8 +4,8 @@ A place such as ``hf://OWNER/NAME/CONFIG?split=train`` names a split of a config
 set. The library `datasets` says which files that split consists of, by the data set's card or by
 the names of its files; they are fetched into the hub's cache on this machine and read as any other
 file, without code of the data set. A file is named by its commit, so that plan, manifest and rows
-say exactly what was read. Files, and not the rows that the library makes of them, are what is read:
-they have hashes, are divided into units, and workers need neither the library nor a network.
+say exactly what was read. The files are read, and not the rows that the library makes of them:
+files have hashes and are divided into units, and workers need neither the library nor a network.
 """
 
 import dataclasses
@@ -92,9 +92,9 @@ def data_set_files(place: DataSetPlace) -> list[DataSetFile]:
 
 
 def check_first_row(file: DataSetFile, corpus: CorpusInput) -> None:
-    """Check that the first row of a file of JSON lines has what is to be read from all.
+    """Check that the first row of a file of JSON lines has the fields that are read from all.
 
-    Parquet and CSV say so themselves, in their schemas and headers.
+    Parquet and CSV have these in their schemas and headers.
 
     Raises:
         InputError: It has not (``missing_column``), naming what is there, or the file is no JSON

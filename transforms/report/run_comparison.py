@@ -1,4 +1,4 @@
-"""Two runs side by side: counts, reasons, distributions, options, and pairs with other rows."""
+"""Two runs side by side: counts, reasons, distributions, options, and pairs whose rows differ."""
 
 import dataclasses
 from collections import Counter
@@ -21,14 +21,14 @@ from pairweave.transforms.report.shown_settings import flat_settings
 from pairweave.transforms.report.templating import number, percent, render_html
 
 PAIRS = 2_000
-"""Pairs of each run that are compared, the first by id. Ids are hashes, so they are a fair
-sample."""
+"""Number of pairs of each run that are compared, the first by id. Ids are hashes, so this is a
+random sample."""
 
 PLACES = frozenset({"corpus", "file", "line"})
 """Columns that say where a pair comes from."""
 
 SHOWN = 12
-"""Pairs with other rows that are shown."""
+"""Number of pairs whose rows differ that are shown."""
 
 Json = Mapping[str, Any]
 Rows = list[dict[str, Any]]
@@ -54,7 +54,7 @@ class PairsOfBoth:
 def compare_pairs(runs: Sequence[FinishedRun]) -> PairsOfBoth:
     """Compare the first pairs by id of two runs, in the columns that both have.
 
-    The origin of a pair is not compared, because the same pair may be in other files.
+    The origin of a pair is not compared, because the same pair may be in different files.
 
     Raises:
         WorkerError: A shard cannot be read.

@@ -7,10 +7,10 @@ from typing import Any
 from pairweave.transforms.report.templating import percent
 
 LEAST = 0.02
-"""Difference of the shares of a bar from which it is marked."""
+"""Minimum difference of the shares of a bar that is marked."""
 
 SURE = 3.0
-"""Standard errors that such a difference must have, so that few values mark nothing."""
+"""Minimum of such a difference in standard errors, so that a few values mark no bar."""
 
 Json = Mapping[str, Any]
 
@@ -39,7 +39,7 @@ def _languages(manifest: Json) -> list[str]:
 
 
 def differing_bars(first: Sequence[int], second: Sequence[int]) -> list[bool]:
-    """Tell which bars hold clearly other shares of the values of two runs, ``[bar]``.
+    """Tell which bars have clearly different shares of the values of two runs, ``[bar]``.
 
     Args:
         first: Values in each bar of the first run.
