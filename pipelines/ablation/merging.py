@@ -38,7 +38,7 @@ def read_units(prepared: Prepared) -> dict[tuple[str, int], dict[str, Any]]:
                 )
             if first["start_weights"] != unit["start_weights"]:
                 raise ConfigError(
-                    f"{path}: went on from other weights than {first['arm']}-{first['seed']}, so "
+                    f"{path}: started from other weights than {first['arm']}-{first['seed']}, so "
                     "they cannot be compared; copy the directory with its start/ to every machine"
                 )
             break

@@ -250,8 +250,8 @@ def _prepare_data(
         about = json_files.read_checked(str(path), ArmAbout)
         if about["recipe"] != recipe:
             raise ConfigError(
-                f"{field}: {place} was prepared by another recipe; {_ANOTHER}, or name the arm "
-                "otherwise"
+                f"{field}: {place} was prepared by another recipe; {_ANOTHER}, or give the arm "
+                "another name"
             )
         return about
     runs = str(directory / RUNS)

@@ -92,7 +92,7 @@ class External(JobAligner):
             )
         if tokens is None:
             raise ConfigError(
-                "--tokens sentencepiece: a model is trained for --aligner hmm alone; "
+                "--tokens sentencepiece: a model is trained only for --aligner hmm; "
                 "give sentencepiece:MODEL, words or whitespace"
             )
         if config.about.way == "pair by pair":

@@ -219,7 +219,7 @@ def _segmenter(run: FinishedRun, options: StreamedTagOptions) -> str:
     if planned is not None and "segmenter" not in options.model_fields_set:
         if planned not in (NONE, installed_name()):
             raise ConfigError(
-                f"{run.directory}: its words were found with {planned}, here is "
+                f"{run.directory}: its words were found with {planned}, but this machine has "
                 f"{installed_name() or 'none'}; install the same versions, or give --segmenter"
             )
         return str(planned)
