@@ -254,7 +254,7 @@ def test_what_is_none_of_suggestions_is_refused_with_its_field(tmp_path, change,
     [
         (
             lambda v: v["arms"]["own"].update(hint_letters=1),
-            "arms.own: hint_letters is of the task",
+            "arms.own: hint_letters is only for the task",
         ),
         (
             lambda v: v["arms"]["own"].update(data=[{"job": "suggest"}]),
