@@ -51,7 +51,7 @@ def check_methods(options: SuggestOptions) -> None:
             )
     if used == {"parallel"} and chosen & OF_SPANS:
         raise ConfigError(
-            f"{_flags(chosen & OF_SPANS)}: applies to the methods random and alignment; parallel "
+            f"{_flags(chosen & OF_SPANS)}: for the methods random and alignment; parallel "
             "masks whole sentences, of any length. Leave it out, or name one of them in --methods"
         )
     if "mix" in chosen and not {"parallel"} < set(options.methods):

@@ -95,7 +95,7 @@ def test_the_plan_names_the_segmenter_and_what_makes_no_span_needs_none(tmp_path
         assert f"segmenter:{expected}" in shown.replace(" ", "")
     status, _, errors = suggest(tmp_path, "--methods", "parallel", "--segmenter", "dictionary")
     assert status == 2
-    assert "--segmenter: applies to the methods random and alignment" in errors
+    assert "--segmenter: for the methods random and alignment" in errors
 
 
 def test_a_run_into_chinese_asks_for_the_extra_and_one_out_of_it_does_not(tmp_path, monkeypatch):

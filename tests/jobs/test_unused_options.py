@@ -57,7 +57,10 @@ def refusal(directory, *command):
             "--max_masked_share: for the method",
         ),
         (("--hint_letters", "2"), "--hint_letters: applies to --hint letters"),
-        (("--aligner", "hmm", "--model", "m", "--fit_pairs", "9"), "--fit_pairs: of an hmm that "),
+        (
+            ("--aligner", "hmm", "--model", "m", "--fit_pairs", "9"),
+            "--fit_pairs: applies to an hmm ",
+        ),
         (
             ("--aligner", "hmm", "--vocabulary", "900"),
             "--vocabulary applies to a SentencePiece model",
