@@ -330,9 +330,9 @@ class Unit:
         attention: The whole file of attention for the rows' links, if any.
         html_entities: Likewise.
         c1_controls: Likewise.
-        earlier: Name and licence of each corpus that the rows may be from, if they are those of an
-            earlier run; ``corpus`` is of none of them then.
-        plugin: The format, if it is one of another package, by which workers load the same.
+        earlier: Name and licence of each corpus that the rows may come from, if they are rows of an
+            earlier run; ``corpus`` is then none of them.
+        plugin: The format, if it comes from another package; workers load the same one by it.
     """
 
     index: int

@@ -85,9 +85,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             facts = {"id": repo, "sha": COMMIT, "siblings": siblings, "tags": [], "private": False}
             self._send(200, json.dumps(facts).encode())
         elif what == "tree":
-            found = _entries(files)
+            entries = _entries(files)
             inside = [
-                entry for entry in found if entry["path"].startswith(f"{below}/" * bool(below))
+                entry for entry in entries if entry["path"].startswith(f"{below}/" * bool(below))
             ]
             if "recursive=true" not in self.path.lower():
                 depth = below.count("/") + 1 if below else 0
@@ -100,8 +100,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             wanted = urllib.parse.parse_qs(sent).get("paths", [])
             if sent.startswith("{"):
                 wanted = json.loads(sent)["paths"]
-            found = [entry for entry in _entries(files) if entry["path"] in wanted]
-            self._send(200, json.dumps(found).encode())
+            entries = [entry for entry in _entries(files) if entry["path"] in wanted]
+            self._send(200, json.dumps(entries).encode())
         else:
             self._send(404, b"", {"X-Error-Code": "EntryNotFound"})
 
