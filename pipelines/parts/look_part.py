@@ -6,9 +6,9 @@ from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.findings import Finding
 from pairweave.transforms.inspection.finding_notices import (
-    empty_files,
     finding_notices,
     of_jobs,
+    of_planning,
 )
 from pairweave.transforms.inspection.look_options import LookOptions
 
@@ -56,7 +56,7 @@ class LookPart(Part[LookOptions, Looked | None]):
         sample = rows if everything else sample_size(rows)
         look = look_at_sample(units, planning.limits, sample)
         rejected = look.stretches if options.misaligned == "reject" else {}
-        found = (*empty_files(planning.plan.notices), *look.findings)
+        found = (*of_planning(planning.plan.notices), *look.findings)
         findings = tuple(each.rejected() if rejected else each for each in found)
         document = {"pairs": look.pairs, "findings": [each.as_json() for each in findings]}
         return Settled(

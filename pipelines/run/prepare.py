@@ -132,7 +132,9 @@ def _settle(
         *check_languages(plan, learned, job.refuses, translations=options.TRANSLATIONS),
     ]
     _warn_of(notices, planning.settled)
-    plan = dataclasses.replace(plan, notices=(*plan.notices, *options.notices(), *notices))
+    # A finding of planning has the notice of the plan.
+    said = dict.fromkeys((*plan.notices, *options.notices(), *notices))
+    plan = dataclasses.replace(plan, notices=tuple(said))
     return plan, limits, planning.settled
 
 
