@@ -4,12 +4,12 @@ import dataclasses
 
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.findings import Finding
-from pairweave.transforms.inspection.finding_notices import (
+from pairweave.transforms.finding_notices import (
     finding_notices,
     of_jobs,
     of_planning,
 )
+from pairweave.transforms.findings import Finding
 from pairweave.transforms.inspection.look_options import LookOptions
 
 

@@ -23,8 +23,8 @@ from pairweave.pipelines.run.model_languages import check_languages
 from pairweave.pipelines.run.run import GraphT, Planned, PlannedT, Run
 from pairweave.transforms.commit.claim import with_earlier_look
 from pairweave.transforms.config import pick
+from pairweave.transforms.finding_notices import of_jobs
 from pairweave.transforms.findings import KINDS
-from pairweave.transforms.inspection.finding_notices import of_jobs
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.documents.parts import FORMAT
 from pairweave.transforms.output.signature_line import signature

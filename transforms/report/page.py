@@ -14,7 +14,7 @@ from pairweave.transforms.links import aligner_agreement
 from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.rejects import Stage
 from pairweave.transforms.report.histogram_charts import charts
-from pairweave.transforms.report.look_charts import shown_look
+from pairweave.transforms.report.look_charts import shown_look, told_findings
 from pairweave.transforms.report.normal_figures import RATES, NormalFigures, rate
 from pairweave.transforms.report.report_samples import (
     TAG_COLOURS,
@@ -55,7 +55,8 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
     rows = manifest["rows"]
     golden = manifest.get("golden", {})
     normal = NormalFigures(manifest["job"])
-    shown = {name: manifest[name] for name in ("job", "version", "notices", "shards", "rows")}
+    shown = {name: manifest[name] for name in ("job", "version", "shards", "rows")}
+    found, notices = told_findings(manifest)
     return render_html(
         "page.html.j2",
         **shown,
@@ -63,6 +64,8 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
         sizes=[shard.rows for shard in sums.shards],
         share_kept=_share(rows["kept"], rows["read"]),
         normal=normal,
+        found=found,
+        notices=notices,
         look=shown_look(manifest),
         corpora=_corpora(manifest["corpora"]),
         flow=_flow(manifest, sums),

@@ -128,7 +128,7 @@ def test_what_is_normal_is_beside_the_figures(run, monkeypatch):
     figures = {"texts": {"news": "a newspaper"}, "jobs": {"augment": {"news": news}}}
     monkeypatch.setattr(normal_figures, "_figures", lambda: figures)
     shown = texts(page_of(run[0], run[1]))
-    assert "kept of read news 99.5 %" in shown
+    assert "kept normal: news 99.5 %" in shown
     assert "news , a newspaper." in shown
     assert "tags in a tagged row 1.75 news 3.00" in shown
     assert "normal medians: news 12" in shown
@@ -167,7 +167,7 @@ def test_every_reason_corpus_file_input_and_setting_appears(run):
         assert text in shown, text
     for text in (made["signature"], made["plan_sha256"], "one file has no line end", "1.2.3"):
         assert text in shown, text
-    for text in ("10 pairs read", "4 pairs kept", "6 pairs rejected", "40 % kept of read"):
+    for text in ("10 pairs read", "4 pairs kept", "6 pairs rejected", "40 % kept"):
         assert text in shown, text
     assert "1 : 3 tokens" in shown
     assert "x" * 400 + "… (3,000 characters)" in shown
