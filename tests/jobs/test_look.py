@@ -155,8 +155,8 @@ def test_one_file_on_both_sides_is_one_notice(directory, tmp_path, check, warnin
     assert errors.count(f"warning: {notice}") == warnings
     manifest = manifest_of(tmp_path / "out")
     assert manifest["notices"] == [notice]
-    found = [each["kind"] for each in manifest.get("look", {"findings": []})["findings"]]
-    assert found == ["copied"] * warnings
+    found = manifest.get("look", {"findings": []})["findings"]
+    assert [(each["kind"], each["count"]) for each in found] == [("copied", 600)] * warnings
 
 
 def test_a_log_in_json_has_each_finding_as_an_object(directory, tmp_path):

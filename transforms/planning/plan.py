@@ -348,4 +348,5 @@ def _same_content_notices(
     if len(digests) > 1 and digests[0] == digests[1]:
         same = group.files[0].path == group.files[1].path
         which = "the target is the same file" if same else "the target has the same content"
-        yield Notice("copied", name, 1, f"{which}; give the translation as target_input")
+        message = f"{which}; give the translation as target_input"
+        yield Notice("copied", name, scans[0].rows, message)
