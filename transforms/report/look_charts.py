@@ -56,14 +56,14 @@ def told_findings(manifest: Json) -> tuple[list[Shown], list[str]]:
     by_text = {str(notice): notice for notice in finding_notices(of_jobs(findings))}
     told = []
     for notice in (by_text[text] for text in manifest["notices"] if text in by_text):
-        options = {each.option for each in findings if each.kind == notice.code}
-        option = next((each for each in options if notice.message.endswith(f"; {each}")), "")
-        evidence = notice.message.removesuffix(f"; {option}")
+        options = [each.option for each in findings if each.kind == notice.code]
+        fitting = [each for each in options if notice.message.endswith(f"; {each}")]
+        option = max(fitting, key=len, default="")
         told.append(
             {
                 "what": KINDS[notice.code],
                 "place": notice.file,
-                "evidence": evidence,
+                "evidence": notice.message.removesuffix(f"; {option}"),
                 "what to do": option,
             }
         )
