@@ -368,6 +368,12 @@ class Unit:
         return f"unit {self.index} ({self.file}, lines {self.first_line} to {last})"
 
     @property
+    def copied(self) -> bool:
+        """Tell whether both sides are the same bytes, of one file or of two."""
+        sides = {part.role: part.digest for part in self.parts}
+        return "source" in sides and sides["source"] == sides.get("target")
+
+    @property
     def stored_bytes(self) -> int:
         """Return how many bytes the unit reads."""
         return sum(stop - start for part in self.parts for start, stop in part.ranges)
@@ -436,9 +442,10 @@ class Notice:
 
     Attributes:
         code: ``empty_file``, ``not_for_translation``, ``unpaired_document``,
-            ``byte_order_mark``, ``carriage_returns``, ``duplicate_file``, ``tags_stripped``,
-            ``side_limit``, ``no_parallel_text``, ``band_edge``, ``exchanged_sides``,
-            ``other_languages``, ``other_syntax``, ``html_entities`` or ``c1_controls``.
+            ``byte_order_mark``, ``carriage_returns``, ``duplicate_file``, ``copied``,
+            ``tags_stripped``, ``side_limit``, ``no_parallel_text``, ``band_edge``,
+            ``exchanged_sides``, ``other_languages``, ``other_syntax``, ``html_entities``,
+            ``c1_controls`` or another kind of findings (`transforms.findings.KINDS`).
         file: The file as the user named it; ``options`` of a notice on these.
         count: Number of occurrences; 1 if it cannot occur more often.
         message: The text of the notice.

@@ -28,7 +28,8 @@ def differences(names: Sequence[str], manifests: Sequence[Json]) -> list[str]:
     if files[0] != files[1]:
         both, counts = len(files[0] & files[1]), [len(each) for each in files]
         sentences.append(
-            f"the runs read other files: {both:,} of {counts[0]:,} and {counts[1]:,} are the same"
+            f"the runs read different files: {both:,} of {counts[0]:,} and {counts[1]:,} are the "
+            "same"
         )
     return sentences
 

@@ -125,7 +125,7 @@ def test_other_files_are_counted_by_their_contents():
         for hashes in (("1", "2"), ("2", "3", "4"))
     ]
     assert run_differences.differences(("a", "b"), manifests) == [
-        "the runs read other files: 1 of 2 and 3 are the same"
+        "the runs read different files: 1 of 2 and 3 are the same"
     ]
     assert run_differences.differences(("a", "b"), manifests[:1] * 2) == []
 
