@@ -178,13 +178,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(seconds: float = 1.0) -> None:
     """End this process soon after the process that started it has ended for any reason."""
     parent = forks.parent()
 
     def watch() -> None:
         while os.getppid() == parent:
-            time.sleep(1)
+            time.sleep(seconds)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -226,7 +226,7 @@ def test_a_run_of_another_job_is_refused(tmp_path):
         (lambda v: v["arms"]["golden"].update(project={}), "arms.golden: project is only for tags"),
         (
             lambda v: v["arms"]["golden"].update(whitespace_shift=True),
-            "arms.golden: whitespace_shift is of tags",
+            "arms.golden: whitespace_shift is only for tags",
         ),
         (
             lambda v: v.update(attention={"a": {"source": "x", "target": "y"}}),
