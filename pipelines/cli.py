@@ -174,9 +174,9 @@ def check_options(name: str, words: Sequence[str]) -> None:
     """
     from pairweave.pipelines.command_line import flags
 
-    command, options = COMMANDS[name], options_of(name)
+    options = options_of(name)
     assert options is not None
-    flags.parse(options, f"pairweave {name}", command.about, words, beam=command.beam)
+    flags.parse_command(options, name, words)
 
 
 def show_help(name: str, words: Sequence[str] = ()) -> NoReturn:

@@ -124,12 +124,12 @@ def stands(masked, suggestion, reference):
     # A blank on either side of the filled mask is there if, and only if, the reference has one.
     return any(
         (
-            bool(re.match(r"\s", inside)) == bool(re.match(r"\s", found[len(left) :]))
+            bool(re.match(r"\s", inside)) == bool(re.match(r"\s", match[len(left) :]))
             and bool(re.search(r"\s\Z", inside))
-            == bool(re.search(r"\s\Z", found[: len(found) - len(right)]))
+            == bool(re.search(r"\s\Z", match[: len(match) - len(right)]))
         )
         or not (left and right)
-        for found in re.findall(f"(?=({pattern}))", reference)
+        for match in re.findall(f"(?=({pattern}))", reference)
     )
 
 

@@ -69,7 +69,7 @@ class Reading(NamedTuple):
             element = (tag["form"], tag[f"{side}_start"], tag[f"{side}_end"])
             if element not in elements[tag["index"]]:
                 elements[tag["index"]].append(element)
-        return {index: sorted(found, key=lambda e: e[1:]) for index, found in elements.items()}
+        return {index: sorted(ranges, key=lambda e: e[1:]) for index, ranges in elements.items()}
 
 
 def parse_forms(text, *, crossing=False):
@@ -93,12 +93,17 @@ def parse_forms(text, *, crossing=False):
             elements[index].append(("close", here, here))
     for index, (_, start) in waiting.items():
         elements[index].append(("open", start, start))
-    for index, found in elements.items():
-        assert len(found) == 1 or {form for form, *_ in found} == {"pair"}, f"tag {index}: {text}"
+    for index, ranges_of_tag in elements.items():
+        assert len(ranges_of_tag) == 1 or {form for form, *_ in ranges_of_tag} == {"pair"}, (
+            f"tag {index}: {text}"
+        )
     for start, end in pairs:
         crossed = any(start < other < end < behind for other, behind in pairs)
         assert crossing or not crossed, f"badly nested: {text}"
-    ranges = {index: sorted(found, key=lambda e: e[1:]) for index, found in elements.items()}
+    ranges = {
+        index: sorted(ranges_of_tag, key=lambda e: e[1:])
+        for index, ranges_of_tag in elements.items()
+    }
     return Reading(plain + text[last:], ranges)
 
 
@@ -143,12 +148,12 @@ def check_symbols(row, pattern):
                     said["close", end].append(index)
                 if form == "self_closing":
                     said["empty", start].append(index)
-        found = defaultdict(list)
+        written = defaultdict(list)
         for kind, place, symbol in marks:
-            found[kind, place].append(symbol)
+            written[kind, place].append(symbol)
             may_be[kind, symbol].append(set(said[kind, place]))
         counts = [
-            {key: len(values) for key, values in one.items() if values} for one in (said, found)
+            {key: len(values) for key, values in one.items() if values} for one in (said, written)
         ]
         assert counts[0] == counts[1], (row, side)
     meant = {key: set.intersection(*sets) for key, sets in may_be.items()}
@@ -298,11 +303,11 @@ def check_row(row, counts, *, crossing, pattern=None, marks=False):
         source_tags, target_tags = (Reading.said(row["tags"], s) for s in ("source", "target"))
     assert source_tags.keys() == target_tags.keys(), row
     times = Counter(tag["index"] for tag in row["tags"])
-    for index, found in source_tags.items():
+    for index, ranges in source_tags.items():
         other = target_tags[index]
-        assert {form for form, *_ in found} == {form for form, *_ in other}, row
-        assert max(len(found), len(other)) == times[index] <= 2, row
-        assert len(found) + len(other) <= 3, row
+        assert {form for form, *_ in ranges} == {form for form, *_ in other}, row
+        assert max(len(ranges), len(other)) == times[index] <= 2, row
+        assert len(ranges) + len(other) <= 3, row
     counts["tags"] += len(times)
     if row["kind"] == "plain":
         assert not times, row
@@ -310,10 +315,10 @@ def check_row(row, counts, *, crossing, pattern=None, marks=False):
     assert 1 <= len(times) <= 9, row
     for text, tags in ((source, source_tags), (target, target_tags)):
         assert len(tags) < 0.3 * max(len(text.split()), len(WORD.findall(text))), row
-        for found in tags.values():
+        for ranges in tags.values():
             if not marks:
-                check_words(text, found)
-        for _, start, end in (element for found in tags.values() for element in found):
+                check_words(text, ranges)
+        for _, start, end in (element for ranges in tags.values() for element in ranges):
             assert 0 <= start <= end <= len(text), row
             assert text[start:end].strip() == text[start:end], row
             check_own_markup(text, start, end)

@@ -92,9 +92,9 @@ def golden_file(request: pytest.FixtureRequest):
     """Return a function that gives what a golden file says, or writes it if that is asked for."""
     directory = Path(__file__).parent / "golden"
 
-    def read(name: str, found: str) -> str:
+    def read(name: str, content: str) -> str:
         if request.config.getoption("--update_golden"):
-            (directory / name).write_text(f"{found}\n")
+            (directory / name).write_text(f"{content}\n")
         return (directory / name).read_text().strip()
 
     return read

@@ -100,7 +100,12 @@ def test_a_tiny_marian_model_learns_from_a_stream(run):
 def test_opustrainer_reads_the_export_and_feeds_a_trainer(run, tmp_path):
     fed = tmp_path / "fed"
     program = PYTHON.parent / "opustrainer-train"
-    run_example("opustrainer.sh", run, tmp_path, OPUSTRAINER=program, TRAINER=f"tee {fed}")
+    programs = {"OPUSTRAINER": program, "TRAINER": f"tee {fed}"}
+    run_example("opustrainer.sh", run, tmp_path, **programs)
     lines = fed.read_text().splitlines()
     assert len(lines) >= 200
+    assert {line.count("\t") for line in lines} == {1}  # as its trainer expects
     assert sum("__source__" in line for line in lines) > 0.8 * len(lines)
+    fed.unlink()
+    run_example("opustrainer.sh", run, tmp_path, "--do-not-resume", **programs)
+    assert len(fed.read_text().splitlines()) == len(lines)

@@ -330,9 +330,9 @@ class Unit:
         attention: The whole file of attention for the rows' links, if any.
         html_entities: Likewise.
         c1_controls: Likewise.
-        earlier: Name and licence of each corpus that the rows may be from, if they are those of an
-            earlier run; ``corpus`` is of none of them then.
-        plugin: The format, if it is one of another package, by which workers load the same.
+        earlier: Name and licence of each corpus that the rows may come from, if they are rows of an
+            earlier run; ``corpus`` is then none of them.
+        plugin: The format, if it comes from another package; workers load the same one by it.
     """
 
     index: int
@@ -366,6 +366,12 @@ class Unit:
         """Return the unit in words, for messages."""
         last = self.first_line + self.rows - 1
         return f"unit {self.index} ({self.file}, lines {self.first_line} to {last})"
+
+    @property
+    def copied(self) -> bool:
+        """Tell whether both sides are the same bytes, of one file or of two."""
+        sides = {part.role: part.digest for part in self.parts}
+        return "source" in sides and sides["source"] == sides.get("target")
 
     @property
     def stored_bytes(self) -> int:
@@ -436,9 +442,10 @@ class Notice:
 
     Attributes:
         code: ``empty_file``, ``not_for_translation``, ``unpaired_document``,
-            ``byte_order_mark``, ``carriage_returns``, ``duplicate_file``, ``tags_stripped``,
-            ``side_limit``, ``no_parallel_text``, ``band_edge``, ``exchanged_sides``,
-            ``other_languages``, ``other_syntax``, ``html_entities`` or ``c1_controls``.
+            ``byte_order_mark``, ``carriage_returns``, ``duplicate_file``, ``copied``,
+            ``tags_stripped``, ``side_limit``, ``no_parallel_text``, ``band_edge``,
+            ``exchanged_sides``, ``other_languages``, ``other_syntax``, ``html_entities``,
+            ``c1_controls`` or another kind of findings (`transforms.findings.KINDS`).
         file: The file as the user named it; ``options`` of a notice on these.
         count: Number of occurrences; 1 if it cannot occur more often.
         message: The text of the notice.

@@ -95,9 +95,9 @@ class LayerOptions(StepOptions):
 class HeadOptions(StepOptions):
     """How links are extracted from vectors.
 
-    ``softmax`` and ``entmax15`` are of Dou and Neubig (2021), ``argmax``, ``itermax`` and ``match``
-    of Jalili Sabet et al. (2020), ``ot``, ``unbalanced_ot`` and ``partial_ot`` of Arase et al.
-    (2023).
+    ``softmax`` and ``entmax15`` come from Dou and Neubig (2021), ``argmax``, ``itermax`` and
+    ``match`` from Jalili Sabet et al. (2020), ``ot``, ``unbalanced_ot`` and ``partial_ot`` from
+    Arase et al. (2023).
 
     A link's probability exceeds the threshold for ``softmax`` (0.001 in awesome-align) and for
     transport plans scaled to [0, 1] (0.3: the best of 0.1 to 0.9 over all three transports and both

@@ -216,7 +216,7 @@ def _check_projection(projection: Projection, pieces: PieceEncoder) -> None:
     if projection.encoder != encoder.digest or projection.layer != encoder.layer:
         raise ConfigError(
             f"--projection: was fitted on layer {projection.layer} of encoder "
-            f"{projection.encoder[:12]}; the vectors here are of layer {encoder.layer} of "
+            f"{projection.encoder[:12]}; the vectors here are from layer {encoder.layer} of "
             f"{pieces.config.model} ({encoder.digest[:12]}); fit one on these with projection_fit"
         )
     if len(projection.matrix) != encoder.hidden_size:

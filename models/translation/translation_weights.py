@@ -56,7 +56,9 @@ def load_weights(path: Path, model: torch.nn.Module) -> None:
     if {name: tensor.shape for name, tensor in tensors.items()} != {
         k: v.shape for k, v in own.items()
     }:
-        raise ConfigError(f"{path}: is of a model with other sizes; delete it to train it again")
+        raise ConfigError(
+            f"{path}: belongs to a model with other sizes; delete it to train it again"
+        )
     with torch.no_grad():
         for name, weight in own.items():
             weight.copy_(tensors[name])

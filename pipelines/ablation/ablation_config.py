@@ -69,12 +69,12 @@ class DataItem(StepOptions):
         if len(self.kinds) < 2 and (not made or self.stream is not None):
             raise ValueError("kinds chooses rows of a run or a job without stream")
         if self.syntax is not None and made:
-            raise ValueError("syntax is of files; the tags of a run are known")
+            raise ValueError("syntax applies to files; the tags of a run are known")
         return self
 
     @property
     def label(self) -> str:
-        """Return what a message calls it."""
+        """Return its name in messages."""
         return self.run or self.job or self.pairs or f"{self.source} and {self.target}"
 
 
@@ -122,10 +122,10 @@ class ProjectedTags(StepOptions):
 
 
 class LaterStage(StepOptions):
-    """What a model is trained on next, such as golden data after pseudo data."""
+    """A later stage of training, such as one on golden data after pseudo data."""
 
     data: tuple[DataItem, ...] = Field(min_length=1, description="the parts, all of which are used")
-    steps: int = Field(ge=1, le=10_000_000, description="updates, of those of the size")
+    steps: int = Field(ge=1, le=10_000_000, description="updates, out of those of the size")
 
 
 class Arm(StepOptions):
@@ -149,7 +149,7 @@ class Arm(StepOptions):
         return self
 
     def stages(self) -> list[tuple[str, tuple[DataItem, ...]]]:
-        """Return the data of each stage, and what follows the arm's field in their names."""
+        """Return the data of each stage, with the part of its name after the arm's field."""
         later = (f".then[{number}]" for number in range(len(self.then)))
         return [
             ("", self.data),
@@ -157,17 +157,17 @@ class Arm(StepOptions):
         ]
 
     def steps(self, updates: int) -> list[int]:
-        """Return the updates of each stage, of all updates; the first has those that are left."""
+        """Divide all updates among the stages; the first has those that the later ones leave."""
         own = [stage.steps for stage in self.then]
         return [updates - sum(own), *own]
 
 
 class Start(StepOptions):
-    """A model from which all units go on, such as one of more text than the arms have."""
+    """A model that all units start from, such as one trained on more text than the arms have."""
 
     data: tuple[DataItem, ...] = Field(min_length=1, description="the parts, all of which are used")
     steps: int = Field(ge=1, le=10_000_000, description="updates")
-    seed: int = Field(1, ge=0, lt=1 << 31, description="of its first weights and the order")
+    seed: int = Field(1, ge=0, lt=1 << 31, description="seed of its weights and of the order")
 
 
 class EvaluationFiles(StepOptions):
@@ -219,7 +219,7 @@ class Ablation(StepOptions):
     size: SizeName | SizeNumbers = "toy"
     vocabulary: int | str = Field(2_000, description="pieces of a new model, or a model's file")
     seeds: tuple[Annotated[int, Field(ge=0, lt=1 << 31)], ...] = Field(min_length=1)
-    start: Start | None = Field(None, description="a model from which all units go on")
+    start: Start | None = Field(None, description="a model that all units start from")
     baseline: Name
     arms: dict[Name, Arm] = Field(min_length=1)
     tests: dict[Name, EvaluationFiles] = Field(min_length=1)
@@ -253,7 +253,7 @@ class Ablation(StepOptions):
             ) is not None:
                 raise ValueError(f"{field}: {problem}")
         if self.attention and self.task != "translation":
-            raise ValueError("attention: is of translations; leave it out")
+            raise ValueError("attention: applies to translations; leave it out")
         for name, arm in self.arms.items():
             updates = self.model.steps if arm.then else 1
             if arm.steps(updates)[0] < 1:
@@ -327,7 +327,7 @@ def read_ablation(path: str) -> Ablation:
 
 
 def _problem(error: pydantic.ValidationError) -> str:
-    """Say in one line what is wrong; alternatives of a type are no part of a field's place."""
+    """Describe an error in one line, and leave alternatives of a type out of a field's place."""
     text = first_problem(error)
     text = text.replace("is unknown to this version of pairweave", "is not a key here")
     return re.sub(r"\.(literal\[[^]]*\]|SizeNumbers|\[key\])(?=[:.])", "", text)

@@ -11,14 +11,14 @@ ARM_ADVICE = "delete the arm's directory and its units to prepare it again"
 
 
 class StageAbout(JsonFile):
-    """What ``about.json`` says of a stage of an arm that has several."""
+    """The entry in ``about.json`` for one of the several stages of an arm."""
 
     passes: Number
     steps: Number
 
 
 class ArmAbout(JsonFile):
-    """What ``about.json`` says of a prepared arm."""
+    """The content of ``about.json`` of a prepared arm."""
 
     ADVICE: ClassVar[str] = ARM_ADVICE
 

@@ -73,13 +73,13 @@ def stage_facts(
 
 
 def passes_of_stages(about: dict[str, Any]) -> list[int]:
-    """Return the number of passes of each stage of an arm, by its `about.json`."""
+    """Return the number of passes of each stage of an arm, from its `about.json`."""
     stages = about.get("stages")
     return [len(about["passes"])] if stages is None else [stage["passes"] for stage in stages]
 
 
 def first_pairs(about: dict[str, Any]) -> list[int]:
-    """Return the number of pairs in the first pass of each stage of an arm, by its `about.json`."""
+    """Return the number of pairs in the first pass of each stage, from an arm's `about.json`."""
     counts = passes_of_stages(about)
     return [about["pairs"][sum(counts[:stage])] for stage in range(len(counts))]
 
@@ -103,9 +103,9 @@ def _passes(
 
 
 def _chosen(pairs: list[Pair], item: DataItem) -> list[Pair]:
-    """Return the rows of the pairs that are taken, by a hash of their text without tags.
+    """Return the rows of the chosen pairs, which a hash of their text without tags selects.
 
-    All arms that have the same pairs, with other tags, so take the same ones.
+    Arms that have the same pairs with different tags therefore choose the same ones.
     """
     if item.take is None:
         return pairs

@@ -56,7 +56,7 @@ class Row:
     signature: str
 
     def cells(self) -> dict[str, str]:
-        """Return what a table shows of it."""
+        """Return its cells in a table, by column."""
         cells = dict.fromkeys(_COLUMNS, "")
         cells["arm"], cells["seeds"] = self.arm, str(self.spread.seeds)
         cells["mean"] = f"{self.spread.mean:.2f}"

@@ -1,19 +1,17 @@
 """Detag and project: an encoder links the words of sources and translations."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from pairweave.models.aligner import align_all
+from pairweave.models.encoder.hosting import encoder_reference
+from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.pipelines.aligners.aligner_registry import read_name
 from pairweave.pipelines.aligners.encoder import config_of
 
-if TYPE_CHECKING:
-    from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 
-
-def find(name: str, field: str) -> "EncoderReference":
+def find(name: str, field: str) -> EncoderReference:
     """Find the encoder that puts the tags of an arm back; its weights are hashed, not loaded.
 
     Args:
@@ -23,12 +21,10 @@ def find(name: str, field: str) -> "EncoderReference":
     Raises:
         ConfigError: The name is wrong, there is no such encoder, or it cannot be used here.
     """
-    from pairweave.models.encoder.hosting import encoder_reference
-
     return encoder_reference.find(config_of(read_name(name, field)))
 
 
-def links(reference: "EncoderReference") -> Callable[[pa.Table], pa.Table]:
+def links(reference: EncoderReference) -> Callable[[pa.Table], pa.Table]:
     """Return a function that links the words of a table by an encoder.
 
     Pairs that are too long for it have no links.

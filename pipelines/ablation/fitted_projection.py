@@ -30,7 +30,7 @@ def fit_arm(
     pairs: Iterable[Pair],
     known: Mapping[str, str],
 ) -> HmmModel:
-    """Fit the aligner that puts the tags of an arm back.
+    """Fit the aligner with which an arm puts tags back.
 
     Args:
         field: The arm's field in the configuration.

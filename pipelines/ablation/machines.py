@@ -36,7 +36,7 @@ class Machine:
 
     @classmethod
     def find(cls, device: str, precision: str) -> "Machine":
-        """Return the machine of the options.
+        """Return the machine that the options choose.
 
         Raises:
             ConfigError: There is no such device, or a library is not installed.
@@ -48,7 +48,7 @@ class Machine:
 
 
 def made_with(machine: Machine) -> dict[str, Any]:
-    """Return what the weights of a model depend on apart from its data and settings."""
+    """Return everything that determines a model's weights, except its data and settings."""
     from pairweave.models.translation import translation_trainer
 
     return {
@@ -88,7 +88,7 @@ def progress(name: str) -> Callable[[int, int, float], None]:
 
 
 def shown_time(seconds: float) -> str:
-    """Return a time for a reader.
+    """Return a time as text.
 
     >>> shown_time(75), shown_time(7300)
     ('1 min 15 s', '2 h 1 min')

@@ -28,7 +28,7 @@ def read_units(prepared: Prepared) -> dict[tuple[str, int], dict[str, Any]]:
         unit = read_packed(path)
         check_unit(unit, prepared, arm, path)
         if unit.get("arm") != arm or unit.get("seed") != seed:
-            raise ConfigError(f"{path}: is of the unit {unit.get('arm')}/{unit.get('seed')}")
+            raise ConfigError(f"{path}: belongs to the unit {unit.get('arm')}/{unit.get('seed')}")
         for first in units.values():
             if first["device"] != unit["device"]:
                 raise ConfigError(
@@ -38,7 +38,7 @@ def read_units(prepared: Prepared) -> dict[tuple[str, int], dict[str, Any]]:
                 )
             if first["start_weights"] != unit["start_weights"]:
                 raise ConfigError(
-                    f"{path}: went on from other weights than {first['arm']}-{first['seed']}, so "
+                    f"{path}: started from other weights than {first['arm']}-{first['seed']}, so "
                     "they cannot be compared; copy the directory with its start/ to every machine"
                 )
             break

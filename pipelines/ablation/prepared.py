@@ -72,10 +72,10 @@ class Prepared:
         directory: Where it is.
         ablation: The configuration.
         vocabulary: The SentencePiece model.
-        tests: The test sets; the set of the learning curve is apart.
+        tests: The test sets, without the set of the learning curve.
         dev: The set of the learning curve.
-        arms: What `about.json` says of each arm that is prepared.
-        start: What it says of the data of the model from which all units go on; None without one.
+        arms: The content of `about.json` of each prepared arm.
+        start: The same for the model that all units start from; None without one.
     """
 
     directory: Path
@@ -114,7 +114,7 @@ class Prepared:
         return passes[begin : begin + counts[stage]]
 
     def start_passes(self) -> list[list[Pair]]:
-        """Return the pairs of each pass over the data of the model from which all units go on.
+        """Return the pairs of each pass over the data of the model that all units start from.
 
         Raises:
             ConfigError: A file is not the one that was prepared.
@@ -170,8 +170,8 @@ def prepare(ablation: Ablation, directory: Path, only: Collection[str] | None = 
             which a table needs, are prepared in any case.
 
     Raises:
-        ConfigError: The directory is of another configuration, a file cannot be used, or segments
-            of a test set are in the training data of a model or an aligner.
+        ConfigError: The directory was prepared for another configuration, a file cannot be used, or
+            segments of a test set are in the training data of a model or an aligner.
     """
     directory.mkdir(parents=True, exist_ok=True)
     with claimed(directory, NO_LOCKS, wait=True):
@@ -248,7 +248,7 @@ def _prepare_data(
     """Write the pairs of an arm, unless that is done, and return what its `about.json` says.
 
     Args:
-        name: Its name; None for the model from which all units go on.
+        name: Its name; None for the model that all units start from.
         arm: Its recipe.
         ablation: The configuration.
         directory: The directory of the ablation.
@@ -263,8 +263,8 @@ def _prepare_data(
         about = json_files.read_checked(str(path), ArmAbout)
         if about["recipe"] != recipe:
             raise ConfigError(
-                f"{field}: {place} was prepared by another recipe; {_ANOTHER}, or name the arm "
-                "otherwise"
+                f"{field}: {place} was prepared by another recipe; {_ANOTHER}, or give the arm "
+                "another name"
             )
         return about
     runs = str(directory / RUNS)
@@ -315,7 +315,7 @@ def _read(
     runs: str,
     known: dict[str, str],
 ) -> ArmPairs:
-    """Return the pairs of a stage, of which none is of a test set."""
+    """Return the pairs of a stage, without those of test sets."""
     made, task = read_stage(field, data, ablation, runs), task_of(ablation)
     before = len(made.passes[0])
     if ablation.overlap == "leave_out":

@@ -13,7 +13,7 @@ from pairweave.transforms.storage import files
 
 
 def shared_vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:
-    """Return a SentencePiece model with the symbols of the task, which is made unless it is there.
+    """Return a SentencePiece model with the symbols of the task, made unless it exists.
 
     Args:
         ablation: The task, and a number of pieces or a model to which the symbols are added.

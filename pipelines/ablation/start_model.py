@@ -1,4 +1,4 @@
-"""The model from which all units go on, trained once for a directory."""
+"""The model that all units start from, trained once for a directory."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ WEIGHTS = "weights.safetensors"
 
 
 def start_facts(prepared: Prepared) -> dict[str, Any] | None:
-    """Return what the model is trained on; None without one."""
+    """Return what determines the training of the model; None without one."""
     given = prepared.ablation.start
     if given is None or prepared.start is None:
         return None

@@ -39,7 +39,7 @@ def _model_input(source: str, masked: str) -> str:
 
 
 def _model_output(suggestion: str) -> str:
-    """Return what a model is to write."""
+    """Return the output that a model learns to write."""
     return suggestion.strip() or NOTHING
 
 

@@ -35,7 +35,7 @@ class Task:
 
     Attributes:
         symbols: Symbols of the vocabulary.
-        sentence: Returns the source sentence of what a model reads, by which texts are compared.
+        sentence: Returns the source sentence of a model's input, to compare texts.
         words: Returns one side of a pair without symbols.
         read_pairs: Returns the pairs of each pass over a part of an arm's data. It takes the part,
             the finished run that has its rows (None for a part in files), and a dict that gets the
@@ -57,5 +57,5 @@ class Task:
 
 
 def plain(text: str) -> str:
-    """Return a text without tags, with single blanks, by which sentences are compared."""
+    """Return a text without tags and with single blanks, to compare sentences."""
     return " ".join(strip_markup(text, INDEXED).split())

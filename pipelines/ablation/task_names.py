@@ -26,7 +26,7 @@ def task_problem(task: TaskName, part: Mapping[str, Any]) -> str | None:
         part: An arm, a part of its data, or a test set, without fields that have their defaults.
 
     >>> task_problem("translation", {"masked": "dev.mask"})
-    'masked is of the task suggestion; give task: suggestion'
+    'masked is only for the task suggestion; give task: suggestion'
     """
     if task == "translation":
         several = isinstance(part.get("target"), tuple) and len(part["target"]) > 1
@@ -37,10 +37,12 @@ def task_problem(task: TaskName, part: Mapping[str, Any]) -> str | None:
             "several references in target": several,
         }
         odd = next((name for name, is_given in of_suggestion.items() if is_given), None)
-        return None if odd is None else f"{odd} is of the task suggestion; give task: suggestion"
+        return (
+            None if odd is None else f"{odd} is only for the task suggestion; give task: suggestion"
+        )
     odd = next((name for name in _OF_TAGS if name in part), None)
     if odd is not None:
-        return f"{odd} is of tags; suggestions have none"
+        return f"{odd} is only for tags; suggestions have none"
     if "pairs" in part or part.get("job", "suggest") != "suggest":
         return (
             "suggestions come from the job suggest, its runs, or files with source, masked, target"

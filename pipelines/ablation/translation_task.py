@@ -102,7 +102,7 @@ def _read_export(path: str) -> list[Pair]:
         header = next(lines).text.split("\t")
         rows = [dict(zip(header, line.text.split("\t"), strict=False)) for line in lines]
     else:
-        raise ConfigError(f"{path}: give an export with the ending .jsonl or .tsv, or .gz of it")
+        raise ConfigError(f"{path}: give an export named *.jsonl or *.tsv, perhaps with .gz")
     pairs = []
     for number, row in enumerate(rows, 1):
         sides = [row.get(side) if isinstance(row, dict) else None for side in ("source", "target")]

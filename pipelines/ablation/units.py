@@ -56,7 +56,7 @@ def facts(prepared: Prepared, arm: str) -> dict[str, Any]:
 
 
 def check_unit(unit: dict[str, Any], prepared: Prepared, arm: str, path: Path) -> None:
-    """Refuse a unit that was made from something else than the directory has.
+    """Refuse a unit that was not made from the content of the directory.
 
     Raises:
         ConfigError: It has another vocabulary, other data, test sets or sizes; names the file.
@@ -79,7 +79,7 @@ def make_unit(prepared: Prepared, arm: str, seed: int, machine: Machine) -> bool
     """Train, translate and score one unit, unless that is done.
 
     Returns:
-        Whether it is finished now; it is not if another process is at it.
+        Whether it is finished now; it is not if another process is making it.
 
     Raises:
         ConfigError: What is there of it was made from something else, or training diverged.

@@ -73,13 +73,13 @@ def read_name(text: str, option: str = "--aligners") -> AlignerName:
     return AlignerName(text, aligner, model, settings, option)
 
 
-def places_in_name(text: str, option: str = "--second_aligner") -> Iterator[Part]:
+def places_in_name(text: str) -> Iterator[Part]:
     """Yield the parts of an aligner's name that are places: its models, and its program.
 
     Raises:
         ConfigError: No aligner has this name.
     """
-    name = read_name(text, option)
+    name = read_name(text, "--second_aligner")
     first = 0
     for number, word in enumerate(_COLON.split(text)):
         last = first + len(word)

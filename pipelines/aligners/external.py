@@ -92,7 +92,7 @@ class External(JobAligner):
             )
         if tokens is None:
             raise ConfigError(
-                "--tokens sentencepiece: a model is trained for --aligner hmm alone; "
+                "--tokens sentencepiece: a model is trained only for --aligner hmm; "
                 "give sentencepiece:MODEL, words or whitespace"
             )
         if config.about.way == "pair by pair":
@@ -137,7 +137,7 @@ class External(JobAligner):
     def learn_here(
         self, options: FitSettings, tokens: "TokenConfig | None", pairs: "Pairs"
     ) -> "tuple[LoadedAligner, TokenConfig]":
-        """Refuse training, which a program does in a run only.
+        """Refuse training: a program is trained only in a run.
 
         Raises:
             ConfigError: Always.

@@ -44,7 +44,6 @@ class Given(JobAligner):
     translations = f"by {pairs}"
     options = AttentionOptions
     own = tuple(AttentionOptions.model_fields)
-    takes_links = True
 
     def find(self, options: WordAlignerOptions) -> "Chosen":
         """Return how links are read; `of_plan` adds the files."""

@@ -39,8 +39,8 @@ class Hmm(JobAligner):
         unused = sorted(set(self.own) & options.model_fields_set)
         if options.given_model is not None and unused:
             raise ConfigError(
-                f"{', '.join(f'--{name}' for name in unused)}: of an hmm that is fitted in the "
-                "run; the given --model is fitted. Leave it out, or leave --model out"
+                f"{', '.join(f'--{name}' for name in unused)}: applies to an hmm that is fitted "
+                "in the run; the given --model is fitted. Leave it out, or leave --model out"
             )
 
     def find(self, options: WordAlignerOptions) -> "Chosen":

@@ -45,7 +45,6 @@ class JobAligner:
         names: Its names in one-line names (`aligner_name`).
         packages: Distributions that it needs.
         brings_pieces: Whether it cuts text itself (``--tokens pieces``).
-        takes_links: Whether its links come from the input.
         has_soft_links: Whether it gives probabilities of links that it does not make, too.
         may_be_second: Whether ``--second_aligner`` can name it.
         models_from_hub: Whether its model may have a name on a hub, from which a run downloads it.
@@ -60,7 +59,6 @@ class JobAligner:
     names: ClassVar[tuple[str, ...]] = ()
     packages: ClassVar[tuple[str, ...]] = ()
     brings_pieces: ClassVar[bool] = False
-    takes_links: ClassVar[bool] = False
     has_soft_links: ClassVar[bool] = False
     may_be_second: ClassVar[bool] = True
     models_from_hub: ClassVar[bool] = False

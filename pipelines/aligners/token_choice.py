@@ -50,7 +50,7 @@ def known_tokens(options: WordAlignerOptions, *, pieces: bool = False) -> TokenC
     tokens = read_tokens(options.tokens or "words")
     if tokens is None:
         raise ConfigError(
-            "--tokens sentencepiece: a model is trained for --aligner hmm alone; give "
+            "--tokens sentencepiece: a model is trained only for --aligner hmm; give "
             f"{'pieces, ' * pieces}sentencepiece:MODEL, words or whitespace"
         )
     return tokens

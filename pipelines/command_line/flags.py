@@ -121,6 +121,14 @@ def parse(
     return options, rest
 
 
+def parse_command(
+    model: type[Model], name: str, arguments: Sequence[str]
+) -> tuple[Model, list[str]]:
+    """Read the options of a command as the table of commands describes it (`parse`)."""
+    command = COMMANDS[name]
+    return parse(model, f"pairweave {name}", command.about, arguments, beam=command.beam)
+
+
 def read_command(model: type[Model], name: str, arguments: Sequence[str], about: str = "") -> Model:
     """Read the options of a command that runs no Beam pipeline (`parse`).
 
@@ -281,8 +289,7 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
         if is_list_of_blocks(field):
             continue
         text = (field.description or "").replace("%", "%%")
-        extra = field.json_schema_extra
-        if isinstance(extra, dict) and "at" in extra:
+        if mark_of(field, "at") is not None:
             nargs = _shape(field.annotation).get("nargs")
             if nargs is not None and not field.is_required():
                 nargs = "*"
@@ -292,17 +299,8 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
         metavar = metavar_of(field)
         if metavar is not None:
             shape["metavar"] = metavar
-        if (
-            not field.is_required()
-            and field.default_factory is None
-            and field.default
-            not in (
-                None,
-                (),
-                False,
-                "",
-            )
-        ):
+        has_default = not field.is_required() and field.default_factory is None
+        if has_default and field.default not in (None, (), False, ""):
             text += f" (default {field.default})"
         if not makes_run:
             parser.add_argument(f"--{name}", help=text, **shape)

@@ -72,7 +72,7 @@ def _train(prepared: Prepared, chosen: Sequence[tuple[str, int]], machine: Machi
             continue
         terminal.note(f"unit {number} of {len(chosen)}: {arm}/{seed} on {machine.kind}")
         if not make_unit(prepared, arm, seed, machine):
-            terminal.note(f"{arm}/{seed}: another process is at it")
+            terminal.note(f"{arm}/{seed}: another process is making it")
 
 
 def _merge(prepared: Prepared) -> int:

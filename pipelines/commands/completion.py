@@ -4,14 +4,12 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from pydantic.fields import FieldInfo
-
 from pairweave.pipelines.command_line import command_table, flags
 from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import CompletionOptions
 from pairweave.pipelines.options.base import Options
 from pairweave.pipelines.process import verbosity
-from pairweave.transforms.option_facts import is_list_of_blocks
+from pairweave.transforms.option_facts import is_list_of_blocks, mark_of
 
 _BASH = """_pairweave() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} words
@@ -37,7 +35,9 @@ _ZSH = "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bash
 def main(name: str, arguments: Sequence[str]) -> int:
     """Print the script."""
     options = flags.read_command(CompletionOptions, name, arguments)
-    sys.stdout.write({"bash": _bash, "zsh": _zsh, "fish": _fish}[options.shell]())
+    if options.shell == "zsh":
+        sys.stdout.write(_ZSH)
+    sys.stdout.write(_fish() if options.shell == "fish" else _bash())
     return 0
 
 
@@ -107,15 +107,9 @@ def options_of(name: str) -> list[str]:
         option
         for kind in kinds
         for option, field in kind.model_fields.items()
-        if not is_list_of_blocks(field) and not _is_argument(field)
+        if not is_list_of_blocks(field) and mark_of(field, "at") is None
     }
     return sorted({*common, *own_options, *(["config"] if job is not None else [])})
-
-
-def _is_argument(field: FieldInfo) -> bool:
-    """Tell whether an option is a positional argument, given without a flag."""
-    extra = field.json_schema_extra
-    return isinstance(extra, dict) and "at" in extra
 
 
 def _names() -> list[str]:
@@ -134,10 +128,6 @@ def _bash() -> str:
         f'      {name}) words="{" ".join(subwords)}" ;;' for name, subwords in subcommands().items()
     )
     return _BASH.format(commands=" ".join(COMMANDS), cases=cases, subcommands=words)
-
-
-def _zsh() -> str:
-    return _ZSH + _bash()
 
 
 def _fish() -> str:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import DemoOptions
 from pairweave.pipelines.commands.finished import preview
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
@@ -31,9 +30,7 @@ SHARD_PAIRS = 1_024
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Run the demonstration from its command line."""
-    options, extra = flags.parse(
-        DemoOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
-    )
+    options, extra = flags.parse_command(DemoOptions, name, arguments)
     job = AugmentOptions(
         corpora=catalogues(options.target_lang),
         output=options.output,

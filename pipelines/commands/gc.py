@@ -4,7 +4,6 @@ import time
 from collections.abc import Sequence
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import GcOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.commit.leftovers import Leftover, find_leftovers, remove
@@ -15,9 +14,7 @@ _HOUR = 3600.0
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """List the leftovers of runs, and remove them unless ``--dry_run`` is given."""
-    options, _ = flags.parse(
-        GcOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
-    )
+    options, _ = flags.parse_command(GcOptions, name, arguments)
     for place in options.places:
         output, grace = files.absolute(place), options.grace_hours * _HOUR
         leftovers = find_leftovers(output, time.time(), grace, unfinished=options.unfinished)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import yaml
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS, job_of
+from pairweave.pipelines.command_line.command_table import job_of
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.process import terminal
@@ -30,9 +30,7 @@ from pairweave.transforms.storage import files
 def main(name: str, arguments: Sequence[str]) -> int:
     """Run a recipe from the command line."""
     path, rest = flags.take_config(name, arguments, once=True)
-    options, extra = flags.parse(
-        RecipeOptions, f"pairweave {name}", COMMANDS[name].about, rest, beam=True
-    )
+    options, extra = flags.parse_command(RecipeOptions, name, rest)
     if path is None:
         raise ConfigError(f"--config is required: the recipe; see pairweave {name} --help")
     files.check_store(options.output)
@@ -80,17 +78,13 @@ def _show(path: str, number: int, steps: Sequence[Step], extra: Sequence[str]) -
     ]
     if not missing:
         with _named(path, step, steps):
-            return _start(_planned_only(step), extra)
+            options = step.options.model_copy(update={"plan_only": True})
+            return _start(dataclasses.replace(step, options=options), extra)
     set_options = step.options.model_dump(mode="json", exclude_unset=True)
     text = yaml.safe_dump(set_options, sort_keys=True, allow_unicode=True)
     lines = [f"reads from {', '.join(missing)}, which has not run; its options"]
     terminal.say("\n".join([*lines, *(f"  {line}" for line in text.splitlines())]))
     return 0
-
-
-def _planned_only(step: Step) -> Step:
-    options = step.options.model_copy(update={"plan_only": True})
-    return dataclasses.replace(step, options=options)
 
 
 def _say_step(number: int, steps: Sequence[Step]) -> None:

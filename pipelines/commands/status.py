@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import StatusOptions
 from pairweave.pipelines.engines.dataflow import checks, service
 from pairweave.pipelines.engines.engines import given_options
@@ -17,9 +16,7 @@ _JOB = re.compile(r"\d{4}-\d{2}-\d{2}_\d{2}_\d{2}_\d{2}-\d+")
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Print the state of runs and jobs; fail if a job has ended without success."""
-    options, extra = flags.parse(
-        StatusOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
-    )
+    options, extra = flags.parse_command(StatusOptions, name, arguments)
     well = True
     for place in options.places:
         if _JOB.fullmatch(place):

@@ -56,7 +56,7 @@ def _check_endpoint(name: str, value: str | None) -> None:
         return
     parsed = _PLACE.fullmatch(value)
     if parsed is None:
-        raise ConfigError(f"--{name} {value}: expected HOST:PORT, of {ENDPOINTS[name]}")
+        raise ConfigError(f"--{name} {value}: expected HOST:PORT of {ENDPOINTS[name]}")
     fault = reach(parsed["host"].strip("[]"), int(parsed["port"]))
     if fault:
         raise ConfigError(f"--{name} {value}: {ENDPOINTS[name]} cannot be reached: {fault}")

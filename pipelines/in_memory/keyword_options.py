@@ -218,14 +218,11 @@ def in_python(name: str) -> Iterator[None]:
 
 def _warn(text: str) -> None:
     """Warn at the line of the caller that is not of this package."""
+    own = ("pairweave.", "contextlib")
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and _is_own(frame.f_globals.get("__name__", "")):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(own):
         frame, level = frame.f_back, level + 1
     warnings.warn(text, stacklevel=level + 1)
-
-
-def _is_own(module: str) -> bool:
-    return module.startswith("pairweave.") or module == "contextlib"
 
 
 def _with_keywords(text: str, name: str) -> str:
@@ -234,4 +231,4 @@ def _with_keywords(text: str, name: str) -> str:
 
 
 def _without_hyphens(text: str) -> str:
-    return _FLAG.sub(lambda found: found[1] or "", text)
+    return _FLAG.sub(lambda match: match[1] or "", text)

@@ -24,7 +24,7 @@ def as_table(pairs: Pairs, columns: Sequence[str], *, lists: bool = False) -> pa
         lists: Whether a text may be a list of paragraphs.
 
     Raises:
-        ConfigError: The pairs are of an unknown kind, a column is missing, or a value is no text.
+        ConfigError: The pairs have an unknown type, a column is missing, or a value is not text.
     """
     table = _from_any(pairs)
     missing = [name for name in ("source", "target") if name not in table.column_names]

@@ -126,7 +126,8 @@ class FilterJobOptions(
         """Refuse a threshold that nothing would be compared with."""
         if "near_threshold" in self.model_fields_set and self.duplicates != "near":
             raise ValueError(
-                f"--near_threshold: of --duplicates near, not of {self.duplicates}; leave it out"
+                f"--near_threshold: applies to --duplicates near, not to {self.duplicates}; leave "
+                "it out"
             )
         return self
 

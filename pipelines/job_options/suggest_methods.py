@@ -51,8 +51,8 @@ def check_methods(options: SuggestOptions) -> None:
             )
     if used == {"parallel"} and chosen & OF_SPANS:
         raise ConfigError(
-            f"{_flags(chosen & OF_SPANS)}: for the methods random and alignment; parallel masks "
-            "whole sentences, of any length. Leave it out, or name one of them in --methods"
+            f"{_flags(chosen & OF_SPANS)}: for the methods random and alignment; parallel "
+            "masks whole sentences, of any length. Leave it out, or name one of them in --methods"
         )
     if "mix" in chosen and not {"parallel"} < set(options.methods):
         raise ConfigError(

@@ -4,12 +4,12 @@ import dataclasses
 
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.findings import Finding
-from pairweave.transforms.inspection.finding_notices import (
-    empty_files,
+from pairweave.transforms.finding_notices import (
     finding_notices,
     of_jobs,
+    of_planning,
 )
+from pairweave.transforms.findings import Finding
 from pairweave.transforms.inspection.look_options import LookOptions
 
 
@@ -56,8 +56,9 @@ class LookPart(Part[LookOptions, Looked | None]):
         sample = rows if everything else sample_size(rows)
         look = look_at_sample(units, planning.limits, sample)
         rejected = look.stretches if options.misaligned == "reject" else {}
-        found = (*empty_files(planning.plan.notices), *look.findings)
-        findings = tuple(each.rejected() if rejected else each for each in found)
+        findings = (*of_planning(planning.plan.notices), *look.findings)
+        if rejected:
+            findings = tuple(each.rejected() for each in findings)
         document = {"pairs": look.pairs, "findings": [each.as_json() for each in findings]}
         return Settled(
             Looked(findings, rejected),

@@ -11,7 +11,6 @@ from pairweave.models.translators.translator_reference import TranslatorReferenc
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.units import Unit
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +55,8 @@ class PairScorerPart(Part[SuggestOptions, PairScorer | None]):
                 scores.
         """
         units = planning.plan.units
-        input_has_scores = _have_scores(units)
+        columns = [unit.columns for unit in units]
+        input_has_scores = any(each is not None and each.score is not None for each in columns)
         if (options.scorer is None) != (options.reverse_scorer is None):
             raise ConfigError("--scorer and --reverse_scorer must be given together")
         if options.scorer is None or options.reverse_scorer is None:
@@ -81,10 +81,6 @@ class PairScorerPart(Part[SuggestOptions, PairScorer | None]):
             models=models,
             packages=tuple(name for each in models for name in translator_reference.packages(each)),
         )
-
-
-def _have_scores(units: Sequence[Unit]) -> bool:
-    return any(unit.columns is not None and unit.columns.score is not None for unit in units)
 
 
 def _find(text: str, languages: Sequence[tuple[str, str]]) -> TranslatorReference:

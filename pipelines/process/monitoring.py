@@ -36,8 +36,8 @@ def check(option: str, place: str, stores: Collection[str] = ()) -> None:
     # Any part of the address may contain a password, so no message shows it yet.
     if scheme not in ("http", "https"):
         raise ConfigError(
-            f"{option}: {scheme}:// is no address of a server; give a file, or an address that "
-            "begins with http:// or https://"
+            f"{option}: {scheme}:// is not the address of a server; give a file, or an address "
+            "that begins with http:// or https://"
         )
     if not place.isascii() or any(mark <= " " or mark == "\x7f" for mark in place):
         raise ConfigError(

@@ -43,12 +43,6 @@ def use(directory: Path) -> None:
     tempfile.tempdir = None
 
 
-def base() -> str:
-    """Return the temporary directory that the user chose, outside the private one."""
-    directory = Path(tempfile.gettempdir())
-    return str(directory.parent if directory.name.startswith(PREFIX) else directory)
-
-
 def remove(directory: Path) -> None:
     """Remove a private directory; files that cannot be removed stay."""
     shutil.rmtree(directory, ignore_errors=True)

@@ -56,7 +56,7 @@ def check(job: str, manifest: Mapping[str, Any], most: float, output: str) -> No
         f"rejected {lost:,} of {read:,} pairs ({100 * lost / read:.0f} %), "
         f"more than max_rejected allows ({most:g}): {reasons}; examples are in "
         f"{output}/report.html. If this is not intended, {change}; if it is, give this step "
-        f"{KEY}: 1 and run the same command again, which goes on after it"
+        f"{KEY}: 1 and run the same command again, which continues after it"
     )
 
 

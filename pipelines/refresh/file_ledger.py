@@ -145,15 +145,15 @@ def find(
         known = by_key.get(entry.key)
         if known is not None:
             entry = dataclasses.replace(entry, rows=known.rows)
-            touched += [entry.key] if _is_touched(known, entry) else []
+            if known.names == entry.names and known.files != entry.files:  # written again
+                touched.append(entry.key)
         entries[entry.key], groups[entry.key] = entry, group
     new = tuple(key for key in entries if key not in by_key)
-    there = {(entry.corpus, entry.names) for entry in ledger}
     return NightInputs(
         entries=tuple(entries.values()),
         groups=groups,
         new=new,
-        changed=tuple(key for key in new if (entries[key].corpus, entries[key].names) in there),
+        changed=tuple(key for key in new if (entries[key].corpus, entries[key].names) in by_names),
         moved=tuple(
             key for key, e in entries.items() if key in by_key and by_key[key].names != e.names
         ),
@@ -191,11 +191,6 @@ def _entry(
     content = [[file["role"], file["sha256"]] for file in described]
     key = hashlib.sha256(orjson.dumps([facts, content], option=orjson.OPT_SORT_KEYS)).hexdigest()
     return InputEntry(key=key[:16], files=tuple(described), **facts)
-
-
-def _is_touched(known: InputEntry, entry: InputEntry) -> bool:
-    """Tell whether files with the same names and content were written again."""
-    return known.names == entry.names and known.files != entry.files
 
 
 def _look(file: LocatedFile) -> Json:

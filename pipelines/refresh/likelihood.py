@@ -1,4 +1,6 @@
-"""The likelihood of a night's new pairs by a fitted aligner; if low, their text is of another kind.
+"""The likelihood of a night's new pairs by a fitted aligner.
+
+If it is low, their text is unlike the text that the aligner was fitted on.
 
 A sample is scored in the night's own process. Pairs are sorted by their ids, which are hashes, so
 the first pairs of a run are a random sample, and always the same one.

@@ -109,7 +109,7 @@ class Night:
             pair: base.fitted[pair] for pair in self._models if base and pair in base.fitted
         }
         self._stones, self._taken_ids = self._take_down()
-        self._taken = _id_set(self._taken_ids)
+        self._taken = IdSet.of(pa.array(self._taken_ids, pa.string()))
 
     def _to_remake(self) -> tuple[IdSet, set[str]]:
         """Return the pairs to make anew, and the keys of the files to read again for them."""
@@ -282,7 +282,8 @@ class Night:
         main = self._config.main
         changes = {name: Change() for name in (main, PROVENANCE, REJECTS, FILES)}
         if self._anew:
-            removed, lost = len(self._before), self._lost(assembled)
+            removed = len(self._before)
+            lost = len(self._before.without(self._added(assembled).ids()))
         else:
             removed, lost = self._withdraw(assembled, changes)
         for run_result in assembled:
@@ -291,10 +292,6 @@ class Night:
         old = self._current[FILES]
         changes[FILES] = ledger_table.change_of(self._table, self._entries(assembled), old)
         return changes, removed, lost
-
-    def _lost(self, assembled: Sequence[Assembled]) -> int:
-        """Return how many of the table's pairs are missing after all are made anew."""
-        return len(self._before.without(self._added(assembled).ids()))
 
     def _added(self, assembled: Sequence[Assembled]) -> Places:
         """Return the places that the night adds."""
@@ -376,10 +373,6 @@ class Night:
 
 def _assembled(run: InnerRun, request: Request, target: Target, scratch: Path) -> Assembled:
     return assemble(inner_runs.source_of(run, request), target, scratch)
-
-
-def _id_set(ids: Sequence[str]) -> IdSet:
-    return IdSet.of(pa.array(ids, pa.string())) if ids else NO_IDS
 
 
 def _metrics_before(table: str, base: Record, config: NightConfig) -> list[Json]:

@@ -22,7 +22,6 @@ class Spill:
         """Set an existing local directory, and the number of buckets."""
         self._directory, self._buckets = directory, buckets
         self._parts: list[tuple[pa.Table, np.ndarray]] = []
-        self.rows = 0
 
     def add(self, rows: pa.Table, buckets: np.ndarray) -> None:
         """Add rows of one shard.
@@ -44,7 +43,6 @@ class Spill:
             writer.write_table(rows.take(pa.array(order)).combine_chunks())
         mapped = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
         self._parts.append((mapped, bounds))
-        self.rows += rows.num_rows
 
     def bucket(self, number: int, most_rows: int) -> Iterator[pa.Table]:
         """Yield the rows of a bucket, in the order of the shards, in tables of about this size."""

@@ -292,7 +292,7 @@ def _require_version(table: str, name: str, record: Record) -> None:
         raise ConfigError(
             f"{files.join(table, name)} is at version {version}, and the record of night "
             f"{record.night} follows version {record.versions[name] - 1}: another program has "
-            "written to it, or the record is not of this table"
+            "written to it, or the record belongs to another table"
         )
 
 

@@ -7,9 +7,9 @@ from pairweave.pipelines.job_options.check_options import CheckOptions
 from pairweave.pipelines.options.format_names import FormatOptions
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.finding_notices import of_planning
 from pairweave.transforms.findings import Finding
 from pairweave.transforms.formats import registry
-from pairweave.transforms.inspection.finding_notices import empty_files
 from pairweave.transforms.inspection.look import look_at
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.storage.files import is_uri
@@ -28,7 +28,7 @@ def look_at_input(options: CheckOptions) -> tuple[Plan, list[Finding]]:
     """
     limits = pick(ReadLimits, options)
     plan = make_plan([corpus_of(options)], limits)
-    return plan, [*empty_files(plan.notices), *look_at(plan.units, limits)]
+    return plan, [*of_planning(plan.notices), *look_at(plan.units, limits)]
 
 
 def corpus_of(options: CheckOptions) -> CorpusInput:

@@ -7,7 +7,6 @@ from typing import Generic, Protocol
 import apache_beam as beam
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.run import plan_text, run_summary
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.job_definition import JobDefinition
@@ -21,7 +20,6 @@ class Beside(Protocol):
 
     def write(self) -> None:
         """Write the file."""
-        ...
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -30,11 +28,7 @@ class PlannedJob(JobDefinition[PlannedT], Generic[PlannedT]):
 
     def main(self, _name: str, arguments: Sequence[str]) -> int:
         """Run the job from its command line; return the exit status."""
-        command = COMMANDS[self.name]
-        options, extra = flags.parse(
-            self.options, f"pairweave {self.name}", command.about, arguments, beam=command.beam
-        )
-        return self.start(options, extra)
+        return self.start(*flags.parse_command(self.options, self.name, arguments))
 
     def start(self, options: PlannedT, extra: Sequence[str]) -> int:
         """Plan the job, and run it or show its plan; return the exit status.

@@ -23,8 +23,8 @@ from pairweave.pipelines.run.model_languages import check_languages
 from pairweave.pipelines.run.run import GraphT, Planned, PlannedT, Run
 from pairweave.transforms.commit.claim import with_earlier_look
 from pairweave.transforms.config import pick
+from pairweave.transforms.finding_notices import of_jobs
 from pairweave.transforms.findings import KINDS
-from pairweave.transforms.inspection.finding_notices import of_jobs
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.documents.parts import FORMAT
 from pairweave.transforms.output.signature_line import signature
@@ -132,7 +132,9 @@ def _settle(
         *check_languages(plan, learned, job.refuses, translations=options.TRANSLATIONS),
     ]
     _warn_of(notices, planning.settled)
-    plan = dataclasses.replace(plan, notices=(*plan.notices, *options.notices(), *notices))
+    # A finding of planning has the notice of the plan.
+    said = dict.fromkeys((*plan.notices, *options.notices(), *notices))
+    plan = dataclasses.replace(plan, notices=tuple(said))
     return plan, limits, planning.settled
 
 

@@ -14,28 +14,22 @@ class AlignerRun(Protocol):
     @property
     def options(self) -> JobOptions:
         """Return the options of the job."""
-        ...
 
     @property
     def plan(self) -> Plan:
         """Return the input, divided into units."""
-        ...
 
     @property
     def model(self) -> AlignerReference | None:
         """Return the given model; None if one is fitted first."""
-        ...
 
     @property
     def tokens(self) -> TokenConfig | None:
         """Return how text is cut; None if a SentencePiece model is trained first."""
-        ...
 
     @property
     def model_directory(self) -> str:
         """Return the directory of the model that the run fits."""
-        ...
 
     def language_facts(self) -> dict[str, object]:
         """Return the languages of a model fitted by the run."""
-        ...

@@ -1,7 +1,7 @@
 """Translating the sources of pairs without a translation."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
@@ -35,9 +35,8 @@ def translate_or_reject(
     if wanted is not None:
         missing = missing & wanted(shard.table)
     translations = _translations(shard.table, missing, reference)
-    kept = _with_translations(
-        shard.kept, [result if isinstance(result, str) else None for result in translations]
-    )
+    texts = [result if isinstance(result, str) else None for result in translations]
+    kept = replaced(shard.kept, "translation", pa.array(texts, type=pa.string()))
     failed: dict[int, tuple[Stage, Reason, str | None]] = {
         row: (Stage.TRANSLATE, result.reason, result.detail)
         for row, result in enumerate(translations)
@@ -92,7 +91,3 @@ def _translations(
         for row, result in zip(groups[pair], results, strict=True):
             translations[row] = result
     return translations
-
-
-def _with_translations(rows: pa.Table, texts: Sequence[str | None]) -> pa.Table:
-    return replaced(rows, "translation", pa.array(texts, type=pa.string()))

@@ -219,7 +219,7 @@ def _segmenter(run: FinishedRun, options: StreamedTagOptions) -> str:
     if planned is not None and "segmenter" not in options.model_fields_set:
         if planned not in (NONE, installed_name()):
             raise ConfigError(
-                f"{run.directory}: its words were found with {planned}, here is "
+                f"{run.directory}: its words were found with {planned}, but this machine has "
                 f"{installed_name() or 'none'}; install the same versions, or give --segmenter"
             )
         return str(planned)
@@ -254,8 +254,8 @@ def _pairs(run: FinishedRun) -> tuple[int, ...]:
         receipt = read_model(path, ShardReceipt)
         if receipt.plan != run.manifest["plan_sha256"] or "plain_rows" not in receipt.counts:
             raise ConfigError(
-                f"{path}: counts.plain_rows: is missing, or the receipt is of another plan; repeat "
-                "the command of the run to write it again"
+                f"{path}: counts.plain_rows: is missing, or the receipt belongs to another plan; "
+                "repeat the command of the run to write it again"
             )
         pairs.append(receipt.counts["plain_rows"])
     return tuple(pairs)

@@ -11,19 +11,15 @@ class SharedRows(Protocol):
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Yield rows from the current position on."""
-        ...
 
     def state_dict(self) -> dict[str, int]:
         """Return the position."""
-        ...
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
         """Go to a position."""
-        ...
 
     def shared(self, rank: int, ranks: int) -> "SharedRows":
         """Return one of several readers that share the rows."""
-        ...
 
 
 class TorchRows(torch.utils.data.IterableDataset):  # type: ignore[misc]

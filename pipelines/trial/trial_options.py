@@ -10,7 +10,7 @@ from pairweave.transforms.option_facts import OUTPUT_DIRECTORY, UNPLANNED, not_a
 
 
 class TrialOptions(AugmentOptions):
-    """Options of ``try``: those of ``augment``, of which the place and the engine do not matter."""
+    """Options of ``try``: those of ``augment``, where output and engine have no effect."""
 
     FIRST_HELP: ClassVar[FirstHelp | None] = FirstHelp(
         f"pairweave try {TWO_FILES} \\\n  {LANGUAGES} --model model/ --pairs 5 "

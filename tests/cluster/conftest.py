@@ -88,3 +88,24 @@ def running_cluster(flink, flink_libraries, tmp_path) -> Iterator[session_cluste
         yield cluster
     finally:
         session_cluster.stop(cluster.directory)
+
+
+@pytest.fixture
+def worker_pool() -> Iterator[int]:
+    """One pool, which all task managers of this machine ask for workers."""
+    port = session_cluster.free_port()
+    pool = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "pairweave.pipelines.engines.flink.worker_pool",
+            "--port",
+            str(port),
+        ],
+        cwd=ROOT,
+    )
+    try:
+        yield port
+    finally:
+        pool.terminate()
+        pool.wait(timeout=20)

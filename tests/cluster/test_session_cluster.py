@@ -7,12 +7,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from pairweave.pipelines.engines.flink.session_cluster import free_port, read_state
+from pairweave.pipelines.engines.flink.session_cluster import read_state
 from tests.cluster.conftest import ROOT, run_toy
 from tests.makers.terminals import alive
 
@@ -22,27 +21,6 @@ pytestmark = pytest.mark.flink
 def flags_for(cluster, *environment: str) -> list[str]:
     master = f"--flink_master=localhost:{cluster.state.rest}"
     return ["--engine", "flink", "--workers", "4", master, *environment]
-
-
-@pytest.fixture
-def worker_pool() -> Iterator[int]:
-    """One pool, which both task managers of this machine ask for workers."""
-    port = free_port()
-    pool = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "pairweave.pipelines.engines.flink.worker_pool",
-            "--port",
-            str(port),
-        ],
-        cwd=ROOT,
-    )
-    try:
-        yield port
-    finally:
-        pool.terminate()
-        pool.wait(timeout=20)
 
 
 @pytest.fixture

@@ -138,9 +138,9 @@ def note(line: str, output: str) -> str:
     return line
 
 
-def say(found: dict[str, object]) -> None:
+def say(facts: dict[str, object]) -> None:
     """Print one line of JSON."""
-    sys.stdout.write(json.dumps(found) + "\n")
+    sys.stdout.write(json.dumps(facts) + "\n")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -45,16 +45,16 @@ class Block:
     @property
     def configuration(self) -> str | None:
         """Return the name that the first line of a YAML block gives it, in its command."""
-        found = CONFIGURED.match(self.text) if self.language == "yaml" else None
-        return found[2] if found else None
+        match = CONFIGURED.match(self.text) if self.language == "yaml" else None
+        return match[2] if match else None
 
 
 def blocks(page: Path) -> list[Block]:
     """Return the blocks of code of a page, in order."""
     text = page.read_text(encoding="utf-8")
     return [
-        Block(page, text.count("\n", 0, found.start()) + 2, found[2], textwrap.dedent(found[3]))
-        for found in FENCE.finditer(text)
+        Block(page, text.count("\n", 0, match.start()) + 2, match[2], textwrap.dedent(match[3]))
+        for match in FENCE.finditer(text)
     ]
 
 
@@ -71,12 +71,12 @@ def commands(block: Block) -> list[str]:
 def words(command: str) -> list[str]:
     """Return the words of the first program of a command, without comment and redirection."""
     given = re.sub(r"\$([A-Z]+)", lambda name: VARIABLES.get(name[1], name[1].lower()), command)
-    found = shlex.split(given, comments=True)
-    ends = [position for position, word in enumerate(found) if word in ("|", ">", "<", "&&")]
-    return found[: ends[0]] if ends else found
+    parts = shlex.split(given, comments=True)
+    ends = [position for position, word in enumerate(parts) if word in ("|", ">", "<", "&&")]
+    return parts[: ends[0]] if ends else parts
 
 
 def own_commands(page: Path) -> list[tuple[Block, str]]:
     """Return the commands of pairweave on a page, with their blocks."""
-    found = [(block, command) for block in blocks(page) for command in commands(block)]
-    return [(block, command) for block, command in found if command.startswith("pairweave ")]
+    pairs = [(block, command) for block in blocks(page) for command in commands(block)]
+    return [(block, command) for block, command in pairs if command.startswith("pairweave ")]

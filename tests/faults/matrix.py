@@ -233,17 +233,17 @@ def left(mark, directory):
 
 def check_files(output, golden, *, committed):
     """Check that each visible file is whole, and that all are there if the run is committed."""
-    found = runs.tree_digests(output)
-    for name, digest in found.items():
+    digests = runs.tree_digests(output)
+    for name, digest in digests.items():
         hidden = Path(name).name.startswith((".tmp-", "begun-"))
         assert hidden or digest == golden.digests[name], name
     if committed:
-        assert found == golden.digests
+        assert digests == golden.digests
         manifest = json.loads((output / "_manifest.json").read_text())
         rows = manifest["rows"]
         assert rows["read"] == rows["kept"] + rows["rejected"] == PAIRS + 8
     else:
-        assert "_manifest.json" not in found
+        assert "_manifest.json" not in digests
 
 
 def check_first(cell_, status, errors, output):

@@ -138,7 +138,7 @@ def test_pairs_that_a_program_cannot_take_are_rejected(directory):
         (("--layer", "3"), "--program fast_align does not take --layer"),
         (("--decode", "viterbi"), "does not take --decode; leave it out, or give --aligner hmm"),
         (("--tokens", "pieces"), "has none"),
-        (("--tokens", "sentencepiece"), "a model is trained for --aligner hmm alone"),
+        (("--tokens", "sentencepiece"), "a model is trained only for --aligner hmm"),
         (("--model", "encoder"), "contains no model of fast_align"),
         (("--program_path", "bin/no_such_program"), "no such executable program"),
     ],

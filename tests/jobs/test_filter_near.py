@@ -116,7 +116,7 @@ def test_a_threshold_of_nothing_is_refused(directory, duplicates):
         cwd=directory,
     )
     assert status == 2
-    assert "--near_threshold: of --duplicates near, not of" in errors
+    assert "--near_threshold: applies to --duplicates near, not to" in errors
     assert len(errors.splitlines()) == 1
 
 

@@ -200,7 +200,7 @@ def test_a_model_of_other_languages_is_told_at_the_start_and_at_the_end(director
     text = "options: --model was fitted with target_lang de, but the pairs have fr"
     assert f"warning: {text}" in errors
     assert f"notice: {text}" in said
-    assert text in (directory / "other" / "report.html").read_text()
+    assert text in runs.text_of_page(directory / "other" / "report.html")
     status, said, errors = runs.run_here(
         *command, *langs, "de-AT", "--output", "same", cwd=directory
     )

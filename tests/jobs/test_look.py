@@ -145,6 +145,20 @@ def test_exchanged_languages_and_bad_bytes_are_each_told_once(directory, tmp_pat
     assert "[exchanged_languages]" in said
 
 
+@pytest.mark.parametrize(("check", "warnings"), [("sample", 1), ("none", 0)])
+def test_one_file_on_both_sides_is_one_notice(directory, tmp_path, check, warnings):
+    words = ("augment", "--source_input", "a.en", "--target_input", "a.en", *LANGS, "--mix", "0")
+    more = ("--check", check, "--workers", "1", "--output", tmp_path / "out")
+    status, _, errors = runs.run_here(*words, *more, cwd=directory)
+    assert status == 0
+    notice = "a.en: the target is the same file; give the translation as target_input [copied]"
+    assert errors.count(f"warning: {notice}") == warnings
+    manifest = manifest_of(tmp_path / "out")
+    assert manifest["notices"] == [notice]
+    found = manifest.get("look", {"findings": []})["findings"]
+    assert [(each["kind"], each["count"]) for each in found] == [("copied", 600)] * warnings
+
+
 def test_a_log_in_json_has_each_finding_as_an_object(directory, tmp_path):
     words = (*WORDS, "--workers", "1", "--output", tmp_path / "out", "--log_format", "json")
     status, _, errors = runs.run_here(*words, cwd=directory)

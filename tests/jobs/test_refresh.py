@@ -498,7 +498,7 @@ def test_verify_compares_rows_with_provenance(directory, monkeypatch):
     (moved,) = damaged("tagged", lambda rows: renamed(rows, "corpus", "news"))
     assert moved.startswith("tagged: 40 pairs are under a corpus in which provenance does not")
     (unknown,) = damaged("provenance", lambda rows: renamed(rows, "content", "0" * 16))
-    assert unknown == "provenance: content 0000000000000000 is of no input file"
+    assert unknown == "provenance: content 0000000000000000 belongs to no input file"
 
 
 def test_a_night_that_is_being_committed_is_not_verified_and_not_exported(directory, monkeypatch):

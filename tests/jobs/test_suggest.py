@@ -293,7 +293,7 @@ def test_a_mix_that_is_not_reached_is_told_and_the_advised_one_reaches_it(corpus
     manifest = json.loads((directory / "short" / "_manifest.json").read_text())
     (notice,) = [line for line in manifest["notices"] if line.startswith("--mix 1: ")]
     assert f"notice: {notice}" in printed
-    assert notice in (directory / "short" / "report.html").read_text()
+    assert notice in runs.text_of_page(directory / "short" / "report.html")
     (advised,) = re.findall(r"with --mix ([0-9.]+),", notice)
     more = ("--mix", advised, "--output", "enough")
     runs.run_well_here(*arguments, *more, cwd=directory)

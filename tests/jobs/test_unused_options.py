@@ -57,7 +57,10 @@ def refusal(directory, *command):
             "--max_masked_share: for the method",
         ),
         (("--hint_letters", "2"), "--hint_letters: applies to --hint letters"),
-        (("--aligner", "hmm", "--model", "m", "--fit_pairs", "9"), "--fit_pairs: of an hmm that "),
+        (
+            ("--aligner", "hmm", "--model", "m", "--fit_pairs", "9"),
+            "--fit_pairs: applies to an hmm ",
+        ),
         (
             ("--aligner", "hmm", "--vocabulary", "900"),
             "--vocabulary applies to a SentencePiece model",
@@ -81,7 +84,7 @@ def test_augment_without_tagged_rows_refuses_what_would_find_them(directory, opt
 @pytest.mark.parametrize("job", ["align", "augment"])
 def test_a_fitted_model_takes_no_option_of_the_fit(directory, job):
     command = (job, *SIDES, *LANGUAGES, "--model", "m", "--decode", "viterbi", "--output", "no")
-    assert "--decode: of an hmm that is fitted in the run; the given --model" in refusal(
+    assert "--decode: applies to an hmm that is fitted in the run; the given --model" in refusal(
         directory, *command
     )
 

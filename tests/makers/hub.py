@@ -1,8 +1,9 @@
 """An imitation of the Hugging Face hub on this machine: data sets in a dictionary, over HTTP.
 
 It answers what `huggingface_hub` and `datasets` ask of the real one to find and fetch the files of
-a data set: what a revision is, which files it has, their sizes, and their bytes. Nothing else of
-the hub is there: no accounts, no search, no conversion of files, no caches in front of it.
+a data set: what a revision is, which files it has, their sizes, and their bytes; and, in
+`hub_uploads`, to upload them. Nothing else of the hub is there: no accounts, no search, no
+conversion of files, no caches in front of it.
 """
 
 import contextlib
@@ -12,6 +13,8 @@ import json
 import re
 import threading
 import urllib.parse
+
+from tests.makers import hub_uploads
 
 COMMIT = "c0ffee" * 6 + "c0ff"
 """The commit of the branch ``main`` of every data set."""
@@ -26,10 +29,10 @@ def running(data_sets):
     """Serve data sets, by their names maps from names of files to bytes; yield the address.
 
     The list of requests is the attribute ``asked`` of the yielded server, whose ``url`` is the
-    value for ``HF_ENDPOINT``.
+    value for ``HF_ENDPOINT``; ``data_sets`` has what is uploaded to it.
     """
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.data_sets, server.asked = data_sets, []
+    server.data_sets, server.asked, server.large = data_sets, [], {}
     server.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -51,12 +54,17 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         """Answer a question about a data set, or send a file."""
         self._answer()
 
-    do_HEAD = do_POST = do_GET  # noqa: N815
+    do_HEAD = do_POST = do_PUT = do_GET  # noqa: N815
 
     def _answer(self):
-        sent = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        sent = self._sent()
         path = urllib.parse.unquote(urllib.parse.urlsplit(self.path).path)
         self.server.asked.append((self.command, path))
+        token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
+        written = hub_uploads.answer(self.server, self.command, path, token, sent, COMMIT)
+        if written is not None:
+            self._send(*written)
+            return
         file, api = _FILE.fullmatch(path), _API.fullmatch(path)
         named = file or api
         files = self.server.data_sets.get(named["repo"]) if named else None
@@ -65,7 +73,18 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         elif file:
             self._file(files, file["revision"], file["file"])
         else:
-            self._json(named["repo"], files, api["what"], api["rest"] or "", sent)
+            self._json(named["repo"], files, api["what"], api["rest"] or "", sent.decode())
+
+    def _sent(self):
+        """Return the body of the request, which may come in chunks."""
+        if self.headers.get("Transfer-Encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = bytearray()
+        while size := int(self.rfile.readline(), 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return bytes(body)
 
     def _file(self, files, revision, name):
         if revision not in _REVISIONS:
@@ -85,9 +104,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             facts = {"id": repo, "sha": COMMIT, "siblings": siblings, "tags": [], "private": False}
             self._send(200, json.dumps(facts).encode())
         elif what == "tree":
-            found = _entries(files)
+            entries = _entries(files)
             inside = [
-                entry for entry in found if entry["path"].startswith(f"{below}/" * bool(below))
+                entry for entry in entries if entry["path"].startswith(f"{below}/" * bool(below))
             ]
             if "recursive=true" not in self.path.lower():
                 depth = below.count("/") + 1 if below else 0
@@ -100,8 +119,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             wanted = urllib.parse.parse_qs(sent).get("paths", [])
             if sent.startswith("{"):
                 wanted = json.loads(sent)["paths"]
-            found = [entry for entry in _entries(files) if entry["path"] in wanted]
-            self._send(200, json.dumps(found).encode())
+            entries = [entry for entry in _entries(files) if entry["path"] in wanted]
+            self._send(200, json.dumps(entries).encode())
         else:
             self._send(404, b"", {"X-Error-Code": "EntryNotFound"})
 

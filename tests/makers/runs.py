@@ -2,10 +2,12 @@
 
 import contextlib
 import hashlib
+import html
 import importlib
 import importlib.util
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -174,3 +176,8 @@ def run_well_here(*arguments, cwd=None):
 def rows_of(output, pattern="data/part-*.parquet"):
     """Return the rows of a run's shards, or of other files of it, in order."""
     return [row for path in sorted(output.glob(pattern)) for row in pq.read_table(path).to_pylist()]
+
+
+def text_of_page(path):
+    """Return an HTML page without its tags."""
+    return html.unescape(re.sub(r"<[^>]+>", "", path.read_text(encoding="utf-8")))

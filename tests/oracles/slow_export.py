@@ -12,16 +12,16 @@ def escaped(text):
 
 def unescaped(text):
     """Read what `escaped` wrote."""
-    found, position = "", 0
+    original, position = "", 0
     names = {written[1]: plain for plain, written in BREAKS.items()}
     while position < len(text):
         if text[position] == "\\":
-            found += names[text[position + 1]]
+            original += names[text[position + 1]]
             position += 2
         else:
-            found += text[position]
+            original += text[position]
             position += 1
-    return found
+    return original
 
 
 def fits(row, form):

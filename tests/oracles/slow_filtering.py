@@ -45,31 +45,31 @@ ATTRIBUTE = regex.compile(
 
 def find_marks(text):
     """Return the marks of a text: kind, text; in order, and what is left of it between them."""
-    found, rest = find_values(text)
-    return [mark[:2] for mark in found], rest
+    valued, rest = find_values(text)
+    return [mark[:2] for mark in valued], rest
 
 
 def find_values(text):
     """Return the marks of a text: kind, text, what equal ones have in common; and what is left."""
-    found, at, rest = [], 0, ""
+    marks_of_text, at, rest = [], 0, ""
     for start, end, kind, value, counted in [
         *matches(text),
         (len(text), len(text), None, None, True),
     ]:
         values, left = numbers(text[at:start]) if counted else ([], text[at:start])
-        found += values
+        marks_of_text += values
         rest += left
         if kind is not None:
-            found.append((kind, text[start:end], value))
+            marks_of_text.append((kind, text[start:end], value))
         masked = kind in (marks.ADDRESS, marks.EMAIL)
         rest += chr(kind + 1) if masked else text[start:end]
         at = end
-    return found, rest
+    return marks_of_text, rest
 
 
 def numbers(text):
     """Return the numbers of a text without other marks, and what is left of it."""
-    found, at, rest = [], 0, ""
+    numbers_of_text, at, rest = [], 0, ""
     number, parted = "", ""  # the last number with what stands behind it, the mark in or before it
     while at < len(text):
         match = NUMBER.match(text, at)
@@ -88,9 +88,9 @@ def numbers(text):
             value = value.rstrip("0")
         parted = inside[0] if inside else before
         rest = rest[:-1] if before else rest + chr(marks.NUMBER + 1)
-        found.append((marks.NUMBER if value else marks.ZEROS, whole, value))
+        numbers_of_text.append((marks.NUMBER if value else marks.ZEROS, whole, value))
         number = whole
-    return found, rest
+    return numbers_of_text, rest
 
 
 def matches(text):
@@ -98,7 +98,7 @@ def matches(text):
 
     A kind of None is for text that is no mark, but in which there is no other, either.
     """
-    found, floor, at = [], 0, 0
+    spans, floor, at = [], 0, 0
     counts = {"conversions": 0, "fields": 0}
     forms = 0
     while at < len(text):
@@ -106,12 +106,12 @@ def matches(text):
         if match is None:
             at += 1
             continue
-        found.append((*match, forms == 0))
+        spans.append((*match, forms == 0))
         forms += opened
         at = floor = match[1]
     if forms:
-        found.append((len(text), len(text), None, None, False))
-    return found
+        spans.append((len(text), len(text), None, None, False))
+    return spans
 
 
 def match_at(text, floor, at, forms, counts):
@@ -279,17 +279,17 @@ def _script(mark):
 
 def words(text):
     """Return the words of a text: runs of letters, marks and digits, or single unspaced letters."""
-    found, word = [], ""
+    runs, word = [], ""
     for mark in text:
         if is_letter(mark) or regex.match(r"\p{Nd}", mark):
             if word and is_unspaced(mark):
-                found.append(word)
+                runs.append(word)
                 word = ""
             word += mark
         else:
-            found += [word] if word else []
+            runs += [word] if word else []
             word = ""
-    return [*found, word] if word else found
+    return [*runs, word] if word else runs
 
 
 def written_words(text):
@@ -306,9 +306,9 @@ def characters(text, expected, other):
     visible = [mark for mark in text if not regex.match(r"\p{White_Space}", mark)]
     letters = [mark for mark in visible if is_letter(mark)]
     bases = [mark for mark in letters if not is_mark(mark)]
-    found = [_script(mark) for mark in bases]
-    right = sum(script is None or script in expected for script in found)
-    return len(visible), len(letters), right, sum(s in other for s in found), len(bases)
+    scripts = [_script(mark) for mark in bases]
+    right = sum(script is None or script in expected for script in scripts)
+    return len(visible), len(letters), right, sum(s in other for s in scripts), len(bases)
 
 
 def copied(source, target, *, names):
@@ -319,27 +319,27 @@ def copied(source, target, *, names):
         for word in words(target)
         if not (names and regex.match(r"[\p{Lu}\p{Lt}\p{Nd}]", word[0]))
     ]
-    found = []
+    shared = []
     for word in counted:
         if word in left:
             left.remove(word)
-            found.append(word)
+            shared.append(word)
     if not counted:
         return 0.0, 0.0
-    return len(found) / len(counted), sum(map(len, found)) / sum(map(len, counted))
+    return len(shared) / len(counted), sum(map(len, shared)) / sum(map(len, counted))
 
 
 def repetition(text):
     """Return the largest share of words in blocks that stand three times or more in a row."""
-    found, most = words(text), 0
+    tokens, most = words(text), 0
     for period in range(1, 9):
-        for start in range(len(found)):
+        for start in range(len(tokens)):
             end = start + period
-            while end < len(found) and found[end] == found[end - period]:
+            while end < len(tokens) and tokens[end] == tokens[end - period]:
                 end += 1
             if end - start >= 3 * period:
                 most = max(most, end - start)
-    return most / len(found) if found else 0.0
+    return most / len(tokens) if tokens else 0.0
 
 
 def pair_scores(forward, reverse, nulls, jumps, factors, p_null, unigrams):

@@ -59,15 +59,15 @@ def cross_entropy(scores, label):
 
 def masked_piece_loss(scores, labels, rows, count):
     """Return the mean cross entropy of each row's hidden pieces; 0 where it has none."""
-    found = []
+    losses = []
     for row in range(count):
         own = [
             cross_entropy(score, label)
             for score, label, place in zip(scores, labels, rows, strict=True)
             if place == row
         ]
-        found.append(sum(own) / len(own) if own else 0.0)
-    return found
+        losses.append(sum(own) / len(own) if own else 0.0)
+    return losses
 
 
 _BITS = (1 << 64) - 1

@@ -63,16 +63,16 @@ def find_slowly(pair, translate, config, *, translates_words_cheaply):
     for start, end in order:
         if len(taken) == config.max_tags:
             break
-        found = [
+        spots = [
             (at, at + len(text))
             for text in translate(source[start:end])
             if text
             for at in places(target, text)
         ]
-        if not found:
+        if not spots:
             continue
-        low, high = found[0]
-        if any(at < low or behind > high for at, behind in found):
+        low, high = spots[0]
+        if any(at < low or behind > high for at, behind in spots):
             continue
         if not (pair["target_cuts"][low] and pair["target_cuts"][high]):
             continue

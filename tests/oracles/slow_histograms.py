@@ -13,13 +13,13 @@ def histograms(kept, table, data):
         table: Rows with tokens and links, or none.
         data: Rows with tags, or none.
     """
-    found = defaultdict(lambda: defaultdict(Counter))
+    bars = defaultdict(lambda: defaultdict(Counter))
 
     def add(facet, corpus, value):
         bar = 0
         while bar < len(HISTOGRAMS[facet].edges) and value >= HISTOGRAMS[facet].edges[bar]:
             bar += 1
-        found[facet][corpus][bar] += 1
+        bars[facet][corpus][bar] += 1
 
     for row in kept:
         sizes = len(row["source"]), len(row["target"])
@@ -35,7 +35,7 @@ def histograms(kept, table, data):
             add_tags(add, row, tables[row["id"]])
     return {
         facet: {corpus: dict(counts) for corpus, counts in corpora.items()}
-        for facet, corpora in found.items()
+        for facet, corpora in bars.items()
     }
 
 

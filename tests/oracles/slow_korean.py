@@ -59,7 +59,7 @@ def parts_from_name(name, run, whole):
 
 def split(text, tokens, endings):
     """Return the tokens of a text, each split before what is attached to a noun."""
-    found = []
+    parts = []
     for start, end in tokens:
         places = [start, end]
         match = RUN.search(text[start:end])
@@ -71,5 +71,5 @@ def split(text, tokens, endings):
             if cut:
                 places.append(end - cut)
         places.sort()
-        found += list(itertools.pairwise(places))
-    return found
+        parts += list(itertools.pairwise(places))
+    return parts

@@ -49,13 +49,13 @@ def features(line):
     return len(shown), numbers, names, words, kind, digest(map(ord, line))
 
 
-def best_states(found, price):
+def best_states(evidence, price):
     """Return the best sum that a sequence of states of lines can have."""
-    states, lines = len(found), len(found[0])
-    best = {state: found[state][0] for state in range(states)}
+    states, lines = len(evidence), len(evidence[0])
+    best = {state: evidence[state][0] for state in range(states)}
     for line in range(1, lines):
         best = {
-            state: max(best[old] - price * (old != state) for old in best) + found[state][line]
+            state: max(best[old] - price * (old != state) for old in best) + evidence[state][line]
             for state in range(states)
         }
     return max(best.values())

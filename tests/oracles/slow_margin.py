@@ -15,12 +15,12 @@ def margins(sources, targets, vectors, count, neighbours):
         {text for text, may in zip(side, neighbours, strict=True) if may}
         for side in (targets, sources)
     ]
-    found = []
+    values = []
     for source, target in zip(sources, targets, strict=True):
         one, other = vectors[0][source], vectors[1][target]
         of_source = sorted((one @ vectors[1][text] for text in near[0]), reverse=True)[:count]
         of_target = sorted((other @ vectors[0][text] for text in near[1]), reverse=True)[:count]
         mean = sum(of_source) / len(of_source) / 2 + sum(of_target) / len(of_target) / 2
         cosine = one @ other
-        found.append(cosine / mean if mean > 0 and cosine > 0 else 0.0)
-    return found
+        values.append(cosine / mean if mean > 0 and cosine > 0 else 0.0)
+    return values

@@ -23,7 +23,7 @@ def mix64(value):
 
 def shingles(source, target):
     """Return the shingles of a pair, each with its side."""
-    found = set()
+    pieces = set()
     for side, text in enumerate((source, target), 1):
         points = "".join(
             (char.lower() if len(char.lower()) == 1 else char)
@@ -33,8 +33,8 @@ def shingles(source, target):
         )
         points = regex.sub(" +", " ", points).strip(" ")
         if points:
-            found |= {(side, points[at : at + 5]) for at in range(max(1, len(points) - 4))}
-    return found
+            pieces |= {(side, points[at : at + 5]) for at in range(max(1, len(points) - 4))}
+    return pieces
 
 
 def jaccard(one, other):
@@ -42,11 +42,11 @@ def jaccard(one, other):
     return len(one & other) / len(one | other)
 
 
-def signature(found):
+def signature(pieces):
     """Return the minima of a set of shingles."""
     drawn = [mix64(number + 1) for number in range(VALUES)]
     hashes = []
-    for side, text in found:
+    for side, text in pieces:
         whole = side
         for char in text:
             whole = (whole * 0x100000001B3 + ord(char) + 1) % MOST
@@ -82,17 +82,17 @@ def near_copies(rows, threshold):
     bands, size = bands_of(threshold)
     buckets, codes = defaultdict(list), {}
     for place, row in enumerate(order):
-        found = shingles(rows[row]["source"], rows[row]["target"])
-        if not found:
+        pieces = shingles(rows[row]["source"], rows[row]["target"])
+        if not pieces:
             continue
-        minima = signature(found)
+        minima = signature(pieces)
         codes[row] = [mix64(value) >> 56 for value in minima]
         languages = rows[row]["source_lang"], rows[row]["target_lang"]
         for band in range(bands):
             part = tuple(minima[band * size : (band + 1) * size])
             buckets[band, part, languages].append((place, row))
     least = math.ceil(VALUES * (threshold + (1 - threshold) / 256) - 1e-9)
-    found = {}
+    leaders = {}
     for bucket in buckets.values():
         for place, row in bucket:
             for better, leader in bucket[:LEADERS]:
@@ -100,6 +100,6 @@ def near_copies(rows, threshold):
                     break
                 equal = sum(a == b for a, b in zip(codes[row], codes[leader], strict=True))
                 if equal >= least:
-                    found[row] = min(found.get(row, (better, leader)), (better, leader))
+                    leaders[row] = min(leaders.get(row, (better, leader)), (better, leader))
                     break
-    return {row: leader for row, (_, leader) in found.items()}
+    return {row: leader for row, (_, leader) in leaders.items()}

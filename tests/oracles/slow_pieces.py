@@ -38,14 +38,14 @@ def tokens(text, spans):
     ]
 
 
-def tokens_of(span, found):
+def tokens_of(span, tokens):
     """Return the tokens that a piece lies on: those that it shares a character with.
 
     A piece that shares none, a lone word mark, lies on the token that begins where it ends.
     """
     start, end = span
-    shared = {place for place, token in enumerate(found) if token[0] < end and start < token[1]}
-    return shared or {place for place, token in enumerate(found) if token[0] == end}
+    shared = {place for place, token in enumerate(tokens) if token[0] < end and start < token[1]}
+    return shared or {place for place, token in enumerate(tokens) if token[0] == end}
 
 
 def links(piece_links, source_spans, target_spans, source_tokens, target_tokens):

@@ -57,24 +57,24 @@ def look(text, at, step):
     side = text[at:] if step > 0 else text[:at][::-1]
     near = side[:1]
     solid = side.lstrip()[:1]
-    found = kind(solid, near=near == solid)
-    if found == "stop":
+    mark = kind(solid, near=near == solid)
+    if mark == "stop":
         where = at + len(side) - len(side.lstrip()) if step > 0 else len(text[:at].rstrip()) - 1
         if solid in (text[where - 1 : where], text[where + 1 : where + 2]):
-            found = "ellipsis"
-    return shape(near), found, shape(solid)
+            mark = "ellipsis"
+    return shape(near), mark, shape(solid)
 
 
 def compare(prefix, source, target):
     """Return how one side of a place compares with that of the tag."""
-    found = Counter()
+    evidence = Counter()
     if source[0] == target[0]:
-        found[f"{prefix}_same_class"] = 50
+        evidence[f"{prefix}_same_class"] = 50
     if source[1] == target[1]:
-        found[f"{prefix}_same_kind"] = 50 if source[1] else 0
+        evidence[f"{prefix}_same_kind"] = 50 if source[1] else 0
     elif target[1]:
-        found[f"{prefix}_added_{target[1]}"] = 50
-    return found
+        evidence[f"{prefix}_added_{target[1]}"] = 50
+    return evidence
 
 
 def edges(prefix, source, target):
@@ -88,12 +88,12 @@ def places_of(tokens, length):
     """Return (offset, tokens before it) of all places for a tag."""
     ends = [0, *(end for _, end in tokens)]
     starts = [*(start for start, _ in tokens), length]
-    found = {}
+    counts = {}
     for number, (left, right) in enumerate(zip(ends, starts, strict=True)):
         for at in (left, left + 1, right):
             if left <= at <= right:
-                found.setdefault(at, number)
-    return sorted(found.items())
+                counts.setdefault(at, number)
+    return sorted(counts.items())
 
 
 class Pair:
@@ -111,17 +111,17 @@ class Pair:
 
     def best(self, other):
         """Return the source token most linked to a target token, or None."""
-        found = max(
+        likeliest = max(
             range(len(self.source_tokens)), key=lambda one: (self.mass(one, other), -one), default=0
         )
-        return found if self.source_tokens and self.mass(found, other) else None
+        return likeliest if self.source_tokens and self.mass(likeliest, other) else None
 
     def partner(self, one):
         """Return the target token most linked to a source token, or None."""
-        found = max(
+        likeliest = max(
             range(len(self.target_tokens)), key=lambda other: (self.mass(one, other), -other)
         )
-        return found if self.mass(one, found) else None
+        return likeliest if self.mass(one, likeliest) else None
 
     def equal(self, one, other):
         """Tell whether two tokens are the same word."""
@@ -139,7 +139,7 @@ class Pair:
 
 def token_evidence(pair, other, first, last):
     """Return the evidence of a target token for the source tokens from ``first`` to ``last``."""
-    found = Counter(tokens=10)
+    evidence = Counter(tokens=10)
     sums = Counter()
     for one in range(len(pair.source_tokens)):
         where = "inside" if first <= one < last else "outside"
@@ -147,14 +147,16 @@ def token_evidence(pair, other, first, last):
         sums[f"links_{where}"] += forward + reverse
         sums[f"agreed_{where}"] += forward * reverse // 1_000
         if pair.partner(one) == other:
-            found[f"partner_{where}"] += 50
+            evidence[f"partner_{where}"] += 50
     for name, value in sums.items():
-        found[name] = value // 10
+        evidence[name] = value // 10
     equals = [one for one in range(len(pair.source_tokens)) if pair.equal(one, other)]
     if equals:
-        found[f"equal_{'inside' if any(first <= one < last for one in equals) else 'outside'}"] = 50
+        evidence[
+            f"equal_{'inside' if any(first <= one < last for one in equals) else 'outside'}"
+        ] = 50
     best = pair.best(other)
-    found[
+    evidence[
         "unlinked" if best is None else "best_inside" if first <= best < last else "best_outside"
     ] = 50
     if last - first == 1:
@@ -162,8 +164,8 @@ def token_evidence(pair, other, first, last):
         forward, reverse = pair.links.get((first, other), (0, 0))
         if partner not in (None, other):
             lead = max(0, forward - reverse)
-            found["claimed"] = lead * pair.mass(first, partner) // 20_000
-    return found
+            evidence["claimed"] = lead * pair.mass(first, partner) // 20_000
+    return evidence
 
 
 def nearest_word(text, tokens, number, step):
@@ -192,25 +194,25 @@ def place_evidence(pair, place, at, tokens, beyond, step, held, *, touching, key
     offset, before = place
     source = [look(pair.source, at, step), look(pair.source, at, -step)]
     target = [look(pair.target, offset, step), look(pair.target, offset, -step)]
-    found = compare("inner", source[0], target[0]) + compare("outer", source[1], target[1])
-    found += edges("", source[1], target[1])
-    if found["edge_both"] and target[0][1] == "stop" != source[0][1]:
-        found["edge_stop"] = 50
+    evidence = compare("inner", source[0], target[0]) + compare("outer", source[1], target[1])
+    evidence += edges("", source[1], target[1])
+    if evidence["edge_both"] and target[0][1] == "stop" != source[0][1]:
+        evidence["edge_stop"] = 50
     if target[0][0] == "space":
-        kept = "edge_space_kept" if found["edge_both"] else "space_kept"
-        found[kept if source[0][0] == "space" else "space_added"] = 50
+        kept = "edge_space_kept" if evidence["edge_both"] else "space_kept"
+        evidence[kept if source[0][0] == "space" else "space_added"] = 50
         if source[0][0] == "space" and touching:
-            found["touching_space_kept"] = 50
+            evidence["touching_space_kept"] = 50
         if source[0][0] == "space" and keyed:
-            found["keyed_space_kept"] = 50
+            evidence["keyed_space_kept"] = 50
         near = pair.target[offset:][:1] if step < 0 else pair.target[:offset][-1:]
         tight = ("opener",) if step > 0 else ("comma", "closer")
         if target[1][0] == "space":
-            found["space_doubled"] = 50
+            evidence["space_doubled"] = 50
         elif (near == "." and step < 0) or kind(near) in tight:
-            found["space_before_mark"] = 50
+            evidence["space_before_mark"] = 50
     if target[0][0] == target[1][0] == "word":
-        found["inside_word"] = 50
+        evidence["inside_word"] = 50
     beside = (before, before - 1) if step > 0 else (before - 1, before)
     for side, one, other in zip(("inner", "outer"), tokens, beside, strict=True):
         if not 0 <= other < len(pair.target_tokens):
@@ -224,29 +226,29 @@ def place_evidence(pair, place, at, tokens, beyond, step, held, *, touching, key
             )
         if words[1] is not None and pair.target[pair.target_tokens[words[1]][0]].isupper():
             both = words[0] is not None and pair.source[pair.source_tokens[words[0]][0]].isupper()
-            found[f"{prefix}capital_{'both' if both else 'added'}"] = 50
-        found["solid" if side == "inner" else "leak"] = held[other]
+            evidence[f"{prefix}capital_{'both' if both else 'added'}"] = 50
+        evidence["solid" if side == "inner" else "leak"] = held[other]
         if one is not None:
-            found[f"{side}_links"] = pair.mass(one, other) // 10
+            evidence[f"{side}_links"] = pair.mass(one, other) // 10
         if side == "outer":
             every = sum(pair.mass(each, other) for each in range(len(pair.source_tokens)))
-            found["outer_held"] = every // 10 - held[other]
+            evidence["outer_held"] = every // 10 - held[other]
             if beyond is not None:
-                found["outer_exchanged"] = pair.mass(beyond, other) // 10
-    return found
+                evidence["outer_exchanged"] = pair.mass(beyond, other) // 10
+    return evidence
 
 
 def marks(text, start, end):
     """Return open brackets, quotation marks, stops and other marks in a part of a text."""
-    found = [0, 0, 0, 0]
+    counts = [0, 0, 0, 0]
     for at in range(start, end):
         name = kind(text[at])
         within = 0 < at < len(text) - 1 and text[at - 1].isalnum() and text[at + 1].isalnum()
-        found[0] += (name == "opener") - (name == "closer")
-        found[1] += name == "quote" and not within
-        found[2] += name == "stop" and not within
-        found[3] += name in ("comma", "dash", "hyphen", "sign") and not within
-    return found
+        counts[0] += (name == "opener") - (name == "closer")
+        counts[1] += name == "quote" and not within
+        counts[2] += name == "stop" and not within
+        counts[3] += name in ("comma", "dash", "hyphen", "sign") and not within
+    return counts
 
 
 def bones(text):
@@ -258,30 +260,30 @@ def times(wanted, text):
     """Return how often one list is in another, without overlap."""
     count, at = 0, 0
     while wanted and at + len(wanted) <= len(text):
-        found = text[at : at + len(wanted)] == wanted
-        count += found
-        at += len(wanted) if found else 1
+        equal = text[at : at + len(wanted)] == wanted
+        count += equal
+        at += len(wanted) if equal else 1
     return count
 
 
 def span_evidence(pair, start, end, opening, closing):
     """Return the evidence of a span of the target as a whole."""
-    found = Counter()
+    evidence = Counter()
     wanted, here = bones(pair.source[start:end]), bones(pair.target[opening:closing])
     if wanted and wanted == here:
         once = times(wanted, bones(pair.target)) == 1
-        found["equal_once" if once else "equal_again"] = 50
-        found["equal_length"] = 10 * min(10, len(wanted))
+        evidence["equal_once" if once else "equal_again"] = 50
+        evidence["equal_length"] = 10 * min(10, len(wanted))
     sizes = len(pair.source), len(pair.target)
     one = max(1, end - start) * max(1, sizes[1])
     other = max(1, closing - opening) * max(1, sizes[0])
-    found["length"] = min(400, 100 * max(one, other) // min(one, other) - 100)
+    evidence["length"] = min(400, 100 * max(one, other) // min(one, other) - 100)
     counts = marks(pair.source, start, end), marks(pair.target, opening, closing)
     for name, one, other in zip(("brackets", "quotes", "stops", "marks"), *counts, strict=True):
-        found[name] = 50 * ((one - other) % 2 if name == "quotes" else min(4, abs(one - other)))
+        evidence[name] = 50 * ((one - other) % 2 if name == "quotes" else min(4, abs(one - other)))
     off = abs((opening + closing) * sizes[0] - (start + end) * sizes[1])
-    found["shift"] = 50 * off // max(1, sizes[0] * sizes[1])
-    return found
+    evidence["shift"] = 50 * off // max(1, sizes[0] * sizes[1])
+    return evidence
 
 
 def evidence_of_span(pair, start, end, setting, opening, closing):
@@ -289,7 +291,7 @@ def evidence_of_span(pair, start, end, setting, opening, closing):
     first, last = pair.inside(start, end)
     rows = [token_evidence(pair, other, first, last) for other in range(len(pair.target_tokens))]
     held = [row["links_inside"] for row in rows]
-    found = sum(rows[opening[1] : closing[1]], Counter())
+    total = sum(rows[opening[1] : closing[1]], Counter())
     outer = first - 1 if first else None, last if last < len(pair.source_tokens) else None
     ends = (
         ("opening", opening, start, (first, outer[0]), outer[1], 1, setting[0]),
@@ -299,11 +301,11 @@ def evidence_of_span(pair, start, end, setting, opening, closing):
         evidence = place_evidence(
             pair, place, at, tokens, beyond, step, held, touching=touched, keyed=setting[2]
         )
-        found += Counter({f"{prefix}_{name}": value for name, value in evidence.items()})
+        total += Counter({f"{prefix}_{name}": value for name, value in evidence.items()})
     whole = span_evidence(pair, start, end, opening[0], closing[0])
-    if found["opening_edge_both"] and found["closing_edge_both"]:
+    if total["opening_edge_both"] and total["closing_edge_both"]:
         whole["everything"] = 50
-    return found + Counter({f"whole_{name}": value for name, value in whole.items()})
+    return total + Counter({f"whole_{name}": value for name, value in whole.items()})
 
 
 def crossing(pair, at, before):
@@ -340,28 +342,28 @@ def point_evidence(pair, at, place):
     offset, before = place
     source = [look(pair.source, at, step) for step in (-1, 1)]
     target = [look(pair.target, offset, step) for step in (-1, 1)]
-    found = compare("left", source[0], target[0]) + compare("right", source[1], target[1])
-    found += edges("left_", source[0], target[0]) + edges("right_", source[1], target[1])
+    evidence = compare("left", source[0], target[0]) + compare("right", source[1], target[1])
+    evidence += edges("left_", source[0], target[0]) + edges("right_", source[1], target[1])
     token, _ = pair.inside(at, at)
     behind = pair.target[offset:].lstrip()[:1]
     if pair.source[at:].lstrip()[:1].isupper() and behind.isupper():
-        found["capital_both"] = 50
+        evidence["capital_both"] = 50
     if token > 0 and before > 0:
-        found["left_links"] = pair.mass(token - 1, before - 1) // 10
+        evidence["left_links"] = pair.mass(token - 1, before - 1) // 10
     if token < len(pair.source_tokens) and before < len(pair.target_tokens):
-        found["right_links"] = pair.mass(token, before) // 10
+        evidence["right_links"] = pair.mass(token, before) // 10
     left, right = target
     loose = ("edge", "space")
     if left[0] in loose and (right[0] in loose or right[1] in ("stop", "comma")):
-        found["gap"] = 50 if left[0] == "space" or left[0] != right[0] else 0
+        evidence["gap"] = 50 if left[0] == "space" or left[0] != right[0] else 0
     if left[0] == right[0] == "word":
-        found["inside_word"] = 50
+        evidence["inside_word"] = 50
     size, target_size = len(pair.source), len(pair.target)
-    found["shift"] = 100 * abs(offset * size - at * target_size) // max(1, size * target_size)
+    evidence["shift"] = 100 * abs(offset * size - at * target_size) // max(1, size * target_size)
     if stray_particle(pair.target, offset):
-        found["stray_particle"] = 50
-    found["crossing"] = crossing(pair, at, before)  # the only one that may be negative
-    return found
+        evidence["stray_particle"] = 50
+    evidence["crossing"] = crossing(pair, at, before)  # the only one that may be negative
+    return evidence
 
 
 def score(evidence, weights):
@@ -382,12 +384,12 @@ def candidates(pair, start, end, setting, spans, points):
     """
     first, last = pair.inside(start, end)
     if start < end and first < last:
-        found = [
+        scored = [
             (score(evidence_of_span(pair, start, end, setting, a, b), spans), -b[0], a[0])
             for a, b in itertools.combinations(pair.places, 2)
             if a[1] < b[1]
         ]
-        ordered = sorted(found, reverse=True)
+        ordered = sorted(scored, reverse=True)
         return [(worth, a, -b) for worth, b, a in ordered] or [(0, 0, len(pair.target))]
     scores = [
         sorted(
@@ -398,15 +400,15 @@ def candidates(pair, start, end, setting, spans, points):
     ]
     if start == end:
         return [(worth, at, at) for worth, at in scores[0]]
-    found = [
+    scored = [
         (one + other, -b, a)
         for (one, a), (other, b) in itertools.product(scores[0][:4], scores[1][:4])
         if a <= b
     ]
-    if not found:
+    if not scored:
         worth, at = scores[0][0]
         return [(worth, at, at)]
-    return [(worth, a, -b) for worth, b, a in sorted(found, reverse=True)]
+    return [(worth, a, -b) for worth, b, a in sorted(scored, reverse=True)]
 
 
 def fits(relation, one, other):

@@ -15,12 +15,12 @@ def _share(beads, wanted):
     return (strict / count, lax / count) if count else (0.0, 0.0)
 
 
-def scores(found, gold):
+def scores(beads, gold):
     """Return strict precision, recall and F1, then lax ones, of one document."""
-    found = {(tuple(s), tuple(t)) for s, t in found if s or t}
+    beads = {(tuple(s), tuple(t)) for s, t in beads if s or t}
     gold = {(tuple(s), tuple(t)) for s, t in gold if s or t}
-    precisions = _share(found, gold)
-    recalls = _share({b for b in gold if all(b)}, {b for b in found if all(b)})
+    precisions = _share(beads, gold)
+    recalls = _share({b for b in gold if all(b)}, {b for b in beads if all(b)})
     result = []
     for precision, recall in zip(precisions, recalls, strict=True):
         both = precision + recall

@@ -20,7 +20,7 @@ def best_path(rows, columns, priors, score):
     def best(row, column):
         if row == column == 0:
             return 0.0, ()
-        found = (NO_PATH, ())
+        best_so_far = (NO_PATH, ())
         for (sources, targets), log_prior in priors.items():
             if sources > row or targets > column:
                 continue
@@ -28,9 +28,9 @@ def best_path(rows, columns, priors, score):
             total = before + log_prior
             if sources and targets:
                 total += score(range(row - sources, row), range(column - targets, column))
-            if total > found[0]:
-                found = total, (*beads, (sources, targets))
-        return found
+            if total > best_so_far[0]:
+                best_so_far = total, (*beads, (sources, targets))
+        return best_so_far
 
     return best(rows, columns)
 
@@ -100,10 +100,10 @@ def path_sums(rows, columns, priors, score):
                 for before, beads in all_paths(row - sources, column - targets):
                     yield before + total, (*beads, (row, column, sources, targets))
 
-    found = list(all_paths(rows, columns))
-    whole = sum(math.exp(total) for total, _ in found)
+    paths = list(all_paths(rows, columns))
+    whole = sum(math.exp(total) for total, _ in paths)
     sums = {}
-    for total, beads in found:
+    for total, beads in paths:
         for bead in beads:
             sums[bead] = sums.get(bead, 0.0) + math.exp(total) / whole
     return sums

@@ -53,7 +53,7 @@ def edge_of(token, *, last):
 
 def enclosures(text, tokens):
     """Return the (first, last) token of what marks of different tokens enclose."""
-    opened, found = [], []
+    opened, enclosed = [], []
     for place, letter in enumerate(text):
         inside = [number for number, (start, end) in enumerate(tokens) if start <= place < end]
         families = [
@@ -72,10 +72,10 @@ def enclosures(text, tokens):
             token = opened[same[-1]][1]
             del opened[same[-1] :]
             if token != inside[0]:
-                found.append((token, inside[0]))
+                enclosed.append((token, inside[0]))
         elif opens and len(opened) < DEPTH:
             opened.append((family, inside[0]))
-    return found
+    return enclosed
 
 
 def may_end(text, start, end):

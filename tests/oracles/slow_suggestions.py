@@ -34,25 +34,25 @@ def kept_boxes(source, target, links, cuts, target_cuts):
 
 def gaps_between(boxes, sources, targets):
     """Return what lies between kept boxes, before the first and behind the last."""
-    found, at, there = [], 0, 0
+    gaps, at, there = [], 0, 0
     for a, c, b, d in [*boxes, (sources, sources, targets, targets)]:
         if at < a or there < b:
-            found.append((at, a, there, b))
+            gaps.append((at, a, there, b))
         at, there = c, d
-    return found
+    return gaps
 
 
 def insertions(links, cuts, target_cuts):
     """Return where reference tokens lie between two units, as (token, first, behind)."""
     places = boundaries(links, cuts, target_cuts)
-    found, seen = [], 0
+    inserted, seen = [], 0
     for a in range(len(cuts)):
         here = [b for x, b in places if x == a and b >= seen]
         if here and max(here) > max(min(here), seen):
-            found.append((a, min(here), max(here)))
+            inserted.append((a, min(here), max(here)))
         if here:
             seen = max(here)
-    return found
+    return inserted
 
 
 def judge(source, target, links, cuts, target_cuts, most, share, *, deletions):
@@ -76,17 +76,17 @@ def judge(source, target, links, cuts, target_cuts, most, share, *, deletions):
 
 def partners(tags):
     """Return {token: token of the other half or None} of [(token, number)], opening first."""
-    opened, found = {}, []
+    opened, halves = {}, []
     for token, number in tags:
         if number > 0:
-            opened.setdefault(number, len(found))
-            found.append([token, None])
+            opened.setdefault(number, len(halves))
+            halves.append([token, None])
         else:
-            found.append([token, None])
+            halves.append([token, None])
             if -number in opened:
-                other = found[opened.pop(-number)]
-                other[1], found[-1][1] = token, other[0]
-    return found
+                other = halves[opened.pop(-number)]
+                other[1], halves[-1][1] = token, other[0]
+    return halves
 
 
 def closed(tags, start, end):
@@ -161,10 +161,10 @@ def widened(cuts, tags, start, end):
             start -= 1
         while not cuts[end]:
             end += 1
-        found = closed(tags, start, end)
-        if found is None or found == wide:
-            return found
-        start, end = found
+        wider = closed(tags, start, end)
+        if wider is None or wider == wide:
+            return wider
+        start, end = wider
 
 
 def drawn(seed, key, cuts, tags, config):
@@ -199,8 +199,10 @@ def drawn(seed, key, cuts, tags, config):
             spans.append((start, start + length))
     made = []
     for variant, (start, end) in enumerate(spans):
-        found = widened(cuts, tags, start, end) if end > start else (0, 0)
-        if found == (0, 0) or (found is not None and found in [span for _, span in made]):
+        candidate = widened(cuts, tags, start, end) if end > start else (0, 0)
+        if candidate == (0, 0) or (
+            candidate is not None and candidate in [span for _, span in made]
+        ):
             continue
-        made.append((variant, found))
+        made.append((variant, candidate))
     return made

@@ -8,9 +8,9 @@ from xml.etree import ElementTree as ET
 from pairweave.transforms.markup.markup import Kind, closes
 
 
-def bleu(found, wanted):
+def bleu(outputs, wanted):
     """BLEU of lines of words (Papineni et al. 2002), unsmoothed."""
-    lines = [bleu_counts(*pair) for pair in zip(found, wanted, strict=True)]
+    lines = [bleu_counts(*pair) for pair in zip(outputs, wanted, strict=True)]
     *counts, long, wished = (sum(column) for column in zip(*lines, strict=True))
     hits, totals = counts[:4], counts[4:]
     if not all(hits):
@@ -54,13 +54,13 @@ def _same(one, other):
 
 def span_f1s(hypothesis, reference):
     """F1 of each name's words; every word is letters between blanks, and no tag parts one."""
-    found, wanted = _words_by_name(hypothesis), _words_by_name(reference)
+    spans, wanted = _words_by_name(hypothesis), _words_by_name(reference)
     scores = []
     for name, words in wanted.items():
-        if name not in found:
+        if name not in spans:
             scores.append(0.0)
             continue
-        said, right = list(found[name].values()), list(words.values())
+        said, right = list(spans[name].values()), list(words.values())
         rest, same = list(right), 0
         for word in said:
             if word in rest:
@@ -91,16 +91,16 @@ def _words_by_name(marked):
 
 def _pairs(marked):
     """Return (start, end, (name, key)) of each pair in the order they open."""
-    found, used = [], set()
+    pairs, used = [], set()
     for at, tag in enumerate(marked.tags):
         if tag.kind is Kind.CLOSE:
             for before in range(at - 1, -1, -1):
                 opening = marked.tags[before]
                 if before not in used and opening.kind is Kind.OPEN and closes(opening, tag):
                     used.add(before)
-                    found.append((before, opening.offset, tag.offset, (opening.name, opening.key)))
+                    pairs.append((before, opening.offset, tag.offset, (opening.name, opening.key)))
                     break
-    return [pair[1:] for pair in sorted(found)]
+    return [pair[1:] for pair in sorted(pairs)]
 
 
 def positions(hypothesis, reference):

@@ -90,14 +90,14 @@ def ordered(box):
 
 def categorical(shares, value):
     """Return the name whose cumulative share first exceeds a value in [0, 1)."""
-    left, found = value * sum(shares.values()), None
+    left, chosen = value * sum(shares.values()), None
     for name, share in shares.items():
         if share > 0:
-            found = name
+            chosen = name
             left -= share
             if left < 0:
                 break
-    return found
+    return chosen
 
 
 def words_of(pair, kind):
@@ -124,12 +124,12 @@ def cell_of(words, form, start, end):
 
 def choose_shaped(seed, key, variant, attempt, most, phrases, weights, config, pair):
     """Return (phrase, form) by the profile's shares."""
-    found = dict(config.profile.counts)
+    profile = dict(config.profile.counts)
     counter = variant << 48 | attempt << 40
-    counts = {number: found.get(f"tags {number}", 0) for number in range(1, most + 1)}
+    counts = {number: profile.get(f"tags {number}", 0) for number in range(1, most + 1)}
     drawn = unit(seed, key, sampling.STEP_TAG_COUNT, counter)
     wanted = categorical(counts, drawn) or 1
-    later = {name: found.get(f"nested {name}", 0) for name in ("yes", "no")}
+    later = {name: profile.get(f"nested {name}", 0) for name in ("yes", "no")}
     nested_share = later["yes"] / sum(later.values()) if sum(later.values()) else 0
     words = words_of(pair, config.words)
     tokens = pair["source_tokens"]
@@ -144,7 +144,7 @@ def choose_shaped(seed, key, variant, attempt, most, phrases, weights, config, p
             unit(seed, key, sampling.STEP_TAG_SHAPES, counter | 4 * count + part)
             for part in range(4)
         ]
-        form = categorical({name: found.get(f"form {name}", 0) for name in FORMS}, units[0])
+        form = categorical({name: profile.get(f"form {name}", 0) for name in FORMS}, units[0])
         fitting = []
         for place, phrase in enumerate(phrases):
             others = [other for other, _ in chosen]
@@ -163,7 +163,7 @@ def choose_shaped(seed, key, variant, attempt, most, phrases, weights, config, p
             for code in CODES[form]:
                 cells[cell(phrase, code)] = cells.get(cell(phrase, code), 0) + weight
         shares = {
-            name: found.get(name, 0) if name in cells else 0
+            name: profile.get(name, 0) if name in cells else 0
             for name in all_cells()
             if name in cells
         }

@@ -266,8 +266,8 @@ def split_word(word, language, *, words_only):
     if language == "en":
         if words_only:
             return []
-        found = [m.start() for m in ENGLISH.finditer(word)]
-        for place in found:
+        cuts = [m.start() for m in ENGLISH.finditer(word)]
+        for place in cuts:
             bare = not regex.match(r"\p{GCB=Prepend}", word[place - 1])
             if place > left and bare:
                 places.append(place)
@@ -306,12 +306,12 @@ def split_word(word, language, *, words_only):
 
 def tokens(text, language=None, *, words_only=False):
     """Return the tokens of a text as (start, end), as `find_tokens` should."""
-    found, at, floor, number_end = [], 0, 0, None
+    spans, at, floor, number_end = [], 0, 0, None
     while at < len(text):
         start, kind = at, word_class(text[at])
         if words_only and at == number_end and IN_NUMBER.match(text, at - 1):
             at = number_end = segment_end(text, at + 1, katakana=words_only)
-            found[-1] = (found[-1][0], at)
+            spans[-1] = (spans[-1][0], at)
             continue
         segment = start
         whole = placeholder_end(text, at)
@@ -319,13 +319,13 @@ def tokens(text, language=None, *, words_only=False):
             address = find_address(text, floor, at)
             if address:
                 start, whole = address
-                found = [(a, min(b, start)) for a, b in found if a < start]
+                spans = [(a, min(b, start)) for a, b in spans if a < start]
         at = segment_end(text, at, katakana=words_only) if whole is None else whole
         if whole is None and kind == "ALetter":
             url = find_url(text, start, at)
             if url:
                 if url[0] > start:
-                    found.append((start, url[0]))
+                    spans.append((start, url[0]))
                 start, at = whole, _ = url
         if whole is not None:
             at = floor = glued_end(text, at, katakana=words_only)
@@ -334,13 +334,13 @@ def tokens(text, language=None, *, words_only=False):
         elif kind == "ALetter" and language:
             word = start
             for place in split_word(text[start:at], language, words_only=words_only):
-                found.append((start, word + place))
+                spans.append((start, word + place))
                 start = word + place
         inkless = INKLESS.fullmatch(text, segment, at)
         token = whole is not None or not (inkless or kind in ("Space", "Newline"))
         if token or (words_only and at - start > 1 and kind != "Newline"):
-            found.append((start, at))
-    return found
+            spans.append((start, at))
+    return spans
 
 
 def joins_number(left, right):
@@ -392,10 +392,10 @@ def join_hyphens(text, spans, language=None):
 
 def unbroken(text, language=None):
     """Return the spans that no tag may split."""
-    found = tokens(text, language, words_only=True)
+    spans = tokens(text, language, words_only=True)
     if language in (None, "ko"):
-        found = slow_korean.split(text, found, endings())
-    return join_hyphens(text, join_numbers(text, found), language)
+        spans = slow_korean.split(text, spans, endings())
+    return join_hyphens(text, join_numbers(text, spans), language)
 
 
 _LETTER = r"[[\p{L}\p{N}]--[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}\p{GCB=SpacingMark}\p{WB=Numeric}]]"

@@ -114,12 +114,12 @@ def summarize(output: str, sums: ReceiptSums | None = None) -> tuple[Json, Recei
 def _exchanged_by_look(manifest: Json) -> set[tuple[str, str]]:
     """Return the languages of files whose sides the look at the input found exchanged."""
     findings = manifest.get("look", {}).get("findings", ())
-    found = {each["file"] for each in findings if each["kind"] == "exchanged_languages"}
+    exchanged = {each["file"] for each in findings if each["kind"] == "exchanged_languages"}
     labels = file_labels((entry["corpus"], entry["name"]) for entry in manifest["inputs"])
     corpora = [
         manifest["corpora"].get(corpus, {})
         for (corpus, _), label in labels.items()
-        if label in found
+        if label in exchanged
     ]
     return {(each.get("source_lang", ""), each.get("target_lang", "")) for each in corpora}
 

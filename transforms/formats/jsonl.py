@@ -239,15 +239,15 @@ class _KeySearch:
     """Looks for a key anywhere in a text, without parsing the text."""
 
     def __init__(self, name: str) -> None:
-        self.found = False
+        self.seen = False
         self._forms = {json.dumps(name, ensure_ascii=ascii).encode() for ascii in (True, False)}
         self._last = b""
 
     def see(self, chunk: bytes) -> None:
         """Take the next piece of the text."""
-        if not self.found:
+        if not self.seen:
             text = self._last + chunk
-            self.found = any(form in text for form in self._forms)
+            self.seen = any(form in text for form in self._forms)
             self._last = text[1 - max(map(len, self._forms)) :]
 
 
@@ -267,7 +267,7 @@ def _scan(file: ScanRequest) -> Scan:
         return _find_columns(line, request)
 
     scan = scan_lines(file, find_columns, search.see)
-    if scan.rows and not search.found:
+    if scan.rows and not search.seen:
         value = parse_object(first, file.limits.max_json_depth)
         keys = [] if isinstance(value, Problem) else list(value)
         has = f"; the first line has {', '.join(map(str, keys))}" if keys else ""

@@ -200,7 +200,9 @@ def _look(
             batches = _read_blocks(unit, limits, blocks.get(unit.index, ()))
         for batch in batches:
             look.add(batch)
-    yield from look.findings()
+    # Planning has found both sides to be the same.
+    copied = all(unit.copied for unit in file)
+    yield from (each for each in look.findings() if not (copied and each.kind == "copied"))
 
 
 def _read_blocks(

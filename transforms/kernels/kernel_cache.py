@@ -3,9 +3,9 @@
 And a message while they are compiled, which takes a minute if none are shipped.
 
 Numba keeps compiled functions beside their sources, or in the user's cache if that folder is
-read-only. It finds one by the name and the features of the CPU, so those of another machine are of
-no use. A wheel for one platform (`deploy/wheels`) also ships kernels that were compiled for any CPU
-of that platform.
+read-only. It looks one up by the name and the features of the CPU, so a function that was compiled
+for another CPU is never loaded. A wheel for one platform (`deploy/wheels`) also ships kernels that
+were compiled for any CPU of that platform.
 """
 
 import contextlib
@@ -87,11 +87,11 @@ class KernelCache(caching.FunctionCache):
             self._shipped = KernelFiles(str(package / SHIPPED), name, stamp)
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401 - Numba's
-        found = None
+        compiled = None
         if self._cache_path is not None:
-            found = super()._load_overload(sig, target_context)
-        if found is not None or self._shipped is None or _debugs() or not self._enabled:
-            return found
+            compiled = super()._load_overload(sig, target_context)
+        if compiled is not None or self._shipped is None or _debugs() or not self._enabled:
+            return compiled
         signature, (triple, *_), function = self._index_key(sig, target_context.codegen())
         data = self._shipped.load((signature, (triple, *SHIPPED_CPU), function))
         return None if data is None else self._impl.rebuild(target_context, data)

@@ -31,15 +31,15 @@ def digest(source: Path, package: Path = PACKAGE) -> str:
     Raises:
         OSError: The file cannot be read.
     """
-    found: set[Path] = set()
+    files: set[Path] = set()
     waiting = [source]
     while waiting:
         path = waiting.pop()
-        if path not in found:
-            found.add(path)
+        if path not in files:
+            files.add(path)
             waiting += _imported(path, package)
     total = hashlib.sha256()
-    for path in sorted(found):
+    for path in sorted(files):
         total.update(f"{path.relative_to(package.parent)}\n{_read(path)[0]}\n".encode())
     return total.hexdigest()
 
@@ -57,15 +57,15 @@ def _read(path: Path) -> tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]:
 
 def _imported(path: Path, package: Path) -> list[Path]:
     """Return the files of the package that a file imports from."""
-    found = []
+    imported = []
     for module, names in _read(path)[1]:
         first, *rest = module.split(".")
         if first != package.name:
             continue
         place = package.joinpath(*rest)
         files = [place.with_suffix(".py"), *(place / f"{name}.py" for name in names)]
-        found += [file for file in files if _exists(file)]
-    return found
+        imported += [file for file in files if _exists(file)]
+    return imported
 
 
 @functools.cache

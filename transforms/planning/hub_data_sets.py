@@ -4,8 +4,8 @@ A place such as ``hf://OWNER/NAME/CONFIG?split=train`` names a split of a config
 set. The library `datasets` says which files that split consists of, by the data set's card or by
 the names of its files; they are fetched into the hub's cache on this machine and read as any other
 file, without code of the data set. A file is named by its commit, so that plan, manifest and rows
-say exactly what was read. Files, and not the rows that the library makes of them, are what is read:
-they have hashes, are divided into units, and workers need neither the library nor a network.
+say exactly what was read. The files are read, and not the rows that the library makes of them:
+files have hashes and are divided into units, and workers need neither the library nor a network.
 """
 
 import dataclasses
@@ -45,7 +45,7 @@ class DataSetFile:
 
     Attributes:
         path: Its path in the cache of the hub.
-        name: Its URL, with the commit that it is of.
+        name: Its URL, with its commit.
         format: Its format, by its suffix.
         compression: As in `byte_streams.COMPRESSIONS`, or ``none``.
         format_options: Options of its format that the data set's card gives.
@@ -86,15 +86,15 @@ def data_set_files(place: DataSetPlace) -> list[DataSetFile]:
     named = _files_of_split(place, builder.config.data_files)
     root = f"{SCHEME}datasets/{place.repository}@{facts.sha}/"
     options = _csv_options(place, builder.config)
-    found = [_file(place, url, options) for url in named]
+    files = [_file(place, url, options) for url in named]
     paths = [_fetched(place, endpoint, url.removeprefix(root), facts.sha) for url in named]
-    return [dataclasses.replace(file, path=path) for file, path in zip(found, paths, strict=True)]
+    return [dataclasses.replace(file, path=path) for file, path in zip(files, paths, strict=True)]
 
 
 def check_first_row(file: DataSetFile, corpus: CorpusInput) -> None:
-    """Check that the first row of a file of JSON lines has what is to be read from all.
+    """Check that the first row of a file of JSON lines has the fields that are read from all.
 
-    Parquet and CSV say so themselves, in their schemas and headers.
+    Parquet and CSV have these in their schemas and headers.
 
     Raises:
         InputError: It has not (``missing_column``), naming what is there, or the file is no JSON
@@ -242,7 +242,7 @@ def _file(place: DataSetPlace, url: str, options: Mapping[str, Any]) -> DataSetF
         raise InputError(
             "unsupported_format",
             place.text,
-            f"its file {url} is of a format that is not read; expected {', '.join(_FORMATS)}. Load "
+            f"its file {url} is in a format that is not read; expected {', '.join(_FORMATS)}. Load "
             "it with datasets, write it with to_parquet, and give that file with --input",
         )
     return DataSetFile("", url, form, compression, options if form == "csv" else {})

@@ -118,7 +118,7 @@ def make_plan(
             units.extend(new_units)
         for file, scan in zip(group.files, file_scans, strict=True):
             notices.extend(_notices(file.name, scan, group.inline_tags()))
-        notices.extend(_duplicate_notices(group, file_scans, seen))
+        notices.extend(_same_content_notices(group, file_scans, seen))
     return Plan(tuple(planned), tuple(units), merged(notices))
 
 
@@ -334,10 +334,10 @@ def _notices(name: str, scan: Scan, inline_tags: str) -> Iterator[Notice]:
         )
 
 
-def _duplicate_notices(
+def _same_content_notices(
     group: FileGroup, scans: Sequence[Scan], seen: dict[tuple[str, ...], str]
 ) -> Iterator[Notice]:
-    """Yield notices on files with the same content as earlier ones; they are still read."""
+    """Yield notices on the content of earlier files, and of one side on both; it is still read."""
     if not any(scan.bytes for scan in scans):
         return
     name = group.files[0].name
@@ -346,5 +346,7 @@ def _duplicate_notices(
         yield Notice("duplicate_file", name, 1, f"the same content as {seen[digests]}")
     seen.setdefault(digests, name)
     if len(digests) > 1 and digests[0] == digests[1]:
-        message = f"source and target have the same content ({group.files[1].name})"
-        yield Notice("duplicate_file", name, 1, message)
+        same = group.files[0].path == group.files[1].path
+        which = "the target is the same file" if same else "the target has the same content"
+        message = f"{which}; give the translation as target_input"
+        yield Notice("copied", name, scans[0].rows, message)

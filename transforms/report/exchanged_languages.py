@@ -15,7 +15,7 @@ MIN_PAIRS = 20
 """Minimum number of pairs of two languages for a notice on them."""
 
 MIN_SHARE = 0.1
-"""Minimum share of the words of a side, or of its letters, that must be of the other language."""
+"""Minimum share of the words of a side, or of its letters, that must be in the other language."""
 
 CLEARLY = 3
 """Minimum ratio of those of the other language to those of the side's own."""
@@ -100,7 +100,7 @@ def _is(text: str, language: str, other: str) -> bool:
 
 
 def _letters(text: str, scripts: set[str]) -> float:
-    """Return the share of the letters that are of some scripts; tags are Latin, and left out."""
+    """Return the share of the letters that belong to some scripts; Latin tags are left out."""
     shown = regex.sub(r"<[^<>]*>", " ", text)
     letters = len(regex.findall(r"\p{L}", shown))
     inside = "".join(rf"\p{{Script={name}}}" for name in sorted(scripts))

@@ -79,7 +79,7 @@ def _facet(
         "title": facet.title,
         "unit": facet.unit,
         "labels": labels,
-        "charts": [_chart(name, counts, bars, labels) for name, counts in shown.items()],
+        "charts": [chart(name, counts, bars, labels) for name, counts in shown.items()],
         "left": max(0, len(corpora) - MAX_CORPORA),
         "columns": [(head, "text"), *((name, "share") for name in shown)],
         "rows": [
@@ -106,7 +106,8 @@ def _in_bars(facet: Histogram, golden: Mapping[str, int]) -> Counter[int]:
     return bars
 
 
-def _chart(name: str, counts: Counter[int], bars: Sequence[int], labels: Sequence[str]) -> Shown:
+def chart(name: str, counts: Counter[int], bars: Sequence[int], labels: Sequence[str]) -> Shown:
+    """Return a chart of values by bar, its name and the labels of its bars."""
     total, most = counts.total(), max(counts.values())
     return {
         "name": name,

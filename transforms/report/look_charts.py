@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pairweave.transforms.findings import KINDS, OF_LINES
+from pairweave.transforms.finding_notices import finding_notices, of_jobs
+from pairweave.transforms.findings import KINDS, OF_LINES, Finding
 from pairweave.transforms.report.templating import number
 
 HEIGHT = 60
@@ -44,6 +45,31 @@ def shown_look(manifest: Json) -> Shown | None:
     }
 
 
+def told_findings(manifest: Json) -> tuple[list[Shown], list[str]]:
+    """Divide a run's notices into those on what the look found, and all others.
+
+    Returns:
+        For each of the former the kind in words, the place, the evidence and what to do; and the
+        latter as they are.
+    """
+    findings = [Finding(**each) for each in manifest.get("look", {}).get("findings", [])]
+    by_text = {str(notice): notice for notice in finding_notices(of_jobs(findings))}
+    told = []
+    for notice in (by_text[text] for text in manifest["notices"] if text in by_text):
+        options = [each.option for each in findings if each.kind == notice.code]
+        fitting = [each for each in options if notice.message.endswith(f"; {each}")]
+        option = max(fitting, key=len, default="")
+        told.append(
+            {
+                "what": KINDS[notice.code],
+                "place": notice.file,
+                "evidence": notice.message.removesuffix(f"; {option}"),
+                "what to do": option,
+            }
+        )
+    return told, [text for text in manifest["notices"] if text not in by_text]
+
+
 def _row(finding: Json) -> Shown:
     return {
         "what": KINDS.get(finding["kind"], finding["kind"]),
@@ -57,6 +83,8 @@ def _row(finding: Json) -> Shown:
 
 def _lines(finding: Json) -> str:
     first, last = finding["first_line"], finding["last_line"]
+    if not first:
+        return "all"
     return number(first) if first == last else f"{number(first)} to {number(last)}"
 
 

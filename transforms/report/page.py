@@ -13,8 +13,8 @@ from typing import Any
 from pairweave.transforms.links import aligner_agreement
 from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.rejects import Stage
-from pairweave.transforms.report.histogram_charts import charts
-from pairweave.transforms.report.look_charts import shown_look
+from pairweave.transforms.report.histogram_charts import chart, charts
+from pairweave.transforms.report.look_charts import shown_look, told_findings
 from pairweave.transforms.report.normal_figures import RATES, NormalFigures, rate
 from pairweave.transforms.report.report_samples import (
     TAG_COLOURS,
@@ -55,7 +55,9 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
     rows = manifest["rows"]
     golden = manifest.get("golden", {})
     normal = NormalFigures(manifest["job"])
-    shown = {name: manifest[name] for name in ("job", "version", "notices", "shards", "rows")}
+    shown = {name: manifest[name] for name in ("job", "version", "shards", "rows")}
+    found, notices = told_findings(manifest)
+    spread, one_valued = _distributions(sums, normal)
     return render_html(
         "page.html.j2",
         **shown,
@@ -63,6 +65,8 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
         sizes=[shard.rows for shard in sums.shards],
         share_kept=_share(rows["kept"], rows["read"]),
         normal=normal,
+        found=found,
+        notices=notices,
         look=shown_look(manifest),
         corpora=_corpora(manifest["corpora"]),
         flow=_flow(manifest, sums),
@@ -71,7 +75,8 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
         rules=_rules(rules, rows["read"], normal),
         agreement=aligner_agreement.of_counts(manifest["counts"]),
         counts=_counts(others, normal),
-        distributions=_distributions(sums, normal),
+        distributions=spread,
+        one_valued=one_valued,
         histograms=charts(sums.histograms, golden.get("histograms", {}).get("words")),
         golden=_golden(golden),
         profile=_profile(manifest["tag_profile"]) if "tag_profile" in manifest else None,
@@ -230,30 +235,25 @@ def _counts(counts: Mapping[str, int], normal: NormalFigures) -> Rows:
     ]
 
 
-def _distributions(sums: ReceiptSums, normal: NormalFigures) -> list[dict[str, Any]]:
-    """Return the histograms that are not by corpus, with a row for each bar."""
-    shown = []
+def _distributions(
+    sums: ReceiptSums, normal: NormalFigures
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the histograms that are not by corpus: charts, and those that have only one bar."""
+    spread, one_valued = [], []
     for name, title, about, unit, labels, (bars,) in distributions(sums.histograms):
-        most, total = max(bars), sum(bars)
+        median = normal.median(name)
+        if len(bars) == 1:
+            value = {"what": title, "value": f"{labels[0]} {unit}".strip()}
+            one_valued.append({**value, "number": bars[0], "normal medians": median})
+            continue
         rows = [
-            {
-                unit: label,
-                "number": number_of,
-                "share": _share(number_of, total),
-                "": _bar(_share(number_of, most), f"{label}: {number(number_of)}"),
-            }
+            {unit: label, "number": number_of, "share": _share(number_of, sum(bars))}
             for label, number_of in zip(labels, bars, strict=True)
         ]
-        shown.append(
-            {
-                "title": title,
-                "about": about,
-                "unit": unit,
-                "rows": rows,
-                "normal": normal.median(name),
-            }
-        )
-    return shown
+        drawn = chart("all", Counter(dict(enumerate(bars))), range(len(bars)), labels)
+        told = {"title": title, "about": about, "unit": unit, "normal": median}
+        spread.append({**told, "rows": rows, "chart": drawn})
+    return spread, one_valued
 
 
 def _golden(golden: Json) -> Rows:

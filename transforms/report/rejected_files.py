@@ -14,10 +14,10 @@ from pairweave.transforms.report.rejected_languages import ADVICE
 Json = dict[str, Any]
 
 MAX_NOTICES = 20
-"""Files and units named before the rest is only counted."""
+"""Number of files and units that are named; the rest is only counted."""
 
 _WITH_SOURCES = ("pairs", "source")
-"""Roles of the files that units are named by."""
+"""Roles of the files after which units are named."""
 
 
 def rejection_notices(plan: Json, sums: ReceiptSums, said: Collection[str] = ()) -> list[str]:
@@ -61,7 +61,7 @@ def rejection_notices(plan: Json, sums: ReceiptSums, said: Collection[str] = ())
 
 
 def _labels(plan: Json) -> list[str]:
-    """Return what the file of each unit is called.
+    """Return the name of the file of each unit.
 
     The units of a plan name no corpus, but they are in the order of its input files.
     """
@@ -79,8 +79,8 @@ def _labels(plan: Json) -> list[str]:
     names = [unit["file"] for unit in units]
     if len(files) != len({*blocks}):  # a document of one side alone is named by that side
         return names
-    found = [files[block] for block in blocks]
-    return [labels[file] for file in found] if [name for _, name in found] == names else names
+    by_unit = [files[block] for block in blocks]
+    return [labels[file] for file in by_unit] if [name for _, name in by_unit] == names else names
 
 
 def _alike(

@@ -1,4 +1,4 @@
-"""Two runs side by side: counts, reasons, distributions, options, and pairs with other rows."""
+"""Two runs side by side: counts, reasons, distributions, options, and pairs whose rows differ."""
 
 import dataclasses
 from collections import Counter
@@ -21,14 +21,14 @@ from pairweave.transforms.report.shown_settings import flat_settings
 from pairweave.transforms.report.templating import number, percent, render_html
 
 PAIRS = 2_000
-"""Pairs of each run that are compared, the first by id. Ids are hashes, so they are a fair
-sample."""
+"""Number of pairs of each run that are compared, the first by id. Ids are hashes, so this is a
+random sample."""
 
 PLACES = frozenset({"corpus", "file", "line"})
 """Columns that say where a pair comes from."""
 
 SHOWN = 12
-"""Pairs with other rows that are shown."""
+"""Number of pairs whose rows differ that are shown."""
 
 Json = Mapping[str, Any]
 Rows = list[dict[str, Any]]
@@ -54,7 +54,7 @@ class PairsOfBoth:
 def compare_pairs(runs: Sequence[FinishedRun]) -> PairsOfBoth:
     """Compare the first pairs by id of two runs, in the columns that both have.
 
-    The origin of a pair is not compared, because the same pair may be in other files.
+    The origin of a pair is not compared, because the same pair may be in different files.
 
     Raises:
         WorkerError: A shard cannot be read.
@@ -118,7 +118,7 @@ def render(
         counts=_side_by_side(counts, "what"),
         distributions=shares,
         histograms=both,
-        differing=[found["title"] for found in (*both, *shares) if found["note"]],
+        differing=[group["title"] for group in (*both, *shares) if group["note"]],
         pairs=pairs,
         changed=[tuple(map(kept_samples, _different(*rows))) for rows in pairs.changed[:SHOWN]],
         tag_colours=TAG_COLOURS,
@@ -134,23 +134,23 @@ def _both_histograms(
         for (histogram, _, bar), values in each.items():
             if HISTOGRAMS[histogram].by == "corpus":
                 rows_of_bars[histogram, name, bar] += values
-    return [_marked(found) for found in charts(rows_of_bars, together=False)]
+    return [_marked(group) for group in charts(rows_of_bars, together=False)]
 
 
-def _marked(found: dict[str, Any]) -> dict[str, Any]:
+def _marked(group: dict[str, Any]) -> dict[str, Any]:
     """Return a chart whose bars are marked where the two runs differ."""
-    if len(found["charts"]) < 2:
-        return {**found, "note": ""}
-    values = [[bar["values"] for bar in chart["bars"]] for chart in found["charts"]]
+    if len(group["charts"]) < 2:
+        return {**group, "note": ""}
+    values = [[bar["values"] for bar in chart["bars"]] for chart in group["charts"]]
     kinds = ["differs" if differs else "" for differs in differing_bars(*values)]
     drawn = [
         {
             **chart,
             "bars": [{**bar, "kind": kind} for bar, kind in zip(chart["bars"], kinds, strict=True)],
         }
-        for chart in found["charts"]
+        for chart in group["charts"]
     ]
-    return {**found, "charts": drawn, "note": chart_note(found["labels"], *values)}
+    return {**group, "charts": drawn, "note": chart_note(group["labels"], *values)}
 
 
 def caveats(names: Sequence[str], manifests: Sequence[Json], pairs: PairsOfBoth) -> list[str]:
@@ -158,7 +158,7 @@ def caveats(names: Sequence[str], manifests: Sequence[Json], pairs: PairsOfBoth)
     told = differences(names, manifests)
     if all(pairs.only) and not pairs.same and not pairs.changed:
         told.append(
-            "none of the pairs compared is in both runs: the figures are of different texts"
+            "none of the pairs compared is in both runs: the figures describe different texts"
         )
     return told
 

@@ -7,10 +7,10 @@ from typing import Any
 from pairweave.transforms.report.templating import percent
 
 LEAST = 0.02
-"""Difference of the shares of a bar from which it is marked."""
+"""Minimum difference of the shares of a bar that is marked."""
 
 SURE = 3.0
-"""Standard errors that such a difference must have, so that few values mark nothing."""
+"""Minimum of such a difference in standard errors, so that a few values mark no bar."""
 
 Json = Mapping[str, Any]
 
@@ -18,19 +18,20 @@ Json = Mapping[str, Any]
 def differences(names: Sequence[str], manifests: Sequence[Json]) -> list[str]:
     """Return sentences on languages and files that differ, without their full stops."""
     languages = [_languages(manifest) for manifest in manifests]
-    found = []
+    sentences = []
     if languages[0] != languages[1]:
         first, second = (
             f"{', '.join(each)} in {name}" for name, each in zip(names, languages, strict=True)
         )
-        found.append(f"the languages differ: {first}; {second}")
+        sentences.append(f"the languages differ: {first}; {second}")
     files = [{entry["sha256"] for entry in manifest["inputs"]} for manifest in manifests]
     if files[0] != files[1]:
         both, counts = len(files[0] & files[1]), [len(each) for each in files]
-        found.append(
-            f"the runs read other files: {both:,} of {counts[0]:,} and {counts[1]:,} are the same"
+        sentences.append(
+            f"the runs read different files: {both:,} of {counts[0]:,} and {counts[1]:,} are the "
+            "same"
         )
-    return found
+    return sentences
 
 
 def _languages(manifest: Json) -> list[str]:
@@ -39,7 +40,7 @@ def _languages(manifest: Json) -> list[str]:
 
 
 def differing_bars(first: Sequence[int], second: Sequence[int]) -> list[bool]:
-    """Tell which bars hold clearly other shares of the values of two runs, ``[bar]``.
+    """Tell which bars have clearly different shares of the values of two runs, ``[bar]``.
 
     Args:
         first: Values in each bar of the first run.

@@ -23,6 +23,7 @@ Filters = Mapping[str, Callable[[str], str]]
 _DIRECTORY = Path(__file__).with_name("templates")
 _BETWEEN_MARKUP = re.compile(r"(?<=[>}])\s*\n\s*(?=[<{])")
 _IN_TEXT = re.compile(r"\s*\n\s*")
+_OPTION = re.compile(r"(--[a-z0-9_]+)")
 
 
 def render_html(name: str, **context: object) -> str:
@@ -83,6 +84,20 @@ def percent(share: float) -> str:
     return f"{100 * share:.2f}".rstrip("0").rstrip(".") + " %"
 
 
+def with_options(text: str) -> Markup:
+    """Return a text in which no line breaks within the name of an option.
+
+    >>> str(with_options("a < b; --max_tags 3"))
+    'a &lt; b; <span class="option">--max_tags</span> 3'
+    """
+    between = Markup('<span class="option">{}</span>')
+    parts = _OPTION.split(text)
+    return Markup("").join(
+        between.format(_escaped(part)) if place % 2 else _escaped(part)
+        for place, part in enumerate(parts)
+    )
+
+
 def without_layout(source: str) -> str:
     r"""Return a template of HTML without the line breaks that only lay it out.
 
@@ -107,7 +122,10 @@ class _Layout(jinja2.ext.Extension):
 
 @functools.cache
 def _html() -> jinja2.Environment:
-    return _environment(autoescape=True, finalize=_escaped, extensions=[_Layout, "jinja2.ext.do"])
+    extensions = [_Layout, "jinja2.ext.do"]
+    environment = _environment(autoescape=True, finalize=_escaped, extensions=extensions)
+    environment.filters["with_options"] = with_options
+    return environment
 
 
 def _environment(**settings: Any) -> jinja2.Environment:  # noqa: ANN401 - as Jinja2 names them

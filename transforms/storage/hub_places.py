@@ -75,6 +75,6 @@ def parse_place(text: str) -> DataSetPlace:
         or not all(settings.values())
         or (query and not settings)
     ):
-        raise InputError("no_match", text, f"is no place of a data set; {EXPECTED}")
+        raise InputError("no_match", text, f"is not the place of a data set; {EXPECTED}")
     config = words[2] if len(words) > 2 else None
     return DataSetPlace(text, words[0], words[1], config, **settings)

@@ -89,8 +89,8 @@ def check_installed(name: str) -> None:
     """
     if name != NONE and installed_name() != name:
         raise WorkerError(
-            f"this run cuts words with {name}, here is {installed_name() or 'none'}; install the "
-            "same versions on every machine"
+            f"this run cuts words with {name}, but this machine has "
+            f"{installed_name() or 'none'}; install the same versions on every machine"
         )
 
 

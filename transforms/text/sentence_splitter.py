@@ -65,8 +65,8 @@ def check_installed(name: str) -> None:
     """
     if name != NONE and installed_name() != name:
         raise WorkerError(
-            f"this run splits sentences with {name}, here is {installed_name() or 'none'}; install "
-            "the same version on every machine"
+            f"this run splits sentences with {name}, but this machine has "
+            f"{installed_name() or 'none'}; install the same version on every machine"
         )
 
 

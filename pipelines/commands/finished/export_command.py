@@ -127,7 +127,7 @@ def _check_series(options: ExportOptions) -> None:
         raise ConfigError(f"--sizes: {options.format} has one file for all pairs; give --sample")
     if options.golden and options.format not in _GOLDEN_FORMATS:
         raise ConfigError(
-            f"--golden: {options.format} is no format of a golden set; give "
+            f"--golden: {options.format} is not a format of golden sets; give "
             f"{' or '.join(_GOLDEN_FORMATS)}, or leave it out"
         )
     if options.golden_sizes and not options.golden:

@@ -56,7 +56,7 @@ def write(path: str, page: str) -> None:
         )
     if files.exists(path) and PAGE not in files.read_bytes(path)[:_HEAD]:
         raise ConfigError(
-            f"{path}: exists and is no page of pairweave; give another file: --output FILE"
+            f"{path}: exists and is not a page of pairweave; give another file: --output FILE"
         )
     try:
         files.write_alone(path, page.encode())

@@ -7,7 +7,6 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 
 from pairweave.pipelines.command_line import flags, outputs
-from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.process import interrupt, terminal
 from pairweave.pipelines.recipes.recipe_options import EngineOptions
 from pairweave.pipelines.refresh import file_ledger, night_metrics, records, refitting, tables
@@ -43,9 +42,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
         module = importlib.import_module("pairweave.pipelines.commands.refresh.table_commands")
         return int(module.main(f"{name} {arguments[0]}", arguments[1:]))
     path, rest = flags.take_config(name, arguments, once=False)
-    options, extra = flags.parse(
-        RefreshOptions, f"pairweave {name}", COMMANDS[name].about, rest, beam=True
-    )
+    options, extra = flags.parse_command(RefreshOptions, name, rest)
     if path is None:
         raise ConfigError(f"--config is required; see pairweave {name} --help")
     if options.launches is not None and options.prepared_only:

@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from pairweave.pipelines.commands.tags.projection_options import (
-    TagsFitProjectionOptions,
-    TagsProjectOptions,
-)
+from pairweave.pipelines.commands.tags.projection_options import TagOptions
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.links.attention import Attention
@@ -54,15 +51,13 @@ LinkBlock = Callable[[Block], list[SoftLinks]]
 """Returns the links of the lines with tags of a block."""
 
 
-def own_links(options: TagsProjectOptions | TagsFitProjectionOptions) -> list[str]:
+def own_links(options: TagOptions) -> list[str]:
     """Return the given options that name files of links."""
     names = ("links", "forward_links", "reverse_links", "attention")
     return [name for name in names if getattr(options, name) is not None]
 
 
-def pharaoh_links(
-    options: TagsProjectOptions | TagsFitProjectionOptions, tokens: TokenConfig
-) -> LinkBlock:
+def pharaoh_links(options: TagOptions, tokens: TokenConfig) -> LinkBlock:
     """Return a function that reads the links of a block from one file or from two directions."""
     options_given = (options.links, options.forward_links, options.reverse_links)
     paths = [files.on_disk(path) for path in options_given if path is not None]
@@ -118,9 +113,7 @@ def _link_lines(path: Path) -> Iterator[list[tuple[int, int]]]:
             yield list(zip(*sides, strict=True))
 
 
-def attention_links(
-    options: TagsProjectOptions | TagsFitProjectionOptions, tokens: TokenConfig
-) -> LinkBlock:
+def attention_links(options: TagOptions, tokens: TokenConfig) -> LinkBlock:
     """Return a function that extracts the links of a block from attention."""
     path = files.on_disk(options.attention or "")
     attention = Attention(path, options.attention_layer, options.attention_head)
@@ -141,9 +134,7 @@ def attention_links(
     return link
 
 
-def _require_lines(
-    name: str, count: int, options: TagsProjectOptions | TagsFitProjectionOptions
-) -> None:
+def _require_lines(name: str, count: int, options: TagOptions) -> None:
     lines = count_lines(options.source_input)
     if lines != count:
         raise InputError(

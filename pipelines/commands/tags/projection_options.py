@@ -93,3 +93,7 @@ class TagsFitProjectionOptions(TagLinkOptions):
         description="its translation with the same tags, line by line"
     )
     output: Annotated[str, OUTPUT] = Field(min_length=1, description="file of the weights, JSON")
+
+
+TagOptions = TagsProjectOptions | TagsFitProjectionOptions
+"""The options of either command."""

@@ -21,10 +21,7 @@ from pairweave.pipelines.commands.tags.project_links import (
     own_links,
     pharaoh_links,
 )
-from pairweave.pipelines.commands.tags.projection_options import (
-    TagsFitProjectionOptions,
-    TagsProjectOptions,
-)
+from pairweave.pipelines.commands.tags.projection_options import TagOptions
 from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.soft_links import SoftLinks, harden, multiply, soften
@@ -39,8 +36,6 @@ from pairweave.transforms.text.joined_tokens import words_to_join
 from pairweave.transforms.text.segmenter import choose_segmenter, is_unspaced, needs_segmenter
 from pairweave.transforms.text.text_tables import token_table
 from pairweave.transforms.text.tokens import TokenConfig, train_sentencepiece
-
-TagOptions = TagsProjectOptions | TagsFitProjectionOptions
 
 BLOCK_LINES = 4_096
 

@@ -59,7 +59,7 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     for warning in warnings:
         if warning is not None:
             terminal.warn(warning)
-    terminal.say(f"{orjson.dumps({**count, 'output': options.output}).decode()}")
+    terminal.say(orjson.dumps({**count, "output": options.output}).decode())
     return 0
 
 

@@ -38,5 +38,5 @@ def main(_name: str, arguments: Sequence[str]) -> int:
         coding=options.coding(),
         warn=terminal.warn,
     )
-    terminal.say(f"{orjson.dumps(count).decode()}")
+    terminal.say(orjson.dumps(count).decode())
     return 0

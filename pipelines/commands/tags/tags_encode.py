@@ -37,5 +37,5 @@ def main(_name: str, arguments: Sequence[str]) -> int:
             f"of augment lists {symbols}. A model needs the others, too: add them with tags "
             f"vocabulary --max_tags {most}, then give --max_tags {most}"
         )
-    terminal.say(f"{orjson.dumps(count).decode()}")
+    terminal.say(orjson.dumps(count).decode())
     return 0

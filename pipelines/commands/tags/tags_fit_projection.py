@@ -45,7 +45,7 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     with open_whole(options.output) as out:
         out.write(weights.to_json())
     facts = {"segments": len(segments), "elements": elements, "output": options.output}
-    terminal.say(f"{orjson.dumps(facts).decode()}")
+    terminal.say(orjson.dumps(facts).decode())
     return 0
 
 

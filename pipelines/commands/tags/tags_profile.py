@@ -34,7 +34,7 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     profile = learn_profile(texts, find_syntax(options.syntax), targets, options.source_lang)
     files.write_alone(options.output, to_json(profile))
     facts = {name: profile[name] for name in ("texts", "tagged_texts", "tags")}
-    terminal.say(f"{orjson.dumps({**facts, 'output': options.output}).decode()}")
+    terminal.say(orjson.dumps({**facts, "output": options.output}).decode())
     return 0
 
 

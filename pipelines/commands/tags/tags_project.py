@@ -52,7 +52,7 @@ def main(_name: str, arguments: Sequence[str]) -> int:
         if (warning := check.warning()) is not None:
             terminal.warn(warning)
     facts = {**counts, "rules": options.rules, "output": options.output}
-    terminal.say(f"{orjson.dumps(facts).decode()}")
+    terminal.say(orjson.dumps(facts).decode())
     return 0
 
 

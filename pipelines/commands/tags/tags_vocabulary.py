@@ -44,7 +44,7 @@ def main(_name: str, arguments: Sequence[str]) -> int:
         rows = self_translations(representation, options.max_tags)
         data = "".join(f"{source}\t{target}\n" for source, target in rows)
         files.write_alone(options.self_translations, data.encode())
-    terminal.say(f"{orjson.dumps(facts).decode()}")
+    terminal.say(orjson.dumps(facts).decode())
     return 0
 
 

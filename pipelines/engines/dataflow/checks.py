@@ -120,22 +120,22 @@ def _check_project(project: str | None) -> None:
         raise ConfigError(f"--project {project}: is a project's number; give its id")
     if not _PROJECT.fullmatch(project):
         raise ConfigError(
-            f"--project {project}: is no id of a project (6 to 30 lower-case letters, digits and "
-            "hyphens); gcloud projects list shows them"
+            f"--project {project}: is not the id of a project (6 to 30 lower-case letters, digits "
+            "and hyphens); gcloud projects list shows them"
         )
 
 
 def _check_region(region: str | None) -> None:
     if region is None:
         raise ConfigError(
-            "--region is missing: give the region of the job, such as europe-west4; best the one "
-            "where the buckets are"
+            "--region is missing: give the region of the job, such as europe-west4, best that of "
+            "the buckets"
         )
     zone = _ZONE.fullmatch(region)
     if zone:
         raise ConfigError(f"--region {region}: is a zone; give {zone[1]}")
     if not _REGION.fullmatch(region):
-        raise ConfigError(f"--region {region}: is no region; expected such as europe-west4")
+        raise ConfigError(f"--region {region}: is not a region; expected one such as europe-west4")
 
 
 def _check_bucket(name: str, path: str | None, what: str) -> None:
@@ -147,20 +147,20 @@ def _check_bucket(name: str, path: str | None, what: str) -> None:
             "gs://BUCKET/temp"
         )
     if not _BUCKET.fullmatch(path):
-        raise ConfigError(f"--{name} {path}: names no valid bucket; expected such as gs://BUCKET")
+        raise ConfigError(f"--{name} {path}: names no valid bucket; expected one as in gs://BUCKET")
 
 
 def _check_image(image: str | None) -> None:
     if image is None:
         raise ConfigError(
-            "--sdk_container_image is missing: Dataflow's workers have no pairweave but in an "
-            "image; build that of deploy/dataflow and give its name"
+            "--sdk_container_image is missing: Dataflow's workers get pairweave only from an "
+            "image; build the one in deploy/dataflow and give its name"
         )
     parsed = _IMAGE.fullmatch(image)
     if not parsed:
         raise ConfigError(
-            f"--sdk_container_image {image}: is no name of an image in a registry; expected such "
-            "as REGION-docker.pkg.dev/PROJECT/REPOSITORY/pairweave:0.1.0"
+            f"--sdk_container_image {image}: is not the name of an image in a registry; expected "
+            "one such as REGION-docker.pkg.dev/PROJECT/REPOSITORY/pairweave:0.1.0"
         )
     if "@" not in image and parsed["tag"] in {None, "latest"}:
         raise ConfigError(

@@ -52,7 +52,7 @@ def install() -> Path:
             f"build {POM} on another machine and give --flink_job_server_jar"
         )
     jar.parent.mkdir(parents=True, exist_ok=True)
-    with alone_in(jar.parent, f"another {INSTALL} is at work there; wait until it has ended"):
+    with alone_in(jar.parent, f"another {INSTALL} is running there; wait until it has ended"):
         for left in jar.parent.glob(f"{BUILD}*"):  # from a build that was killed
             shutil.rmtree(left, ignore_errors=True)
         with tempfile.TemporaryDirectory(dir=jar.parent, prefix=BUILD) as directory:

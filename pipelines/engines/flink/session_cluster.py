@@ -184,7 +184,7 @@ def find_libraries(distribution: str | None = None) -> Path:
             return Path(place).resolve()
     if distribution:
         raise ConfigError(
-            f"{distribution}: is no Flink distribution: it has no bin/bash-java-utils.jar"
+            f"{distribution}: is not a Flink distribution: it has no bin/bash-java-utils.jar"
         )
     raise ConfigError(
         "no Flink here: run pip install 'pairweave[flink]', or give the directory of a Flink 1.19 "

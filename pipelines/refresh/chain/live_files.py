@@ -22,11 +22,6 @@ def live_after(before: set[str], change: Json) -> set[str]:
     return (left - gone) | {entry["path"] for entry in change["add"]}
 
 
-def live_paths(nights: Iterable[Record], name: str) -> set[str]:
-    """Return the paths of the files that a table should have after nights in order."""
-    return set(live_entries(nights, name))
-
-
 def live_entries(nights: Iterable[Record], name: str) -> dict[str, Entry]:
     """Return the files that a table should have after nights in order, by path."""
     entries: list[Entry] = []
@@ -88,7 +83,7 @@ def refuse_log(table: str, name: str, record: Record, logged: Iterable[Entry]) -
         elif path not in there:
             what = f"does not list {path}, which the records have"
         elif facts_of(expected[path]) != facts_of(there[path]):
-            what = f"says something else of {path} than the record of its night"
+            what = f"contradicts the record of the night that wrote {path}"
         else:
             continue
         raise damaged(files.join(table, name, LOG), what)

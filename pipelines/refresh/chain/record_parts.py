@@ -224,7 +224,7 @@ class RecordFile(StatePart):
             raise ValueError("expected in live the digest of each table")
         if (self.previous is None) != (self.night == 1):
             raise ValueError(
-                "expected previous, the SHA-256 of the record before, in all nights but one"
+                "expected previous, the SHA-256 of the record before, in every night but the first"
             )
         listed = {f"{place}/about.json" for place in self.models.values()}
         if self.tombstones is not None:

@@ -4,12 +4,12 @@ import calendar
 import contextlib
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from pairweave.pipelines.refresh import inner_runs, records, table_lock, tables
 from pairweave.pipelines.refresh.chain import inner_notes, kept_models, leftovers, log_seals
-from pairweave.pipelines.refresh.chain.live_files import live_after, live_paths
+from pairweave.pipelines.refresh.chain.live_files import live_after, live_entries
 from pairweave.pipelines.refresh.records import Record
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files
@@ -54,8 +54,8 @@ def _vacuum(table: str, retention_hours: float, *, dry: bool) -> list[str]:
     nights = [*records.back_from(table, last)][::-1]
     old = [
         *_old_files(table, nights, before),
-        *_old_runs(table, before),
-        *_old_models(table, last, before),
+        *_old_directories(table, inner_notes.RUNS, 2, before),
+        *_old_directories(table, kept_models.MODELS, 3, before, set(last.models.values())),
     ]
     if not dry:
         leftovers.delete(table)
@@ -126,7 +126,7 @@ def _old_files(table: str, nights: Sequence[Record], before: float) -> Iterator[
     for name in last.versions:
         # The log has been compared with the records; a file in either of them stays.
         live = {entry["path"] for entry in tables.current(table, name, last)}
-        live |= live_paths(nights, name)
+        live |= live_entries(nights, name).keys()
         for path in _below(table, name):
             below = path.removeprefix(f"{name}/")
             if below.startswith("_delta_log/") or below in live or not below.endswith(".parquet"):
@@ -152,26 +152,16 @@ def _seconds(when: str) -> float:
     return float(calendar.timegm(time.strptime(when, "%Y-%m-%dT%H:%M:%SZ")))
 
 
-def _old_runs(table: str, before: float) -> Iterator[str]:
-    for _, names in _by_directory(table, inner_notes.RUNS, 2):
-        if all(_written(table, name) <= before for name in names):
-            yield from names
-
-
-def _old_models(table: str, last: Record, before: float) -> Iterator[str]:
-    """Yield the files of old models with which no current row was made."""
-    used = set(last.models.values())
-    for directory, names in _by_directory(table, kept_models.MODELS, 3):
-        if directory not in used and all(_written(table, name) <= before for name in names):
-            yield from names
-
-
-def _by_directory(table: str, base: str, depth: int) -> Iterator[tuple[str, list[str]]]:
-    """Yield the directories at a depth below the table, each with its files."""
+def _old_directories(
+    table: str, base: str, depth: int, before: float, used: Collection[str] = ()
+) -> Iterator[str]:
+    """Yield the files of unused directories at a depth below the table, if all of them are old."""
     grouped: dict[str, list[str]] = {}
     for name in _below(table, base):
         grouped.setdefault("/".join(name.split("/")[:depth]), []).append(name)
-    yield from grouped.items()
+    for directory, names in grouped.items():
+        if directory not in used and all(_written(table, name) <= before for name in names):
+            yield from names
 
 
 def _delete_empty(base: Path) -> None:

@@ -118,7 +118,7 @@ def _log_problems(
         elif path not in logged:
             yield f"{name}/{path}: is missing in the table"
         elif facts_of(logged[path]) != facts_of(expected[path]):
-            yield f"{name}/{path}: the table's log says something else than its night's record"
+            yield f"{name}/{path}: the table's log contradicts its night's record"
 
 
 def _version_problems(table: str, name: str, last: Record) -> list[str]:
@@ -196,4 +196,4 @@ def _unknown_contents(table: str, last: Record, entries: list[Entry]) -> list[st
             tables.read_rows(table, PROVENANCE, entry, ["content"]).column("content").unique()
         )
         unknown.update(contents.filter(pc.invert(pc.is_in(contents, known))).to_pylist())
-    return [f"{PROVENANCE}: content {key} is of no input file" for key in sorted(unknown)]
+    return [f"{PROVENANCE}: content {key} belongs to no input file" for key in sorted(unknown)]

@@ -3,7 +3,7 @@
 usage: python -m tests.benchmarks.ablation.prepare_damaged HELP/ SOURCE TARGET
 
 `HELP/` is what `prepare_help` wrote. A third of the training segments stays as it is (`known`): the
-model from which all units go on has learned from it. Of the others a half is damaged, each segment
+model that all units start from has learned from it. Of the others a half is damaged, each segment
 in one of nine ways (`corpus`). `good` is the undamaged half, and `random` as many words of all.
 """
 

@@ -57,14 +57,14 @@ def test_units_of_two_kinds_of_device_are_refused(made):
 
 def test_a_file_under_the_name_of_another_unit_is_refused(made):
     write_unit(made, "own", 1).rename(made.directory / "units" / "own-2.json.gz")
-    with pytest.raises(ConfigError, match="is of the unit own/1"):
+    with pytest.raises(ConfigError, match="belongs to the unit own/1"):
         read_units(made)
 
 
 def test_units_that_went_on_from_other_weights_are_refused(made):
     write_unit(made, "plain", 1, start_weights="a" * 64)
     path = write_unit(made, "own", 1, start_weights="b" * 64)
-    with pytest.raises(ConfigError, match="went on from other weights than plain-1") as caught:
+    with pytest.raises(ConfigError, match="started from other weights than plain-1") as caught:
         read_units(made)
     assert str(caught.value).startswith(f"{path}: ")
 

@@ -222,15 +222,15 @@ def test_a_run_of_another_job_is_refused(tmp_path):
         (lambda v: v.update(task="dance"), "task: expected 'translation' or 'suggestion'"),
         (lambda v: v.update(metrics=["bleu"]), "metrics: there is no bleu of the task suggestion"),
         (lambda v: v["tests"]["wets"].pop("masked"), "tests.wets: masked is missing"),
-        (lambda v: v["tests"]["wets"].update(syntax="xml"), "tests.wets: syntax is of tags"),
-        (lambda v: v["arms"]["golden"].update(project={}), "arms.golden: project is of tags"),
+        (lambda v: v["tests"]["wets"].update(syntax="xml"), "tests.wets: syntax is only for tags"),
+        (lambda v: v["arms"]["golden"].update(project={}), "arms.golden: project is only for tags"),
         (
             lambda v: v["arms"]["golden"].update(whitespace_shift=True),
-            "arms.golden: whitespace_shift is of tags",
+            "arms.golden: whitespace_shift is only for tags",
         ),
         (
             lambda v: v.update(attention={"a": {"source": "x", "target": "y"}}),
-            "attention: is of translations",
+            "attention: applies to translations",
         ),
         (lambda v: v["arms"]["golden"]["data"][0].pop("masked"), "arms.golden.data[0]: masked is"),
         (lambda v: v["arms"]["golden"]["data"][0].pop("target"), "source and target must be given"),
@@ -258,19 +258,19 @@ def test_what_is_none_of_suggestions_is_refused_with_its_field(tmp_path, change,
     [
         (
             lambda v: v["arms"]["own"].update(hint_letters=1),
-            "arms.own: hint_letters is of the task",
+            "arms.own: hint_letters is only for the task",
         ),
         (
             lambda v: v["arms"]["own"].update(data=[{"job": "suggest"}]),
-            "arms.own.data[0]: the job suggest is of the task suggestion; give task: suggestion",
+            "arms.own.data[0]: the job suggest is only for the task suggestion; give task",
         ),
         (
             lambda v: v["tests"]["help"].update(masked="x"),
-            "tests.help: masked is of the task suggestion",
+            "tests.help: masked is only for the task suggestion",
         ),
         (
             lambda v: v["tests"]["help"].update(target=["x", "y"]),
-            "tests.help: several references in target is of the task suggestion",
+            "tests.help: several references in target is only for the task suggestion",
         ),
     ],
 )

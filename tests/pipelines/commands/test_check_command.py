@@ -49,6 +49,16 @@ def test_an_empty_file_is_a_finding(tmp_path):
     assert [json.loads(line)["file"] for line in out.splitlines()] == ["a.en", "a.de"]
 
 
+def test_one_file_on_both_sides_is_one_finding(tmp_path):
+    (tmp_path / "a.en").write_text("".join(f"This is sentence {n}.\n" for n in range(100)))
+    status, out, errors = runs.run_here("check", "a.en", "a.en", cwd=tmp_path)
+    assert (status, errors) == (0, "")
+    assert "copied: pairs with the same text on both sides\n  a.en\n    the target is" in out
+    assert out.endswith("100 pairs read: 1 finding\n")
+    status = runs.run_here("check", "a.en", "a.en", "--fail_on", "copied", cwd=tmp_path)[0]
+    assert status == 1
+
+
 def test_files_can_be_named_by_the_options_of_jobs(tmp_path):
     write(tmp_path)
     expected = runs.run_well_here("check", "a.en", "a.de", cwd=tmp_path)

@@ -181,4 +181,4 @@ def test_a_series_writes_no_file_if_one_exists(run, tmp_path):
 def test_formats_without_golden_sets_are_refused(run, tmp_path):
     status, _, errors = export(run, tmp_path / "s", "--golden", "a.src", form="jsonl")
     assert status == 2
-    assert "--golden: jsonl is no format of a golden set; give wets or mt5" in errors
+    assert "--golden: jsonl is not a format of golden sets; give wets or mt5" in errors

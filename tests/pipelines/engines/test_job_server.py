@@ -64,7 +64,7 @@ def test_a_second_build_at_the_same_time_is_refused(maven, tmp_path):
     maven("exit 1")
     with (
         directory_lock.alone_in(place, "busy"),
-        pytest.raises(ConfigError, match=r"another .* is at work there"),
+        pytest.raises(ConfigError, match=r"another .* is running there"),
     ):
         job_server.install()
 

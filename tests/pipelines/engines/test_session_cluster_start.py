@@ -132,7 +132,7 @@ def test_a_cluster_that_never_answers_is_given_up_with_all_logs(cluster, monkeyp
 
 
 def test_a_directory_without_flink_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match="is no Flink distribution"):
+    with pytest.raises(ConfigError, match="is not a Flink distribution"):
         session_cluster.find_libraries(str(tmp_path))
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "bash-java-utils.jar").touch()

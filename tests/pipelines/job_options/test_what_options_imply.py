@@ -107,7 +107,7 @@ def test_there_are_as_many_workers_as_cores(monkeypatch, cores, workers):
 
 
 def test_a_threshold_that_nothing_is_compared_with_is_refused():
-    with pytest.raises((ConfigError, ValueError), match="near_threshold: of --duplicates near"):
+    with pytest.raises((ConfigError, ValueError), match="near_threshold: applies to"):
         options(FilterJobOptions, near_threshold=0.9)
     assert options(FilterJobOptions, near_threshold=0.9, duplicates="near").near_threshold == 0.9
 

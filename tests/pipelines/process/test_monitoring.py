@@ -70,9 +70,9 @@ def test_a_server_that_cannot_be_reached_is_a_warning_of_one_line(host, capsys):
 @pytest.mark.parametrize(
     ("place", "message"),
     [
-        (f"file:///{SECRET}", "file:// is no address of a server; give a file, or an address"),
-        (f"ftp://me:{SECRET}@host/x", "ftp:// is no address of a server"),
-        ("s3://bucket/x", "s3:// is no address of a server"),
+        (f"file:///{SECRET}", "file:// is not the address of a server; give a file, or an address"),
+        (f"ftp://me:{SECRET}@host/x", "ftp:// is not the address of a server"),
+        ("s3://bucket/x", "s3:// is not the address of a server"),
         (f"http://host/a {SECRET}", "the address has a space"),
         (f"http://host/a\n{SECRET}", "the address has a space, a control character"),
         (f"http://host/ä{SECRET}", "a letter outside ASCII"),

@@ -43,7 +43,9 @@ def test_a_data_set_of_the_hub_is_asked_for_only_when_its_step_runs(read):
     fit = "- {{job: fit, input: '{}'}}\n"
     (step,) = read(f"{LANGS}steps:\n{fit.format('hf://org/name?split=train')}")
     assert step.options.input == ("hf://org/name?split=train",)
-    with pytest.raises(ConfigError, match="hf://org: is no place of a data set; expected hf://"):
+    with pytest.raises(
+        ConfigError, match="hf://org: is not the place of a data set; expected hf://"
+    ):
         read(f"{LANGS}steps:\n{fit.format('hf://org')}")
 
 

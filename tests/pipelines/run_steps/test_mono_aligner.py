@@ -193,7 +193,7 @@ def test_nothing_can_be_fitted_without_translations(tmp_path):
         ({"model": "m"}, "--aligner ter has no model; leave --model out, or give --aligner hmm"),
         ({"layer": 3}, "--aligner ter does not take --layer; leave it out, or give --aligner enc"),
         ({"decode": "viterbi"}, "--aligner ter does not take --decode; leave it out, or give --al"),
-        ({"tokens": "sentencepiece"}, "a model is trained for --aligner hmm alone"),
+        ({"tokens": "sentencepiece"}, "a model is trained only for --aligner hmm"),
         ({"aligner": "encoder"}, "--aligner encoder needs --model"),
     ],
 )

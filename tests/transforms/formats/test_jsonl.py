@@ -238,4 +238,4 @@ def test_a_key_is_found_wherever_the_text_is_cut(size):
         sought = _KeySearch(name)
         for start in range(0, len(text), size):
             sought.see(text[start : start + size])
-        assert sought.found is found
+        assert sought.seen is found

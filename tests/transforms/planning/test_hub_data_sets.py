@@ -174,7 +174,7 @@ def test_compressed_lines_and_csv_of_other_delimiters_are_known(answers):
         ),
         (
             "text",
-            f"its file hf://datasets/org/text@{hub.COMMIT}/train.txt is of a format that is not "
+            f"its file hf://datasets/org/text@{hub.COMMIT}/train.txt is in a format that is not "
             "read; expected .parquet, .jsonl, .ndjson, .json, .csv, .tsv. Load it with datasets, "
             "write it with to_parquet, and give that file with --input [unsupported_format]",
         ),

@@ -199,8 +199,14 @@ def test_the_same_content_twice_is_read_twice_and_noticed(tmp_path):
         ("duplicate_file", "b.tsv"),
     ]
     assert "the same content as a.tsv" in str(plan.notices[1])
-    plan = make_plan([moses(path, copy)])
-    assert [notice.code for notice in plan.notices] == ["duplicate_file"]
+
+
+def test_sides_with_the_same_content_are_noticed_as_copied(tmp_path):
+    path, copy = write(tmp_path, "a.txt"), write(tmp_path, "b.txt")
+    for target, what in ((path, "is the same file"), (copy, "has the same content")):
+        assert list(map(str, make_plan([moses(path, target)]).notices)) == [
+            f"a.txt: the target {what}; give the translation as target_input [copied]"
+        ]
 
 
 def test_one_source_with_two_targets_is_no_duplicate(tmp_path):

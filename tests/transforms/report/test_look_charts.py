@@ -2,8 +2,9 @@
 
 import pytest
 
+from pairweave.transforms.finding_notices import finding_notices
 from pairweave.transforms.findings import Finding
-from pairweave.transforms.report.look_charts import MAX_FINDINGS, shown_look
+from pairweave.transforms.report.look_charts import MAX_FINDINGS, shown_look, told_findings
 
 CURVE = (300, 300, -200, None)
 
@@ -54,6 +55,23 @@ def test_a_table_has_what_was_found_where_and_what_to_do():
     (row,) = shown_look(manifest(stretch(201, 250)))["rows"]
     assert (row["lines"], row["what to do"]) == ("201 to 250", "leave out")
     assert row["what"] == "lines that are no translations of those beside them"
+
+
+def test_a_finding_on_a_whole_file_has_no_lines():
+    copied = Finding("copied", "a.en", 0, 0, 1, "the target is the same file")
+    (row,) = shown_look(manifest(copied))["rows"]
+    assert row["lines"] == "all"
+
+
+def test_notices_on_findings_are_told_apart_from_others_with_what_to_do():
+    found = [stretch(201, 250), *(Finding("copied", f"{n}.en", 1, 2, 2, "same") for n in "abcde")]
+    notices = ["a notice", *map(str, finding_notices(found))]
+    told, others = told_findings({**manifest(*found), "notices": notices})
+    assert others == ["a notice"]
+    assert [each["place"] for each in told] == ["a.en:201-250", "a.en:1-2 and 4 other files"]
+    assert [each["evidence"] for each in told] == ["no", "10 lines; of the first file: same"]
+    assert [each["what to do"] for each in told] == ["leave out", ""]
+    assert told_findings({"notices": notices}) == ([], notices)
 
 
 def test_a_long_list_is_counted():

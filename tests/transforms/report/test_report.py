@@ -128,7 +128,7 @@ def test_what_is_normal_is_beside_the_figures(run, monkeypatch):
     figures = {"texts": {"news": "a newspaper"}, "jobs": {"augment": {"news": news}}}
     monkeypatch.setattr(normal_figures, "_figures", lambda: figures)
     shown = texts(page_of(run[0], run[1]))
-    assert "kept of read news 99.5 %" in shown
+    assert "kept normal: news 99.5 %" in shown
     assert "news , a newspaper." in shown
     assert "tags in a tagged row 1.75 news 3.00" in shown
     assert "normal medians: news 12" in shown
@@ -167,7 +167,7 @@ def test_every_reason_corpus_file_input_and_setting_appears(run):
         assert text in shown, text
     for text in (made["signature"], made["plan_sha256"], "one file has no line end", "1.2.3"):
         assert text in shown, text
-    for text in ("10 pairs read", "4 pairs kept", "6 pairs rejected", "40 % kept of read"):
+    for text in ("10 pairs read", "4 pairs kept", "6 pairs rejected", "40 % kept"):
         assert text in shown, text
     assert "1 : 3 tokens" in shown
     assert "x" * 400 + "… (3,000 characters)" in shown
@@ -253,17 +253,27 @@ def histogram_of(bars, name="forward_likelihood", group="all"):
     return dataclasses.replace(no_sums(0), histograms=found)
 
 
-def test_a_histogram_that_is_not_by_corpus_is_a_table_of_its_bars(run):
+def test_a_histogram_that_is_not_by_corpus_is_a_chart_and_a_table_of_its_bars(run):
     sums = histogram_of({60: 2, 61: 6}, "forward_likelihood")
     page = report_page.render(run[1], sums, run_samples.Samples([], {}))
     assert "Pairs by forward_likelihood" in page
     assert "log-likelihood of the target given the source, per word" in page
     rows = [
-        [cell.text for cell in row][:3]
+        [cell.text for cell in row]
         for row in ET.fromstring(page).iter("tr")
-        if row[-1].find("svg") is not None and len(row) == 4
+        if row[-1].text in ("25 %", "75 %")
     ]
     assert rows == [["-0.5 to 0", "2", "25 %"], ["0 and more", "6", "75 %"]]
+    bars = [each.findtext("title") for each in ET.fromstring(page).iter("rect")]
+    assert bars[-3:] == ["-0.5 to 0: 2 (25 %)", *["0 and more: 6 (75 %)"] * 2]
+
+
+def test_a_histogram_of_one_bar_is_a_row_of_a_table(run):
+    page = report_page.render(run[1], histogram_of({60: 8}), run_samples.Samples([], {}))
+    assert "The same for all pairs" in page
+    rows = [list(row.itertext()) for row in ET.fromstring(page).iter("tr")]
+    assert ["Pairs by forward_likelihood", "-0.5 to 0 nats", "8"] in [row[:3] for row in rows]
+    assert 'class="histogram"' not in page
 
 
 def test_many_values_share_bars_and_none_is_lost():

@@ -11,6 +11,8 @@ import subprocess
 import pytest
 
 from pairweave.transforms.commit.checking import read_sums
+from pairweave.transforms.finding_notices import finding_notices
+from pairweave.transforms.findings import Finding
 from pairweave.transforms.report import page as report_page
 from pairweave.transforms.report.run_samples import Samples
 from pairweave.transforms.report.sample_groups import Group
@@ -73,6 +75,12 @@ def row(number):
     }
 
 
+def tagged_row():
+    span = {"source_start": 0, "source_end": 5, "target_start": 0, "target_end": 1}
+    tags = [{"index": 0, "form": "pair", **span}]
+    return {**row(1), "tags": tags, "source": "<a_0>word1</a_0>", "target": "<a_0>y</a_0>"}
+
+
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """A page with 25 samples, and a function that opens it."""
@@ -129,6 +137,33 @@ def test_the_console_says_nothing_and_the_page_is_not_wider_than_a_phone(played)
     found, console = played
     assert console == []
     assert found["wide"] is False
+
+
+PLACES = """
+var found = document.querySelector("article:has(.token)").getBoundingClientRect();
+document.body.replaceChildren(JSON.stringify({
+  first: found.top, notices: document.querySelectorAll("header > .notice").length
+}));
+"""
+
+
+@pytest.mark.parametrize("notices", [5, 30])
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (900, 900), (500, 900)])
+def test_a_tagged_pair_is_on_the_first_screen(page, width, height, notices):
+    directory, _ = page
+    output = str(directory / "out")
+    made = json.loads((directory / "out" / "_manifest.json").read_text())
+    finding = Finding("misaligned", "a.en", 201, 250, 50, "50 lines are none", "leave them out")
+    said = [str(notice) for notice in finding_notices([finding])]
+    made |= {"look": {"pairs": 400, "findings": [finding.as_json()]}}
+    made |= {"notices": [*said, *(f"file {n} has no line end" for n in range(notices - 1))]}
+    samples = Samples([Group("At random", [tagged_row()])], {})
+    text = report_page.render(made, read_sums(output, made), samples)
+    assert text.count("50 lines are none") == 2  # and in the table by file and line
+    document, _ = opened(directory, text, f"--window-size={width},{height}", play=PLACES)
+    seen = json.loads(html.unescape(re.search("<body>(.*)</body>", document, re.S)[1]))
+    assert seen["first"] < height - 100
+    assert seen["notices"] == min(notices, 4 + (notices == 5))
 
 
 def test_without_script_all_samples_stand_and_no_control_is_seen(page):

@@ -108,7 +108,7 @@ def test_runs_of_other_languages_and_files_are_told_first(outputs, tmp_path):
     out = runs.run_well_here("compare", outputs[0], tmp_path / "other", "--output", page)
     assert out.splitlines()[:2] == [
         f"the languages differ: en to de in {outputs[0]}; de to en in {tmp_path / 'other'}",
-        "none of the pairs compared is in both runs: the figures are of different texts",
+        "none of the pairs compared is in both runs: the figures describe different texts",
     ]
     root = ET.fromstring(page.read_text(encoding="utf-8"))
     text = " ".join(" ".join(root.find("body").itertext()).split())
@@ -125,7 +125,7 @@ def test_other_files_are_counted_by_their_contents():
         for hashes in (("1", "2"), ("2", "3", "4"))
     ]
     assert run_differences.differences(("a", "b"), manifests) == [
-        "the runs read other files: 1 of 2 and 3 are the same"
+        "the runs read different files: 1 of 2 and 3 are the same"
     ]
     assert run_differences.differences(("a", "b"), manifests[:1] * 2) == []
 
@@ -199,7 +199,7 @@ def test_no_file_but_a_page_is_replaced(outputs, tmp_path):
     other.write_text("a text\n")
     status, _, errors = runs.run_here("compare", *outputs, "--output", other)
     assert status == 2
-    assert "exists and is no page of pairweave" in errors
+    assert "exists and is not a page of pairweave" in errors
     assert other.read_text() == "a text\n"
     for _ in range(2):
         runs.run_well_here("compare", *outputs, "--output", tmp_path / "page.html")

@@ -18,7 +18,7 @@ FIXED_POINT = 1 << 30
 """Counts are integers in units of 2**-30, so that their sum does not depend on the order."""
 
 FREQUENT = 64
-"""Words with at least this many occurrences are no candidates if they meet only once."""
+"""Words with at least this many occurrences are not candidates if they meet only once."""
 
 
 class Occurrences(NamedTuple):

@@ -26,8 +26,8 @@ def parse(
     Returns:
         Start of each line's links, int64 ``[line + 1]``; source and target words, int16
         ``[link]``; whether a link is written with ``p``, bool ``[link]``; and the start of
-        the first token that is no link or has an index over `MAX_INDEX`, or -1. The arrays contain
-        the links before that token, and its line is the last.
+        the first token that is not a link or has an index over `MAX_INDEX`, or -1. The arrays
+        contain the links before that token, and its line is the last.
     """
     lines = 1
     most = 0

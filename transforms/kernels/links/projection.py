@@ -164,9 +164,9 @@ def find_candidates(
     first, last = projection_spans.find_tokens(pair.source, start, end)
     if start < end and first < last:
         spans = projection_spans.gather(pair, (start, end), setting)
-        found = projection_spans.best_spans(pair, spans, weights.spans, CANDIDATES)
-        if len(found[0]):
-            return found
+        candidates = projection_spans.best_spans(pair, spans, weights.spans, CANDIDATES)
+        if len(candidates[0]):
+            return candidates
         edges = np.zeros(1, np.int64)
         return edges, edges + len(pair.places.offsets) - 1, edges
     scores = score_points(pair, start, weights.points)

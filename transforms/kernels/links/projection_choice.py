@@ -6,15 +6,15 @@ import numpy as np
 from pairweave.transforms.kernels.integers import Integer
 
 FREE, HOLDS, HELD, APART = 0, 1, 2, 3
-"""What one element is to another in the source: nothing (they cross, or neither is a pair), round
-it, inside it, beside it."""
+"""How one element relates to another in the source: not at all (they cross, or neither is a pair),
+around it, inside it, beside it."""
 
 MOST_STEPS = 4_000
-"""Steps of the search; beyond, the best choice found so far stands."""
+"""Maximum number of steps of the search; after these, it returns the best choice so far."""
 
 TOGETHER = 16_000
-"""Cost of two tags that stand at one place in the source, but not here. Of 4,000, 8,000 and 16,000,
-the least with which most tags of EUR-Lex are where translators have them."""
+"""Cost of two tags that stand at one place in the source, but not in the target. Of 4,000, 8,000
+and 16,000, the smallest with which most tags of EUR-Lex are where translators have them."""
 
 BROKEN = np.int64(1) << 44
 """Cost of an element that fits none of the others; `transforms.projection.tag_nesting` moves it."""
@@ -65,7 +65,7 @@ def choose_together(
 ) -> tuple[np.ndarray, bool]:
     """Choose the candidates with the largest sum of scores among those that agree.
 
-    Each pair of tags that stand at one place in the source, but not here, costs `TOGETHER`.
+    Each pair of tags that are at one place in the source, but not in the target, costs `TOGETHER`.
 
     A search by branch and bound, exact within `MOST_STEPS`: elements whose best candidate leads the
     most come first, and a branch ends where the best candidates of the others cannot make up for

@@ -23,8 +23,8 @@ KIND_SHIFT = 3
 """Bits before the kind of a mark."""
 
 STOP, COMMA, ELLIPSIS, QUOTE, OPENER, CLOSER, HYPHEN, DASH, SIGN = range(1, 10)
-"""Kinds of marks, from bit `KIND_SHIFT` of a shape; 0 is no mark. A hyphen touches the place that
-it stands beside, a dash is the same mark with a space between."""
+"""Kinds of marks, from bit `KIND_SHIFT` of a shape; 0 is not a mark. A hyphen touches the place
+that it stands beside, a dash is the same mark with a space between."""
 
 KINDS = ("stop", "comma", "ellipsis", "quote", "opener", "closer", "hyphen", "dash", "sign")
 
@@ -142,7 +142,7 @@ TOKEN_UNIT = 10
 """Value of a token's presence."""
 
 EQUAL_MOST = 10
-"""Characters of an equal string beyond which more are no more evidence."""
+"""Length of an equal string beyond which more characters are no further evidence."""
 
 LONGEST = 400
 """Limit of the evidence of lengths: one is five times the other, or more."""
@@ -242,7 +242,7 @@ class Table(NamedTuple):
             ``[target, 3]``.
         best: The source token of the largest mass, or -1, int64 ``[target]``.
         partner: The target token of the largest mass, or -1, int64 ``[source]``.
-        equal: Whether two tokens are the same string, casing and width aside, and no mere mark,
+        equal: Whether two tokens are the same string, casing and width aside, and not just a mark,
             bool ``[source, target]``.
         equals: Whether there is such a source token, bool ``[target]``.
     """
@@ -325,11 +325,11 @@ def look(text: np.ndarray, shapes: np.ndarray, at: Integer, step: int) -> tuple[
 @numba.njit(nogil=True, cache=True)
 def look_around(text: np.ndarray, shapes: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return `look` to the left and to the right of each offset, int64 ``[2, offset, 3]``."""
-    found = np.empty((2, len(offsets), 3), np.int64)
+    views = np.empty((2, len(offsets), 3), np.int64)
     for place in range(len(offsets)):
-        found[0, place] = look(text, shapes, offsets[place], -1)
-        found[1, place] = look(text, shapes, offsets[place], 1)
-    return found
+        views[0, place] = look(text, shapes, offsets[place], -1)
+        views[1, place] = look(text, shapes, offsets[place], 1)
+    return views
 
 
 @numba.njit(nogil=True, cache=True)
@@ -397,9 +397,9 @@ def token_evidence(first: int, last: int, table: Table) -> np.ndarray:
         int64 ``[token, evidence]``, by `TOKEN_EVIDENCE`.
     """
     targets = table.mass.shape[1]
-    found = np.zeros((targets, len(TOKEN_EVIDENCE)), np.int64)
+    rows = np.zeros((targets, len(TOKEN_EVIDENCE)), np.int64)
     for other in range(targets):
-        row = found[other]
+        row = rows[other]
         mass, agreed, partners = np.int64(0), np.int64(0), np.int64(0)
         for one in range(first, last):
             mass += table.mass[one, other]
@@ -425,32 +425,32 @@ def token_evidence(first: int, last: int, table: Table) -> np.ndarray:
         belief = table.mass[first, partner]
         for other in range(targets):
             if other != partner:
-                found[other, CLAIMED] = (
+                rows[other, CLAIMED] = (
                     table.lead[first, other] * belief // (2 * THOUSAND * LINK_UNIT)
                 )
-    return found
+    return rows
 
 
 @numba.njit(nogil=True, cache=True)
 def compare_views(
-    source: tuple[int, int, int], target: np.ndarray, found: np.ndarray, start: int
+    source: tuple[int, int, int], target: np.ndarray, row: np.ndarray, start: int
 ) -> None:
-    """Write how one side of a place compares with that of the tag, from ``found[start]``."""
+    """Write how one side of a place compares with that of the tag, from ``row[start]``."""
     if source[0] == target[0]:
-        found[start + SAME_CLASS] = YES
+        row[start + SAME_CLASS] = YES
     if source[1] == target[1]:
         if source[1]:
-            found[start + SAME_KIND] = YES
+            row[start + SAME_KIND] = YES
         return
     if target[1]:
-        found[start + ADDED + target[1]] = YES
+        row[start + ADDED + target[1]] = YES
 
 
 @numba.njit(nogil=True, cache=True)
-def compare_edges(source: int, target: int, found: np.ndarray, start: int) -> None:
+def compare_edges(source: int, target: int, row: np.ndarray, start: int) -> None:
     """Write whether the place is at the edge of the text, like the tag or unlike it."""
     if target == 0:
-        found[start if source == 0 else start + 1] = YES
+        row[start if source == 0 else start + 1] = YES
 
 
 @numba.njit(nogil=True, cache=True)
@@ -460,19 +460,19 @@ def compare_capitals(
     target: TokenizedText,
     other: int,
     shapes: np.ndarray,
-    found: np.ndarray,
+    row: np.ndarray,
 ) -> None:
     """Write whether a target token has a capital like a source token, or unlike it."""
     if not 0 <= other < len(target.starts):
         return
     if shapes[target.points[target.starts[other]]] & UPPER:
         both = one >= 0 and shapes[source.points[source.starts[one]]] & UPPER
-        found[0 if both else 1] = YES
+        row[0 if both else 1] = YES
 
 
 @numba.njit(nogil=True, cache=True)
 def nearest_word(text: TokenizedText, token: int, step: int, shapes: np.ndarray) -> int:
-    """Return the first token from one on, in a direction, that is no mere mark; -1 for none."""
+    """Return the first token from one on, in a direction, that is not just a mark; -1 for none."""
     while 0 <= token < len(text.starts):
         if shapes[text.points[text.starts[token]]] & CLASS == WORD:
             return token
@@ -527,14 +527,14 @@ def place_evidence(
     targets = len(target.starts)
     inner_views = right_views if step > 0 else left_views
     outer_views = left_views if step > 0 else right_views
-    found = np.zeros((len(offsets), len(PLACE_EVIDENCE)), np.int64)
+    rows = np.zeros((len(offsets), len(PLACE_EVIDENCE)), np.int64)
     source_in, source_out = (
         look(source.points, shapes, at, step),
         look(source.points, shapes, at, -step),
     )
     source_word = nearest_word(source, tag.within, step, shapes)
     for place in range(len(offsets)):
-        row = found[place]
+        row = rows[place]
         inner, outer = inner_views[place], outer_views[place]
         compare_views(source_in, inner, row, INNER)
         compare_views(source_out, outer, row, OUTER)
@@ -572,4 +572,4 @@ def place_evidence(
                 row[OUTER_LINKS] = table.mass[tag.without, without] // LINK_UNIT
             if tag.beyond >= 0:
                 row[OUTER_EXCHANGED] = table.mass[tag.beyond, without] // LINK_UNIT
-    return found
+    return rows

@@ -68,10 +68,10 @@ def step(learner: Learner, gradient: np.ndarray) -> None:
 @numba.njit(nogil=True, cache=True)
 def rounded(weights: np.ndarray) -> np.ndarray:
     """Return weights as integers."""
-    found = np.empty(len(weights), np.int64)
+    integers = np.empty(len(weights), np.int64)
     for name in range(len(weights)):
-        found[name] = np.int64(np.floor(weights[name] + 0.5))
-    return found
+        integers[name] = np.int64(np.floor(weights[name] + 0.5))
+    return integers
 
 
 @numba.njit(nogil=True, cache=True)
@@ -99,7 +99,7 @@ def learn_span(
     top = scores.max()
     opening, closing = np.zeros(places), np.zeros(places)
     gradient = np.zeros(len(learner.weights))
-    found = np.zeros(projection_spans.SPAN_WEIGHTS - SPANS, np.int64)
+    row = np.zeros(projection_spans.SPAN_WEIGHTS - SPANS, np.int64)
     whole = 0.0
     for start in range(places):
         for end in range(start + 1, places):
@@ -110,9 +110,9 @@ def learn_span(
             whole += share
             opening[start] += share
             closing[end] += share
-            projection_spans.span_evidence(pair, spans, start, end, found)
-            for name in range(len(found)):
-                gradient[SPANS + name] -= share * found[name]
+            projection_spans.span_evidence(pair, spans, start, end, row)
+            for name in range(len(row)):
+                gradient[SPANS + name] -= share * row[name]
     for place in range(places):
         if opening[place] == 0 and closing[place] == 0:
             continue

@@ -86,8 +86,8 @@ _PARTICLES = (
 PARTICLES = np.array(
     [[ord(char) for char in particle.ljust(3, "\0")] for particle in _PARTICLES], np.uint32
 )
-"""Korean particles that are no words of their own, uint32 ``[particle, 3]``, filled up with 0. 이,
-가 and 도 are left out: they are words, too."""
+"""Korean particles that are not words by themselves, uint32 ``[particle, 3]``, filled up with 0.
+이, 가 and 도 are left out: they are words, too."""
 
 
 @numba.njit(nogil=True, cache=True)
@@ -175,7 +175,7 @@ def point_evidence(
     """
     offsets, before, left_views, right_views = places
     sources, targets = table.mass.shape
-    found = np.zeros((len(offsets), len(POINT_EVIDENCE)), np.int64)
+    rows = np.zeros((len(offsets), len(POINT_EVIDENCE)), np.int64)
     source_left, source_right = (
         look(source.points, shapes, at, -1),
         look(source.points, shapes, at, 1),
@@ -187,7 +187,7 @@ def point_evidence(
         sums[other + 1] = sums[other] + gains[other]
     size, target_size = len(source.points), len(target.points)
     for place in range(len(offsets)):
-        row, offset = found[place], offsets[place]
+        row, offset = rows[place], offsets[place]
         left, right = left_views[place], right_views[place]
         compare_views(source_left, left, row, INNER)
         compare_views(source_right, right, row, OUTER)
@@ -208,4 +208,4 @@ def point_evidence(
         row[POINT_SHIFT] = 2 * YES * off // max(1, size * target_size)
         if is_stray_particle(target.points, shapes, offset):
             row[STRAY_PARTICLE] = YES
-    return found
+    return rows

@@ -60,7 +60,7 @@ MOST_EVIDENCE = np.array(
 
 
 class Pair(NamedTuple):
-    """What is known of a pair before its elements.
+    """What is computed once for a pair, before its elements.
 
     Attributes:
         source: The source.
@@ -127,26 +127,26 @@ def count_marks(text: np.ndarray, shapes: np.ndarray) -> np.ndarray:
     Returns:
         Brackets (open less closed), quotation marks, stops, others, int64 ``[offset, 4]``.
     """
-    found = np.zeros((len(text) + 1, 4), np.int64)
+    counts = np.zeros((len(text) + 1, 4), np.int64)
     for at in range(len(text)):
-        found[at + 1] = found[at]
+        counts[at + 1] = counts[at]
         shape = np.int64(shapes[text[at]])
         kind = shape >> KIND_SHIFT
         if not kind:
             continue
-        found[at + 1, 0] += (kind == OPENER) - (kind == CLOSER)
+        counts[at + 1, 0] += (kind == OPENER) - (kind == CLOSER)
         inside_word = (
             0 < at < len(text) - 1
             and shapes[text[at - 1]] & CLASS == WORD
             and shapes[text[at + 1]] & CLASS == WORD
         )
         if kind == QUOTE and not inside_word:
-            found[at + 1, 1] += 1
+            counts[at + 1, 1] += 1
         if kind == STOP and not inside_word:
-            found[at + 1, 2] += 1
+            counts[at + 1, 2] += 1
         if kind in (COMMA, DASH, HYPHEN, SIGN) and not inside_word:
-            found[at + 1, 3] += 1
-    return found
+            counts[at + 1, 3] += 1
+    return counts
 
 
 @numba.njit(nogil=True, cache=True)
@@ -171,10 +171,10 @@ def skeleton(text: np.ndarray, characters: Characters) -> tuple[np.ndarray, np.n
 @numba.njit(nogil=True, cache=True)
 def find_equal(wanted: np.ndarray, text: np.ndarray) -> tuple[np.ndarray, int]:
     """Tell at which places of a skeleton another begins, bool, and how many do not overlap."""
-    found = np.zeros(len(text) + 1, np.bool_)
+    begins = np.zeros(len(text) + 1, np.bool_)
     size, count, free = len(wanted), 0, 0
     if not size:
-        return found, count
+        return begins, count
     for at in range(len(text) - size + 1):
         same = True
         for other in range(size):
@@ -182,11 +182,11 @@ def find_equal(wanted: np.ndarray, text: np.ndarray) -> tuple[np.ndarray, int]:
                 same = False
                 break
         if same:
-            found[at] = True
+            begins[at] = True
             if at >= free:
                 count += 1
                 free = at + size
-    return found, count
+    return begins, count
 
 
 @numba.njit(nogil=True, cache=True)
@@ -236,8 +236,8 @@ def gather(pair: Pair, bounds: tuple[int, int], setting: tuple[bool, bool, bool]
     begin, end = bounds
     shapes = pair.characters.shapes
     first, last = find_tokens(pair.source, begin, end)
-    found = evidence.token_evidence(first, last, pair.table)
-    held = found[:, evidence.LINKS_INSIDE].copy()
+    per_token = evidence.token_evidence(first, last, pair.table)
+    held = per_token[:, evidence.LINKS_INSIDE].copy()
     ahead, after = first - 1, last if last < len(pair.source.starts) else -1
     opening = evidence.place_evidence(
         pair.source,
@@ -257,10 +257,10 @@ def gather(pair: Pair, bounds: tuple[int, int], setting: tuple[bool, bool, bool]
         pair.table,
         held,
     )
-    sums = np.zeros((len(found) + 1, found.shape[1]), np.int64)
-    for token in range(len(found)):
-        sums[token + 1] = sums[token] + found[token]
-    tokens = np.empty((len(pair.places.before), found.shape[1]), np.int64)
+    sums = np.zeros((len(per_token) + 1, per_token.shape[1]), np.int64)
+    for token in range(len(per_token)):
+        sums[token + 1] = sums[token] + per_token[token]
+    tokens = np.empty((len(pair.places.before), per_token.shape[1]), np.int64)
     for place in range(len(pair.places.before)):
         tokens[place] = sums[pair.places.before[place]]
     bones = pair.source_bones[pair.source_kept[begin] : pair.source_kept[end]]
@@ -269,28 +269,28 @@ def gather(pair: Pair, bounds: tuple[int, int], setting: tuple[bool, bool, bool]
 
 
 @numba.njit(nogil=True, cache=True)
-def span_evidence(pair: Pair, spans: Spans, opening: int, closing: int, found: np.ndarray) -> None:
+def span_evidence(pair: Pair, spans: Spans, opening: int, closing: int, row: np.ndarray) -> None:
     """Write the evidence of one span as a whole, by `SPAN_EVIDENCE`."""
     start, end = pair.places.offsets[opening], pair.places.offsets[closing]
     kept = pair.target_kept[start]
     same = spans.size > 0 and spans.equal[kept] and pair.target_kept[end] - kept == spans.size
     edges = spans.opening[opening, EDGE_BOTH] > 0 and spans.closing[closing, EDGE_BOTH] > 0
-    found[EVERYTHING] = YES if edges else 0
-    found[EQUAL_ONCE] = YES if same and spans.times == 1 else 0
-    found[EQUAL_AGAIN] = YES if same and spans.times > 1 else 0
-    found[EQUAL_LENGTH] = 10 * min(EQUAL_MOST, spans.size) if same else 0
+    row[EVERYTHING] = YES if edges else 0
+    row[EQUAL_ONCE] = YES if same and spans.times == 1 else 0
+    row[EQUAL_AGAIN] = YES if same and spans.times > 1 else 0
+    row[EQUAL_LENGTH] = 10 * min(EQUAL_MOST, spans.size) if same else 0
     size, target_size = len(pair.source.points), len(pair.target.points)
     inside, target_inside = spans.end - spans.begin, end - start
-    found[LENGTH] = length_difference(inside, size, target_inside, target_size)
+    row[LENGTH] = length_difference(inside, size, target_inside, target_size)
     for name, column in ((BRACKETS, 0), (QUOTES, 1), (STOPS, 2), (MARKS, 3)):
         one = pair.source_marks[spans.end, column] - pair.source_marks[spans.begin, column]
         other = pair.target_marks[end, column] - pair.target_marks[start, column]
         if name == QUOTES:
-            found[name] = YES * ((one ^ other) & 1)
+            row[name] = YES * ((one ^ other) & 1)
         else:
-            found[name] = YES * min(4, abs(one - other))
+            row[name] = YES * min(4, abs(one - other))
     off = abs((start + end) * size - (spans.begin + spans.end) * target_size)
-    found[SHIFT] = YES * off // max(1, size * target_size)
+    row[SHIFT] = YES * off // max(1, size * target_size)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -318,13 +318,13 @@ def sum_parts(spans: Spans, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 @numba.njit(nogil=True, cache=True)
 def score_whole(
-    pair: Pair, spans: Spans, start: int, end: int, weights: np.ndarray, found: np.ndarray
+    pair: Pair, spans: Spans, start: int, end: int, weights: np.ndarray, row: np.ndarray
 ) -> Integer:
-    """Return what a span as a whole adds to its score; ``found`` is overwritten."""
-    span_evidence(pair, spans, start, end, found)
+    """Return what a span as a whole adds to its score; ``row`` is overwritten."""
+    span_evidence(pair, spans, start, end, row)
     score = np.int64(0)
-    for name in range(len(found)):
-        score += found[name] * weights[SPAN_FROM + name]
+    for name in range(len(row)):
+        score += row[name] * weights[SPAN_FROM + name]
     return score
 
 
@@ -337,11 +337,11 @@ def score_spans(pair: Pair, spans: Spans, weights: np.ndarray) -> np.ndarray:
     places = len(pair.places.offsets)
     opening, closing = sum_parts(spans, weights)
     scores = np.full((places, places), NEVER, np.int64)
-    found = np.zeros(len(SPAN_EVIDENCE), np.int64)
+    row = np.zeros(len(SPAN_EVIDENCE), np.int64)
     for start in range(places):
         for end in range(start + 1, places):
             if pair.places.before[start] < pair.places.before[end]:
-                whole = score_whole(pair, spans, start, end, weights, found)
+                whole = score_whole(pair, spans, start, end, weights, row)
                 scores[start, end] = opening[start] + closing[end] + whole
     return scores
 
@@ -370,8 +370,9 @@ def best_spans(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the spans with the best scores, best first.
 
-    Among equals, the first closing place and then the last opening place wins. A span that could
-    not be among them with the most that a whole span can add is not looked at as a whole.
+    Among equals, the first closing place and then the last opening place wins. The evidence of a
+    span as a whole is computed only if the span could be among the best with the most that this
+    evidence can add.
 
     Args:
         pair: The pair.
@@ -384,9 +385,9 @@ def best_spans(
     """
     opening, closing = sum_parts(spans, weights)
     kept = np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(most, np.int64)
-    found = np.zeros(len(SPAN_EVIDENCE), np.int64)
+    row = np.zeros(len(SPAN_EVIDENCE), np.int64)
     bound = np.int64(0)
-    for name in range(len(found)):
+    for name in range(len(row)):
         bound += max(0, weights[SPAN_FROM + name]) * MOST_EVIDENCE[name]
     count = 0
     for end in range(len(closing)):
@@ -396,21 +397,21 @@ def best_spans(
             score = opening[start] + closing[end]
             if count == most and score + bound <= kept[2][most - 1]:
                 continue
-            score += score_whole(pair, spans, start, end, weights, found)
+            score += score_whole(pair, spans, start, end, weights, row)
             count = keep_best(start, end, score, kept, count)
     return kept[0][:count], kept[1][:count], kept[2][:count]
 
 
 NEVER = -(1 << 60)
-"""Score of what is no candidate."""
+"""Score of a span that is not a candidate."""
 
 
 @numba.njit(nogil=True, cache=True)
 def evidence_of_span(pair: Pair, spans: Spans, opening: int, closing: int) -> np.ndarray:
     """Return all evidence of one span, in the order of its weights."""
-    found = np.empty(SPAN_WEIGHTS, np.int64)
-    found[: len(TOKEN_EVIDENCE)] = spans.tokens[closing] - spans.tokens[opening]
-    found[len(TOKEN_EVIDENCE) : CLOSE_FROM] = spans.opening[opening]
-    found[CLOSE_FROM:SPAN_FROM] = spans.closing[closing]
-    span_evidence(pair, spans, opening, closing, found[SPAN_FROM:])
-    return found
+    row = np.empty(SPAN_WEIGHTS, np.int64)
+    row[: len(TOKEN_EVIDENCE)] = spans.tokens[closing] - spans.tokens[opening]
+    row[len(TOKEN_EVIDENCE) : CLOSE_FROM] = spans.opening[opening]
+    row[CLOSE_FROM:SPAN_FROM] = spans.closing[closing]
+    span_evidence(pair, spans, opening, closing, row[SPAN_FROM:])
+    return row

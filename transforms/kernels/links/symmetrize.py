@@ -188,13 +188,13 @@ def _add_final(matrix: _Matrix, size: _Size, directed: np.ndarray, need_both: in
             free = directed[cell] & ~accepted[cell]
             if need_both:
                 free &= ~taken[word]
-                found = free & (~free + _ONE) & ~linked[row]
+                added = free & (~free + _ONE) & ~linked[row]
             else:
                 # The first is accepted for its free source word, others for their free targets.
-                found = (free & ~taken[word]) | (free & (~free + _ONE) & ~linked[row])
-            accepted[cell] |= found
-            taken[word] |= found
-            linked[row] |= _ZERO - np.uint64(found != _ZERO)
+                added = (free & ~taken[word]) | (free & (~free + _ONE) & ~linked[row])
+            accepted[cell] |= added
+            taken[word] |= added
+            linked[row] |= _ZERO - np.uint64(added != _ZERO)
 
 
 @numba.njit(nogil=True, cache=True)

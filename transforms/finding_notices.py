@@ -9,6 +9,9 @@ from pairweave.transforms.units import Notice
 COUNTED_ANYWAY = frozenset({"duplicates", "empty", "unreadable", "empty_file", "c1_controls"})
 """Kinds that a job rejects or notes by itself, with exact numbers."""
 
+FOUND_BY_PLANNING = frozenset({"empty_file", "copied"})
+"""Kinds that planning finds by itself where they concern a whole file."""
+
 NO_ACTION = frozenset({"placeholders"})
 """Kinds that a job handles without a notice."""
 
@@ -18,16 +21,18 @@ def of_jobs(findings: Sequence[Finding]) -> list[Finding]:
     return [each for each in findings if each.kind not in COUNTED_ANYWAY | NO_ACTION]
 
 
-def empty_files(notices: Sequence[Notice]) -> list[Finding]:
-    """Return the findings on files without a pair, which have no unit to look at.
+def of_planning(notices: Sequence[Notice]) -> list[Finding]:
+    """Return the findings that planning has made, which concern whole files.
+
+    The notice on such a finding (`finding_notices`) is the plan's.
 
     Args:
         notices: Those of the plan of reading.
     """
     return [
-        Finding("empty_file", notice.file, 0, 0, notice.count, notice.message)
+        Finding(notice.code, notice.file, 0, 0, notice.count, notice.message)
         for notice in notices
-        if notice.code == "empty_file"
+        if notice.code in FOUND_BY_PLANNING
     ]
 
 

@@ -1,7 +1,7 @@
 """What a job says of the findings of its look."""
 
+from pairweave.transforms.finding_notices import finding_notices, of_jobs
 from pairweave.transforms.findings import Finding
-from pairweave.transforms.inspection.finding_notices import finding_notices, of_jobs
 
 
 def finding(kind, file="a.en"):
