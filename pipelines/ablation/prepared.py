@@ -17,6 +17,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.models.hmm.hmm import HmmModel
 from pairweave.pipelines.ablation import encoder_projection, fitted_projection
 from pairweave.pipelines.ablation.ablation_config import Ablation, Arm, DataItem
@@ -126,20 +127,24 @@ class Prepared:
         """Return the aligner that puts the tags of an arm's translations back."""
         place = self.directory / ARMS / arm / _ALIGNER
         model = HmmModel.from_files({one.name: one.read_bytes() for one in place.iterdir()})
-        self.check_aligner(arm, model.digest, place)
+        self._check_aligner(arm, model.digest, place)
         return model
 
-    def check_aligner(self, arm: str, digest: str | None, name: object) -> None:
-        """Check that an aligner is the one with which an arm was prepared.
-
-        Args:
-            arm: The arm.
-            digest: The aligner's digest.
-            name: What a message calls it.
+    def encoder(self, arm: str) -> EncoderReference | None:
+        """Return the encoder that puts the tags of an arm's translations back; None without one.
 
         Raises:
-            ConfigError: It is another one.
+            ConfigError: It cannot be used here, or is not the one that was prepared.
         """
+        given = self.ablation.arms[arm].project
+        if given is None or given.encoder is None:
+            return None
+        reference = encoder_projection.find(given.encoder, f"arms.{arm}.project.aligner")
+        self._check_aligner(arm, reference.digest, given.encoder)
+        return reference
+
+    def _check_aligner(self, arm: str, digest: str | None, name: object) -> None:
+        """Check that the digest of an aligner is the one with which an arm was prepared."""
         if digest != self.arms[arm]["aligner"]:
             raise ConfigError(f"{name}: is not the aligner that was prepared; {ARM_ADVICE}")
 

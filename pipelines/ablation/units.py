@@ -11,7 +11,6 @@ import pyarrow as pa
 from pairweave.models.translation.translation_decoder import translate
 from pairweave.models.translation.translation_pairs import Stage, Vocabulary, encode_pass
 from pairweave.pipelines.ablation import encoder_projection, fitted_projection
-from pairweave.pipelines.ablation.ablation_config import ProjectedTags
 from pairweave.pipelines.ablation.ablation_files import NO_LOCKS
 from pairweave.pipelines.ablation.machines import (
     CHECKPOINT,
@@ -36,6 +35,9 @@ from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.pipelines.process.directory_lock import claimed
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import INDEXED, strip_markup
+
+Align = Callable[[pa.Table], pa.Table]
+"""Turns TOKENS rows into LINKED rows."""
 
 
 def unit_path(directory: Path, arm: str, seed: int) -> Path:
@@ -109,6 +111,7 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
 
     begin = time.monotonic()
     config, vocabulary = prepared.ablation.model, Vocabulary(prepared.vocabulary)
+    encoder = prepared.encoder(arm)  # refused, if it has changed, before minutes of training
     weights = start_weights(prepared, machine)
     stages = tuple(
         Stage(encoded(prepared.passes(arm, number), vocabulary, config), steps)
@@ -140,8 +143,16 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
         return translate(work / "model" / "ctranslate2", vocabulary, texts, config, machine.device)
 
     own = OwnAttention(trained.model.to(machine.device), vocabulary, prepared.vocabulary_path)
+    align: Align | None = None
+    given = prepared.ablation.arms[arm].project
+    if encoder is not None:
+        align = encoder_projection.links(encoder)
+    elif given is not None and given.aligner == "attention":
+        align = own.aligner(given, work)
+    elif given is not None:
+        align = fitted_projection.soft_links(prepared.aligner(arm))
     translations = {
-        name: _translate(prepared, arm, test, translated, lambda given: own.aligner(given, work))
+        name: _translate(prepared, arm, test, translated, align)
         for name, test in prepared.tests.items()
     }
     own.write_sets(prepared.ablation.attention, prepared.directory / ATTENTION / f"{arm}-{seed}")
@@ -175,12 +186,11 @@ def _translate(
     arm: str,
     test: EvaluationSet,
     translated: Callable[[Sequence[str]], list[str]],
-    aligner_of: Callable[[ProjectedTags], Callable[[pa.Table], pa.Table]],
+    align: Align | None,
 ) -> list[str]:
-    """Return the outputs for a test set, with tags; the last argument is `OwnAttention.aligner`."""
+    """Return the outputs for a test set, with tags; `align` links words to put tags back."""
     recipe = prepared.ablation.arms[arm]
-    given = recipe.project
-    if given is None:
+    if recipe.project is None or align is None:
         texts = [text for text, _ in evaluated_pairs(recipe, test)]
         return written_texts(recipe, translated(texts))
     ablation = prepared.ablation
@@ -188,15 +198,7 @@ def _translate(
     # What looks like a tag in the output of such a model is none.
     texts = [strip_markup(text, INDEXED) for text in translated(plain)]
     languages = (ablation.source_lang, ablation.target_lang)
-    if given.encoder is not None:
-        reference = encoder_projection.find(given.encoder, f"arms.{arm}.project.aligner")
-        prepared.check_aligner(arm, reference.digest, given.encoder)
-        align = encoder_projection.links(reference)
-    elif given.aligner == "attention":
-        align = aligner_of(given)
-    else:
-        align = fitted_projection.soft_links(prepared.aligner(arm))
-    return fitted_projection.project(align, test.sources, texts, languages, given.rules)
+    return fitted_projection.project(align, test.sources, texts, languages, recipe.project.rules)
 
 
 def scores(prepared: Prepared, translations: dict[str, list[str]]) -> list[dict[str, Any]]:
