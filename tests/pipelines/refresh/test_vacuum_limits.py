@@ -1,5 +1,6 @@
 """What `vacuum` never deletes, and where no command writes: outside a table, and inside one."""
 
+import dataclasses
 import re
 import shutil
 
@@ -76,6 +77,18 @@ def test_a_table_that_is_a_link_itself_is_vacuumed(directory):
     (directory / "elsewhere/_runs/old/known.ids").write_bytes(b"")
     words = ("refresh", "vacuum", "table", "--retention", "0")
     assert "1 files deleted" in runs.run_well_here(*words, cwd=directory)
+
+
+def test_vacuum_keeps_the_model_of_the_current_rows_and_deletes_others(directory, monkeypatch):
+    table = str(directory / "table")
+    for name in ("hmm-01", "hmm-23"):
+        (directory / "table/_models/en-de" / name).mkdir(parents=True)
+        (directory / "table/_models/en-de" / name / "lexicon").write_bytes(b"1")
+    night = dataclasses.replace(
+        vacuum.records.existing(table), models={"en-de": "_models/en-de/hmm-01"}
+    )
+    monkeypatch.setattr(vacuum.log_seals, "last_night", lambda _: night)
+    assert vacuum.vacuum(table, 0, dry=True) == ["_models/en-de/hmm-23/lexicon"]
 
 
 def test_vacuum_deletes_no_file_that_a_record_has_whatever_the_log_says(directory, monkeypatch):
