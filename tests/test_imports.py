@@ -23,6 +23,9 @@ SLOW = frozenset(
 )
 """Libraries that are optional, or take long to import."""
 
+NEURAL = frozenset({"ctranslate2", "tokenizers", "torch", "transformers"})
+"""Libraries of optional extras without which the unit suite has to run."""
+
 LOADED_BY_ITSELF = (
     "pairweave.models.encoder.hosting.encoder_reference",
     "pairweave.models.encoder.hosting.loaded_encoder",
@@ -148,6 +151,44 @@ def test_what_needs_torch_is_not_collected_without_it():
         if slow_ones(name) & {"tokenizers", "torch", "transformers"}
     }
     assert neural <= set(configuration._NEURAL)
+
+
+@functools.cache
+def needs_neural(name):
+    """Return whether importing a module, of the package or of the tests, loads a neural library."""
+    if name.split(".")[0] in NEURAL:
+        return True
+    if name in modules():
+        return bool(slow_ones(name) & NEURAL)
+    path = PROJECT.joinpath(*name.split(".")).with_suffix(".py")
+    return path.is_file() and any(map(needs_neural, unguarded_imports(path)))
+
+
+def unguarded_imports(path):
+    """Return what a file imports before the first `importorskip`."""
+    tree = ast.parse(path.read_text("utf-8"))
+    names = []
+    for statement in tree.body:
+        if "importorskip(" in ast.unparse(statement):
+            break
+        if isinstance(statement, ast.Import):
+            names += [alias.name for alias in statement.names]
+        elif isinstance(statement, ast.ImportFrom):
+            names.append(statement.module)
+            names += [f"{statement.module}.{alias.name}" for alias in statement.names]
+    return names
+
+
+def test_a_test_that_needs_torch_skips_before_it_is_imported():
+    paths = sorted((PROJECT / "tests").rglob("test_*.py"))
+    assert len(paths) > 100
+    failing = [
+        f"{path.relative_to(PROJECT)} -> {name}"
+        for path in paths
+        for name in unguarded_imports(path)
+        if needs_neural(name)
+    ]
+    assert failing == []
 
 
 def test_the_order_of_folders_in_the_decision_is_that_of_the_contracts():

@@ -7,6 +7,10 @@ import time
 
 import pytest
 
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+pytest.importorskip("ctranslate2")
+
 from pairweave.pipelines.ablation.prepared import read_packed
 from pairweave.transforms.links.attention import Attention
 from tests.makers import encoders, runs
@@ -18,9 +22,6 @@ from tests.makers.ablations import (
 )
 
 pytestmark = pytest.mark.slow
-
-for name in ("torch", "transformers", "ctranslate2"):
-    pytest.importorskip(name)
 
 
 def write(directory, **changed):
