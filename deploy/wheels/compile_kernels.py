@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
 
 CPU = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
@@ -46,39 +46,40 @@ PARALLEL = (
 )
 TRANSLATED = ("--translation_input", "{directory}/text.mt")
 
-RUNS = {
-    "fit": ("fit",),
-    "fit_viterbi": ("fit", "--decode", "viterbi"),
-    "align": ("align", *FITTED),
-    "align_viterbi": ("align", *VITERBI),
+JOBS = {
     "align_given": ("align", *GIVEN),
+    "fit": ("fit",),
+    "suggest": ("suggest", *TRANSLATED, "--deletions"),
+    "filter": ("filter",),
     "augment": ("augment",),
     "augment_pieces": ("augment", "--tokens", "sentencepiece", "--vocabulary", "256"),
-    "augment_indexed": ("augment", *FITTED, "--inline_tags", "index", "--tags_differ", "keep"),
-    "augment_fragments": ("augment", *FITTED, "--method", "fragment"),
-    "augment_shapes": ("augment", *FITTED, *SHAPES),
-    "filter": ("filter",),
     "filter_near": ("filter", "--duplicates", "near", "--select_share", "0.5"),
-    "suggest": ("suggest", *TRANSLATED, "--deletions"),
     "suggest_hmm": ("suggest", *TRANSLATED, "--aligner", "hmm"),
     "bitext": ("bitext", *PARALLEL),
+    "fit_viterbi": ("fit", "--decode", "viterbi"),
+    "align": ("align", *FITTED),
+    "augment_shapes": ("augment", *FITTED, *SHAPES),
+    "augment_indexed": ("augment", *FITTED, "--inline_tags", "index", "--tags_differ", "keep"),
+    "augment_fragments": ("augment", *FITTED, "--method", "fragment"),
+    "align_viterbi": ("align", *VITERBI),
 }
-"""Command lines by the names of their outputs; ``{directory}`` is where the texts are."""
+"""Options of jobs by the names of their outputs; ``{directory}`` is where the texts are."""
 
 KOREAN = ("--source_input", "{directory}/text.en", "--target_input", "{directory}/text.ko")
 BOTH_TAGGED = ("--source_input", "{directory}/text.en", "--target_input", "{directory}/text.de")
 PLAIN_TARGET = ("--source_input", "{directory}/text.en", "--target_input", "{directory}/plain.de")
-PROJECT = ("tags", "project", "--syntax", "xml", *FITTED, *PLAIN_TARGET)
+LANGUAGES = ("--source_lang", "en", "--target_lang", "de")
+PROJECT = ("tags", "project", "--syntax", "xml", *LANGUAGES, *PLAIN_TARGET, *GIVEN)
 PROFILE = ("tags", "profile", "--syntax", "xml", "--input", "{directory}/text.en")
 
-COMMANDS = (
-    ("stream", "{directory}/align", "--epochs", "1"),
-    ("fit", *KOREAN, "--target_lang", "ko", "--workers", "1", "--output", "{directory}/fit_korean"),
-    (*PROJECT, "--rules", "best", "--output", "{directory}/best.de"),
-    (*PROJECT, "--rules", "paper", "--output", "{directory}/paper.de"),
-    (*PROFILE, "--target_input", "{directory}/text.de", "--output", "{directory}/profile.json"),
-)
-"""Command lines that need the outputs of jobs."""
+COMMANDS = {
+    "best.de": (*PROJECT, "--rules", "best"),
+    "paper.de": (*PROJECT, "--rules", "paper"),
+    "fit_korean": ("fit", *KOREAN, "--target_lang", "ko", "--workers", "1"),
+    "profile.json": (*PROFILE, "--target_input", "{directory}/text.de"),
+    "stream": ("stream", "{directory}/align", "--epochs", "1"),
+}
+"""Other command lines by the names of their outputs."""
 
 
 def compile_kernels(tree: Path, level: str = "3") -> Path:
@@ -117,38 +118,53 @@ def compile_kernels(tree: Path, level: str = "3") -> Path:
 
 
 def run_jobs(directory: Path) -> None:
-    """Run everything in a directory, as much at a time as there are cores, and say how far it is.
+    """Run everything in a directory, on all cores, and say how much is done.
 
-    The first process that needs a kernel compiles it, and the others wait for it.
+    The first process that needs a kernel compiles it, and the others wait for it. So there are more
+    processes than cores, and what has kernels of its own begins first.
 
     Raises:
         SystemExit: A job failed.
     """
+    # Not at the top: the version of the package that is compiled is not always installed.
+    from pairweave.pipelines.jobs import align, augment, bitext, filter, fit, suggest  # noqa: F401
+
     sys.stdout.write("compiling kernels, once for these sources, on all cores\n")
     _write_texts(directory)
-    later = {name for name, words in RUNS.items() if not {*FITTED, *VITERBI}.isdisjoint(words)}
+    lines = _command_lines(directory)
+    count = len(lines)
     # Forked before Beam starts a thread.
     context = multiprocessing.get_context("fork")
-    done, count = 0, len(RUNS) + len(COMMANDS)
-    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=context) as processes:
-        first, second = (
-            [_job(name) for name in RUNS if (name in later) is is_later]
-            for is_later in (False, True)
-        )
-        # In the order above: what many jobs need is compiled first.
-        for lines in (first, second, COMMANDS):
-            filled = [[word.format(directory=directory) for word in words] for words in lines]
-            for job in as_completed([processes.submit(_run, *words) for words in filled]):
-                job.result()
-                done += 1
-                sys.stdout.write(f"compiled for {done} of {count} runs\n")
+    running: dict[Future[None], str] = {}
+    done: set[str] = set()
+    with ProcessPoolExecutor(2 * len(os.sched_getaffinity(0)), mp_context=context) as processes:
+        while lines or running:
+            for name in [name for name in lines if _outputs_read(lines[name], directory) <= done]:
+                running[processes.submit(_run, *lines.pop(name))] = name
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                future.result()
+                done.add(running.pop(future))
+                sys.stdout.write(f"compiled for {len(done)} of {count} runs\n")
                 sys.stdout.flush()
 
 
-def _job(name: str) -> tuple[str, ...]:
-    """Return the command line of a job, with its texts and its output."""
-    texts = ("--source_lang", "en", "--target_lang", "de", *BOTH_TAGGED)
-    return (*RUNS[name], *texts, "--workers", "1", "--output", f"{{directory}}/{name}")
+def _command_lines(directory: Path) -> dict[str, list[str]]:
+    """Return the words of all command lines by the names of their outputs, in order of start."""
+    texts = (*LANGUAGES, *BOTH_TAGGED, "--workers", "1")
+    jobs = {name: (*words, *texts) for name, words in JOBS.items()}
+    lines = {
+        name: [word.format(directory=directory) for word in words]
+        for name, words in (COMMANDS | jobs).items()
+    }
+    for name, words in lines.items():
+        if name != "stream":
+            words += ["--output", str(directory / name)]
+    return lines
+
+
+def _outputs_read(words: list[str], directory: Path) -> set[str]:
+    """Return the names of the outputs of others that a command line reads."""
+    return {name for name in JOBS if str(directory / name) in words[:-1]}
 
 
 def _write_texts(directory: Path) -> None:
