@@ -24,6 +24,7 @@ def test_behind_them():
 """
 
 
+@pytest.mark.slow
 def test_a_test_that_hangs_fails_and_the_others_run(tmp_path):
     (tmp_path / "test_hanging.py").write_text(HANGING)
     command = [sys.executable, "-m", "pytest", "-q", "--timeout=1", "--tb=no"]

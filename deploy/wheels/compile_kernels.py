@@ -59,6 +59,7 @@ JOBS = {
     "fit_viterbi": ("fit", "--decode", "viterbi"),
     "align": ("align", *FITTED),
     "augment_shapes": ("augment", *FITTED, *SHAPES),
+    "augment_profile": ("augment", *FITTED, "--tag_profile", "{directory}/profile.json"),
     "augment_indexed": ("augment", *FITTED, "--inline_tags", "index", "--tags_differ", "keep"),
     "augment_fragments": ("augment", *FITTED, "--method", "fragment"),
     "align_viterbi": ("align", *VITERBI),
@@ -71,12 +72,15 @@ PLAIN_TARGET = ("--source_input", "{directory}/text.en", "--target_input", "{dir
 LANGUAGES = ("--source_lang", "en", "--target_lang", "de")
 PROJECT = ("tags", "project", "--syntax", "xml", *LANGUAGES, *PLAIN_TARGET, *GIVEN)
 PROFILE = ("tags", "profile", "--syntax", "xml", "--input", "{directory}/text.en")
+MARKED = ("--source_input", "{directory}/marked.en", "--target_input", "{directory}/marked.de")
+LEARN = ("tags", "fit_projection", "--syntax", "xml", *LANGUAGES, *MARKED, *GIVEN)
 
 COMMANDS = {
+    "profile.json": (*PROFILE, "--target_input", "{directory}/text.de"),
     "best.de": (*PROJECT, "--rules", "best"),
     "paper.de": (*PROJECT, "--rules", "paper"),
+    "weights.json": LEARN,
     "fit_korean": ("fit", *KOREAN, "--target_lang", "ko", "--workers", "1"),
-    "profile.json": (*PROFILE, "--target_input", "{directory}/text.de"),
     "stream": ("stream", "{directory}/align", "--epochs", "1"),
 }
 """Other command lines by the names of their outputs."""
@@ -164,20 +168,22 @@ def _command_lines(directory: Path) -> dict[str, list[str]]:
 
 def _outputs_read(words: list[str], directory: Path) -> set[str]:
     """Return the names of the outputs of others that a command line reads."""
-    return {name for name in JOBS if str(directory / name) in words[:-1]}
+    return {name for name in (*JOBS, *COMMANDS) if str(directory / name) in words[:-1]}
 
 
 def _write_texts(directory: Path) -> None:
     for name in ("en", "de", "mt"):
         words = (ENGLISH if name == "en" else GERMAN).split()
         step = 5 if name == "mt" else 7
-        lines = []
+        lines, marked = [], []
         for row in range(PAIRS):
             line = [words[(row * step + place * (row % 3 + 1)) % len(words)] for place in range(9)]
+            marked.append(f"{' '.join(f'<b>{word}</b>' for word in line)} {row}.\n")
             if row % 4 == 0:
                 line[2] = f"<b>{line[2]}</b>"
             lines.append(f"{' '.join(line)} {row}.\n")
         (directory / f"text.{name}").write_text("".join(lines))
+        (directory / f"marked.{name}").write_text("".join(marked))
     german = (directory / "text.de").read_text()
     (directory / "plain.de").write_text(re.sub("</?b>", "", german))
     (directory / "text.ko").write_text(german.replace("a", "집에서").replace("u", "개를"))

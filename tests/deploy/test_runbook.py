@@ -126,6 +126,7 @@ def test_a_shard_that_always_fails(directory, monkeypatch):
     check_whole(directory)
 
 
+@pytest.mark.slow
 def test_two_nights_at_once(directory, monkeypatch):
     nightly.write_help(directory, "three", range(50, 60))
     create = records.create
@@ -291,6 +292,7 @@ def test_a_file_that_a_night_reads_is_damaged(directory):
     check_whole(directory)
 
 
+@pytest.mark.slow
 def test_many_small_files(directory):
     for number in range(3):
         nightly.write_help(directory, f"more{number}", range(60 + number, 61 + number))

@@ -29,6 +29,7 @@ def end_here(cell, words, directory, number=0):
     return status, errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", matrix.QUICK, ids=lambda cell: cell.id)
 def test_a_fault_in_the_process_of_the_command(cell, golden, tmp_path, record, caplog):
     caplog.set_level("INFO", "pairweave")

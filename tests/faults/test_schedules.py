@@ -171,16 +171,41 @@ The first launcher is refused by it; then the power fails, and the plan is gone.
 """
 
 
-@pytest.mark.parametrize("output", [faulty_files.DISK, faulty_files.URI], ids=["disk", "store"])
-@hypothesis.settings(
-    max_examples=SCHEDULES,
-    deadline=None,
-    suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],
-)
-@hypothesis.example(schedule=REFUSED_BY_A_LOST_PLAN)
-@hypothesis.given(schedule=st.fixed_dictionaries(SCHEDULE))
+OUTPUTS = {"disk": faulty_files.DISK, "store": faulty_files.URI}
+
+
+def schedules(count):
+    """Return a decorator that gives a test so many schedules."""
+
+    def decorate(test):
+        test = hypothesis.given(schedule=st.fixed_dictionaries(SCHEDULE))(test)
+        test = hypothesis.example(schedule=REFUSED_BY_A_LOST_PLAN)(test)
+        return hypothesis.settings(
+            max_examples=count,
+            deadline=None,
+            suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],
+        )(test)
+
+    return decorate
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS)
+@schedules(SCHEDULES)
 def test_a_run_is_golden_or_the_next_one_is(output, schedule, finished, quick):
     del quick
+    check_schedule(output, schedule, finished)
+
+
+@pytest.mark.parametrize("output", OUTPUTS.values(), ids=OUTPUTS)
+@schedules(20)
+def test_a_few_schedules(output, schedule, finished, quick):
+    del quick
+    check_schedule(output, schedule, finished)
+
+
+def check_schedule(output, schedule, finished):
+    """Follow a schedule to the end, then run once more without faults: the bytes are golden."""
     world = faulty_files.World(schedule["turns"], schedule["seed"])
     plans = [finished[0], finished[0 if schedule["same_plan"] else 1]][: schedule["launchers"]]
     world.check = functools.partial(check_published, world, output, plans)

@@ -50,6 +50,7 @@ def test_a_file_given_twice_has_its_lines_twice_each_copy_in_order(directory):
     assert links(directory, "twice", *sides("corpus", "corpus")) == once * 2
 
 
+@pytest.mark.slow
 def test_another_file_between_the_copies_stays_between_them(directory):
     for side in ("en", "de"):
         lines = (directory / f"corpus.{side}").read_bytes().split(b"\n")[20:31]

@@ -132,6 +132,7 @@ def test_what_the_user_must_mend_is_said_in_one_line(corpus, arguments, message)
     assert not (corpus[0] / "bad" / "_manifest.json").exists()
 
 
+@pytest.mark.slow
 def test_shifted_whitespace_goes_back(corpus, model):
     arguments = ("augment", *SIDES, *LANGS, *SMALL, "--model", model)
     runs.run_well_here(*arguments, "--whitespace_shift", "--output", "shifted", cwd=corpus[0])

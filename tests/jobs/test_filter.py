@@ -109,6 +109,7 @@ def test_shuffled_pairs_score_lower(annotated):
     assert sum(one > other for one in good for other in bad) > 0.95 * len(good) * len(bad)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [1, 100, 1_000, 1_000_000])
 def test_the_best_words_are_selected_in_the_order_of_scores_and_ids(directory, annotated, words):
     name = f"words{words}"
@@ -134,6 +135,7 @@ def test_a_share_and_a_score_select_what_they_say(directory, annotated):
     }
 
 
+@pytest.mark.slow
 def test_scores_are_written_in_input_order_and_do_not_depend_on_the_selection(directory):
     run(directory, "selected", "--select_words", "100", "--scores", "selected.txt")
     lines = (directory / "selected.txt").read_text().splitlines()
@@ -168,6 +170,7 @@ def broken(tmp_path_factory):
     return directory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", [(), ("--select_words", "9"), ("--select_score", "0.5")])
 def test_pairs_that_all_break_a_rule_are_rejected_without_an_aligner(broken, selection):
     name = "empty" + "".join(selection)

@@ -50,6 +50,7 @@ def plain(directory):
     return texts(directory, "plain")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", [(), ("--select_share", "1")])
 def test_pairs_of_a_run_and_of_files_are_rejected(directory, plain, selection):
     known = texts(directory, "earlier_run") | {corpora.sentence(number) for number in range(5)}
@@ -76,6 +77,7 @@ def test_numbers_make_no_difference_unless_equal_pairs_alone_are_duplicates(dire
     assert not texts(directory, "exact", "rejects", "in_earlier_corpus")
 
 
+@pytest.mark.slow
 def test_the_plan_of_another_earlier_corpus_is_another(directory):
     run(directory, "first", "--earlier", "list.tsv")
     plan = (directory / "first" / "_plan.json").read_bytes()

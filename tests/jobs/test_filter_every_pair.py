@@ -128,6 +128,7 @@ def test_reasons_and_counts_are_those_of_a_run_that_rejects(directory, plain, an
     assert len({(directory / name).read_bytes() for name in names}) == 1
 
 
+@pytest.mark.slow
 def test_a_pair_that_the_screen_stops_is_no_copy_and_is_not_selected(directory):
     options = ("--annotate_only", "--duplicates", "near", "--select_share", "1.0")
     run(directory, "near", *options)

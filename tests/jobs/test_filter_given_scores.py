@@ -116,6 +116,7 @@ def test_every_table_can_have_scores(directory, form):
     assert found == pytest.approx({key: wanted[key] for key in found})
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plain")
 def test_pairs_are_selected_by_the_given_scores(directory):
     ranked = sorted(rows(directory, "plain"), key=lambda row: (-row["score"], row["id"]))

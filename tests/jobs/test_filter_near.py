@@ -44,6 +44,7 @@ def passed(directory):
     return rows(directory, "masked")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shard_pairs", [1_000, 25])
 def test_near_duplicates_are_those_of_plain_python(directory, passed, shard_pairs):
     expected = near_copies(passed, 0.7)
@@ -61,6 +62,7 @@ def test_near_duplicates_are_those_of_plain_python(directory, passed, shard_pair
     assert not (directory / name / "_scored").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", ["--select_share", "--select_score"])
 def test_near_duplicates_are_not_selected_among(directory, passed, selection):
     copies = near_copies(passed, 0.7)
@@ -78,6 +80,7 @@ def test_near_duplicates_are_not_selected_among(directory, passed, selection):
     }
 
 
+@pytest.mark.slow
 def test_annotated_rows_say_which_pairs_are_near_duplicates(directory, passed):
     run(directory, "annotated", *NEAR, "--annotate_only")
     reasons = {row["line"]: row["reason"] for row in rows(directory, "annotated")}

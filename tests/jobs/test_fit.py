@@ -140,6 +140,7 @@ def test_a_model_that_does_not_say_its_pairs_is_named(directory):
     runs.run_well_here(*FIT, cwd=directory)
 
 
+@pytest.mark.slow
 def test_nothing_to_fit_on_is_one_line_and_the_rejects_are_there(directory):
     # In a process of its own: what Beam logs is to be seen.
     arguments = ("fit", *BAD, *LANGS, "--output", "none")

@@ -84,6 +84,7 @@ def test_the_manifest_says_how_often_the_translator_was_called(output):
     assert counts["tagged_rows"] > 0.9 * counts["plain_rows"]
 
 
+@pytest.mark.slow
 def test_small_shares_are_exact_and_lie_inside_larger_ones(augment):
     sets = []
     for share in ("0.01", "0.05", "0.15"):
@@ -189,6 +190,7 @@ def test_the_options_of_tags_are_either_refused_or_honoured():
     }
 
 
+@pytest.mark.slow
 def test_confident_draws_and_thresholds_change_tags_alone(tmp_path):
     # Words that occur once, in another order on each side, have uncertain links.
     pairs = [corpora.sentence(number) for number in range(200)]

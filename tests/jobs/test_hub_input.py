@@ -46,6 +46,7 @@ def align(tmp_path, place):
     return runs.run(*words, cwd=tmp_path)
 
 
+@pytest.mark.slow
 def test_a_split_is_read_as_files_are_and_named_by_its_commit(served, tmp_path):
     status, _, errors = align(tmp_path, "hf://org/pairs/a-b?split=train")
     assert status == 0, errors
@@ -66,6 +67,7 @@ def test_a_split_is_read_as_files_are_and_named_by_its_commit(served, tmp_path):
     assert again == fetched
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_columns_are_named_and_a_missing_language_is_refused_with_those_there(tmp_path):
     fields = ("--source_field", "english", "--target_field", "german")
@@ -83,6 +85,7 @@ def test_columns_are_named_and_a_missing_language_is_refused_with_those_there(tm
     assert "[missing_column]" in last
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_without_the_extra_it_is_named(tmp_path):
     package = tmp_path / "packages" / "datasets"

@@ -73,6 +73,7 @@ def test_the_source_distribution_holds_real_files(built):
     assert not [name for name in names if name.startswith((*FOLDERS[1:], "tests"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [pytest.param(0, id="wheel"), pytest.param(1, id="sdist", marks=pytest.mark.slow)]
 )

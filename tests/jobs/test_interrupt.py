@@ -81,6 +81,7 @@ def check_ctrl_c(arguments, tmp_path, stage, way, workers):
     assert not list(Path(tmp_path).glob("out/**/.tmp-*"))
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_a_run_within_two_seconds(arguments, tmp_path):
     check_ctrl_c(arguments, tmp_path, "fit", "call", 1)
 

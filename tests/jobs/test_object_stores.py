@@ -78,6 +78,7 @@ def test_a_path_of_another_kind_is_refused_in_a_line(pairs, scheme):
     assert expected in line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", sorted(stores.KINDS))
 def test_doctor_tells_which_stores_are_reachable(scheme):
     with stores.running(scheme):
@@ -93,6 +94,7 @@ def test_doctor_tells_which_stores_are_reachable(scheme):
     object_stores.use_beam_flags([])
 
 
+@pytest.mark.slow
 def test_commands_on_files_of_links_read_them_from_a_store():
     with stores.running("s3") as store:
         object_stores.use_beam_flags([])

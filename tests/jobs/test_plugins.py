@@ -186,6 +186,7 @@ def test_an_aligner_that_fails_in_a_run_ends_it_with_a_line(tmp_path, directory,
     assert "raised ZeroDivisionError: division by zero; expected links" in errors.splitlines()[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 def test_a_scorer_of_another_package_ranks_pairs_and_is_planned(directory):
     words = ("filter", "--input", "pairs.tsv", *LANGS, "--scorer", "lengths", "--output")

@@ -74,6 +74,7 @@ steps:
 """
 
 
+@pytest.mark.slow
 def test_what_a_filter_has_chosen_is_fitted_on_and_a_step_that_rejects_most_stops(tmp_path):
     rows = messages("km").slice(0, 80)
     for side, language in (("source", "km"), ("target", "en")):

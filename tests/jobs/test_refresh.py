@@ -141,6 +141,7 @@ def test_a_pair_in_two_corpora_survives_the_withdrawal_of_one(directory):
     check_as_anew(directory)
 
 
+@pytest.mark.slow
 def test_a_row_keeps_nothing_that_a_withdrawn_corpus_gave(tmp_path):
     def write(name, lines):
         (tmp_path / f"{name}.tsv").write_text("".join("\t".join(line) + "\n" for line in lines))
@@ -177,6 +178,7 @@ def accepted(directory, *words):
     return nightly.good_night(directory, "--accept", "withdrawn by its owner", *words)
 
 
+@pytest.mark.slow
 def test_a_file_that_comes_back_gives_the_same_rows(directory):
     table = directory / "table"
     before = nightly.rows(table)
@@ -381,6 +383,7 @@ def test_a_night_that_was_stopped_after_its_decision_is_finished_by_the_next(
     check_as_anew(directory)
 
 
+@pytest.mark.slow
 def test_of_two_nights_at_once_one_wins_and_the_other_uses_its_run_again(directory, monkeypatch):
     from pairweave.pipelines.refresh import inner_runs
 
@@ -434,6 +437,7 @@ def test_a_migration_replaces_all_rows_in_one_version(directory):
     assert "nothing has changed since night 2" in nightly.good_night(directory)
 
 
+@pytest.mark.slow
 def test_compact_joins_files_and_changes_no_row(directory):
     table = directory / "table"
     for number in range(3):
@@ -636,6 +640,7 @@ def test_a_trainer_that_goes_on_gets_what_came_and_what_went(directory):
         assert f"night {night}" in errors or "has no such night" in errors
 
 
+@pytest.mark.slow
 def test_languages_have_their_own_partitions_and_a_gate_for_their_mix(tmp_path):
     def config(drift):
         gates = f"gates: {{min_compared: 5, max_language_drift: {drift}}}\n"
@@ -671,6 +676,7 @@ def test_languages_have_their_own_partitions_and_a_gate_for_their_mix(tmp_path):
     check_as_anew(tmp_path)
 
 
+@pytest.mark.slow
 def test_all_files_have_the_columns_of_all_languages_and_corpora(tmp_path):
     import pyarrow.parquet as pq
     from deltalake import DeltaTable

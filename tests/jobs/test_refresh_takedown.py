@@ -106,6 +106,7 @@ def test_a_corpus_that_comes_in_the_night_of_a_takedown_is_in_its_scope(director
     assert corpora.sentence(3)[0] not in all_sources(directory)
 
 
+@pytest.mark.slow
 def test_tombstones_go_to_a_new_table_and_stay_in_a_migrated_one(directory):
     taken, source = id_of(directory, 3), corpora.sentence(4)[0]
     (directory / "list.txt").write_text(f"{taken}\n{source}\n")

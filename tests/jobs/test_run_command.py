@@ -87,6 +87,7 @@ def test_tagged_rows_say_which_line_of_which_document_they_come_from(directory):
     assert licences == {"novels": "cc0-1.0", "news": None}
 
 
+@pytest.mark.slow
 def test_a_step_is_the_run_that_its_job_makes_alone(directory, tmp_path):
     words = ("filter", "--from_run", "out/sentences", "--model", "out/fit", "--workers", "1")
     output = tmp_path / "filter"
@@ -102,6 +103,7 @@ def test_the_same_command_again_makes_nothing_again(directory):
     assert runs.tree_digest(directory / "out") == digest
 
 
+@pytest.mark.slow
 def test_a_changed_step_is_refused_until_what_depends_on_it_is_gone(directory, tmp_path):
     shutil.copytree(directory, tmp_path, dirs_exist_ok=True)
     changed = RECIPE.replace("select_words: 600", "select_words: 400")

@@ -117,6 +117,7 @@ def write_golden(directory):
     return [f"gold.{ending}.gz" for ending in ("src", "mask", "tgt")]
 
 
+@pytest.mark.slow
 def test_masks_follow_a_golden_set_and_are_compared_with_it(corpus):
     directory, _ = corpus
     golden = write_golden(directory)
@@ -170,6 +171,7 @@ def write_scored(directory):
     return {line["source"]: line["lm"] for line in lines}
 
 
+@pytest.mark.slow
 def test_scores_of_the_input_are_carried_and_limit_what_is_kept(tmp_path):
     scores = write_scored(tmp_path)
     job = ("suggest", "--input", "scored.jsonl", *LANGS, "--shard_pairs", "40", "--workers", "1")

@@ -114,6 +114,7 @@ def test_the_pieces_are_trained_on_pairs_that_no_other_rule_turns_away(corpus, a
     assert model == train_sentencepiece(texts, 256)
 
 
+@pytest.mark.slow
 def test_every_job_turns_the_same_pairs_away(corpus, aligned):
     expected = rejected(aligned)
     fitted = run(corpus[0], "fit", "fitted")
@@ -131,6 +132,7 @@ def test_every_job_turns_the_same_pairs_away(corpus, aligned):
     assert rejected(corpus[0] / "given") == expected
 
 
+@pytest.mark.slow
 def test_a_run_that_lost_a_shard_makes_the_same_bytes_from_the_trained_model(corpus, tmp_path):
     output = run(corpus[0], "align", tmp_path / "again")
     before = runs.tree_digests(output)

@@ -16,6 +16,7 @@ def start(*words, **more):
     return forked_commands.server().start(words, {**os.environ, "PYTHONPATH": str(ROOT)}, **more)
 
 
+@pytest.mark.slow
 def test_output_errors_and_exit_status_are_those_of_the_command(tmp_path):
     for words in (["--version"], ["augment", "--no_such"], ["doctor", "--help"]):
         forked = start(*words, folder=tmp_path)
@@ -24,6 +25,7 @@ def test_output_errors_and_exit_status_are_those_of_the_command(tmp_path):
         assert forked.returncode == anew.returncode
 
 
+@pytest.mark.slow
 def test_it_has_its_folder_environment_session_and_arguments(tmp_path):
     corpora.write_corpus(tmp_path, 20)
     words = ("align", "--source_input", "corpus.en", "--target_input", "corpus.de")
@@ -57,6 +59,7 @@ def test_variables_that_are_read_at_the_start_need_a_true_start():
     assert not server.can_start({**os.environ, "PYTHONHASHSEED": "1"})
 
 
+@pytest.mark.slow
 def test_a_quiet_command_says_nothing_though_a_module_has_logged(tmp_path, monkeypatch):
     (tmp_path / "logs_at_import.py").write_text("import logging\nlogging.warning('late')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))

@@ -93,6 +93,7 @@ def test_an_error_about_no_file_in_particular_names_none(tmp_path):
     assert errors == "pairweave: No usable temporary directory found\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "closed",
     [*(pytest.param(one, marks=pytest.mark.slow) for one in (">&-", "2>&-")), "<&- >&- 2>&-"],

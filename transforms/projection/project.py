@@ -181,8 +181,8 @@ def lay_out(
         TokenizedText(*_bounds(cut_source), _points(source.text)),
         TokenizedText(*_bounds(cut_target), _points(target_text)),
         LinkMasses(
-            links.source,
-            links.target,
+            np.ascontiguousarray(links.source),
+            np.ascontiguousarray(links.target),
             _thousandths(links.forward),
             _thousandths(links.reverse),
         ),

@@ -150,6 +150,7 @@ def test_the_path_is_the_best_one(rows, columns, seed):
     assert tuple(found) == wanted
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_changes_no_bit():
     code = (
         "import hashlib, numpy as np\n"

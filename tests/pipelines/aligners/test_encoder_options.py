@@ -88,6 +88,7 @@ def test_without_the_extra_its_installation_is_named(directory, monkeypatch):
     assert len(errors.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_job_with_the_statistical_aligner_loads_no_neural_library():
     code = (
         "import sys, pairweave.pipelines.jobs.align, pairweave.pipelines.jobs.augment;"

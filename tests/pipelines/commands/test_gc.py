@@ -52,11 +52,12 @@ FINISHED = {
 @pytest.fixture
 def output(tmp_path):
     """A run without a manifest, and everything that can be left in its directory."""
+    directory = tmp_path / "run"
     for name in (*NEEDED, *GONE, *FINISHED):
-        put(tmp_path / name, b"x")
-    put(tmp_path / "_plan.json", json.dumps(PLAN).encode())
-    age(tmp_path, 3 * DAY)
-    return tmp_path
+        put(directory / name, b"x")
+    put(directory / "_plan.json", json.dumps(PLAN).encode())
+    age(directory, 3 * DAY)
+    return directory
 
 
 def put(path, data):

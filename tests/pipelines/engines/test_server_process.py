@@ -79,6 +79,7 @@ def test_a_server_ends_when_its_script_is_killed(server):
     wait_for(lambda: not server.alive())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ignoring", [False, True])
 def test_a_terminal_interrupts_a_server_only_if_it_interrupts_its_caller(server, ignoring):
     number, terminal = pty.fork()

@@ -63,6 +63,7 @@ def test_a_note_is_silenced_and_an_error_is_not(chosen, expected, capsys):
         assert capsys.readouterr().err == "no\n"
 
 
+@pytest.mark.slow
 def test_a_quiet_run_says_nothing_and_a_run_in_json_one_object_a_line(tmp_path):
     corpora.write_corpus(tmp_path, 40)
     files = ("--source_input", "corpus.en", "--target_input", "corpus.de", "--workers", 1)

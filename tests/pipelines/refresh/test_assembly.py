@@ -86,6 +86,7 @@ def directory(first, tmp_path):
     return Path(shutil.copytree(first, tmp_path / "copy"))
 
 
+@pytest.mark.slow
 def test_pairs_that_went_while_a_run_waited_come_back_with_its_files(directory):
     nightly.write_help(directory, "two", range(15, 19))
     refused(directory)
@@ -132,6 +133,7 @@ def test_a_run_of_more_files_gives_its_pairs_the_corpus_that_still_has_them(dire
     verify(directory)
 
 
+@pytest.mark.slow
 def test_a_pair_that_is_twice_in_a_new_file_is_at_both_places(directory):
     repeated = "\t".join(corpora.sentence(50))
     nightly.write_help(directory, "two", [50, 51], [repeated, repeated])

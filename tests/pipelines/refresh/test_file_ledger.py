@@ -82,6 +82,7 @@ def licences(directory):
     return {row["corpus"]: row["licence"] for row in rows}
 
 
+@pytest.mark.slow
 def test_a_changed_licence_is_in_the_table_and_changes_no_row(tmp_path):
     def config(outer, own):
         more = f"licence: {outer}\n"

@@ -107,6 +107,7 @@ def test_a_migration_may_read_more_than_a_night():
     assert [one["gate"] for one in gates.failed(judged)] == ["max_rejected", "drift.rejected"]
 
 
+@pytest.mark.slow
 def test_a_night_is_compared_with_the_last_nights_of_its_settings(tmp_path):
     def night(name, good, bad, *words, more=""):
         """Run a night of new pairs of which some are rejected; return its status."""

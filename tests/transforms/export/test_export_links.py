@@ -194,6 +194,7 @@ def test_the_links_of_an_export_join_words_that_are_linked(directory, tmp_path, 
     assert linked > 5 * len(lines)
 
 
+@pytest.mark.slow
 def test_plain_rows_have_the_links_of_align_on_white_space(directory, tmp_path):
     more = (*SIDES, *LANGS, *SMALL, "--tokens", "whitespace", "--max_ratio", "inf")
     runs.run_well_here("fit", *more, "--output", tmp_path / "m", cwd=directory)

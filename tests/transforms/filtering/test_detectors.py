@@ -142,6 +142,7 @@ def test_a_model_that_was_replaced_since_the_plan_is_refused(model, monkeypatch)
         detect(["the"], first)
 
 
+@pytest.mark.slow
 def test_a_model_is_read_from_a_store(model):
     pytest.importorskip("fasttext")
     with stores.running("s3") as store:

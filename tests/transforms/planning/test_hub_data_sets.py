@@ -189,6 +189,7 @@ def test_a_file_of_another_data_set_is_refused(answers):
     assert answers["elsewhere"].startswith(start)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "environment", [{"HF_ENDPOINT": "http://127.0.0.1:9"}, {"HF_HUB_OFFLINE": "1"}]
 )

@@ -5,7 +5,7 @@ import pytest
 from pairweave.transforms.links.soft_links import SoftLinks
 from pairweave.transforms.markup.markup import parse_markup
 from pairweave.transforms.projection.joined_words import join_words, splits_word
-from pairweave.transforms.projection.project import project_tags
+from pairweave.transforms.projection.project import lay_out, project_tags
 
 
 def test_a_word_has_the_links_of_its_characters_and_no_tag_inside():
@@ -19,6 +19,9 @@ def test_a_word_has_the_links_of_its_characters_and_no_tag_inside():
         (0, 2),
         (2, 0),
     ]
+    _, _, masses, _ = lay_out(source, "アプリを開く", cut, words, joined)
+    # The kernels are compiled for this layout alone.
+    assert all(column.flags.c_contiguous for column in masses)
     made = project_tags(source, "アプリを開く", cut, words, joined)
     assert str(made) == "<b>アプリ</b>を開く"
 

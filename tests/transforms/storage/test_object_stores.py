@@ -111,6 +111,7 @@ def test_creating_twice_keeps_the_first(store):
     assert files.read_bytes(path) == b"one"
 
 
+@pytest.mark.slow
 def test_of_many_that_create_an_object_at_once_one_does(store):
     path = uri(store, "claim")
     found = []
@@ -209,6 +210,7 @@ def test_a_store_that_goes_on_failing_is_an_error_with_its_name(store, monkeypat
     assert not store.objects("never")
 
 
+@pytest.mark.slow
 def test_a_store_that_refuses_is_not_asked_twice(store, monkeypatch):
     path = uri(store, "refused")
     monkeypatch.setattr(store.door, "spoil", lambda *_: 403)

@@ -55,8 +55,8 @@ def test_neither_the_byte_order_mark_nor_a_line_end_is_text(tmp_path):
 
 
 def test_lines_that_are_kept_have_the_usual_bounds_on_expansion(tmp_path):
-    (tmp_path / "a.zst").write_bytes(zstandard.compress(b"same\n" * 5_000_000))
-    assert sum(1 for _ in read_lines(str(tmp_path / "a.zst"))) == 5_000_000
+    (tmp_path / "a.zst").write_bytes(zstandard.compress((b"a" * 999 + b"\n") * 25_000))
+    assert sum(1 for _ in read_lines(str(tmp_path / "a.zst"))) == 25_000
     with pytest.raises(InputError, match="expansion_limit"):
         read_text_lines(str(tmp_path / "a.zst"))
 

@@ -354,6 +354,7 @@ def test_many_real_documents_become_every_representation_and_come_back(shared_da
         check_round_trips(string, syntax, representations(syntax)[:-1])
 
 
+@pytest.mark.slow
 def test_real_documents_become_every_representation_and_come_back(shared_data):
     for syntax, string in real_texts(shared_data)[::25]:
         check_round_trips(string, syntax, representations(syntax)[:-1])

@@ -255,6 +255,7 @@ def test_a_slice_of_a_table_gives_the_same():
     assert weights_of(table)[2:4] == weights_of(table.slice(2, 2))
 
 
+@pytest.mark.slow
 def test_real_phrase_pairs_are_judged_as_by_the_slow_twin(shared_data):
     lines = (shared_data / "align" / "enfr.src-tgt").read_text().split("\n")[:60]
     links = (shared_data / "align" / "enfr.mbert-awesome-align").read_text().split("\n")[:60]

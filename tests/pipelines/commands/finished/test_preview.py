@@ -123,6 +123,7 @@ def test_a_directory_without_a_finished_run_is_refused(tmp_path):
         preview.main("preview", [str(tmp_path)])
 
 
+@pytest.mark.slow
 def test_the_commands_run_from_the_command_line(output, tmp_path):
     assert "<a_0>" in runs.run_well("preview", output, cwd=tmp_path)
     status, _, errors = runs.run_here("report", tmp_path, cwd=tmp_path)

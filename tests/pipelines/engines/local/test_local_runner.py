@@ -281,6 +281,7 @@ STARTS = pytest.mark.parametrize(
 """The start method of worker processes."""
 
 
+@pytest.mark.slow
 @STARTS
 def test_two_processes_make_what_one_makes_and_share_the_work(tmp_path, capsys, start):
     # A folder in which the user stands must not stand in for ours.

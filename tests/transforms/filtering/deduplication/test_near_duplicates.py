@@ -150,6 +150,7 @@ def test_near_duplicates_are_those_of_plain_python_however_they_are_divided(thre
         assert found_in(rows, threshold, shards) == expected
 
 
+@pytest.mark.slow
 def test_a_large_bucket_is_compared_with_its_best_pairs_only(monkeypatch):
     monkeypatch.setattr(near_duplicates, "LEADERS", 3)
     monkeypatch.setattr(slow, "LEADERS", 3)

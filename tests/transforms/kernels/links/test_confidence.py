@@ -37,6 +37,7 @@ def score(sentences, *, ahead=0):
     for direction in (0, 1):
         rows = [pair[direction] for pair in sentences]
         probability = np.array([p for row in rows for *_, p in row], np.float32)
+        probability.flags.writeable = False  # like Arrow's
         arrays.append(
             WeightedLinks(*flat([[each[:2] for each in row] for row in rows]), probability)
         )

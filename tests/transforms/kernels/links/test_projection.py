@@ -211,9 +211,9 @@ def test_a_search_that_is_cut_short_still_nests_what_it_can():
 )
 def test_a_words_gain_is_that_of_the_plain_twin(links, first, more):
     pairs = np.array(list(links), np.int64)
-    forward, reverse = np.array(list(links.values()), np.int64).T
+    forward, reverse = np.array(list(links.values()), np.int64).T.copy()
     gains = projection.span_gains(
-        first, first + more, 4, projection.LinkMasses(*pairs.T, forward, reverse)
+        first, first + more, 4, projection.LinkMasses(*pairs.T.copy(), forward, reverse)
     )
     assert gains.tolist() == slow_projection.span_gains(first, first + more, 4, links)
 

@@ -79,12 +79,13 @@ def flat_side(found):
 
 def find(found, most=100, share=1.0, deletions=1):
     links = [links for _, _, links in found]
-    weighted = WeightedLinks(
-        offsets_of(links),
-        np.array([link[0] for each in links for link in each], np.int16),
-        np.array([link[1] for each in links for link in each], np.int16),
-        np.array([link[2] for each in links for link in each], np.float32),
-    )
+    columns = [
+        np.array([link[place] for each in links for link in each], kind)
+        for place, kind in enumerate((np.int16, np.int16, np.float32))
+    ]
+    for column in columns:
+        column.flags.writeable = False  # like Arrow's
+    weighted = WeightedLinks(offsets_of(links), *columns)
     translation, tags = flat_side([source for source, _, _ in found])
     reference, target_tags = flat_side([target for _, target, _ in found])
     return masks.find_regions(
