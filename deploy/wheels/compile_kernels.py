@@ -11,6 +11,7 @@ enough for a test.
 import contextlib
 import importlib.metadata
 import io
+import logging
 import multiprocessing
 import os
 import re
@@ -133,6 +134,8 @@ def run_jobs(directory: Path) -> None:
     # Not at the top: the version of the package that is compiled is not always installed.
     from pairweave.pipelines.jobs import align, augment, bitext, filter, fit, suggest  # noqa: F401
 
+    # A library that has logged while it was imported has made Python show all that is logged.
+    logging.getLogger().handlers.clear()
     sys.stdout.write("compiling kernels, once for these sources, on all cores\n")
     _write_texts(directory)
     lines = _command_lines(directory)
