@@ -216,6 +216,21 @@ def test_white_space_stays_on_its_side_of_a_tag():
     assert projected('m <g id="1">a</g> b c', "n y x z", links) == 'n y <g id="1">x</g> z'
 
 
+def test_a_tag_with_an_id_keeps_its_space_before_a_word_that_only_the_translation_has():
+    links = [(0, 0), (0, 1), (1, 2), (2, 3), (3, 5), (4, 6), (5, 7)]
+    source = 'Almost <g id="2">64 million </g>children were immunised'
+    assert projected(source, "Près de 64 millions de jeunes gens sont là", links) == (
+        'Près de <g id="2">64 millions </g>de jeunes gens sont là'
+    )
+
+
+def test_an_empty_tag_at_the_end_stands_after_a_full_stop_that_the_translation_adds():
+    source, target = parse_markup('in the city<ex id="2"/>', XLIFF), "dans la ville."
+    tokens = words(source.text), [(0, 4), (5, 7), (8, 13), (13, 14)]
+    links = SoftLinks.certain([(0, 0), (1, 1), (2, 2)])
+    assert str(project_tags(source, target, *tokens, links)) == 'dans la ville.<ex id="2"/>'
+
+
 def test_a_footnote_mark_follows_its_word():
     links = [(0, 0), (1, 1), (2, 4), (3, 3), (4, 2), (5, 5), (6, 6)]
     assert projected('m n a<x id="1"/> b c d e', "p q z y x w v", links) == (
