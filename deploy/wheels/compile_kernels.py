@@ -9,6 +9,7 @@ enough for a test.
 """
 
 import contextlib
+import graphlib
 import importlib.metadata
 import io
 import logging
@@ -139,39 +140,44 @@ def run_jobs(directory: Path) -> None:
     sys.stdout.write("compiling kernels, once for these sources, on all cores\n")
     _write_texts(directory)
     lines = _command_lines(directory)
-    count = len(lines)
+    order = graphlib.TopologicalSorter(
+        {name: _outputs_read(words, directory) for name, words in lines.items()}
+    )
+    order.prepare()
     # Forked before Beam starts a thread.
     context = multiprocessing.get_context("fork")
     running: dict[Future[None], str] = {}
-    done: set[str] = set()
+    done = 0
     with ProcessPoolExecutor(2 * len(os.sched_getaffinity(0)), mp_context=context) as processes:
-        while lines or running:
-            for name in [name for name in lines if _outputs_read(lines[name], directory) <= done]:
-                running[processes.submit(_run, *lines.pop(name))] = name
+        while order.is_active():
+            for name in order.get_ready():
+                running[processes.submit(_run, *lines[name], *_output(name, directory))] = name
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 future.result()
-                done.add(running.pop(future))
-                sys.stdout.write(f"compiled for {len(done)} of {count} runs\n")
+                order.done(running.pop(future))
+                done += 1
+                sys.stdout.write(f"compiled for {done} of {len(lines)} runs\n")
                 sys.stdout.flush()
 
 
 def _command_lines(directory: Path) -> dict[str, list[str]]:
-    """Return the words of all command lines by the names of their outputs, in order of start."""
+    """Return the command lines without their outputs, by the names of these, in order of start."""
     texts = (*LANGUAGES, *BOTH_TAGGED, "--workers", "1")
     jobs = {name: (*words, *texts) for name, words in JOBS.items()}
-    lines = {
+    return {
         name: [word.format(directory=directory) for word in words]
         for name, words in (COMMANDS | jobs).items()
     }
-    for name, words in lines.items():
-        if name != "stream":
-            words += ["--output", str(directory / name)]
-    return lines
 
 
 def _outputs_read(words: list[str], directory: Path) -> set[str]:
     """Return the names of the outputs of others that a command line reads."""
-    return {name for name in (*JOBS, *COMMANDS) if str(directory / name) in words[:-1]}
+    return {name for name in (*JOBS, *COMMANDS) if str(directory / name) in words}
+
+
+def _output(name: str, directory: Path) -> tuple[str, ...]:
+    """Return the option of an output; `stream` writes to its standard output."""
+    return () if name == "stream" else ("--output", str(directory / name))
 
 
 def _write_texts(directory: Path) -> None:
