@@ -33,6 +33,7 @@ from pairweave.transforms.output.run_files import (
 from pairweave.transforms.reading.damaged_characters import character_notices
 from pairweave.transforms.report import exchanged_languages, run_samples
 from pairweave.transforms.report import page as report_page
+from pairweave.transforms.report.rejected_files import mostly_rejected
 from pairweave.transforms.report.rejected_shares import share_notices
 from pairweave.transforms.storage import files, hashed_files
 
@@ -105,7 +106,7 @@ def summarize(output: str, sums: ReceiptSums | None = None) -> tuple[Json, Recei
     run = FinishedRun(output, manifest, checked=False)  # `check_part` has just checked its files
     manifest["notices"] = [
         *manifest["notices"],
-        *share_notices(run, sums),
+        *share_notices(run, sums, mostly_rejected(plan, sums)),
         *_unit_notices(plan, sums.read),
     ]
     return manifest, sums

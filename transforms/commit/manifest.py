@@ -7,7 +7,7 @@ from pairweave.transforms.output.documents.parts import FORMAT
 from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.output.receipts import is_as_planned
 from pairweave.transforms.output.run_files import Json, plan_digest
-from pairweave.transforms.report.rejected_files import rejection_notices
+from pairweave.transforms.report.rejected_files import mostly_rejected, rejection_notices
 from pairweave.transforms.report.rejected_languages import language_notices
 from pairweave.transforms.report.rejected_shares import named_reasons
 from pairweave.transforms.suggestions import span_lengths
@@ -63,7 +63,7 @@ def make_manifest(plan: Json, sums: ReceiptSums) -> Json:
         profile["tag_profile"] = tag_profile.manifest_entry(plan["tag_profile"], sums.tag_shapes)
     named = {corpus["name"]: corpus for corpus in plan["corpora"]}
     notices = [
-        *rejection_notices(plan, sums, named_reasons(sums)),
+        *rejection_notices(mostly_rejected(plan, sums), named_reasons(sums)),
         *language_notices(named, plan["inputs"], sums),
     ]
     if plan["job"] == "suggest":

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,45 +14,70 @@ from pairweave.transforms.report.rejected_languages import ADVICE
 Json = dict[str, Any]
 
 MAX_NOTICES = 20
-"""Number of files and units that are named; the rest is only counted."""
+"""Number of files and parts that are named; the rest is only counted."""
 
 _WITH_SOURCES = ("pairs", "source")
 """Roles of the files after which units are named."""
 
 
-def rejection_notices(plan: Json, sums: ReceiptSums, said: Collection[str] = ()) -> list[str]:
-    """Return notices on files, or units of files, with more than half of their pairs rejected.
+class MostlyRejected(NamedTuple):
+    """A file, several files or a part of a file, of which more than half was rejected.
+
+    Attributes:
+        place: The name of the file or files, and the lines if it is a part.
+        pairs: The number of pairs that it has.
+        rejected: The number of rejected pairs.
+        reason: The most frequent reason.
+        for_reason: The number of pairs rejected for that reason.
+    """
+
+    place: str
+    pairs: int
+    rejected: int
+    reason: str
+    for_reason: int
+
+
+def mostly_rejected(plan: Json, sums: ReceiptSums) -> list[MostlyRejected]:
+    """Return the files, and parts of files, with more than half of their pairs rejected.
 
     Args:
         plan: The run's plan.
         sums: The sums of all receipts.
-        said: Reasons that a notice on the whole run names; one on its only file would repeat it.
 
     Returns:
-        A sentence for each, with the most frequent reason, in the plan's order.
+        Them in the plan's order; more than a few files with the same most frequent reason are one.
     """
     reasons = _reasons_by_unit(sums)
     arrived = sums.units.sum(axis=1).tolist()
     by_file: dict[str, list[Json]] = {}
     for unit, label in zip(plan["units"], _labels(plan), strict=True):
         by_file.setdefault(label, []).append(unit)
-    notices = []
+    places: list[MostlyRejected | None] = []
     alike = _alike(by_file, reasons, arrived)
     for name, units in by_file.items():
-        if len(by_file) == 1 and _main_reason(units, reasons, arrived) in said:
-            continue
         if name in alike:
-            notices += [alike[name]] if alike[name] else []
+            places.append(alike[name])
             continue
-        whole = _notice(name, units, reasons, arrived)
+        whole = _judged(name, units, reasons, arrived)
         if whole is not None:
-            notices.append(whole)
+            places.append(whole)
             continue
         for unit in units:
             last = unit["line"] + unit["rows"] - 1
             place = f"{name}, lines {unit['line']} to {last}"
-            part = _notice(place, [unit], reasons, arrived)
-            notices += [part] if part is not None else []
+            places.append(_judged(place, [unit], reasons, arrived))
+    return [place for place in places if place is not None]
+
+
+def rejection_notices(places: Sequence[MostlyRejected], said: Collection[str] = ()) -> list[str]:
+    """Return notices on files, or parts of files, with more than half of their pairs rejected.
+
+    Args:
+        places: What `mostly_rejected` returned.
+        said: Reasons that have a notice on the whole run, which names their files.
+    """
+    notices = [_notice(place) for place in places if place.reason not in said]
     more = len(notices) - MAX_NOTICES
     if more > 0:
         rest = f"{more} more files or parts of files had more than half of their pairs rejected"
@@ -85,27 +110,24 @@ def _labels(plan: Json) -> list[str]:
 
 def _alike(
     by_file: dict[str, list[Json]], reasons: dict[int, Counter[str]], arrived: Sequence[int]
-) -> dict[str, str]:
-    """Return one notice for many files with the same most frequent reason, by the files' names.
+) -> dict[str, MostlyRejected | None]:
+    """Merge files with the same most frequent reason, if there are many; return them by name.
 
-    The first file of each group has the notice, the others an empty text.
+    The first file of each group stands for all, the others have None.
     """
     groups: dict[str, list[str]] = {}
     for name, units in by_file.items():
-        rejections = _mostly_rejected(units, reasons, arrived)
-        if rejections is not None:
-            groups.setdefault(_most_frequent(rejections[0])[0], []).append(name)
-    notices: dict[str, str] = {}
+        judged = _judged(name, units, reasons, arrived)
+        if judged is not None:
+            groups.setdefault(judged.reason, []).append(name)
+    merged: dict[str, MostlyRejected | None] = {}
     for names in groups.values():
         if len(names) > MOST_FILES:
             first, *others = names
             units = [unit for name in names for unit in by_file[name]]
             label = f"{first} and {len(others):,} other files"
-            notices |= {
-                first: _notice(label, units, reasons, arrived) or "",
-                **dict.fromkeys(others, ""),
-            }
-    return notices
+            merged |= {first: _judged(label, units, reasons, arrived), **dict.fromkeys(others)}
+    return merged
 
 
 def _reasons_by_unit(sums: ReceiptSums) -> dict[int, Counter[str]]:
@@ -116,38 +138,23 @@ def _reasons_by_unit(sums: ReceiptSums) -> dict[int, Counter[str]]:
     return reasons
 
 
-def _notice(
-    name: str, units: Sequence[Json], reasons: dict[int, Counter[str]], arrived: Sequence[int]
-) -> str | None:
-    rejections = _mostly_rejected(units, reasons, arrived)
-    if rejections is None:
-        return None
-    rejected, rows = rejections
-    reason, count = _most_frequent(rejected)
-    summary = f"{name}: {rejected.total():,} of {rows:,} pairs were rejected, {count:,} as {reason}"
+def _notice(place: MostlyRejected) -> str:
+    name, pairs, rejected, reason, count = place
+    summary = f"{name}: {rejected:,} of {pairs:,} pairs were rejected, {count:,} as {reason}"
     advice = ADVICE.get(reason)
     return f"{summary}; {advice}" if advice else summary
 
 
-def _main_reason(
-    units: Sequence[Json], reasons: dict[int, Counter[str]], arrived: Sequence[int]
-) -> str | None:
-    """Return the most frequent reason if most rows were rejected; None if they were not."""
-    rejections = _mostly_rejected(units, reasons, arrived)
-    return None if rejections is None else _most_frequent(rejections[0])[0]
-
-
-def _most_frequent(rejected: Counter[str]) -> tuple[str, int]:
-    return min(rejected.items(), key=lambda item: (-item[1], item[0]))
-
-
-def _mostly_rejected(
-    units: Sequence[Json], reasons: dict[int, Counter[str]], arrived: Sequence[int]
-) -> tuple[Counter[str], int] | None:
-    """Return the rejects by reason, and the rows; None if not more than half was rejected."""
+def _judged(
+    place: str, units: Sequence[Json], reasons: dict[int, Counter[str]], arrived: Sequence[int]
+) -> MostlyRejected | None:
+    """Count the rejects of some units; None if not more than half of their pairs was rejected."""
     # The plan gives no more than the lines of documents, or the rows of their table.
-    rows = sum(arrived[unit["index"]] if unit.get("aligned") else unit["rows"] for unit in units)
+    pairs = sum(arrived[unit["index"]] if unit.get("aligned") else unit["rows"] for unit in units)
     rejected: Counter[str] = Counter()
     for unit in units:
         rejected += reasons.get(unit["index"], Counter())
-    return (rejected, rows) if 2 * rejected.total() > rows else None
+    if 2 * rejected.total() <= pairs:
+        return None
+    reason, count = min(rejected.items(), key=lambda item: (-item[1], item[0]))
+    return MostlyRejected(place, pairs, rejected.total(), reason, count)

@@ -2,15 +2,17 @@
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow.compute as pc
 
+from pairweave.transforms.merged_notices import MOST_FILES
 from pairweave.transforms.option_facts import REJECTS, mark_of
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.rejects import Reject, is_of_plugin
+from pairweave.transforms.report.rejected_files import MostlyRejected
 from pairweave.transforms.report.rejected_languages import ADVICE, MIN_PAIRS
 from pairweave.transforms.screen_options import ScreenLimits
 
@@ -47,7 +49,9 @@ _STEPS = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
 """The limits that are tried, times powers of ten."""
 
 
-def share_notices(run: FinishedRun, sums: ReceiptSums) -> list[str]:
+def share_notices(
+    run: FinishedRun, sums: ReceiptSums, places: Sequence[MostlyRejected] = ()
+) -> list[str]:
     """Return notices on reasons for which more than one pair in twenty was rejected.
 
     For a limit, they say how many pairs another value would reject. This is estimated from the
@@ -56,8 +60,9 @@ def share_notices(run: FinishedRun, sums: ReceiptSums) -> list[str]:
     Args:
         run: The run; its manifest may be a draft.
         sums: The sums of its receipts.
+        places: Its files, or parts of files, of which more than half was rejected.
     """
-    return [_notice(run, sums, reason, sums.reasons[reason]) for reason in named_reasons(sums)]
+    return [_notice(run, sums, reason, places) for reason in named_reasons(sums)]
 
 
 def named_reasons(sums: ReceiptSums) -> list[str]:
@@ -75,18 +80,34 @@ def named_reasons(sums: ReceiptSums) -> list[str]:
     ]
 
 
-def _notice(run: FinishedRun, sums: ReceiptSums, reason: str, count: int) -> str:
+def _notice(
+    run: FinishedRun, sums: ReceiptSums, reason: str, places: Sequence[MostlyRejected]
+) -> str:
+    count = sums.reasons[reason]
     share = f"{count:,} of {sums.rows:,} pairs ({count / sums.rows:.0%})"
     summary = f"{share} were rejected as {reason}"
+    where = _where(reason, places, sums.rows)
     limit = _limit(run, reason)
-    if limit is None:
-        return f"{summary}; {ADVICE[reason]}" if reason in ADVICE else summary
-    option, value = limit
-    other = _another_limit(run, sums, reason, value)
-    with_option = f"{summary} ({option} {value:g})"
-    if other is not None:
-        with_option += f"; {option} {other[0]:g} would reject about {round(other[1] * count):,}"
-    return f"{with_option}; {ADVICE[reason]}" if reason in ADVICE else with_option
+    parts = [summary + where]
+    if limit is not None:
+        option, value = limit
+        parts = [f"{summary} ({option} {value:g}){where}"]
+        other = _another_limit(run, sums, reason, value)
+        if other is not None:
+            parts.append(f"{option} {other[0]:g} would reject about {round(other[1] * count):,}")
+    return "; ".join([*parts, *([ADVICE[reason]] if reason in ADVICE else [])])
+
+
+def _where(reason: str, places: Sequence[MostlyRejected], rows: int) -> str:
+    """Return the end of a clause with the first files that lost most of their pairs."""
+    named = [place for place in places if place.reason == reason and place.pairs < rows]
+    texts = [
+        f"{each.for_reason:,} of the {each.pairs:,} of {each.place}" for each in named[:MOST_FILES]
+    ]
+    more = len(named) - len(texts)
+    if more:
+        texts.append(f"most of {more:,} more files or parts of files")
+    return f", among them {', '.join(texts)}" if texts else ""
 
 
 def _limit(run: FinishedRun, reason: str) -> tuple[str, float] | None:

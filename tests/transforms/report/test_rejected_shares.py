@@ -8,6 +8,7 @@ import pytest
 
 from pairweave.transforms.filtering.rules import RULES
 from pairweave.transforms.output.receipt_sums import ShardFacts, no_sums
+from pairweave.transforms.report.rejected_files import MostlyRejected
 from pairweave.transforms.report.rejected_languages import RATIO_ADVICE
 from pairweave.transforms.report.rejected_shares import share_notices
 
@@ -87,3 +88,24 @@ def test_what_the_user_asked_to_leave_out_and_tiny_runs_are_not_said():
 def test_the_limit_of_each_rule_is_named_after_its_reason():
     names = {rule.option for rule in RULES}
     assert names == {f"{'min' if rule.least else 'max'}_{rule.reason}" for rule in RULES}
+
+
+def test_files_that_lost_most_of_their_pairs_for_the_reason_are_named_with_it():
+    rejects = [("too_long", "90 tokens > 50")] * 9
+    places = [
+        MostlyRejected("a", 10, 8, "too_long", 7),
+        MostlyRejected("b", 10, 8, "script", 7),
+        MostlyRejected("all", 20, 11, "too_long", 9),  # the run has no other file
+    ]
+    run = FakeRun(rejects, max_tokens=50)
+    (said,) = share_notices(run, sums(20, rejects), places)
+    assert "(--max_tokens 50), among them 7 of the 10 of a; --max_tokens 100" in said
+    (said,) = share_notices(run, sums(20, rejects), places[1:])
+    assert "among" not in said
+
+
+def test_of_many_such_files_the_first_are_named():
+    rejects = [("duplicate", None)] * 18
+    places = [MostlyRejected(f"f{n}", 4, 4, "duplicate", 3) for n in range(5)]
+    (said,) = share_notices(FakeRun(rejects), sums(20, rejects), places)
+    assert said.endswith("3 of the 4 of f2, most of 2 more files or parts of files")
