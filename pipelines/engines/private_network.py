@@ -96,6 +96,7 @@ def _read(words: Sequence[str]) -> _Command | None:
         ConfigError: The command line or the file cannot be read.
     """
     from pairweave.pipelines.command_line import flags
+    from pairweave.transforms.storage.disk_files import is_uri
     from pairweave.transforms.storage.yaml_files import read_yaml
 
     if not words or words[0] not in COMMANDS or not {"-h", "--help"}.isdisjoint(words):
@@ -105,6 +106,8 @@ def _read(words: Sequence[str]) -> _Command | None:
         return None
     option_values, beam = flags.given_values(kind, f"pairweave {words[0]}", words[1:])
     path = option_values.pop("config", None)
+    if path is not None and is_uri(path):
+        return None  # the job reads it once more
     document = read_yaml(path) if path is not None else {}
     if not isinstance(document, dict):
         return None

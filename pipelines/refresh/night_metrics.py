@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any
 from pairweave.pipelines.process import monitoring, terminal
 from pairweave.pipelines.refresh.file_ledger import NightInputs
 from pairweave.transforms.errors import PairweaveError
-from pairweave.transforms.storage import files
+from pairweave.transforms.storage import files, object_stores
 
 if TYPE_CHECKING:
     from pairweave.pipelines.refresh.assembly import Assembled
 
 OPTION = "--metrics"
-
-STORES = ("gs", "s3", "hdfs", "azfs")
-"""Schemes of the stores to which the file of metrics may be written."""
 
 Json = dict[str, Any]
 
@@ -140,7 +137,7 @@ def check(place: str | None) -> None:
         ConfigError: It is a URL to which no metrics can be sent.
     """
     if place is not None:
-        monitoring.check(OPTION, place, STORES)
+        monitoring.check(OPTION, place, object_stores.SCHEMES)
 
 
 def write(place: str, text: str) -> None:

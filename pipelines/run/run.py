@@ -148,7 +148,7 @@ class Run(Planned[_GraphT], Generic[_GraphT]):
             self.shards,
             self.digest,
             str(self.document["signature"]),
-            **recorded,
+            recorded,
             origin=isinstance(self.options, OriginOptions) and self.options.keep_origin,
             attempt=self.attempt,
             partial=self.partial,

@@ -115,8 +115,7 @@ def write_shard_receipt(
         receipt["tag_shapes"] = dict(tag_shapes)
     if shard.notes.model is not None:
         receipt["model"] = shard.notes.model
-    if config.translator is not None:
-        receipt["translator"] = config.translator
+    receipt |= config.recorded
     receipt_name = shard_receipt_name(number, config.shards)
     encoded = to_json(receipt)
     files.write_bytes(files.join(config.output, receipt_name), encoded)

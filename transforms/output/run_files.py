@@ -95,8 +95,8 @@ class WriteConfig:
         shards: Number of shards.
         plan: Digest of the run's plan, written to each receipt.
         signature: The signature line, written to each Parquet footer.
-        translator: Digest of the model that translates sources, written to each receipt; None if
-            there is none.
+        recorded: Digests of models, such as that which translates sources, written to each receipt
+            under their names.
         origin: Whether rows get the columns of `transforms.output.origin_columns`.
         attempt: The attempt that marks the shards it works on
             (`transforms.output.attempt_marks`); empty if it does not.
@@ -107,7 +107,7 @@ class WriteConfig:
     shards: int
     plan: str
     signature: str
-    translator: str | None = None
+    recorded: Mapping[str, str] = dataclasses.field(default_factory=dict)
     origin: bool = False
     attempt: str = ""
     partial: bool = False

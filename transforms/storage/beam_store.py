@@ -12,9 +12,8 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.storage.object_stores import Version
+from pairweave.transforms.storage.object_stores import BEAM_EXTRAS, Version
 
-_EXTRAS = {"hdfs": "apache-beam[hadoop]", "azfs": "apache-beam[azure]"}
 _RAW = CompressionTypes.UNCOMPRESSED
 
 
@@ -27,10 +26,10 @@ def connect(_options: PipelineOptions, scheme: str) -> "BeamStore":
     try:
         FileSystems.get_filesystem(f"{scheme}://host/path")
     except (ImportError, OSError, ValueError) as error:
-        if scheme in _EXTRAS:
+        if scheme in BEAM_EXTRAS:
             raise ConfigError(
                 f"{scheme}:// needs packages that are not installed, or its options "
-                f"({_reason(error)}): pip install '{_EXTRAS[scheme]}'"
+                f"({_reason(error)}): pip install '{BEAM_EXTRAS[scheme]}'"
             ) from error
         raise ConfigError(
             f"{scheme}:// is not supported; give a path on a disk, or one that begins with gs://, "

@@ -37,6 +37,12 @@ _STORES = {
 }
 """For each scheme: the module beside this one, the package that it needs, and the extra with it."""
 
+BEAM_EXTRAS = {"hdfs": "apache-beam[hadoop]", "azfs": "apache-beam[azure]"}
+"""For each scheme that goes through Beam's file systems, what to install for it."""
+
+SCHEMES = (*_STORES, *BEAM_EXTRAS)
+"""The schemes of all stores."""
+
 _GLOB = re.compile(r"[*?\[]")
 
 _flags: tuple[str, ...] | None = None

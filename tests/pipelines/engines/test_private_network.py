@@ -3,6 +3,7 @@
 import pytest
 
 from pairweave.pipelines.engines import private_network
+from pairweave.transforms.storage import yaml_files
 
 FILES = {
     "prism.yaml": "source_lang: en\nengine: prism # in Go\n",
@@ -104,3 +105,9 @@ def files(tmp_path, monkeypatch):
 )
 def test_the_machines_network_is_left_where_nothing_remote_is_named(words, wanted):
     assert private_network.is_wanted(words.split()) == wanted
+
+
+def test_a_file_of_options_in_a_store_is_read_again_by_the_job(monkeypatch):
+    monkeypatch.setattr(yaml_files, "read_yaml", lambda _: {"engine": "prism", "input": "a.tsv"})
+    assert private_network.is_wanted(["augment", "--config", "there.yaml"])
+    assert not private_network.is_wanted(["augment", "--config", "s3://bucket/there.yaml"])

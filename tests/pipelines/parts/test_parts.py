@@ -72,7 +72,7 @@ class JudgePart(Part):
             )
             if options.judge.endswith("french")
             else (),
-            recorded={"translator": reference.digest},
+            recorded={"judge": reference.digest},
         )
 
 
@@ -136,7 +136,7 @@ def test_cores_that_have_no_shard_serve_a_parts_model(planned):
 def test_packages_and_receipts_name_a_parts_model(planned):
     run = planned(judge="model")
     assert "judge-package" in run.packages
-    assert run.write_config.translator == "7" * 64
+    assert run.write_config.recorded == {"judge": "7" * 64}
 
 
 def test_a_part_refuses_its_options_before_the_input_is_read(planned, tmp_path):

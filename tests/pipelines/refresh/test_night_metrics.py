@@ -43,7 +43,7 @@ def test_a_night_without_new_pairs_has_no_share():
     assert (new["share"], new["reasons"]) == (0.0, {})
 
 
-@pytest.mark.parametrize("scheme", ["gs", "s3", "hdfs", "azfs"])
+@pytest.mark.parametrize("scheme", ["gs", "s3", "az", "hdfs", "azfs"])
 def test_the_file_of_metrics_may_be_in_each_kind_of_store(scheme):
     night_metrics.check(f"{scheme}://bucket/night.prom")
     with pytest.raises(ConfigError, match="--metrics: ftp:// is not the address of a server"):
