@@ -9,6 +9,10 @@ exactly its target span:
 - *exact*: of the phrase pairs at either span, those at the translator's place on both. Each counts
   by its weight in draws, so that this is the share of tags at such places that are right.
 
+Apart from the translators' places, the tags that `augment` draws are counted that open, and that
+close, inside a run of letters on the target side, as particles make them do, beside those of
+translators.
+
 Misses are counted by their most likely cause. Figures are those of the pages that constants were
 tuned on and, apart, of those for tests (`bench_help.is_test_page`).
 """
@@ -151,6 +155,18 @@ def judge(segments, table, chosen, phrase_pairs):
     return counts, causes
 
 
+def inside_words(texts, spans):
+    """Return the per cent of spans that begin, and that end, inside a run of letters and digits."""
+    inner = [
+        [
+            0 < edge < len(text) and text[edge - 1].isalnum() and text[edge].isalnum()
+            for edge in span
+        ]
+        for text, span in zip(texts, spans, strict=True)
+    ]
+    return [100 * sum(one[end] for one in inner) / len(inner) for end in (0, 1)]
+
+
 @pytest.mark.parametrize("name", SETS)
 def test_sound_phrase_pairs_are_where_translators_put_tags(shared_data, name):
     segments = [
@@ -180,8 +196,25 @@ def test_sound_phrase_pairs_are_where_translators_put_tags(shared_data, name):
                 f"  {what:<5} elements {counts['elements']:6,}  drawable {drawable:5.1f} %  "
                 f"exact {exact[pages, what]:5.1f} %  misses: {shares}\n"
             )
+    spans = [
+        (target.text, place[1])
+        for _, source, target in segments
+        for place in translated_elements(source, target)
+    ]
+    opening, closing = inside_words(*zip(*spans, strict=True))
+    sys.stdout.write(f"  inside a word: translators open {opening:.1f} %, close {closing:.1f} %\n")
     for what in CHOICES:
         rows, without = inject_tags(table, TagConfig(mix=float("inf"), phrase_pairs=what))
+        texts = dict(zip(table["id"].to_pylist(), table["target"].to_pylist(), strict=True))
+        spans = [
+            (texts[row["id"]], (tag["target_start"], tag["target_end"]))
+            for row in rows.select(["id", "tags"]).to_pylist()
+            for tag in row["tags"]
+        ]
+        drawn = inside_words(*zip(*spans, strict=True))
+        sys.stdout.write(f"  {what:<5} open {drawn[0]:.1f} %, close {drawn[1]:.1f} %\n")
+        if what == "sound":
+            assert drawn[0] <= opening
         tags = [tag for row in rows["tags"].to_pylist() for tag in row]
         sys.stdout.write(
             f"  {what:<5} tags a pair {len(tags) / len(segments):.3f}, "

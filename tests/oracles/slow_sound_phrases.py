@@ -15,6 +15,11 @@ FAMILIES = [
 ]
 WIDE = "。．｡।۔？！؟"
 DEPTH = 32
+PARTICLES = {*"がでとにのはへもを", "から", "まで", "より"}
+UNSPACED = (
+    r"[\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f\u3400-\u9fff\uf900-\ufaff"
+    r"\U00020000-\U0003ffff\ua9e0-\ua9ff\uaa60-\uaa7f]"
+)
 
 
 def is_word(letter):
@@ -115,6 +120,27 @@ def sentences(text, tokens):
     return begun
 
 
+def is_attached(text, tokens, number):
+    """Tell whether a token is attached to the one before it, and so begins no tag."""
+    start, end = tokens[number]
+    token = text[start:end]
+    shown = [other for other in range(number) if tokens[other][0] < tokens[other][1]]
+    if not token or not any(map(is_word, token)) or not shown or tokens[shown[-1]][1] != start:
+        return False
+    before = text[start - 1]
+    closes = shown[-1] in {closing for _, closing in enclosures(text, tokens)}
+    hiragana = r"[\u3041-\u309f]"
+    if not is_word(token[0]):
+        return is_word(before) and (token[0] in SINGLE or token[0] in OTHERS[6])
+    if regex.match(hiragana, token):
+        if regex.match(hiragana, before) and is_word(before):
+            return token in PARTICLES
+        return is_word(before) or closes
+    if regex.match(UNSPACED, token):
+        return False
+    return (is_word(before) and not regex.match(UNSPACED, before)) or closes
+
+
 def settled_borders(links, lengths, box):
     """Return how many borders of a phrase pair a link beside it settles."""
     above, below, left, right = box[0] - 1, box[1], box[2] - 1, box[3]
@@ -133,6 +159,8 @@ def weight_of(pair, box):
         tokens = [(token["start"], token["end"]) for token in pair[f"{side}_tokens"]]
         words = [text[start:stop] for start, stop in tokens]
         edges.append((edge_of(words[first], last=False), edge_of(words[behind - 1], last=True)))
+        if is_attached(text, tokens, first):
+            return None
         begun = sentences(text, tokens)
         if begun[first] != begun[behind - 1]:
             return None

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pairweave.transforms.arrow.flat_columns import fields_of, texts_of
 from pairweave.transforms.kernels.tags import sound_phrases as kernel
+from pairweave.transforms.kernels.text.utf8 import FlatTexts
 from pairweave.transforms.links.kept_links import with_links
 from pairweave.transforms.links.linked_rows import linked_rows
 from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
@@ -28,7 +30,22 @@ MARKS = [
     "Dr",
     "l'",
 ]
-WORDS = ["a", "Bee", "10", "été", "don't", "漢字", "x-y", "f(x)", "it’s"]
+WORDS = [
+    "a",
+    "Bee",
+    "10",
+    "été",
+    "don't",
+    "漢字",
+    "x-y",
+    "f(x)",
+    "it’s",
+    "을",
+    "파일을",
+    "Tab키",
+    "を",
+]
+WORDS += ["設定からも", "USB:n", "Ayarlar'da", "ひらく", "カナ"]
 
 
 def weights_of(table, **options):
@@ -54,11 +71,16 @@ def expected_weights(pair, *, punctuation):
     }
 
 
-def phrases_of(source, target, links=None):
+def count_tokens(text, language):
+    """Return how many tokens a text has."""
+    return len(tokenize(pa.array([text]), TokenConfig(), language)[0])
+
+
+def phrases_of(source, target, links=None, languages=("en", "fr")):
     """Return the texts of the sound phrase pairs of a pair, linked in order by default."""
-    counts = [len(tokenize(pa.array([text]), TokenConfig())[0]) for text in (source, target)]
+    counts = map(count_tokens, (source, target), languages)
     links = [(word, word) for word in range(min(counts))] if links is None else links
-    table = table_of([(source, target)], [links])
+    table = table_of([(source, target)], [links], languages=languages)
     (row,) = table.to_pylist()
 
     def text(side, first, behind):
@@ -155,6 +177,46 @@ def test_a_tag_stays_within_a_sentence(text, inside):
     assert any(" " in one or len(one) > 1 for one in held)
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "begins", "attached"),
+    [
+        (
+            "ko",
+            "연락처에서 “파일”을 Tab키로",
+            ["연락처", "파일", "Tab"],
+            ["에서", "을", "키", "로"],
+        ),
+        ("ko", "USB를 3.5로", ["USB", "3.5"], ["를", "로"]),
+        ("tr", "Ayarlar'da “Kaydet”e basın", ["Ayarlar", "Kaydet"], ["'da", "e"]),
+        ("fi", "USB:n “Tallenna” on", ["USB", "Tallenna", "on"], [":n"]),
+        ("en", "the user's file isn't", ["user", "file", "is"], ["'s", "n't"]),
+        ("fr", "l'hôtel « Oui » d’accueil", ["l'", "hôtel", "Oui", "accueil"], []),
+        ("de", "GNOME-Werkzeug „Ja“ oder", ["GNOME", "Werkzeug", "Ja", "oder"], []),
+        ("ja", "「保存」を開く。これも", ["保", "開", "こ", "れ"], ["を", "く", "も"]),
+        ("zh", "点击“确定”按钮", ["确", "按", "钮"], []),
+        ("th", "เปิดไฟล์", ["เ", "ฟ"], []),
+    ],
+)
+def test_a_tag_does_not_open_at_what_is_attached_to_a_word(language, text, begins, attached):
+    texts = pa.array([text])
+    offsets, tokens = fields_of(tokenize(texts, TokenConfig(), language))
+    flat = FlatTexts(*texts_of(texts))
+    found = kernel.mark_tokens(flat, offsets, tokens["start"], tokens["end"], marks())
+    words = [text[a:b] for a, b in zip(tokens["start"], tokens["end"], strict=True)]
+    flags = dict(zip(words, found.attached.tolist(), strict=True))
+    assert [word for word in words if flags[word]] == attached
+    assert not any(flags[word] for word in begins)
+
+
+def test_a_particle_is_drawn_with_its_noun_and_not_alone():
+    links = [(0, 2), (1, 1), (2, 0)]
+    found = phrases_of("open the files", "파일을 열어요", links, ("en", "ko"))
+    assert ("the files", "파일을") in found
+    assert not any(other == "을" for _, other in found)
+    found = phrases_of("파일을 열어요", "open the files", links, ("ko", "en"))
+    assert not any(one.startswith("을") for one, _ in found)
+
+
 def test_all_phrase_pairs_are_drawn_alike_if_the_options_say_so():
     table = table_of(
         [("they go. We stay", "sie gehen. Wir bleiben")], [[(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)]]
@@ -209,15 +271,16 @@ def marked_pairs(draw):
     part = st.tuples(st.sampled_from([*MARKS, *WORDS]), st.sampled_from(["", " ", " "]))
     side = st.lists(part.map("".join), min_size=2, max_size=12).map("".join)
     sides = draw(st.lists(st.tuples(side, side), min_size=1, max_size=2))
+    languages = draw(st.sampled_from([("en", "fr"), ("ko", "ja"), ("tr", "fi")]))
     links = []
     for pair in sides:
-        counts = [len(tokenize(pa.array([text]), TokenConfig())[0]) for text in pair]
+        counts = list(map(count_tokens, pair, languages))
         words = range(min(counts))
         links.append({(word, word) for word in words if draw(st.integers(0, 4))})
         if 0 not in counts:
             edge = st.tuples(*(st.integers(0, count - 1) for count in counts))
             links[-1] |= draw(st.sets(edge, max_size=2))
-    return table_of(sides, links)
+    return table_of(sides, links, languages=languages)
 
 
 @given(table=st.one_of(marked_pairs(), marked_pairs(), linked_pairs()), punctuation=st.booleans())

@@ -1,8 +1,8 @@
-"""Phrase pairs that respect the punctuation of both texts.
+"""Phrase pairs that respect the punctuation and the words of both texts.
 
 Translators place no tag that begins or ends with a comma, a quotation mark or a bracket on one side
-alone, that cuts a pair of quotation marks or brackets, or that contains the end of a sentence
-(`docs/explanation/tags.md` has the counts).
+alone, that cuts a pair of quotation marks or brackets, that contains the end of a sentence, or that
+begins with an ending of the word before it (`docs/explanation/tags.md` has the counts).
 """
 
 from typing import NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 
 from pairweave.transforms.kernels.enlarge import enlarged
 from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.tags.attached import is_attached_letter
 from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.text.spans import advance
 from pairweave.transforms.kernels.text.utf8 import FlatTexts
@@ -68,6 +69,7 @@ class TokenMarks(NamedTuple):
         first: Class of the mark that each token begins with, uint8 ``[token]``.
         last: Class of the mark that it ends with, likewise.
         wordlike: Whether it has a letter or a digit, bool ``[token]``.
+        attached: Whether it is attached to the token before it (`attached`), bool ``[token]``.
         begun: Sentences that have begun before each token or with it, in its text, int32
             ``[token]``.
         enclosures: Start of each text's enclosures, int64 ``[text + 1]``.
@@ -79,6 +81,7 @@ class TokenMarks(NamedTuple):
     first: np.ndarray
     last: np.ndarray
     wordlike: np.ndarray
+    attached: np.ndarray
     begun: np.ndarray
     enclosures: np.ndarray
     openings: np.ndarray
@@ -263,6 +266,7 @@ def mark_tokens(
     size = len(token_starts)
     first, last = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
     wordlike, begun = np.ones(size, np.bool_), np.zeros(size, np.int32)
+    attached, closing = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
     enclosures = np.zeros(len(text_offsets), np.int64)
     opened = _Open(np.zeros(DEPTH, np.int64), np.zeros(DEPTH, np.int64))
     openings, closings = np.empty(64, np.int32), np.empty(64, np.int32)
@@ -285,8 +289,11 @@ def mark_tokens(
                 _Enclosures(openings, closings),
                 count,
             )
+        for one in range(enclosures[text], count):
+            closing[token_offsets[text] + closings[one]] = True
         enclosures[text + 1] = count
         at, position, before_end = text_begin, np.int64(0), np.int64(-1)
+        before, previous = np.int64(0), np.int64(-1)
         ended, wide, sentences = False, False, np.int32(0)
         for token in range(token_offsets[text], token_offsets[text + 1]):
             start, end = np.int64(token_starts[token]), np.int64(token_ends[token])
@@ -295,18 +302,29 @@ def mark_tokens(
                 continue
             if plain:
                 begin, finish = at + start, at + end - 1
-                head, tail = np.int64(marks[data[begin]]), np.int64(marks[data[finish]])
+                final = np.int64(data[finish])
+                head, tail = np.int64(marks[data[begin]]), np.int64(marks[final])
             else:
                 begin = np.int64(advance(data, at, start - position))
                 finish = np.int64(advance(data, begin, end - start - 1))
+                final = np.int64(utf8.decode(data, finish, stop)[0])
                 head = np.int64(marks[utf8.decode(data, begin, stop)[0]])
-                tail = np.int64(marks[utf8.decode(data, finish, stop)[0]])
+                tail = np.int64(marks[final])
                 at, position = finish, end - 1
+            if start == before_end:
+                if head & WORD:
+                    after = advance(data, finish, np.int64(1))
+                    closed = closing[previous]
+                    attached[token] = is_attached_letter(data, begin, after, before, closed)
+                elif before:
+                    attached[token] = head & APOSTROPHE != 0 or head & MARK == COLON
+            before, previous = final if tail & WORD else np.int64(0), np.int64(token)
             closes = False
             if not head & tail & WORD:
                 after = advance(data, finish, np.int64(1))
                 word = np.bool_(_has_letter(data, begin, after, marks))
                 wordlike[token] = word
+                attached[token] &= word
                 first[token], last[token] = _edge(head, word), _edge(tail, word)
                 if end - start > 1 and not word:
                     if first[token] == FULL_STOP:
@@ -333,6 +351,7 @@ def mark_tokens(
         first,
         last,
         wordlike,
+        attached,
         begun,
         enclosures,
         openings[:count],
@@ -371,7 +390,7 @@ def find_sound(
     target: TokenMarks,
     punctuation: int,
 ) -> np.ndarray:
-    """Flag the phrase pairs that respect the punctuation of both texts.
+    """Flag the phrase pairs that respect the punctuation and the words of both texts.
 
     Args:
         phrase_offsets: Start of each pair's phrase pairs, int64 ``[pair + 1]``.
@@ -391,7 +410,9 @@ def find_sound(
             begin, end = np.int64(boxes[0, phrase]), np.int64(boxes[1, phrase])
             other_begin, other_end = np.int64(boxes[2, phrase]), np.int64(boxes[3, phrase])
             sound[phrase] = (
-                source.first[base + begin] == target.first[other_base + other_begin]
+                not source.attached[base + begin]
+                and not target.attached[other_base + other_begin]
+                and source.first[base + begin] == target.first[other_base + other_begin]
                 and source.last[base + end - 1] == target.last[other_base + other_end - 1]
                 and (punctuation or _has_word(source, base + begin, base + end))
                 and (

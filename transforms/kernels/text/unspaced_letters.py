@@ -17,7 +17,7 @@ large."""
 
 
 @numba.njit(nogil=True, cache=True)
-def _kind(point: Integer) -> Integer:
+def kind_of(point: Integer) -> Integer:
     """Return the kind of a code point's block; -1 for any other."""
     if point < 0x0E00:
         return -1
@@ -56,7 +56,7 @@ def count_unspaced_letters(
                 continue
             point, width = decode(data, at, end)
             at += width
-            kind = _kind(point)
+            kind = kind_of(point)
             if kind < 0:
                 continue
             bits = properties[point]
