@@ -45,7 +45,7 @@ def _is_particle(data: np.ndarray, at: Integer, end: Integer) -> bool:
 
 @numba.njit(nogil=True, cache=True)
 def is_attached_letter(
-    data: np.ndarray, at: Integer, end: Integer, before: Integer, after_closing: bool
+    data: np.ndarray, at: Integer, end: Integer, before: Integer, after_closing: np.bool_
 ) -> bool:
     """Tell whether a token that begins with a letter or a digit belongs to what it touches.
 
