@@ -285,6 +285,8 @@ def _prepare_data(
         table = pa.table({side: pa.array(texts, pa.string()) for side, texts in sides})
         pq.write_table(table, place / one, compression="zstd")
     aligner = None
+    if arm.project is not None:
+        fitted_projection.choose_projection_segmenter(ablation.target_lang)
     if arm.project is not None and arm.project.encoder is not None:
         aligner = encoder_projection.find(arm.project.encoder, f"{field}.project.aligner").digest
     elif arm.project is not None and arm.project.aligner == "hmm":

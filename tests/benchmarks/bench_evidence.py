@@ -202,7 +202,7 @@ def examples_of(segments, weights, most):
             if known.bounds[0] == known.bounds[1]:
                 rows = point_evidence(
                     *(pair.source, pair.target, pair.characters.shapes, known.bounds[0]),
-                    *(pair.places, pair.table),
+                    *(known.setting[2], pair.places, pair.table),
                 )
                 order = [gold[0], *(place for place in range(len(rows)) if place != gold[0])]
                 points.append(rows[order].astype(np.int16))

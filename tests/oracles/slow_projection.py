@@ -12,6 +12,8 @@ from collections import Counter
 from pairweave.transforms.markup.markup import Marked
 
 FADING = (100, 61, 37, 22, 14, 8, 5, 3, 2)
+APOSTROPHES = "'`\u2018\u2019\u2032\u2033"
+JAPANESE = "はがにのへとでも"
 PARTICLES = ["를", "을", "는", "은", "에", "의", "와", "과", "로", "으로", "에는", "에서", "에서는"]
 QUOTES = "\"'`„‚‘’‛“”‟‹›«»「」『』《》〈〉″′＂"  # noqa: RUF001 - all are meant
 
@@ -245,7 +247,7 @@ def marks(text, start, end):
         name = kind(text[at])
         within = 0 < at < len(text) - 1 and text[at - 1].isalnum() and text[at + 1].isalnum()
         counts[0] += (name == "opener") - (name == "closer")
-        counts[1] += name == "quote" and not within
+        counts[1] += name == "quote" and not (within and text[at] in APOSTROPHES)
         counts[2] += name == "stop" and not within
         counts[3] += name in ("comma", "dash", "hyphen", "sign") and not within
     return counts
@@ -270,7 +272,8 @@ def span_evidence(pair, start, end, opening, closing):
     """Return the evidence of a span of the target as a whole."""
     evidence = Counter()
     wanted, here = bones(pair.source[start:end]), bones(pair.target[opening:closing])
-    if wanted and wanted == here:
+    quotes = marks(pair.source, start, end)[1], marks(pair.target, opening, closing)[1]
+    if wanted and wanted == here and quotes[0] == quotes[1]:
         once = times(wanted, bones(pair.target)) == 1
         evidence["equal_once" if once else "equal_again"] = 50
         evidence["equal_length"] = 10 * min(10, len(wanted))
@@ -337,7 +340,17 @@ def stray_particle(text, at):
     return shape(before) in ("edge", "space") and behind[:size] in PARTICLES
 
 
-def point_evidence(pair, at, place):
+def stray_japanese(text, at):
+    """Tell whether a Japanese particle stands at an offset as if it were a word."""
+    before, particle, behind = text[:at][-1:], text[at : at + 1], text[at + 1 : at + 2]
+    alone = shape(before) != "word"
+    if particle == "を":
+        return alone or before in JAPANESE
+    hiragana = "\u3041" <= behind <= "\u309f"
+    return alone and particle in JAPANESE and shape(behind) == "word" and not hiragana
+
+
+def point_evidence(pair, at, place, *, keyed):
     """Return the evidence of a place for a tag without words."""
     offset, before = place
     source = [look(pair.source, at, step) for step in (-1, 1)]
@@ -356,11 +369,12 @@ def point_evidence(pair, at, place):
     loose = ("edge", "space")
     if left[0] in loose and (right[0] in loose or right[1] in ("stop", "comma")):
         evidence["gap"] = 50 if left[0] == "space" or left[0] != right[0] else 0
+        evidence["unkeyed_gap"] = 0 if keyed else evidence["gap"]
     if left[0] == right[0] == "word":
         evidence["inside_word"] = 50
     size, target_size = len(pair.source), len(pair.target)
     evidence["shift"] = 100 * abs(offset * size - at * target_size) // max(1, size * target_size)
-    if stray_particle(pair.target, offset):
+    if stray_particle(pair.target, offset) or stray_japanese(pair.target, offset):
         evidence["stray_particle"] = 50
     evidence["crossing"] = crossing(pair, at, before)  # the only one that may be negative
     return evidence
@@ -393,7 +407,10 @@ def candidates(pair, start, end, setting, spans, points):
         return [(worth, a, -b) for worth, b, a in ordered] or [(0, 0, len(pair.target))]
     scores = [
         sorted(
-            ((score(point_evidence(pair, at, place), points), place[0]) for place in pair.places),
+            (
+                (score(point_evidence(pair, at, place, keyed=setting[2]), points), place[0])
+                for place in pair.places
+            ),
             reverse=True,
         )
         for at in (start, end)

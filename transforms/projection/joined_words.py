@@ -33,6 +33,29 @@ def join_words(
     return joined, join_targets(links, word_of)
 
 
+def whole_words(
+    source: Marked,
+    tokens: Tokens,
+    links: SoftLinks,
+    inside: Sequence[tuple[int, int]],
+    words: Sequence[tuple[int, int]],
+) -> tuple[Tokens, SoftLinks]:
+    """Return the target tokens and links of a pair among which tags are placed.
+
+    Args:
+        source: The source.
+        tokens: Tokens of the translation.
+        links: Links of the pair's tokens.
+        inside: Words of the source inside which no tag is expected
+            (`transforms.text.joined_tokens`).
+        words: Those of the translation.
+
+    Returns:
+        The result of `join_words`, unless a tag of the source is inside a word itself.
+    """
+    return (tokens, links) if splits_word(source, inside) else join_words(tokens, links, words)
+
+
 def splits_word(source: Marked, words: Sequence[tuple[int, int]]) -> bool:
     """Tell whether a tag of the source is inside a word, so that its translation is split too."""
     starts = [start for start, _ in words]

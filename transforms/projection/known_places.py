@@ -130,7 +130,8 @@ def learn_weights(
                 first, last = projection_spans.find_tokens(pair.source, *known.bounds)
                 if known.bounds[0] == known.bounds[1]:
                     steps[1] += 1
-                    wrong += not learning.learn_point(pair, known.bounds[0], gold[0], points, table)
+                    tag = known.bounds[0], known.setting[2]
+                    wrong += not learning.learn_point(pair, tag, gold[0], points, table)
                 elif first < last and pair.places.before[gold[0]] < pair.places.before[gold[1]]:
                     steps[0] += 1
                     wrong += not learning.learn_span(

@@ -29,7 +29,7 @@ from pairweave.transforms.markup.markup import Marked, find_syntax, parse_markup
 from pairweave.transforms.markup.other_syntax import SyntaxCheck
 from pairweave.transforms.option_facts import ONLY_IN_RUNS, marked
 from pairweave.transforms.projection.cut_tables import cut_table, token_ranges
-from pairweave.transforms.projection.joined_words import join_words, splits_word
+from pairweave.transforms.projection.joined_words import whole_words
 from pairweave.transforms.projection.project import Tokens
 from pairweave.transforms.storage.text_lines import read_in_step
 from pairweave.transforms.text.joined_tokens import words_to_join
@@ -137,10 +137,7 @@ class Placing:
         for source, *cut, links, inside, words in zip(
             sources, *sides, self.link_block(block), *self._words(block), strict=True
         ):
-            if splits_word(source, inside):
-                yield cut[0], cut[1], links
-            else:
-                yield cut[0], *join_words(cut[1], links, words)
+            yield cut[0], *whole_words(source, cut[1], links, inside, words)
 
     def _words(self, block: Block) -> Iterator[list[list[tuple[int, int]]]]:
         for side in ("source", "target"):

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +25,7 @@ from pairweave.transforms.markup.markup import (
     strip_markup,
 )
 from pairweave.transforms.projection.project import RULES, cut_tokens, project_tags
+from pairweave.transforms.text.tokens import TokenConfig, tokenize
 from tests.makers.hmm_corpora import tokens_table
 from tests.oracles.slow_projection import place_proportionally
 
@@ -229,6 +231,46 @@ def test_an_empty_tag_at_the_end_stands_after_a_full_stop_that_the_translation_a
     tokens = words(source.text), [(0, 4), (5, 7), (8, 13), (13, 14)]
     links = SoftLinks.certain([(0, 0), (1, 1), (2, 2)])
     assert str(project_tags(source, target, *tokens, links)) == 'dans la ville.<ex id="2"/>'
+
+
+def placed(source, target, links, language):
+    """Return the target with the tags of an XML source, by the tokens and words of its language."""
+    marked = parse_markup(source, XML)
+    sides = ((marked.text, "en"), (target, language))
+    tokens = [tokenize(pa.array([text]), TokenConfig(), tag)[0].as_py() for text, tag in sides]
+    tokens = [[(token["start"], token["end"]) for token in each] for each in tokens]
+    return str(project_tags(marked, target, *tokens, SoftLinks.certain(links)))
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "expected", "links"),
+    [
+        ("ja", "Click <gui>Save</gui>.", "「<gui>保存</gui>」を押す。", [(0, 5), (1, 1), (1, 2)]),
+        ("zh", "Click <gui>OK</gui>.", "点击“<gui>确定</gui>”。", [(0, 0), (0, 1), (1, 3), (1, 4)]),
+        ("zh", "Click <b>OK</b>.", "点击「<b>确定</b>」吧", [(0, 0), (0, 1), (1, 3), (1, 4)]),
+        ("fr", "Type <i>=SIGN(-4.5)</i>.", "Tapez « <i>=SIGN(-4.5)</i> ».", [(0, 0)]),
+        (
+            "de",
+            "See <link/> for more information.",
+            "Weitere Informationen finden Sie im Abschnitt <link/>.",
+            [(0, 2), (2, 0), (3, 1), (4, 6)],
+        ),
+        (
+            "de",
+            "See <link/> if that fails.",
+            "Falls das misslingt, lesen Sie <link/>.",
+            [(0, 4), (0, 5), (1, 0), (2, 1), (3, 2), (4, 6)],
+        ),
+        ("ja", "See <link/> now.", "今は<link/>を見る。", [(0, 3), (0, 4), (1, 0)]),
+        ("ja", "See <link/>.", "<link/>の次を見る。", [(0, 4), (0, 5)]),
+        ("ko", "See <link/>.", "<link/>를 봅니다.", [(0, 1)]),
+    ],
+)
+def test_marks_and_holes_of_the_translation_decide_where_links_do_not(
+    language, source, expected, links
+):
+    target = re.sub("<[^>]*>", "", expected)
+    assert placed(source, target, links, language) == expected
 
 
 def test_a_footnote_mark_follows_its_word():

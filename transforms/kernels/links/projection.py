@@ -132,10 +132,15 @@ def best_points(scores: np.ndarray, most: int) -> np.ndarray:
 
 
 @numba.njit(nogil=True, cache=True)
-def score_points(pair: projection_spans.Pair, at: int, weights: np.ndarray) -> np.ndarray:
+def score_points(
+    pair: projection_spans.Pair,
+    at: int,
+    keyed: bool,  # noqa: FBT001
+    weights: np.ndarray,
+) -> np.ndarray:
     """Return the score of each place for a tag that no word belongs to, int64 ``[place]``."""
     rows = point_evidence(
-        pair.source, pair.target, pair.characters.shapes, at, pair.places, pair.table
+        pair.source, pair.target, pair.characters.shapes, at, keyed, pair.places, pair.table
     )
     return projection_spans.sum_places(rows, weights)
 
@@ -169,11 +174,11 @@ def find_candidates(
             return candidates
         edges = np.zeros(1, np.int64)
         return edges, edges + len(pair.places.offsets) - 1, edges
-    scores = score_points(pair, start, weights.points)
+    scores = score_points(pair, start, setting[2], weights.points)
     if start == end:
         points = best_points(scores, CANDIDATES)
         return points, points, scores[points]
-    others = score_points(pair, end, weights.points)
+    others = score_points(pair, end, setting[2], weights.points)
     kept = (
         np.zeros(CANDIDATES, np.int64),
         np.zeros(CANDIDATES, np.int64),

@@ -131,19 +131,24 @@ def learn_span(
 
 @numba.njit(nogil=True, cache=True)
 def learn_point(
-    pair: projection_spans.Pair, at: int, gold: int, learner: Learner, table: np.ndarray
+    pair: projection_spans.Pair,
+    tag: tuple[int, bool],
+    gold: int,
+    learner: Learner,
+    table: np.ndarray,
 ) -> bool:
     """Learn from one tag that no word belongs to, and tell whether its place was the best already.
 
     Args:
         pair: The pair.
-        at: Offset of the tag in the source.
+        tag: Offset of the tag in the source, and whether it has an id.
         gold: Number of the place where it stands in the target.
         learner: The state of learning.
         table: `exponential`.
     """
+    at, keyed = tag
     rows = point_evidence(
-        pair.source, pair.target, pair.characters.shapes, at, pair.places, pair.table
+        pair.source, pair.target, pair.characters.shapes, at, keyed, pair.places, pair.table
     )
     scores = projection_spans.sum_places(rows, rounded(learner.weights))
     top = scores.max()

@@ -41,6 +41,7 @@ POINT_EVIDENCE = (
     "left_links",
     "right_links",
     "gap",
+    "unkeyed_gap",
     "inside_word",
     "shift",
     "stray_particle",
@@ -55,6 +56,7 @@ POINT_EVIDENCE = (
     LEFT_LINKS,
     RIGHT_LINKS,
     GAP,
+    UNKEYED_GAP,
     POINT_INSIDE_WORD,
     POINT_SHIFT,
     STRAY_PARTICLE,
@@ -89,10 +91,50 @@ PARTICLES = np.array(
 """Korean particles that are not words by themselves, uint32 ``[particle, 3]``, filled up with 0.
 이, 가 and 도 are left out: they are words, too."""
 
+# Japanese particles: ha, ga, ni, no, he, to, de, mo and wo, which begins no word at all.
+_JAPANESE = (0x306F, 0x304C, 0x306B, 0x306E, 0x3078, 0x3068, 0x3067, 0x3082)
+_WO = 0x3092
+_HIRAGANA, _LAST_HIRAGANA = 0x3041, 0x309F
+
+
+@numba.njit(nogil=True, cache=True)
+def _is_japanese_particle(point: Integer) -> bool:
+    for one in _JAPANESE:  # noqa: SIM110 - Numba has no any() of a generator
+        if point == one:
+            return True
+    return False
+
+
+@numba.njit(nogil=True, cache=True)
+def is_stray_japanese(text: np.ndarray, shapes: np.ndarray, at: Integer) -> bool:
+    """Tell whether a Japanese particle begins at an offset without the noun that it belongs to.
+
+    It does if it follows no letter and precedes one that is not Hiragana; ``wo`` also after another
+    particle. Without their tags, ``<link/>の設定`` and ``詳細は<link/>を参照`` have one.
+
+    Args:
+        text: Code points, uint32.
+        shapes: `Characters.shapes`.
+        at: The offset.
+    """
+    if at >= len(text):
+        return False
+    point = text[at]
+    particle = _is_japanese_particle(point)
+    after_particle = at > 0 and _is_japanese_particle(text[at - 1])
+    alone = at == 0 or shapes[text[at - 1]] & CLASS != WORD
+    if point == _WO:
+        return bool(alone or after_particle)
+    if not particle or not alone or at + 1 == len(text):
+        return False
+    following = text[at + 1]
+    is_letter = shapes[following] & CLASS == WORD
+    return bool(is_letter and not _HIRAGANA <= following <= _LAST_HIRAGANA)
+
 
 @numba.njit(nogil=True, cache=True)
 def is_stray_particle(text: np.ndarray, shapes: np.ndarray, at: Integer) -> bool:
-    """Tell whether a particle begins at an offset without the noun that it belongs to.
+    """Tell whether a Korean particle begins at an offset without the noun that it belongs to.
 
     Without its tags, ``<link/>를 살펴봅니다`` begins so.
 
@@ -157,6 +199,7 @@ def point_evidence(
     target: TokenizedText,
     shapes: np.ndarray,
     at: int,
+    keyed: bool,  # noqa: FBT001
     places: Places,
     table: Table,
 ) -> np.ndarray:
@@ -167,6 +210,7 @@ def point_evidence(
         target: The target.
         shapes: `Characters.shapes`.
         at: Offset of the tag in the source.
+        keyed: Whether the tag has an id (`TagEnd`).
         places: The target's places.
         table: The links.
 
@@ -202,10 +246,12 @@ def point_evidence(
             row[RIGHT_LINKS] = table.mass[token, before[place]] // LINK_UNIT
         if left[0] < WORD and (right[0] < WORD or right[1] in (STOP, COMMA)):
             row[GAP] = YES if left[0] != right[0] or left[0] == WHITE else 0
+            row[UNKEYED_GAP] = 0 if keyed else row[GAP]
         if left[0] == WORD and right[0] == WORD:
             row[POINT_INSIDE_WORD] = YES
         off = abs(offset * size - at * target_size)
         row[POINT_SHIFT] = 2 * YES * off // max(1, size * target_size)
-        if is_stray_particle(target.points, shapes, offset):
+        points = target.points
+        if is_stray_particle(points, shapes, offset) or is_stray_japanese(points, shapes, offset):
             row[STRAY_PARTICLE] = YES
     return rows

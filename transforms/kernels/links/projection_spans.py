@@ -120,6 +120,18 @@ def find_tokens(source: TokenizedText, begin: int, end: int) -> tuple[int, int]:
     return int(first), int(max(first, np.int64(np.searchsorted(source.ends, end, side="right"))))
 
 
+_APOSTROPHES = (0x27, 0x60, 0x2018, 0x2019, 0x2032, 0x2033)
+
+
+@numba.njit(nogil=True, cache=True)
+def is_apostrophe(point: Integer) -> bool:
+    """Tell whether a quotation mark between two letters is a part of a word (``l'eau``)."""
+    for one in _APOSTROPHES:  # noqa: SIM110 - Numba has no any() of a generator
+        if point == one:
+            return True
+    return False
+
+
 @numba.njit(nogil=True, cache=True)
 def count_marks(text: np.ndarray, shapes: np.ndarray) -> np.ndarray:
     """Count marks before each offset of a text.
@@ -140,7 +152,7 @@ def count_marks(text: np.ndarray, shapes: np.ndarray) -> np.ndarray:
             and shapes[text[at - 1]] & CLASS == WORD
             and shapes[text[at + 1]] & CLASS == WORD
         )
-        if kind == QUOTE and not inside_word:
+        if kind == QUOTE and not (inside_word and is_apostrophe(text[at])):
             counts[at + 1, 1] += 1
         if kind == STOP and not inside_word:
             counts[at + 1, 2] += 1
@@ -274,6 +286,8 @@ def span_evidence(pair: Pair, spans: Spans, opening: int, closing: int, row: np.
     start, end = pair.places.offsets[opening], pair.places.offsets[closing]
     kept = pair.target_kept[start]
     same = spans.size > 0 and spans.equal[kept] and pair.target_kept[end] - kept == spans.size
+    quotes = pair.source_marks[spans.end, 1] - pair.source_marks[spans.begin, 1]
+    same &= pair.target_marks[end, 1] - pair.target_marks[start, 1] == quotes
     edges = spans.opening[opening, EDGE_BOTH] > 0 and spans.closing[closing, EDGE_BOTH] > 0
     row[EVERYTHING] = YES if edges else 0
     row[EQUAL_ONCE] = YES if same and spans.times == 1 else 0
