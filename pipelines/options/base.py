@@ -35,7 +35,7 @@ from pairweave.transforms.option_facts import (
     not_at_night,
 )
 from pairweave.transforms.screen_options import ScreenLimits
-from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions, Notice
+from pairweave.transforms.units import FileLimitOptions, Notice
 
 LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$"
 PATTERN_TEXTS = {
@@ -121,10 +121,6 @@ class InputOptions(FileLimitOptions, Corpus):
         return kind
 
 
-class PairInputOptions(JsonLimitOptions, InputOptions):
-    """Reading: files that may be JSON."""
-
-
 class ScreenOptions(ScreenLimits, Options):
     """The screen, which rejects pairs before the costly steps."""
 
@@ -158,16 +154,6 @@ class WordAlignerOptions(StepOptions):
     @property
     def prior_model(self) -> str | None:
         """Return the directory of an earlier fit that the fit starts from, if there is one."""
-        return None
-
-    @property
-    def second_name(self) -> str | None:
-        """Return the one-line name of the second aligner, if there is one."""
-        return None
-
-    @property
-    def combined_by(self) -> str | None:
-        """Return how the links of two aligners are combined, if the job can do that."""
         return None
 
 
@@ -249,8 +235,17 @@ class OutputOptions(StepOptions):
     )
 
 
-class PlaceOptions(SeedOptions, OutputOptions, Options):
-    """Running: options of a job in one process."""
+class PlannedOptions(SeedOptions, OutputOptions, WordAlignerOptions, ScreenOptions, InputOptions):
+    """Running: with input, screen and tokens, the options of every job on a corpus."""
+
+    DOCUMENTS: ClassVar[bool] = False
+    """Whether the input is documents, whose rows are known only once they are aligned."""
+
+    WRITES_ROWS: ClassVar[bool] = True
+    """Whether the job writes rows; otherwise it only writes rejects, and its output is a model."""
+
+    TRANSLATIONS: ClassVar[bool] = False
+    """Whether the screen also judges the translation of a pair."""
 
     plan_only: bool = Field(
         default=False,
@@ -261,19 +256,6 @@ class PlaceOptions(SeedOptions, OutputOptions, Options):
             **not_at_night("give --plan_only on the command line"),
         },
     )
-
-
-class PlannedOptions(PlaceOptions, WordAlignerOptions, ScreenOptions, InputOptions):
-    """Tokens: with input, screen and output, the options of every job on a corpus."""
-
-    DOCUMENTS: ClassVar[bool] = False
-    """Whether the input is documents, whose rows are known only once they are aligned."""
-
-    WRITES_ROWS: ClassVar[bool] = True
-    """Whether the job writes rows; otherwise it only writes rejects, and its output is a model."""
-
-    TRANSLATIONS: ClassVar[bool] = False
-    """Whether the screen also judges the translation of a pair."""
 
     @property
     def splits(self) -> bool:
