@@ -43,6 +43,7 @@ from pairweave.transforms.links.phrase_extraction import (
     without_phrases,
 )
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.option_values import dashed
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards.shard import Batches, Shard, Shards
@@ -63,8 +64,7 @@ def check(options: AugmentOptions) -> None:
     names = {*MethodOptions.model_fields, *TranslatorOptions.model_fields, "keep_links"}
     unused = sorted(options.model_fields_set & names)
     if options.mix == 0 and unused:
-        unknown = ", ".join(f"--{name}" for name in unused)
-        raise ConfigError(f"{unknown}: --mix 0 tags no pair; leave it out, or raise --mix")
+        raise ConfigError(f"{dashed(unused)}: --mix 0 tags no pair; leave it out, or raise --mix")
     if options.method != "fragment" and options.translator is not None:
         raise ConfigError("--translator translates fragments; give --method fragment as well")
 
