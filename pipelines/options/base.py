@@ -172,11 +172,6 @@ class FitSettings(WordAlignerOptions, Options):
         "setting)",
     )
 
-    @property
-    def may_fit_nothing(self) -> bool:
-        """Return True if a run continues without an aligner when there is no pair to fit one on."""
-        return False
-
 
 class TrainedTokenOptions(FitSettings):
     """Fitting a word aligner: on tokens of a model that may be trained first."""
@@ -362,6 +357,11 @@ class JobOptions(FitSettings, GraphOptions):
         """Return True if the job needs an aligner, and fits one if none is given."""
         return True
 
+    @property
+    def may_fit_nothing(self) -> bool:
+        """Return True if a run continues without an aligner when there is no pair to fit one on."""
+        return self.may_be_empty
+
 
 class RowJobOptions(JobOptions):
     """Running: options of every such job that writes rows, and not only the aligner."""
@@ -376,8 +376,3 @@ class RowJobOptions(JobOptions):
     def may_be_empty(self) -> bool:
         """Return True if a run that keeps no pairs succeeds."""
         return self.allow_empty
-
-    @property
-    def may_fit_nothing(self) -> bool:
-        """Return True if a run continues without an aligner when there is no pair to fit one on."""
-        return self.may_be_empty
