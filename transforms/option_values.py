@@ -6,6 +6,15 @@ from collections.abc import Iterable, Sequence
 from pairweave.transforms.errors import ConfigError
 
 
+def dashed(names: Iterable[str]) -> str:
+    """Return the names of options as they are typed, for messages.
+
+    >>> dashed(["model", "seed"])
+    '--model, --seed'
+    """
+    return ", ".join(f"--{name}" for name in names)
+
+
 def require_choice(option: str, value: str, choices: Iterable[str]) -> None:
     """Check that an option has one of its values.
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from pairweave.transforms.config import Config, StepOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import find_syntax
+from pairweave.transforms.option_facts import listed_after
 from pairweave.transforms.plugins.entry_points import Plugin
 
 HTML_ENTITIES = ("decode", "reject", "keep")
@@ -40,15 +41,16 @@ class FileLimitOptions(StepOptions):
     max_file_bytes: int = Field(
         1 << 40, ge=1, le=1 << 60, description="largest decompressed size of one file, in bytes"
     )
+    max_json_depth: int = Field(
+        64,
+        ge=1,
+        le=256,
+        description="deepest nesting of a JSON line",
+        json_schema_extra=listed_after("unit_rows"),
+    )
 
 
-class JsonLimitOptions(StepOptions):
-    """Limits of JSON."""
-
-    max_json_depth: int = Field(64, ge=1, le=256, description="deepest nesting of a JSON line")
-
-
-class ReadLimits(JsonLimitOptions, FileLimitOptions, Config):
+class ReadLimits(FileLimitOptions, Config):
     """Limits of the readers: a longer line, cell or message rejects its row.
 
     Attributes:

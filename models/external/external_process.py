@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import hashlib
 import importlib.util
 import json
 import os
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from pairweave.models.external.external_programs import ExternalConfig
 from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.storage import files
 
 # One thread and a fixed order of hash tables, so that sums are rounded alike on every machine.
 # Nothing is downloaded while a shard is aligned.
@@ -239,6 +239,6 @@ def _versions(python: str, packages: tuple[str, ...]) -> dict[str, str]:
 
 def _sha256(path: str) -> str:
     try:
-        return f"sha256:{hashlib.sha256(Path(path).read_bytes()).hexdigest()}"
+        return f"sha256:{files.sha256_of(path)}"
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from pairweave.pipelines.aligners.aligner_registry import ALIGNERS, aligner_of
 from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_values import dashed
 
 if TYPE_CHECKING:
     from pairweave.pipelines.aligners.job_aligner import Chosen
@@ -40,9 +41,8 @@ def check_options(options: WordAlignerOptions) -> None:
     foreign = sorted(unused_options(options) & options.model_fields_set)
     if foreign:
         other = next(each.name for each in ALIGNERS if foreign[0] in each.own)
-        names = ", ".join(f"--{name}" for name in foreign)
         raise ConfigError(
-            f"{aligner.title(options)} does not take {names}; leave it out, or give "
+            f"{aligner.title(options)} does not take {dashed(foreign)}; leave it out, or give "
             f"--aligner {other}"
         )
     aligner.check(options)

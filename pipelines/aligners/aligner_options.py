@@ -1,6 +1,7 @@
 """Options of jobs and commands that take any aligner, including those of each aligner."""
 
 import types
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field
@@ -42,10 +43,12 @@ def _listed(abouts: dict[str, str]) -> str:
     return ", ".join([*first, f"or {last}"])
 
 
-def with_options(base: type[FitSettings], aligners: tuple[str, ...]) -> type[FitSettings]:
+def with_options(
+    name: str, base: type[FitSettings], aligners: Collection[str]
+) -> type[FitSettings]:
     """Append the options of some aligners to a class of options, in the order of the registry."""
     kinds = [each.options for each in ALIGNERS if each.options and each.name in aligners]
-    return types.new_class(f"{base.__name__}OfEach", (*reversed(kinds), base))
+    return types.new_class(name, (*reversed(kinds), base))
 
 
 class AnyAligner(TrainedTokenOptions):
@@ -80,19 +83,12 @@ class AnyAligner(TrainedTokenOptions):
 
 
 if TYPE_CHECKING:
-    _Settings = AnyAligner
+    AlignerSettings = AnyAligner
+    _Options = AnyAligner
 else:
-    _Settings = with_options(AnyAligner, tuple(_OF_TRANSLATIONS))
-
-
-class AlignerSettings(_Settings):
-    """Word alignment of two texts in any languages."""
-
-
-if TYPE_CHECKING:
-    _Options = AlignerSettings
-else:
-    _Options = with_options(AlignerSettings, tuple(_OF_PAIRS.keys() - _OF_TRANSLATIONS.keys()))
+    # Those of the aligners of two texts in any languages, and of all aligners.
+    AlignerSettings = with_options("AlignerSettings", AnyAligner, _OF_TRANSLATIONS)
+    _Options = with_options("_Options", AlignerSettings, _OF_PAIRS.keys() - _OF_TRANSLATIONS.keys())
 
 
 _OF_TWO = {**PLANNED_OTHERWISE, **not_by(fragment=NO_LINKS)}
@@ -119,16 +115,6 @@ class AlignerOptions(_Options):
         description="how the links of two aligners are combined",
         json_schema_extra={**_OF_TWO, **ONLY_IN_RUNS},
     )
-
-    @property
-    def second_name(self) -> str | None:
-        """Return the one-line name of the second aligner, if there is one."""
-        return self.second_aligner
-
-    @property
-    def combined_by(self) -> str | None:
-        """Return how the links of two aligners are combined."""
-        return self.combine
 
 
 class TranslationAlignerOptions(AlignerSettings):

@@ -67,18 +67,6 @@ def tokens_text(tokens: TokenConfig | None) -> str:
     return f"{tokens.kind}:{hashlib.sha256(tokens.model).hexdigest()}"
 
 
-def tokenizer_settings(tokens: TokenConfig | None) -> dict[str, object]:
-    """Return the further entries of the tokens in a plan: the package of a tokenizer."""
-    plugin = None if tokens is None else tokens.plugin
-    return {} if plugin is None else {"tokenizer_plugin": plugin.facts}
-
-
-def plugin_packages(tokens: TokenConfig | None) -> tuple[str, ...]:
-    """Return the distribution that the tokenizer is in, if it is one of another package."""
-    plugin = None if tokens is None else tokens.plugin
-    return () if plugin is None else (plugin.distribution,)
-
-
 def screen_tokens(tokens: TokenConfig | None) -> TokenConfig:
     """Return the tokens that the screen counts.
 

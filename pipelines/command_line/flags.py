@@ -24,7 +24,7 @@ from pairweave.pipelines.options.base import (
     PATTERN_TEXTS,
     InputOptions,
     Options,
-    PlaceOptions,
+    PlannedOptions,
 )
 from pairweave.pipelines.options.first_help import FirstHelp
 from pairweave.pipelines.process import terminal
@@ -273,7 +273,7 @@ def _normalized(model: type[Options], arguments: Sequence[str]) -> list[str]:
 
 
 def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parser:
-    makes_run = beam or issubclass(model, PlaceOptions)
+    makes_run = beam or issubclass(model, PlannedOptions)
     epilog = "Any further option is passed to Apache Beam." if beam else None
     usage = None
     if makes_run:

@@ -23,7 +23,7 @@ from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats import registry
 from pairweave.transforms.option_facts import GIVES_PAIRS, is_list_of_blocks, mark_of
-from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions
+from pairweave.transforms.units import FileLimitOptions
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -38,7 +38,6 @@ _OF_BIG_RUNS = frozenset(
     {
         *(name for kind in registry.format_options() for name in kind.model_fields),
         *FileLimitOptions.model_fields,
-        *JsonLimitOptions.model_fields,
         *("field_count", "unit_rows", "wait", "attempts", "standstill_minutes", "max_set_aside"),
         *("links", "forward_links", "reverse_links", "attention", "known_pairs", "taken_down"),
     }

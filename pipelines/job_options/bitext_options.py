@@ -9,13 +9,11 @@ from pydantic import Field
 from pairweave.models.encoder.encoder_options import Layer
 from pairweave.pipelines.options.base import (
     FITTED_MODEL,
-    PairInputOptions,
     Patterns,
     RowJobOptions,
 )
 from pairweave.pipelines.options.corpus_options import DocumentCorpus
 from pairweave.pipelines.options.first_help import INPUT, LANGUAGES, PLACE, RUN, FirstHelp
-from pairweave.transforms.config import StepOptions
 from pairweave.transforms.option_facts import (
     CORPUS_FILES,
     FILE_BESIDE,
@@ -36,9 +34,23 @@ percentiles of -0.75 to -0.8, pairs of unrelated novels a mean of -0.9 and a 95t
 -0.81."""
 
 
-class SentenceOptions(StepOptions):
-    """How documents are cut into sentences and aligned."""
+# Pydantic's plugin for mypy compares methods that it has itself put into both classes.
+class BitextOptions(RowJobOptions, DocumentCorpus):  # type: ignore[misc, unused-ignore]
+    """Options of ``bitext``."""
 
+    DOCUMENTS: ClassVar[bool] = True
+    FIRST_HELP: ClassVar[FirstHelp | None] = FirstHelp(
+        "pairweave bitext --source_input 'en/*.txt' --target_input 'de/*.txt' --pair_by name \\\n"
+        f"  {LANGUAGES} --split lines --output sentences/",
+        f"{INPUT} {PLACE} pair_by split paragraphs model scorer {RUN}",
+    )
+
+    corpora: tuple[DocumentCorpus, ...] = ()
+    max_tokens: MaxTokens = Field(1_000, description="longest side, in tokens")
+    max_ratio: MaxRatio = Field(
+        math.inf, description="largest ratio of the sides' token counts; inf for none"
+    )
+    max_token_chars: MaxTokenChars = Field(1_000, description="longest token, in characters")
     split: Literal["none", "lines", "paragraphs"] = Field(
         "none",
         description="how text is split into sentences: none, each line is a sentence; lines, each "
@@ -139,24 +151,6 @@ class SentenceOptions(StepOptions):
         "unaligned sentences; blank lines separate documents, and an empty document is []:[]",
         json_schema_extra=UNPLANNED,
     )
-
-
-class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCorpus):
-    """Options of ``bitext``."""
-
-    DOCUMENTS: ClassVar[bool] = True
-    FIRST_HELP: ClassVar[FirstHelp | None] = FirstHelp(
-        "pairweave bitext --source_input 'en/*.txt' --target_input 'de/*.txt' --pair_by name \\\n"
-        f"  {LANGUAGES} --split lines --output sentences/",
-        f"{INPUT} {PLACE} pair_by split paragraphs model scorer {RUN}",
-    )
-
-    corpora: tuple[DocumentCorpus, ...] = ()
-    max_tokens: MaxTokens = Field(1_000, description="longest side, in tokens")
-    max_ratio: MaxRatio = Field(
-        math.inf, description="largest ratio of the sides' token counts; inf for none"
-    )
-    max_token_chars: MaxTokenChars = Field(1_000, description="longest token, in characters")
 
     @property
     def splits(self) -> bool:

@@ -11,7 +11,7 @@ from pairweave.pipelines.options.format_names import FormatOptions
 from pairweave.transforms.findings import KINDS
 from pairweave.transforms.option_facts import CORPUS_FILES, SHAPES_TEXT, gives_pairs
 from pairweave.transforms.suggestions.suggestion_options import split_words
-from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions
+from pairweave.transforms.units import FileLimitOptions
 
 if TYPE_CHECKING:
     KindName: TypeAlias = str
@@ -19,7 +19,7 @@ else:
     KindName = Literal[tuple(KINDS)]
 
 
-class CheckOptions(FormatOptions, JsonLimitOptions, FileLimitOptions, FieldOptions, Options):
+class CheckOptions(FormatOptions, FileLimitOptions, FieldOptions, Options):
     """Options of ``check``."""
 
     files: tuple[str, ...] = Field(

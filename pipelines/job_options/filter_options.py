@@ -8,7 +8,6 @@ from pydantic import Field
 from pairweave.models.similarity.similarity_options import SimilarityOptions, of_scorer
 from pairweave.pipelines.options.base import (
     FITTED_MODEL,
-    PairInputOptions,
     Patterns,
     RowJobOptions,
     TrainedTokenOptions,
@@ -56,7 +55,6 @@ class FilterJobOptions(
     RuleOptions,
     SimilarityOptions,
     TrainedTokenOptions,
-    PairInputOptions,
     RowJobOptions,
     ScoredCorpus,
 ):

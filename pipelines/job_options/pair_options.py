@@ -12,7 +12,6 @@ from pairweave.pipelines.job_options.drawn_tag_options import DrawnTagOptions
 from pairweave.pipelines.options.base import (
     JobOptions,
     Options,
-    PairInputOptions,
     PlannedOptions,
     RowJobOptions,
     SegmenterOptions,
@@ -55,9 +54,7 @@ from pairweave.transforms.symbols.mask import MASK
 from pairweave.transforms.tags.injection_options import FRAGMENT_DEFAULTS, MethodOptions
 
 
-class FitOptions(
-    LookOptions, RuleBlockOptions, TrainedTokenOptions, PairInputOptions, JobOptions, PairCorpus
-):
+class FitOptions(LookOptions, RuleBlockOptions, TrainedTokenOptions, JobOptions, PairCorpus):
     """Options of ``fit``."""
 
     WRITES_ROWS: ClassVar[bool] = False
@@ -96,7 +93,6 @@ class TrainedPairsOptions(WordAlignerOptions, Options):
 class FinetuneOptions(
     TrainingOptions,
     TrainedPairsOptions,
-    PairInputOptions,
     PlannedOptions,
     PairCorpus,
 ):
@@ -145,7 +141,6 @@ class AlignOptions(
     RuleBlockOptions,
     SymmetrizeOptions,
     AlignerOptions,
-    PairInputOptions,
     RowJobOptions,
     LinkedCorpus,
 ):
@@ -182,7 +177,6 @@ class AugmentOptions(
     TranslatorOptions,
     SegmenterOptions,
     AlignerOptions,
-    PairInputOptions,
     RowJobOptions,
     TaggedCorpus,
 ):

@@ -1,13 +1,12 @@
 """Checks for options of ``suggest`` that no method in use needs."""
 
-from collections.abc import Sequence
-
 from pairweave.pipelines.aligners.aligner_options import AlignerSettings
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.options.base import SegmenterOptions, TranslatorOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.link_options import SymmetrizeOptions
 from pairweave.transforms.option_facts import mark_of
+from pairweave.transforms.option_values import dashed
 from pairweave.transforms.suggestions.suggestion_options import (
     OF_METHODS,
     AlignedOptions,
@@ -47,11 +46,12 @@ def check_methods(options: SuggestOptions) -> None:
     for method, names in (("random", of_random), ("alignment", OF_ALIGNMENT)):
         if method not in used and chosen & names:
             raise ConfigError(
-                f"{_flags(chosen & names)}: for the method {method}, {_why_unused(options, method)}"
+                f"{dashed(sorted(chosen & names))}: for the method {method}, "
+                f"{_why_unused(options, method)}"
             )
     if used == {"parallel"} and chosen & OF_SPANS:
         raise ConfigError(
-            f"{_flags(chosen & OF_SPANS)}: for the methods random and alignment; parallel "
+            f"{dashed(sorted(chosen & OF_SPANS))}: for the methods random and alignment; parallel "
             "masks whole sentences, of any length. Leave it out, or name one of them in --methods"
         )
     if "mix" in chosen and not {"parallel"} < set(options.methods):
@@ -67,7 +67,3 @@ def _why_unused(options: SuggestOptions, method: str) -> str:
     if method in options.methods:
         return f"of which --mix {options.mix:g} makes no examples; leave it out"
     return "which --methods does not name; leave it out, or name the method"
-
-
-def _flags(names: Sequence[str] | set[str]) -> str:
-    return ", ".join(f"--{name}" for name in sorted(names))

@@ -10,7 +10,6 @@ from pydantic import Field
 from pairweave.models.encoder.encoder_options import IN_NAME, CompareUnit, HeadName
 from pairweave.pipelines.aligners.aligner_options import TranslationAlignerOptions
 from pairweave.pipelines.options.base import (
-    PairInputOptions,
     Patterns,
     RowJobOptions,
     SegmenterOptions,
@@ -50,7 +49,6 @@ class SuggestOptions(
     TranslatorOptions,
     SegmenterOptions,
     TranslationAlignerOptions,
-    PairInputOptions,
     RowJobOptions,
     TranslatedCorpus,
 ):

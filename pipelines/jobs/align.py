@@ -15,12 +15,13 @@ from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
+from pairweave.pipelines.run.beside_output import BesideFile
 from pairweave.pipelines.run.job import Job
-from pairweave.pipelines.run.line_file import LineFile
+from pairweave.pipelines.run.line_file import line_file
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
-from pairweave.pipelines.steps.second_aligner import align_with_second
-from pairweave.pipelines.steps.steps import Commit, MapShards, MapWholeShards, WriteShards
+from pairweave.pipelines.steps.second_aligner import AlignWithSecond
+from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
@@ -30,10 +31,10 @@ from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.text.tokens import TokenConfig
 
 
-def line_files(run: Run[AlignOptions]) -> list[LineFile]:
+def line_files(run: Run[AlignOptions]) -> list[BesideFile]:
     """Return the file of links that the options request, if they do."""
     wanted = run.options.pharaoh
-    return [] if wanted is None else [LineFile("pharaoh", wanted, run)]
+    return [] if wanted is None else [line_file("pharaoh", wanted, run)]
 
 
 def graph(pipeline: beam.Pipeline, run: Run[AlignOptions], wanted: frozenset[int]) -> None:
@@ -49,12 +50,7 @@ def graph(pipeline: beam.Pipeline, run: Run[AlignOptions], wanted: frozenset[int
     both = pick(SymmetrizeConfig, options)
     links = linked | "Symmetrize" >> MapShards(symmetrize, config=both)
     if (reference := run.need(SECOND_ALIGNER)) is not None:
-        second = MapWholeShards(
-            align_with_second,
-            reference=reference,
-            heuristic=options.heuristic,
-            way=options.combine,
-        )
+        second = AlignWithSecond(reference, options.heuristic, options.combine)
         links = links | "AlignWithSecond" >> second
     settings: dict[str, Any] = {"aligner": aligner, "reference": run.model, "tokens": run.tokens}
     step = WriteShards(finish, config, **settings, fitted=run.model_directory)

@@ -20,19 +20,19 @@ from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.run_steps.fragment_finding import (
+    FindFragments,
     check_fragments,
-    find_fragments_of,
     fragment_config,
 )
-from pairweave.pipelines.run_steps.glossary_terms import check_glossary, find_terms_of
+from pairweave.pipelines.run_steps.glossary_terms import FindTerms, check_glossary
 from pairweave.pipelines.run_steps.phrase_scoring import (
     aligned_phrases,
     check_confidence,
     scored_phrases,
 )
 from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
-from pairweave.pipelines.steps.second_aligner import align_with_second
-from pairweave.pipelines.steps.steps import Commit, MapShards, MapWholeShards, WriteShards
+from pairweave.pipelines.steps.second_aligner import AlignWithSecond
+from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.confidence import ConfidenceConfig
@@ -43,6 +43,7 @@ from pairweave.transforms.links.phrase_extraction import (
     without_phrases,
 )
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.option_values import dashed
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards.shard import Batches, Shard, Shards
@@ -63,8 +64,7 @@ def check(options: AugmentOptions) -> None:
     names = {*MethodOptions.model_fields, *TranslatorOptions.model_fields, "keep_links"}
     unused = sorted(options.model_fields_set & names)
     if options.mix == 0 and unused:
-        unknown = ", ".join(f"--{name}" for name in unused)
-        raise ConfigError(f"{unknown}: --mix 0 tags no pair; leave it out, or raise --mix")
+        raise ConfigError(f"{dashed(unused)}: --mix 0 tags no pair; leave it out, or raise --mix")
     if options.method != "fragment" and options.translator is not None:
         raise ConfigError("--translator translates fragments; give --method fragment as well")
 
@@ -152,20 +152,18 @@ def find_phrases(
     model = aligner.model(rows, run, pieces)
     tokens = shards | "Tokenize" >> MapShards(aligner.cut, model, tokens=run.tokens)
     if options.method == "fragment":
-        return tokens | "FindFragments" >> find_fragments_of(run, model, tag_config(run))
+        return tokens | "FindFragments" >> FindFragments(run, model, tag_config(run))
     if with_scores and aligner.has_soft_links:
         return tokens | "ScorePhrases" >> MapShards(aligned_phrases, model, **scored)
     linked = tokens | "Align" >> aligner.step(run, model)
     if with_scores:
         return linked | "ScorePhrases" >> MapShards(scored_phrases, **scored)
     links = linked | "Symmetrize" >> MapShards(symmetrize, config=both)
-    if (second := run.need(SECOND_ALIGNER)) is not None:
-        combine = MapWholeShards(
-            align_with_second, reference=second, heuristic=options.heuristic, way=options.combine
-        )
-        links = links | "AlignWithSecond" >> combine
+    if (reference := run.need(SECOND_ALIGNER)) is not None:
+        second = AlignWithSecond(reference, options.heuristic, options.combine)
+        links = links | "AlignWithSecond" >> second
     if options.method == "glossary":
-        return links | "FindTerms" >> find_terms_of(run, tag_config(run))
+        return links | "FindTerms" >> FindTerms(run, tag_config(run))
     return links | "ExtractPhrases" >> MapShards(extract_phrases, config=phrases)
 
 

@@ -24,7 +24,7 @@ from pairweave.pipelines.job_options.bitext_options import BitextOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.parts.sentences_part import PARALLEL_TEXT, SENTENCES
-from pairweave.pipelines.run.beside_output import check_beside
+from pairweave.pipelines.run.beside_output import BesideFile, check_beside
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.prepare import expected_rows
 from pairweave.pipelines.run.run import Run
@@ -109,29 +109,18 @@ def check_run(run: Run[BitextOptions]) -> None:
     check_formats(run.plan)
 
 
-class BeadFile:
-    """The file that ``beads`` names, with the beads of each document."""
+def bead_files_of(run: Run[BitextOptions]) -> list[BesideFile]:
+    """Return the file of beads that the options request, if they do.
 
-    def __init__(self, path: str, run: Run[BitextOptions]) -> None:
-        """Check, before the run, that the file can be written after it.
-
-        Raises:
-            ConfigError: It is in the output, or the run reads it.
-        """
-        self._path, self._run = path, run
-        check_beside("beads", path, run.options.output, set(files_read(run)))
-
-    def write(self) -> None:
-        """Write the file of the finished run."""
-        output = files.absolute(self._run.options.output)
-        units = [unit.index for unit in self._run.plan.units]
-        files.write_alone(self._path, bead_files.collect(output, units))
-
-
-def bead_file(run: Run[BitextOptions]) -> list[BeadFile]:
-    """Return the file of beads that the options request, if they do."""
-    wanted = run.options.beads
-    return [] if wanted is None else [BeadFile(wanted, run)]
+    Raises:
+        ConfigError: It is in the output, or the run reads it.
+    """
+    wanted, output = run.options.beads, run.options.output
+    if wanted is None:
+        return []
+    check_beside("beads", wanted, output, set(files_read(run)))
+    units = [unit.index for unit in run.plan.units]
+    return [BesideFile(wanted, lambda: bead_files.collect(files.absolute(output), units))]
 
 
 def check_formats(plan: Plan) -> None:
@@ -327,6 +316,6 @@ JOB = Job(
     check=check,
     check_run=check_run,
     refuses="documents",
-    beside=bead_file,
+    beside=bead_files_of,
 )
 main = JOB.main

@@ -23,8 +23,9 @@ from pairweave.pipelines.parts.plugin_scorer_part import PLUGIN_SCORER
 from pairweave.pipelines.parts.score_weights_part import SCORE_WEIGHTS
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.parts.similarity_part import SIMILARITY
+from pairweave.pipelines.run.beside_output import BesideFile
 from pairweave.pipelines.run.job import Job
-from pairweave.pipelines.run.line_file import LineFile
+from pairweave.pipelines.run.line_file import line_file
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.pipelines.steps.hmm_fitting import nothing_to_fit
@@ -92,10 +93,10 @@ def check_run(run: Run[FilterJobOptions]) -> None:
         scoring_models(run.model)
 
 
-def line_files(run: Run[FilterJobOptions]) -> list[LineFile]:
+def line_files(run: Run[FilterJobOptions]) -> list[BesideFile]:
     """Return the file of scores that the options request, if they do."""
     wanted = run.options.scores
-    return [] if wanted is None else [LineFile("scores", wanted, run, score_lines)]
+    return [] if wanted is None else [line_file("scores", wanted, run, score_lines)]
 
 
 def forget_scored(run: Run[FilterJobOptions]) -> None:

@@ -5,7 +5,6 @@ and manifest are those of every job.
 """
 
 import contextlib
-import hashlib
 import shutil
 import tempfile
 import time
@@ -210,9 +209,7 @@ def _is_finished(output: str, plan: str) -> bool:
 def _entry(output: str, name: str) -> dict[str, object]:
     """Describe a file without reading it whole: weights are large."""
     path = files.join(output, name)
-    with files.open_read(path) as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-    return {"name": name, "bytes": files.size(path), "sha256": digest}
+    return {"name": name, "bytes": files.size(path), "sha256": files.sha256_of(path)}
 
 
 def _commit(

@@ -4,7 +4,6 @@ The examples are those of WeTS (Yang et al. 2022), made as Zhu et al. make them.
 """
 
 import functools
-from collections.abc import Sequence
 
 import apache_beam as beam
 import numpy as np
@@ -33,6 +32,7 @@ from pairweave.pipelines.steps.translating import translate_or_reject
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig
+from pairweave.transforms.option_values import dashed
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards.shard import Shard
@@ -67,7 +67,7 @@ def check(options: SuggestOptions) -> None:
     }[kind]
     if chosen & unknown:
         raise ConfigError(
-            f"{_flags(sorted(chosen & unknown))}: does not apply to --lengths {kind}; leave it out"
+            f"{dashed(sorted(chosen & unknown))}: does not apply to --lengths {kind}; leave it out"
         )
     if kind == "empirical" and not options.fit_lengths:
         raise ConfigError("--lengths empirical needs --fit_lengths FILE.mask FILE.tgt")
@@ -86,10 +86,6 @@ def check_run(run: Run[SuggestOptions]) -> None:
     """
     run.aligner.check_translations(run.model)
     suggestion_config(run)
-
-
-def _flags(names: Sequence[str]) -> str:
-    return ", ".join(f"--{name}" for name in names)
 
 
 def suggestion_config(run: Run[SuggestOptions]) -> SuggestionConfig:

@@ -35,7 +35,7 @@ from pairweave.transforms.option_facts import (
     not_at_night,
 )
 from pairweave.transforms.screen_options import ScreenLimits
-from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions, Notice
+from pairweave.transforms.units import FileLimitOptions, Notice
 
 LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$"
 PATTERN_TEXTS = {
@@ -121,10 +121,6 @@ class InputOptions(FileLimitOptions, Corpus):
         return kind
 
 
-class PairInputOptions(JsonLimitOptions, InputOptions):
-    """Reading: files that may be JSON."""
-
-
 class ScreenOptions(ScreenLimits, Options):
     """The screen, which rejects pairs before the costly steps."""
 
@@ -160,16 +156,6 @@ class WordAlignerOptions(StepOptions):
         """Return the directory of an earlier fit that the fit starts from, if there is one."""
         return None
 
-    @property
-    def second_name(self) -> str | None:
-        """Return the one-line name of the second aligner, if there is one."""
-        return None
-
-    @property
-    def combined_by(self) -> str | None:
-        """Return how the links of two aligners are combined, if the job can do that."""
-        return None
-
 
 class FitSettings(WordAlignerOptions, Options):
     """Fitting a word aligner."""
@@ -185,11 +171,6 @@ class FitSettings(WordAlignerOptions, Options):
         description="how a fitted model finds links in each direction (a given model keeps its own "
         "setting)",
     )
-
-    @property
-    def may_fit_nothing(self) -> bool:
-        """Return True if a run continues without an aligner when there is no pair to fit one on."""
-        return False
 
 
 class TrainedTokenOptions(FitSettings):
@@ -249,8 +230,17 @@ class OutputOptions(StepOptions):
     )
 
 
-class PlaceOptions(SeedOptions, OutputOptions, Options):
-    """Running: options of a job in one process."""
+class PlannedOptions(SeedOptions, OutputOptions, WordAlignerOptions, ScreenOptions, InputOptions):
+    """Running: with input, screen and tokens, the options of every job on a corpus."""
+
+    DOCUMENTS: ClassVar[bool] = False
+    """Whether the input is documents, whose rows are known only once they are aligned."""
+
+    WRITES_ROWS: ClassVar[bool] = True
+    """Whether the job writes rows; otherwise it only writes rejects, and its output is a model."""
+
+    TRANSLATIONS: ClassVar[bool] = False
+    """Whether the screen also judges the translation of a pair."""
 
     plan_only: bool = Field(
         default=False,
@@ -261,19 +251,6 @@ class PlaceOptions(SeedOptions, OutputOptions, Options):
             **not_at_night("give --plan_only on the command line"),
         },
     )
-
-
-class PlannedOptions(PlaceOptions, WordAlignerOptions, ScreenOptions, InputOptions):
-    """Tokens: with input, screen and output, the options of every job on a corpus."""
-
-    DOCUMENTS: ClassVar[bool] = False
-    """Whether the input is documents, whose rows are known only once they are aligned."""
-
-    WRITES_ROWS: ClassVar[bool] = True
-    """Whether the job writes rows; otherwise it only writes rejects, and its output is a model."""
-
-    TRANSLATIONS: ClassVar[bool] = False
-    """Whether the screen also judges the translation of a pair."""
 
     @property
     def splits(self) -> bool:
@@ -380,6 +357,11 @@ class JobOptions(FitSettings, GraphOptions):
         """Return True if the job needs an aligner, and fits one if none is given."""
         return True
 
+    @property
+    def may_fit_nothing(self) -> bool:
+        """Return True if a run continues without an aligner when there is no pair to fit one on."""
+        return self.may_be_empty
+
 
 class RowJobOptions(JobOptions):
     """Running: options of every such job that writes rows, and not only the aligner."""
@@ -394,8 +376,3 @@ class RowJobOptions(JobOptions):
     def may_be_empty(self) -> bool:
         """Return True if a run that keeps no pairs succeeds."""
         return self.allow_empty
-
-    @property
-    def may_fit_nothing(self) -> bool:
-        """Return True if a run continues without an aligner when there is no pair to fit one on."""
-        return self.may_be_empty

@@ -8,8 +8,6 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner, unused_options
 from pairweave.pipelines.aligners.aligner_registry import aligner_of
 from pairweave.pipelines.aligners.token_choice import (
-    plugin_packages,
-    tokenizer_settings,
     tokens_text,
 )
 from pairweave.pipelines.options.base import PlannedOptions, WordAlignerOptions
@@ -71,17 +69,21 @@ class AlignerPart(Part[PlannedOptions, ChosenAligner]):
                 getattr(options, "fit_pairs", 0),
                 lambda directory: aligner.find_fitted(options, directory),
             )
+        tokenizer = None if tokens is None else tokens.plugin
         return Settled(
             ChosenAligner(reference, tokens),
             settings={
                 "model": reference.digest if reference else None,
                 "tokens": tokens_text(tokens),
-                **tokenizer_settings(tokens),
+                **({} if tokenizer is None else {"tokenizer_plugin": tokenizer.facts}),
                 **aligner.settings(options),
             },
             left_out=frozenset(unused_options(options) | aligner.unread(reference)),
             models=() if reference is None else (reference,),
-            packages=(*aligner.needed(options), *plugin_packages(tokens)),
+            packages=(
+                *aligner.needed(options),
+                *(() if tokenizer is None else (tokenizer.distribution,)),
+            ),
             copies=aligner.copies(options),
             learned=learned,
             fitting=fitting,

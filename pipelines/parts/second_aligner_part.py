@@ -5,8 +5,8 @@ It has a one-line name with its settings: ``hmm:DIRECTORY``, ``encoder:DIRECTORY
 """
 
 from pairweave.models.aligner import LoadableReference
+from pairweave.pipelines.aligners.aligner_options import AlignerOptions
 from pairweave.pipelines.aligners.aligner_registry import NAMED, read_name
-from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
@@ -14,14 +14,14 @@ from pairweave.transforms.errors import ConfigError
 _SECOND = "--second_aligner"
 
 
-class SecondAlignerPart(Part[WordAlignerOptions, LoadableReference | None]):
+class SecondAlignerPart(Part[AlignerOptions, LoadableReference | None]):
     """The aligner whose links are combined with those of the first; None if there is none."""
 
     name = "second_aligner"
-    options = WordAlignerOptions
+    options = AlignerOptions
 
     def plan(
-        self, options: WordAlignerOptions, planning: Planning
+        self, options: AlignerOptions, planning: Planning
     ) -> Settled[LoadableReference | None]:
         """Find the aligner.
 
@@ -29,13 +29,13 @@ class SecondAlignerPart(Part[WordAlignerOptions, LoadableReference | None]):
             ConfigError: It is not installed, lacks its model, does not fit the tokens, or cannot
                 align shards one by one.
         """
-        if options.second_name is None:
+        if options.second_aligner is None:
             if "combine" in options.model_fields_set:
                 raise ConfigError(
                     "--combine joins the links of two aligners; give --second_aligner"
                 )
             return Settled(None)
-        name = read_name(options.second_name, _SECOND)
+        name = read_name(options.second_aligner, _SECOND)
         tokens = planning.need(ALIGNER).tokens
         if tokens is None or tokens.kind == "pieces":
             raise ConfigError(
@@ -50,7 +50,7 @@ class SecondAlignerPart(Part[WordAlignerOptions, LoadableReference | None]):
             settings={
                 "second_aligner": text,
                 "second_model": reference.digest,
-                "combine": options.combined_by,
+                "combine": options.combine,
             },
             models=(reference,),
         )

@@ -14,6 +14,7 @@ from pairweave.pipelines.parts.part import Fitting, Learned, Part, Planning, Set
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_facts import mark_of
+from pairweave.transforms.option_values import dashed
 from pairweave.transforms.plugins.pair_scorer import SCORER
 
 OF_HMM = frozenset(
@@ -124,7 +125,7 @@ def _check_nothing_scores(options: FilterJobOptions) -> None:
     of_others = sorted(options.model_fields_set & (SimilarityOptions.model_fields.keys() | OF_HMM))
     if of_others:
         raise ConfigError(
-            f"{_named(of_others)}: the pairs come with their scores (score_field or score_input); "
+            f"{dashed(of_others)}: the pairs come with their scores (score_field or score_input); "
             "leave out one or the other"
         )
 
@@ -133,7 +134,7 @@ def _check_no_encoder(options: SimilarityOptions) -> None:
     foreign = sorted(options.model_fields_set & SimilarityOptions.model_fields.keys() - {"scorer"})
     if foreign:
         raise ConfigError(
-            f"{_named(foreign)}: applies to an encoder; give --scorer yisi2 or margin as well"
+            f"{dashed(foreign)}: applies to an encoder; give --scorer yisi2 or margin as well"
         )
 
 
@@ -141,7 +142,7 @@ def _check_no_hmm(options: SimilarityOptions) -> None:
     foreign = sorted(options.model_fields_set & OF_HMM)
     if foreign:
         raise ConfigError(
-            f"{_named(foreign)}: applies to the statistical aligner, which --scorer "
+            f"{dashed(foreign)}: applies to the statistical aligner, which --scorer "
             f"{options.scorer} does not use; leave it out"
         )
 
@@ -184,13 +185,9 @@ def _check_scorer(options: SimilarityOptions) -> None:
     unused = sorted(name for name in owners if owners[name] not in (None, options.scorer))
     if unused:
         raise ConfigError(
-            f"{_named(unused)}: applies to --scorer {owners[unused[0]]}, not to {options.scorer}; "
+            f"{dashed(unused)}: applies to --scorer {owners[unused[0]]}, not to {options.scorer}; "
             "leave it out"
         )
-
-
-def _named(options: list[str]) -> str:
-    return ", ".join(f"--{name}" for name in options)
 
 
 SIMILARITY = SimilarityPart()

@@ -7,6 +7,7 @@ from pairweave.pipelines.options.base import TranslatorOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_values import dashed
 
 
 class TranslatorPart(Part[TranslatorOptions, TranslatorReference | None]):
@@ -27,8 +28,7 @@ class TranslatorPart(Part[TranslatorOptions, TranslatorReference | None]):
         own = TranslatorOptions.model_fields.keys()
         if options.translator is None:
             if unused := sorted(options.model_fields_set & own):
-                names = ", ".join(f"--{name}" for name in unused)
-                raise ConfigError(f"{names}: without --translator nothing is translated")
+                raise ConfigError(f"{dashed(unused)}: without --translator nothing is translated")
             return Settled(None, left_out=frozenset(own))
         backend, model = parse_translator(options.translator)
         config = pick(TranslatorConfig, options, backend=backend, model=model)

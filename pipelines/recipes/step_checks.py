@@ -9,6 +9,7 @@ from pairweave.pipelines.aligners.aligner_registry import aligner_of
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.options.corpora import check_run_options, corpora_of
+from pairweave.pipelines.parts.detector_part import check_detector
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.option_facts import Use, places_of
@@ -46,7 +47,8 @@ def check_step(options: PlannedOptions, outputs: Collection[str]) -> None:
         corpora_of(options)
     _check_earlier(options, outputs)
     _check_model(options, outputs)
-    _check_detector(options)
+    block = options.filter if isinstance(options, RuleBlockOptions) else options
+    check_detector(getattr(block, "detector", "none"))
     _check_places(options, outputs)
 
 
@@ -125,13 +127,3 @@ def _check_model(options: PlannedOptions, outputs: Collection[str]) -> None:
         return
     if not files.exists(files.join(model, hashed_files.ABOUT)):
         raise ConfigError(f"model: {model}: no {hashed_files.ABOUT}, so there is no fitted aligner")
-
-
-def _check_detector(options: PlannedOptions) -> None:
-    """Check that the language detector of a step's rules is installed and that its model exists."""
-    block = options.filter if isinstance(options, RuleBlockOptions) else options
-    name = getattr(block, "detector", "none")
-    if name != "none":
-        from pairweave.transforms.filtering import detectors
-
-        detectors.load(name)

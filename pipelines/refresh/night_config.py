@@ -282,20 +282,18 @@ def _content(path: str) -> str:
 
 
 def sha256_of(path: str) -> str:
-    """Return the hex SHA-256 of a file, read piece by piece.
+    """Return the hex SHA-256 of a file.
 
     Raises:
         ConfigError: It cannot be read.
     """
     try:
-        opened = files.open_read(path)
+        return files.sha256_of(path)
     except OSError as error:
         raise ConfigError(
             f"{path}: cannot be read ({error}), so it cannot be compared with that of the nights "
             "before; give a file, or a copy of a directory on a disk"
         ) from error
-    with opened as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def differences(old: Values, new: Values) -> list[str]:

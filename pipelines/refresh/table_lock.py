@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pairweave.pipelines.refresh import records
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.storage import files, leases
+from pairweave.transforms.storage import disk_files, files, leases
 from pairweave.transforms.storage.leases import Lease
 
 LOCK, LEASES = "lock", "leases"
@@ -120,3 +120,16 @@ def _in_use(table: str, *, alone: bool, hint: str = "") -> WorkerError:
     return WorkerError(
         f"{table}: {other} files of it now; run the same command again when that has ended{hint}"
     )
+
+
+def delete_leftovers(table: str) -> None:
+    """Delete the temporary files that killed processes left in a table; those of living ones stay.
+
+    There are no such files in a store.
+    """
+    if files.is_uri(table):
+        return
+    for name in files.list_below(table):
+        path = Path(table, name)
+        if path.name.startswith(disk_files.PREFIX) and disk_files.is_dead(path):
+            path.unlink(missing_ok=True)

@@ -1,8 +1,9 @@
 """Files that a job writes beside its run, at paths given by the user."""
 
+import dataclasses
 import fnmatch
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pairweave.transforms.errors import ConfigError
@@ -21,6 +22,23 @@ _WRITTEN = (
     "models/*",
 )
 """Names of the files and directories that a run writes in its directory."""
+
+
+@dataclasses.dataclass(frozen=True)
+class BesideFile:
+    """A file that a job writes beside its output, once the run is finished.
+
+    Attributes:
+        path: The file.
+        content: Returns its content.
+    """
+
+    path: str
+    content: Callable[[], bytes]
+
+    def write(self) -> None:
+        """Write the file."""
+        files.write_alone(self.path, self.content())
 
 
 def check_beside(option: str, path: str, output: str, inputs: Iterable[str]) -> None:

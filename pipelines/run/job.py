@@ -2,24 +2,18 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Generic, Protocol
+from typing import Generic
 
 import apache_beam as beam
 
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.run import plan_text, run_summary
+from pairweave.pipelines.run.beside_output import BesideFile
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.job_definition import JobDefinition
 from pairweave.pipelines.run.prepare import prepare, prepare_training
 from pairweave.pipelines.run.run import GraphT, Planned, PlannedT, Run
 from pairweave.transforms.storage import files
-
-
-class Beside(Protocol):
-    """A file that a job writes beside its output, once the run is finished."""
-
-    def write(self) -> None:
-        """Write the file."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -86,7 +80,7 @@ class Job(PlannedJob[GraphT], Generic[GraphT]):
     without_run: Callable[[GraphT], int | None] = lambda _: None
     check_run: Callable[[Run[GraphT]], None] = lambda _: None
     extra_files: Callable[[Run[GraphT]], dict[str, bytes]] = lambda _: {}
-    beside: Callable[[Run[GraphT]], Sequence[Beside]] = lambda _: ()
+    beside: Callable[[Run[GraphT]], Sequence[BesideFile]] = lambda _: ()
     commit: Callable[[str], object] | None = None
     after: Callable[[Run[GraphT]], None] = lambda _: None
 

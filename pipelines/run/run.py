@@ -133,13 +133,6 @@ class Run(Planned[_GraphT], Generic[_GraphT]):
         return None if self.fitting is None else self.fitting.find(self.model_directory)
 
     @property
-    def settings(self) -> dict[str, object]:
-        """Return the settings in the plan."""
-        settings = self.document["configuration"]
-        assert isinstance(settings, dict)
-        return settings
-
-    @property
     def write_config(self) -> WriteConfig:
         """Return the location of the run's files, and metadata for them."""
         recorded = {k: v for part in self.settled.values() for k, v in part.recorded.items()}

@@ -65,16 +65,13 @@ def check_fragments(run: Run[AugmentOptions]) -> None:
         )
 
 
-def find_fragments_of(run: Run[AugmentOptions], model: "Model", tags: TagConfig) -> MapWholeShards:
-    """Return the step that finds translated fragments: PHRASES rows, and their counts.
+class FindFragments(MapWholeShards):
+    """Finds the translated fragments of every shard: PHRASES rows, and their counts."""
 
-    Args:
-        run: The run.
-        model: Its fitted aligner.
-        tags: How fragments will be tagged.
-    """
-    settings = {"config": fragment_config(run.options, tags), "translator": run.need(TRANSLATOR)}
-    return MapWholeShards(find_on_shard, reference=model, **settings)
+    def __init__(self, run: Run[AugmentOptions], model: "Model", tags: TagConfig) -> None:
+        """Set the run, its fitted aligner, and how fragments will be tagged."""
+        config, translator = fragment_config(run.options, tags), run.need(TRANSLATOR)
+        super().__init__(find_on_shard, reference=model, config=config, translator=translator)
 
 
 def find_on_shard(

@@ -13,10 +13,13 @@ from pairweave.transforms.tags.glossary import Glossary, TermConfig, find_terms
 from pairweave.transforms.tags.tag_config import TagConfig
 
 
-def find_terms_of(run: Run[AugmentOptions], tags: TagConfig) -> MapWholeShards:
-    """Return the step that finds terms in symmetrized shards: PHRASES rows, and their counts."""
-    terms = pick(TermConfig, tags, share=tags.tagged_share)
-    return MapWholeShards(find_on_shard, glossary=run.need(GLOSSARY), terms=terms)
+class FindTerms(MapWholeShards):
+    """Finds the terms in every symmetrized shard: PHRASES rows, and their counts."""
+
+    def __init__(self, run: Run[AugmentOptions], tags: TagConfig) -> None:
+        """Set the run, and how terms will be tagged."""
+        terms = pick(TermConfig, tags, share=tags.tagged_share)
+        super().__init__(find_on_shard, glossary=run.need(GLOSSARY), terms=terms)
 
 
 def find_on_shard(shard: Shard, glossary: Glossary, terms: TermConfig) -> Shard:

@@ -7,14 +7,13 @@ import pyarrow as pa
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.pair_scores import score_pairs, scoring_models
+from pairweave.pipelines.steps.scoring_pairs import reject_open
 from pairweave.transforms.filtering import rules
 from pairweave.transforms.filtering.filtered import score_text
 from pairweave.transforms.filtering.rules import RuleConfig
 from pairweave.transforms.filtering.score import read_weights, score
-from pairweave.transforms.rejects import Reject, Stage
-from pairweave.transforms.screen import with_reasons
+from pairweave.transforms.rejects import Reason, Reject
 from pairweave.transforms.shards.merge import pairs_of
-from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
 from pairweave.transforms.text.tokens import add_tokens
 
 
@@ -33,20 +32,16 @@ class Minimum:
 
 def reject_below(batch: pa.RecordBatch, minimum: Minimum) -> pa.RecordBatch:
     """Set the reason of each row (`schemas.ROWS`) that has none and scores below a minimum."""
-    open_rows = np.flatnonzero(batch.column("reason").is_null().to_numpy(zero_copy_only=False))
-    if not len(open_rows):
-        return batch
-    pairs = pairs_of(pa.Table.from_batches([batch.take(pa.array(open_rows))]))
-    values = rules.judge(pairs, RuleConfig()).values
-    models = scoring_models(minimum.model)
-    table = add_tokens(pairs, hmm_reference.load(minimum.model).tokens)
-    scores = score({**values, **score_pairs(*models, table)}, read_weights())
-    low = np.flatnonzero(scores < np.float32(minimum.least)).tolist()
-    rejected = {
-        int(open_rows[row]): (
-            Reject.LOW_SCORE,
-            f"score {score_text(scores[row])} < {minimum.least:g}",
-        )
-        for row in low
-    }
-    return leave_out_long_texts(with_reasons(batch, rejected, Stage.FILTER)) if rejected else batch
+
+    def low(rows: pa.RecordBatch) -> dict[int, tuple[Reason, str]]:
+        pairs = pairs_of(pa.Table.from_batches([rows]))
+        values = rules.judge(pairs, RuleConfig()).values
+        models = scoring_models(minimum.model)
+        table = add_tokens(pairs, hmm_reference.load(minimum.model).tokens)
+        scores = score({**values, **score_pairs(*models, table)}, read_weights())
+        return {
+            row: (Reject.LOW_SCORE, f"score {score_text(scores[row])} < {minimum.least:g}")
+            for row in np.flatnonzero(scores < np.float32(minimum.least)).tolist()
+        }
+
+    return reject_open(batch, low)

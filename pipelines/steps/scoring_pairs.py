@@ -1,6 +1,6 @@
 """The steps of the job ``filter``: scoring pairs, and selecting the best of all shards."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import apache_beam as beam
 import numpy as np
@@ -26,7 +26,7 @@ from pairweave.transforms.filtering.score import Weights
 from pairweave.transforms.filtering.scored_shards import Place
 from pairweave.transforms.filtering.selection import Aim, Border
 from pairweave.transforms.plugins.entry_points import Plugin
-from pairweave.transforms.rejects import Stage
+from pairweave.transforms.rejects import Reason, Stage
 from pairweave.transforms.screen import with_reasons
 from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
 from pairweave.transforms.shards.shard import Shard, Shards
@@ -35,21 +35,38 @@ Numbers = beam.PCollection[int]
 Cut = Callable[[pa.Table, hmm_reference.HmmReference], pa.Table]
 
 
+def reject_open(
+    batch: pa.RecordBatch, judge: Callable[[pa.RecordBatch], Mapping[int, tuple[Reason, str]]]
+) -> pa.RecordBatch:
+    """Set the reason of rows (`schemas.ROWS`) that have none.
+
+    Args:
+        batch: The rows.
+        judge: Returns reason and detail of some of the rows that it gets, by their numbers.
+    """
+    open_rows = np.flatnonzero(batch.column("reason").is_null().to_numpy(zero_copy_only=False))
+    if not len(open_rows):
+        return batch
+    judged = judge(batch.take(pa.array(open_rows)))
+    rejected = {int(open_rows[row]): why for row, why in judged.items()}
+    return leave_out_long_texts(with_reasons(batch, rejected, Stage.FILTER)) if rejected else batch
+
+
 def reject_by_rules(batch: pa.RecordBatch, config: RuleConfig) -> pa.RecordBatch:
     """Set the reason of each row (`schemas.ROWS`) that has none and breaks a rule.
 
     This precedes the sample that an aligner is fitted on; the shards apply the same rules again.
     """
-    open_rows = np.flatnonzero(batch.column("reason").is_null().to_numpy(zero_copy_only=False))
-    if not len(open_rows):
-        return batch
-    judged = rules.judge(batch.take(pa.array(open_rows)), config)
-    first, reasons = judged.first(), list(judged.hits)
-    rejected = {
-        int(open_rows[row]): (reasons[first[row]], judged.details[reasons[first[row]]](row))
-        for row in np.flatnonzero(first >= 0).tolist()
-    }
-    return leave_out_long_texts(with_reasons(batch, rejected, Stage.FILTER)) if rejected else batch
+
+    def broken(rows: pa.RecordBatch) -> dict[int, tuple[Reason, str]]:
+        judged = rules.judge(rows, config)
+        first, reasons = judged.first(), list(judged.hits)
+        return {
+            row: (reasons[first[row]], judged.details[reasons[first[row]]](row))
+            for row in np.flatnonzero(first >= 0).tolist()
+        }
+
+    return reject_open(batch, broken)
 
 
 def tokenize(table: pa.Table, reference: hmm_reference.HmmReference, cut: Cut) -> pa.Table:

@@ -4,12 +4,21 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.models.aligner import LoadableReference
+from pairweave.pipelines.steps.steps import MapWholeShards
 from pairweave.transforms import schemas
 from pairweave.transforms.links.aligner_agreement import Agreement
 from pairweave.transforms.links.combine import combine
 from pairweave.transforms.links.link_options import Heuristic
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.shards.shard import Shard
+
+
+class AlignWithSecond(MapWholeShards):
+    """Combines the links of every shard with those of a second aligner."""
+
+    def __init__(self, reference: LoadableReference, heuristic: Heuristic, way: str) -> None:
+        """Set the arguments of `align_with_second`."""
+        super().__init__(align_with_second, reference=reference, heuristic=heuristic, way=way)
 
 
 def align_with_second(

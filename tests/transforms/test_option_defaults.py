@@ -25,7 +25,7 @@ from pairweave.transforms.tags.injection_options import (
     MethodOptions,
     TagOptions,
 )
-from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions
+from pairweave.transforms.units import FileLimitOptions
 
 DEFAULTS = {
     ScreenLimits: {
@@ -38,8 +38,6 @@ DEFAULTS = {
         "max_line_bytes": 1 << 20,
         "max_expansion": 200,
         "max_file_bytes": 1 << 40,
-    },
-    JsonLimitOptions: {
         "max_json_depth": 64,
     },
     SymmetrizeOptions: {"heuristic": "grow-diag"},

@@ -9,6 +9,7 @@ from pydantic import Field
 from pairweave.transforms.config import Share, StepOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_facts import DETECTOR, UNSAID, in_short, not_at_night
+from pairweave.transforms.option_values import dashed
 from pairweave.transforms.plugins.filter_rule import PLUGIN_RULES
 from pairweave.transforms.plugins.plugin_kind import NAME
 from pairweave.transforms.storage.yaml_files import parse_yaml
@@ -149,8 +150,12 @@ class DuplicateOptions(StepOptions):
     )
 
 
-class SelectedShareOptions(StepOptions):
-    """How many of the scored pairs are kept; one of the options at most is given."""
+SELECTIONS = ("select_words", "select_share", "select_score")
+"""Options that say how many of the scored pairs are kept; at most one of them is given."""
+
+
+class SelectionOptions(StepOptions):
+    """Selection of scored pairs."""
 
     select_words: int | None = Field(
         None,
@@ -176,11 +181,6 @@ class SelectedShareOptions(StepOptions):
         description="keep pairs with this score or a higher one: from 0 to 1, unless the pairs "
         "come with scores or --scorer is of another package",
     )
-
-
-class SelectionOptions(SelectedShareOptions):
-    """Selection of scored pairs."""
-
     annotate_only: bool = Field(
         default=False,
         description="reject no pair: every row of the input with two readable sides is in the "
@@ -195,8 +195,7 @@ class SelectionOptions(SelectedShareOptions):
     @pydantic.model_validator(mode="after")
     def _one_selection(self) -> "SelectionOptions":
         """Refuse two selections at once."""
-        names = SelectedShareOptions.model_fields
-        given = [name for name in names if getattr(self, name) is not None]
+        given = [name for name in SELECTIONS if getattr(self, name) is not None]
         if len(given) > 1:
-            raise ValueError(f"give one of {', '.join(f'--{name}' for name in given)}")
+            raise ValueError(f"give one of {dashed(given)}")
         return self

@@ -109,18 +109,12 @@ def joined(parts: list[LineFeatures]) -> LineFeatures:
     return LineFeatures(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def find_stretches(source: LineFeatures, target: LineFeatures) -> list[Stretch]:
+def judge_lines(source: LineFeatures, target: LineFeatures) -> tuple[list[Stretch], np.ndarray]:
     """Find the stretches of lines that do not belong to those beside them, in order.
 
     Args:
         source: Features of the source, in the order of the file.
         target: Features of its translation.
-    """
-    return judge_lines(source, target)[0]
-
-
-def judge_lines(source: LineFeatures, target: LineFeatures) -> tuple[list[Stretch], np.ndarray]:
-    """Find the stretches, and return with them the evidence that each line belongs to its own.
 
     Returns:
         The stretches in order, and int32 ``[line]`` in `NATS`; zeros if there are too few lines.

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.transforms.filtering.rule_options import SelectedShareOptions
+from pairweave.transforms.filtering.rule_options import SELECTIONS
 from pairweave.transforms.rejects import PluginReason, Reject
 
 EACH_SIDE = 2
@@ -72,7 +72,7 @@ def _of_plugins(
 
 
 def _selects(settings: Mapping[str, Any]) -> bool:
-    return any(settings.get(name) is not None for name in SelectedShareOptions.model_fields)
+    return any(settings.get(name) is not None for name in SELECTIONS)
 
 
 def _border(rule: str, limit: object, kept: list[Row], rejected: list[Row], *, least: bool) -> Row:

@@ -7,6 +7,7 @@ On a disk a file appears by rename after fsync; in an object store by one put.
 import contextlib
 import errno
 import glob
+import hashlib
 import io
 import os
 import tempfile
@@ -118,6 +119,16 @@ def read_bytes(path: str) -> bytes:
     _require_writer(path)
     with open_read(path) as file:
         return file.read()
+
+
+def sha256_of(path: str) -> str:
+    """Return the hex SHA-256 of a file, read piece by piece.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    with open_read(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def _require_writer(path: str) -> None:

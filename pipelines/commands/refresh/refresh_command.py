@@ -7,17 +7,18 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 
 from pairweave.pipelines.command_line import flags, outputs
+from pairweave.pipelines.command_line.command_table import SUBCOMMANDS
 from pairweave.pipelines.process import interrupt, terminal
 from pairweave.pipelines.recipes.recipe_options import EngineOptions
 from pairweave.pipelines.refresh import file_ledger, night_metrics, records, refitting, tables
-from pairweave.pipelines.refresh.chain import leftovers, log_seals, table_place
+from pairweave.pipelines.refresh.chain import log_seals, table_place
 from pairweave.pipelines.refresh.file_ledger import InputEntry, NightInputs
 from pairweave.pipelines.refresh.lineage import Lineage
 from pairweave.pipelines.refresh.night import Night, commit, overtaken
 from pairweave.pipelines.refresh.night_config import NightConfig, differences, read_config
 from pairweave.pipelines.refresh.records import Json, Record
 from pairweave.pipelines.refresh.refresh_options import RefreshOptions
-from pairweave.pipelines.refresh.table_lock import held
+from pairweave.pipelines.refresh.table_lock import delete_leftovers, held
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files
@@ -25,20 +26,10 @@ from pairweave.transforms.storage import files
 GATE_FAILED = 4
 """Exit status of a night that breaks a quality gate."""
 
-SUBCOMMANDS = {
-    "status": "what the table holds",
-    "history": "its nights",
-    "verify": "check every file and every record",
-    "takedown": "remove pairs by id or text, without reading any input file",
-    "vacuum": "delete files that no current version has",
-    "compact": "join small files",
-    "export": "write a version as plain shards",
-}
-
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Run a night, or a subcommand on a table."""
-    if arguments and arguments[0] in SUBCOMMANDS:
+    if arguments and arguments[0] in SUBCOMMANDS[name]:
         module = importlib.import_module("pairweave.pipelines.commands.refresh.table_commands")
         return int(module.main(f"{name} {arguments[0]}", arguments[1:]))
     path, rest = flags.take_config(name, arguments, once=False)
@@ -78,7 +69,7 @@ def _run(
     if base is not None:
         log_seals.check(options.output, base)
     if not options.plan_only:
-        leftovers.delete(options.output)
+        delete_leftovers(options.output)
     if base is not None and not options.plan_only:
         tables.apply(options.output, base)  # if its night was stopped before it had done so
     inputs = _files(config, options, base)

@@ -29,7 +29,7 @@ from pairweave.pipelines.refresh.upkeep.verify import verify
 def main(name: str, arguments: Sequence[str]) -> int:
     """Run a subcommand; ``name`` is as typed, such as ``refresh status``."""
     table_place.require_delta()
-    return _RUNS[name.partition(" ")[2]](name, arguments)
+    return RUNS[name.partition(" ")[2]](name, arguments)
 
 
 OptionsT = TypeVar("OptionsT", bound=TableOptions)
@@ -170,7 +170,7 @@ def _export(name: str, arguments: Sequence[str]) -> int:
     return 0
 
 
-_RUNS: dict[str, Callable[[str, Sequence[str]], int]] = {
+RUNS: dict[str, Callable[[str, Sequence[str]], int]] = {
     "status": _status,
     "history": _history,
     "verify": _verify,

@@ -28,6 +28,7 @@ from pairweave.transforms.links.soft_links import SoftLinks, harden, multiply, s
 from pairweave.transforms.markup.markup import Marked, find_syntax, parse_markup
 from pairweave.transforms.markup.other_syntax import SyntaxCheck
 from pairweave.transforms.option_facts import ONLY_IN_RUNS, marked
+from pairweave.transforms.option_values import dashed
 from pairweave.transforms.projection.cut_tables import cut_table, token_ranges
 from pairweave.transforms.projection.joined_words import whole_words
 from pairweave.transforms.projection.project import Tokens
@@ -74,8 +75,7 @@ def check_links(options: TagOptions, command: str) -> None:
         )
     others = sorted(marked(type(options), ONLY_IN_RUNS) & options.model_fields_set)
     if others:
-        names = ", ".join(f"--{name}" for name in others)
-        raise ConfigError(f"{command} has one process and one aligner; leave out {names}")
+        raise ConfigError(f"{command} has one process and one aligner; leave out {dashed(others)}")
     _check_unused(options)
     if options.second_aligner is not None and options.rules == "paper":
         raise ConfigError(
@@ -104,9 +104,9 @@ def _check_unused(options: TagOptions) -> None:
     foreign = _OF_ALIGNERS if options.aligner == "given" else {*_OF_ALIGNERS, "aligner"}
     unused = sorted(set_options & foreign) if origin is not None else []
     if unused:
-        names = ", ".join(f"--{name}" for name in unused)
         raise ConfigError(
-            f"{names}: applies only to an aligner, but links come from --{origin}; leave it out"
+            f"{dashed(unused)}: applies only to an aligner, but links come from --{origin}; leave "
+            "it out"
         )
     read = sorted(set_options & set(Given.own))
     if read and options.attention is None:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh import records, table_lock, tables
-from pairweave.pipelines.refresh.chain import leftovers, log_seals
+from pairweave.pipelines.refresh.chain import log_seals
 from pairweave.pipelines.refresh.forgetting import tombstone_files
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.forgetting.table_texts import HIDDEN_TARGETS
@@ -43,7 +43,7 @@ def forget(table: str, path: str, *, everywhere: bool) -> tuple[int, bool]:
     """
     records.existing(table)
     with table_lock.held(table, alone=False):
-        leftovers.delete(table)
+        table_lock.delete_leftovers(table)
         return _forget(table, path, everywhere=everywhere)
 
 

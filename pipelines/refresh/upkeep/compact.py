@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from pairweave.pipelines.refresh import records, table_lock, table_schemas, tables
-from pairweave.pipelines.refresh.chain import leftovers, log_seals
+from pairweave.pipelines.refresh.chain import log_seals
 from pairweave.pipelines.refresh.forgetting.withdrawal import Change
 from pairweave.pipelines.refresh.records import Json
 from pairweave.pipelines.refresh.tables import FILES, PARTITIONS, Entry
@@ -28,7 +28,7 @@ def compact(table: str, most_rows: int) -> tuple[int, int]:
     """
     records.existing(table)
     with table_lock.held(table, alone=False):
-        leftovers.delete(table)
+        table_lock.delete_leftovers(table)
         return _compact(table, most_rows)
 
 

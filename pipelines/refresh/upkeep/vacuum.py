@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from pairweave.pipelines.refresh import inner_runs, records, table_lock, tables
-from pairweave.pipelines.refresh.chain import inner_notes, kept_models, leftovers, log_seals
+from pairweave.pipelines.refresh.chain import inner_notes, kept_models, log_seals
 from pairweave.pipelines.refresh.chain.live_files import live_after, live_entries
 from pairweave.pipelines.refresh.records import Record
 from pairweave.transforms.errors import ConfigError, WorkerError
@@ -58,7 +58,7 @@ def _vacuum(table: str, retention_hours: float, *, dry: bool) -> list[str]:
         *_old_directories(table, kept_models.MODELS, 3, before, set(last.models.values())),
     ]
     if not dry:
-        leftovers.delete(table)
+        table_lock.delete_leftovers(table)
         _require_no_launched(table, old)
         _delete(table, old)
     return sorted(old)

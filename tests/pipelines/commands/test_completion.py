@@ -9,7 +9,7 @@ from pairweave.pipelines import cli
 from pairweave.pipelines.commands import completion
 from pairweave.pipelines.commands.completion import options_of
 from pairweave.pipelines.commands.evaluate import evaluate_command
-from pairweave.pipelines.commands.refresh import refresh_command
+from pairweave.pipelines.commands.refresh import table_commands
 from pairweave.pipelines.commands.tags import tags_command
 
 
@@ -57,7 +57,7 @@ def test_a_job_completes_all_of_its_options():
 def test_every_command_and_subcommand_completes_its_options():
     known = completion.subcommands()
     assert set(known["tags"]) == set(tags_command.SUBCOMMANDS)
-    assert set(known["refresh"]) == set(refresh_command.SUBCOMMANDS)
+    assert set(known["refresh"]) == set(table_commands.RUNS)
     assert all(f"  {name} " in evaluate_command.USAGE for name in known["evaluate"])
     bare = completion.options_of("tags")  # the options of every command alone
     without = {"tags", "evaluate", "status", "completion"}

@@ -11,7 +11,7 @@ from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator import Rejection, TranslatorConfig, parse_translator
 from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.options.base import JobOptions, PairInputOptions, TranslatorOptions
+from pairweave.pipelines.options.base import JobOptions, TranslatorOptions
 from pairweave.pipelines.options.corpus_options import PairCorpus
 from pairweave.pipelines.parts.part import Planning
 from pairweave.pipelines.parts.translator_part import TRANSLATOR
@@ -33,7 +33,7 @@ REFERENCE = TranslatorReference(TranslatorConfig("ctranslate2", "nowhere"), "0" 
 SCREEN = ScreenConfig(translations=True, reserved=MASK, max_ratio=9)
 
 
-class Options(TranslatorOptions, PairInputOptions, JobOptions, PairCorpus):
+class Options(TranslatorOptions, JobOptions, PairCorpus):
     """The options of a job that can translate."""
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from pairweave.transforms.inspection import stretches
-from pairweave.transforms.inspection.stretches import Stretch, features_of, find_stretches
+from pairweave.transforms.inspection.stretches import Stretch, features_of, judge_lines
 
 
 def text(path):
@@ -18,7 +18,7 @@ def text(path):
 
 
 def found(source, target):
-    return find_stretches(*(features_of(pa.array(side)) for side in (source, target)))
+    return judge_lines(*(features_of(pa.array(side)) for side in (source, target)))[0]
 
 
 def made(lines, seed=1):
