@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from pairweave.pipelines.refresh import records
+from pairweave.pipelines.refresh.chain import records
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.storage import files, leases
 from pairweave.transforms.storage.leases import Lease
