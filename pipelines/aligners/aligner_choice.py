@@ -7,7 +7,7 @@ from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pairweave.pipelines.aligners.job_aligner import Chosen
+    from pairweave.pipelines.aligners.aligner_types import Chosen
 
 
 def choose_aligner(options: WordAlignerOptions) -> "Chosen":

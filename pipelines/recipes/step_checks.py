@@ -10,6 +10,7 @@ from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.options.corpora import check_run_options, corpora_of
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.filtering import detectors
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.option_facts import Use, places_of
 from pairweave.transforms.output import run_files
@@ -132,6 +133,4 @@ def _check_detector(options: PlannedOptions) -> None:
     block = options.filter if isinstance(options, RuleBlockOptions) else options
     name = getattr(block, "detector", "none")
     if name != "none":
-        from pairweave.transforms.filtering import detectors
-
         detectors.load(name)
