@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import pairweave
+from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.commands.tags.tags_command import SUBCOMMANDS
 
 PROJECT = Path(__file__).parents[1]
 ROOT = Path(pairweave.__file__).parent
@@ -18,19 +20,28 @@ SLOW = frozenset(
     {
         *("apache_beam", "ctranslate2", "datasets", "deltalake", "fsspec", "google", "jinja2"),
         *("numba", "numpy", "orjson", "pandas", "polars", "pyarrow", "pydantic", "regex"),
-        *("sentencepiece", "tokenizers", "torch", "transformers", "yaml"),
+        *("sentencepiece", "tokenizers", "torch", "transformers", "typing_extensions"),
+        "yaml",
     }
 )
 """Libraries that are optional, or take long to import."""
 
+KERNELS = "pairweave.transforms.kernels."
+"""Modules that load compiled code, which takes as long."""
+
 NEURAL = frozenset({"ctranslate2", "tokenizers", "torch", "transformers"})
 """Libraries of optional extras without which the unit suite has to run."""
 
-LOADED_BY_ITSELF = (
-    "pairweave.models.encoder.hosting.encoder_reference",
-    "pairweave.models.encoder.hosting.loaded_encoder",
+LOADED_ALONE = frozenset(
+    {
+        # A reference loads the encoder that is held by reference: the only circle that is left.
+        (
+            "pairweave.models.encoder.hosting.encoder_reference",
+            "pairweave.models.encoder.hosting.loaded_encoder",
+        ),
+    }
 )
-"""A reference loads the encoder that is held by reference: the only circle that is left."""
+"""Imports that wait for another reason, which stands above each."""
 
 AT_THE_START = frozenset({"pairweave.pipelines.cli", "pairweave.pipelines.process.first_signals"})
 """Modules whose time counts before signals are answered, whatever they import."""
@@ -84,18 +95,42 @@ def inner(name):
 
 
 @functools.cache
-def slow_ones(name):
-    """Return the slow libraries that are loaded when a module is imported."""
-    seen, waiting, slow = {name}, [name], set()
+def loaded(name):
+    """Return the modules of the project that are loaded when a module is imported."""
+    seen, waiting = {name}, [name]
     while waiting:
         for each, top, runs in modules()[waiting.pop()]:
-            if not (top and runs):
-                continue
-            slow |= {each.split(".")[0]} & SLOW
-            if each in modules() and each not in seen:
+            if top and runs and each in modules() and each not in seen:
                 seen.add(each)
                 waiting.append(each)
-    return frozenset(slow)
+    return frozenset(seen)
+
+
+@functools.cache
+def slow_ones(name):
+    """Return the slow libraries and the kernels that are loaded when a module is imported."""
+    found = (each for other in loaded(name) for each, top, runs in modules()[other] if top and runs)
+    kernels = frozenset(each for each in loaded(name) if each.startswith(KERNELS))
+    return kernels | (SLOW & {each.split(".")[0] for each in found})
+
+
+@functools.cache
+def starts():
+    """Return the modules that are imported first: those of commands, and those that imports name
+    inside functions."""
+    commands = (*COMMANDS.values(), *SUBCOMMANDS.values())
+    named = {command.module for command in commands}
+    named |= {command.options.partition(":")[0] for command in COMMANDS.values()} - {""}
+    named |= {f"pairweave.{room}" for room in pairweave._ROOMS.values()}
+    waiting = {e for found in modules().values() for e, top, runs in found if runs and not top}
+    return frozenset((named | waiting) & modules().keys())
+
+
+@functools.cache
+def with_each_start(name):
+    """Return the slow ones that are loaded with a module, whichever module is imported first."""
+    around = [slow_ones(start) for start in starts() if name in loaded(start)]
+    return frozenset.intersection(*around) if around else slow_ones(name)
 
 
 def circles(names):
@@ -136,7 +171,20 @@ def test_an_import_waits_inside_a_function_only_for_something_slow(folder):
         if name.startswith(f"pairweave.{folder}.")
         for each, top, runs in found
         if runs and not top and each in modules() and each not in AT_THE_START
-        if not slow_ones(each) - slow_ones(name) and (name, each) != LOADED_BY_ITSELF
+        if slow_ones(each) <= with_each_start(name) and (name, each) not in LOADED_ALONE
+    ]
+    assert idle == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_an_import_for_types_alone_is_of_something_slow_or_of_what_is_not_loaded(folder):
+    idle = [
+        f"{name} -> {each}"
+        for name, found in modules().items()
+        if name.startswith(f"pairweave.{folder}.")
+        for each, _, runs in found
+        if not runs and each not in (modules().keys() - loaded(name))
+        if each in modules() or each.split(".")[0] not in SLOW - slow_ones(name)
     ]
     assert idle == []
 

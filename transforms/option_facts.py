@@ -206,6 +206,11 @@ class Role:
     revision: str | None = None
     parts: Callable[[str], Iterable[Part]] = _whole
 
+    @property
+    def is_whole(self) -> bool:
+        """Return True if the whole text names a place."""
+        return self.parts is _whole
+
 
 class Place(typing.NamedTuple):
     """A place that an option names.

@@ -1,6 +1,6 @@
 """The translator of a job: its reference, how it is located, and what runs it.
 
-Importable without torch and CTranslate2, which are imported when a translator is looked up.
+Importable without torch and CTranslate2, which are imported when they are used.
 """
 
 import dataclasses
@@ -12,6 +12,7 @@ import numpy as np
 from pairweave.models.encoder.batching import allowed_threads
 from pairweave.models.model_store import ModelReference, ModelStore
 from pairweave.models.neural_models import absolute_model, import_neural, one_thread
+from pairweave.models.translators import translator_ctranslate2
 from pairweave.models.translators.translator import Rejection, Translator, TranslatorConfig
 
 
@@ -110,8 +111,6 @@ def _backend(config: TranslatorConfig) -> ModuleType:
         ConfigError: The extra is not installed.
     """
     if config.backend == "ctranslate2":
-        from pairweave.models.translators import translator_ctranslate2
-
         return translator_ctranslate2
     module = "pairweave.models.translators.translator_transformers"
     return import_neural(module, "--translator transformers")

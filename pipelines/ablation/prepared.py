@@ -47,7 +47,7 @@ from pairweave.pipelines.ablation.shared_vocabulary import shared_vocabulary
 from pairweave.pipelines.ablation.task_kind import EvaluationSet, Pair, plain
 from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.process.directory_lock import claimed
+from pairweave.pipelines.process.file_lock import claimed
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.rejects import Stage

@@ -13,7 +13,7 @@ from pairweave.pipelines.ablation.machines import (
     progress,
 )
 from pairweave.pipelines.ablation.prepared import START, Prepared, digest_of
-from pairweave.pipelines.process.directory_lock import claimed
+from pairweave.pipelines.process.file_lock import claimed
 
 WEIGHTS = "weights.safetensors"
 

@@ -32,7 +32,7 @@ from pairweave.pipelines.ablation.prepared import (
 from pairweave.pipelines.ablation.start_model import start_facts, start_weights
 from pairweave.pipelines.ablation.task_kind import EvaluationSet
 from pairweave.pipelines.ablation.tasks import task_of
-from pairweave.pipelines.process.directory_lock import claimed
+from pairweave.pipelines.process.file_lock import claimed
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import INDEXED, strip_markup
 

@@ -8,7 +8,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_values import dashed
 
 if TYPE_CHECKING:
-    from pairweave.pipelines.aligners.job_aligner import Chosen
+    from pairweave.pipelines.aligners.aligner_types import Chosen
 
 
 def choose_aligner(options: WordAlignerOptions) -> "Chosen":

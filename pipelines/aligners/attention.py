@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pairweave.models.aligner import Aligner, LoadableReference
     from pairweave.models.attention_aligner import AttentionSource
-    from pairweave.pipelines.aligners.job_aligner import Make
+    from pairweave.pipelines.aligners.aligner_types import Make
     from pairweave.transforms.text.tokens import TokenConfig
 
 ALL = "all"

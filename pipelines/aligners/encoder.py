@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from pairweave.models.aligner import AlignerReference
     from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
-    from pairweave.pipelines.aligners.job_aligner import Chosen, Make, Model
-    from pairweave.pipelines.steps.aligner_run import AlignerRun
+    from pairweave.pipelines.aligners.aligner_types import Chosen, Make
+    from pairweave.pipelines.steps.aligner_run import AlignerRun, Model
     from pairweave.transforms.shards.shard import Shards
     from pairweave.transforms.text.tokens import TokenConfig
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pairweave.models.aligner import Aligner, AlignerReference, LoadedAligner
     from pairweave.models.external.external_reference import ExternalReference
-    from pairweave.pipelines.aligners.job_aligner import Chosen, Make, Pairs
+    from pairweave.pipelines.aligners.aligner_types import Chosen, Make, Pairs
     from pairweave.pipelines.steps.aligner_run import AlignerRun
     from pairweave.transforms.shards.shard import Batches
     from pairweave.transforms.text.tokens import TokenConfig

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from pairweave.models.aligner import AlignerReference
     from pairweave.models.given_links import GivenLinks
-    from pairweave.pipelines.aligners.job_aligner import Chosen, Model
-    from pairweave.pipelines.steps.aligner_run import AlignerRun
+    from pairweave.pipelines.aligners.aligner_types import Chosen
+    from pairweave.pipelines.steps.aligner_run import AlignerRun, Model
     from pairweave.transforms.shards.shard import Shards
 
 

@@ -4,8 +4,8 @@ Each aligner has a module in this folder, which is imported before any option is
 take long (Beam, Arrow, kernels, torch) are therefore inside functions.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.options.base import FitSettings, Options, WordAlignerOptions
@@ -17,20 +17,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pairweave.models.aligner import (
-        Aligner,
         AlignerReference,
         LoadableReference,
         LoadedAligner,
     )
     from pairweave.models.hmm.hmm_reference import HmmReference
-    from pairweave.pipelines.steps.aligner_run import AlignerRun
+    from pairweave.pipelines.aligners.aligner_types import Chosen, Make, Pairs
+    from pairweave.pipelines.steps.aligner_run import AlignerRun, Model
     from pairweave.transforms.shards.shard import Batches, Shards
     from pairweave.transforms.text.tokens import TokenConfig
-
-    Chosen: TypeAlias = tuple[AlignerReference | None, TokenConfig | None]
-    Model: TypeAlias = AlignerReference | beam.pvalue.AsSingleton
-    Make: TypeAlias = Callable[[pa.Table, pa.Table], Aligner]
-    Pairs: TypeAlias = Callable[[TokenConfig | None], tuple[pa.Table, TokenConfig]]
 
 
 class JobAligner:

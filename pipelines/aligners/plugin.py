@@ -9,7 +9,7 @@ from pairweave.transforms.plugins.entry_points import Plugin, plan_plugin
 from pairweave.transforms.plugins.word_aligner import ALIGNER
 
 if TYPE_CHECKING:
-    from pairweave.pipelines.aligners.job_aligner import Chosen
+    from pairweave.pipelines.aligners.aligner_types import Chosen
 
 
 class PluginJobAligner(JobAligner):

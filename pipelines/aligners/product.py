@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pairweave.models.hmm.hmm import HmmModel
     from pairweave.models.hmm.hmm_reference import HmmReference
     from pairweave.models.product_aligner import ProductReference
-    from pairweave.pipelines.aligners.job_aligner import Chosen, Make
+    from pairweave.pipelines.aligners.aligner_types import Chosen, Make
     from pairweave.transforms.text.tokens import TokenConfig
 
 _HMM = "hmm"

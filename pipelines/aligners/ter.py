@@ -6,7 +6,7 @@ from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import WordAlignerOptions
 
 if TYPE_CHECKING:
-    from pairweave.pipelines.aligners.job_aligner import Chosen
+    from pairweave.pipelines.aligners.aligner_types import Chosen
 
 
 class Ter(JobAligner):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.commands import coloured_pairs
 from pairweave.pipelines.commands.command_options import DemoOptions
-from pairweave.pipelines.commands.finished import preview
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.options.corpus_options import TaggedCorpus
@@ -39,7 +39,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     run = prepare(augment.JOB, job)
     execute(run, augment.graph, extra, augment.extra_files(run))
     sys.stdout.write("\n")
-    preview.show(richest(options.output, options.pairs))
+    coloured_pairs.show(richest(options.output, options.pairs))
     sys.stdout.write("\n")
     run_summary.say_where(options.output)
     return 0

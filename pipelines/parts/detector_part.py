@@ -3,6 +3,7 @@
 from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.parts.file_facts import files_facts
 from pairweave.pipelines.parts.part import Part, Planning, Settled
+from pairweave.transforms.filtering import detectors
 from pairweave.transforms.filtering.rule_options import RuleOptions
 
 
@@ -29,8 +30,6 @@ def check_detector(name: str) -> None:
         ConfigError: It is not installed.
     """
     if name != "none":
-        from pairweave.transforms.filtering import detectors
-
         detectors.load(name)
 
 
@@ -38,8 +37,6 @@ def detector_settings(name: str) -> dict[str, object]:
     """Return the plan's entries of a detector: the digest of its file, and its version."""
     if name == "none":
         return {"detector": name}
-    from pairweave.transforms.filtering import detectors
-
     kind, colon, path = name.partition(":")
     digest = files_facts([path])[0]["sha256"] if path else ""
     return {"detector": kind + colon + digest, "detector_version": detectors.version(name)}

@@ -1,34 +1,28 @@
 """The rules of other packages that ``filter`` applies; the block ``filter:`` may name some too."""
 
-from typing import TYPE_CHECKING
-
 from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled
+from pairweave.transforms.filtering.plugin_rules import PlannedRule, plan_rules, rule_settings
 from pairweave.transforms.filtering.rule_options import RuleOptions
 
-if TYPE_CHECKING:
-    from pairweave.transforms.filtering.plugin_rules import PlannedRule
 
-
-class PluginRulesPart(Part[FilterJobOptions, "tuple[PlannedRule, ...]"]):
+class PluginRulesPart(Part[FilterJobOptions, tuple[PlannedRule, ...]]):
     """The rules; none if the option is not given, and then no entry point is read."""
 
     name = "plugin_rules"
     options = RuleOptions
 
-    def check(self, options: FilterJobOptions) -> "tuple[PlannedRule, ...]":
+    def check(self, options: FilterJobOptions) -> tuple[PlannedRule, ...]:
         """Load the rules now, and not on a worker, and hash their code."""
         return planned_rules(options)
 
     def plan(
         self, options: FilterJobOptions, planning: Planning
-    ) -> "Settled[tuple[PlannedRule, ...]]":
+    ) -> Settled[tuple[PlannedRule, ...]]:
         """Settle the rules that the check found."""
         planned: tuple[PlannedRule, ...] = planning.checked[self.name]
         if not planned:
             return Settled(())
-        from pairweave.transforms.filtering.plugin_rules import rule_settings
-
         return Settled(
             planned,
             settings={"plugin_rules": rule_settings(planned)},
@@ -36,7 +30,7 @@ class PluginRulesPart(Part[FilterJobOptions, "tuple[PlannedRule, ...]"]):
         )
 
 
-def planned_rules(options: RuleOptions) -> "tuple[PlannedRule, ...]":
+def planned_rules(options: RuleOptions) -> tuple[PlannedRule, ...]:
     """Return the rules of other packages that options name.
 
     Raises:
@@ -44,12 +38,10 @@ def planned_rules(options: RuleOptions) -> "tuple[PlannedRule, ...]":
     """
     if not options.plugin_rules:
         return ()
-    from pairweave.transforms.filtering.plugin_rules import plan_rules
-
     return plan_rules(options.plugin_rules)
 
 
-def distributions(planned: "tuple[PlannedRule, ...]") -> tuple[str, ...]:
+def distributions(planned: tuple[PlannedRule, ...]) -> tuple[str, ...]:
     """Return the distributions that contain rules."""
     return tuple(dict.fromkeys(rule.plugin.distribution for rule in planned))
 

@@ -1,7 +1,6 @@
 """The block ``filter:`` of a job: the rules of the job ``filter``, applied after the screen."""
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.pair_scores import scoring_models
@@ -12,12 +11,9 @@ from pairweave.pipelines.steps.minimum_score import Minimum
 from pairweave.transforms.filtering.plugin_rules import PlannedRule, rule_settings
 from pairweave.transforms.filtering.rule_block import RuleBlock, RuleBlockOptions
 from pairweave.transforms.filtering.rule_options import RuleOptions
-from pairweave.transforms.filtering.rules import rule_config
+from pairweave.transforms.filtering.rules import RuleConfig, rule_config
 from pairweave.transforms.filtering.score import read_weights
 from pairweave.transforms.storage import files
-
-if TYPE_CHECKING:
-    from pairweave.transforms.filtering.rules import RuleConfig
 
 _OF_SCORE = frozenset(RuleBlock.model_fields.keys() - RuleOptions.model_fields.keys())
 """Keys that are in the plan only if pairs are scored."""
@@ -32,8 +28,8 @@ class PlannedRules:
         minimum: The minimum score of a pair that passes them; None if there is none.
     """
 
-    config: "RuleConfig"
-    minimum: "Minimum | None"
+    config: RuleConfig
+    minimum: Minimum | None
 
 
 class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
@@ -90,7 +86,7 @@ class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
         )
 
 
-def _minimum(block: RuleBlock) -> "Minimum | None":
+def _minimum(block: RuleBlock) -> Minimum | None:
     """Return the minimum score of a pair, if there is one."""
     if block.min_score is None or block.score_model is None:
         return None

@@ -7,12 +7,9 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from email.message import Message
+from typing import IO
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
-
-if TYPE_CHECKING:
-    from email.message import Message
-    from typing import IO
 
 _HIDDEN = "***"
 _LONGEST_CAUSE = 200
@@ -26,10 +23,10 @@ class _NoRedirection(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self,
         req: urllib.request.Request,
-        fp: "IO[bytes]",
+        fp: IO[bytes],
         code: int,
         msg: str,
-        headers: "Message",
+        headers: Message,
         newurl: str,
     ) -> None:
         """Make no further request, so that the redirection becomes an error."""

@@ -7,13 +7,13 @@ process that holds it ends, however that process ends.
 """
 
 import contextlib
-import fcntl
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from pairweave.pipelines.process import file_lock
 from pairweave.transforms.storage import disk_files
 
 PREFIX = "pairweave-run-"
@@ -30,7 +30,7 @@ def make() -> Path:
     """
     directory = Path(tempfile.mkdtemp(prefix=PREFIX))
     lock = os.open(directory / _UNLOCKED, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    fcntl.flock(lock, fcntl.LOCK_EX)
+    file_lock.take(lock, wait=True)
     (directory / disk_files.KEY).write_bytes(os.urandom(KEY_BYTES))
     # The file must never be visible unlocked under its own name: it would look like a dead run's.
     (directory / _UNLOCKED).rename(directory / LOCK)
@@ -52,8 +52,8 @@ def sweep() -> None:
     """Remove this user's private directories whose runs are dead, as after a power failure."""
     for directory in _of_this_user(Path(tempfile.gettempdir())):
         with contextlib.suppress(OSError), (directory / LOCK).open("rb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            remove(directory)
+            if file_lock.take(lock.fileno()):
+                remove(directory)
 
 
 def _of_this_user(parent: Path) -> Iterator[Path]:

@@ -178,7 +178,7 @@ class _Reader:
             key: value for key, value in self._overrides.items() if key in model.model_fields
         }
         find = functools.partial(self._find, ahead=ahead, number=number)
-        values, reads = put_paths(values, find)
+        values, reads = put_paths(model, values, find)
         sources = [self._made[step] for step in _sources(values, self._made)]
         values = {**agreement.inherited(draft.job, sources), **values}
         values["output"] = files.join(self._output, name)

@@ -1,13 +1,18 @@
 """References in a recipe: ``{from: STEP}`` in place of an input or a model."""
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeGuard
+
+import pydantic
+from pydantic.fields import FieldInfo
 
 from pairweave.pipelines.aligners.aligner_registry import aligner_of
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
 from pairweave.pipelines.recipes.step import Step
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import Use, block_of, role_of
 from pairweave.transforms.planning import earlier_run
 from pairweave.transforms.storage import files
 
@@ -15,10 +20,13 @@ Values = dict[str, Any]
 Reference = Mapping[str, object]
 
 
-def put_paths(values: Values, find: Callable[[Reference], Step]) -> tuple[Values, tuple[str, ...]]:
+def put_paths(
+    kind: type[PlannedOptions], values: Values, find: Callable[[Reference], Step]
+) -> tuple[Values, tuple[str, ...]]:
     """Replace references to steps by their directories.
 
     Args:
+        kind: The options of the job.
         values: The keys of a step.
         find: Returns the step that a reference means.
 
@@ -38,23 +46,64 @@ def put_paths(values: Values, find: Callable[[Reference], Step]) -> tuple[Values
         read[step.name] = None
         return step
 
+    return _with_paths(kind, values, step_of), tuple(read)
+
+
+def _with_paths(
+    kind: type[pydantic.BaseModel], values: Values, step_of: Callable[[str, Reference], Step]
+) -> Values:
+    """Return the keys of a job or of a block of it, with directories in place of steps.
+
+    Steps are looked up in the order of `_order`, which a summary shows.
+    """
     values = _with_input(values, step_of)
-    if "earlier" in values:
-        values["earlier"] = [
-            _output_of("earlier", step_of("earlier", entry)) if _is_reference(entry) else entry
-            for entry in _listed(values["earlier"])
-        ]
-    if _is_reference(values.get("model")):
-        values["model"] = _model_of(step_of("model", values["model"]))
-    if isinstance(values.get("corpora"), list):
-        values["corpora"] = [
-            _with_input(entry, step_of) if isinstance(entry, dict) else entry
-            for entry in values["corpora"]
-        ]
-    for key, value in values.items():
+    fields = {key: kind.model_fields[key] for key in values if key in kind.model_fields}
+    for key in sorted(fields, key=lambda key: _order(fields[key])):
+        value, inner = values[key], block_of(fields[key])
+        if inner is not None:
+            blocks = [
+                _with_paths(inner, entry, step_of)
+                if isinstance(entry, dict) and "from" not in entry
+                else entry
+                for entry in _listed(value)
+            ]
+            values[key] = blocks if isinstance(value, list) else blocks[0]
         if any(map(_is_reference, _listed(value))):
-            raise ConfigError(f"{key}: only input, model and earlier can be {{from: STEP}}")
-    return values, tuple(read)
+            find = functools.partial(step_of, key)
+            paths = [
+                _path_of(key, fields[key], find, entry) if _is_reference(entry) else entry
+                for entry in _listed(value)
+            ]
+            values[key] = paths if len(paths) > 1 or _names_runs(fields[key]) else paths[0]
+    return values
+
+
+def _names_runs(field: FieldInfo) -> bool:
+    role = role_of(field)
+    return role is not None and role.use in (Use.RUNS, Use.EARLIER)
+
+
+def _order(field: FieldInfo) -> int:
+    """Return the rank of an option: those that name runs, then other ones, then blocks."""
+    return 0 if _names_runs(field) else 1 if block_of(field) is None else 2
+
+
+def _path_of(
+    key: str, field: FieldInfo, find: Callable[[Reference], Step], reference: Reference
+) -> str:
+    """Return what an option needs of a step: its rows or its model.
+
+    Raises:
+        ConfigError: The option names neither, or its text has more than that.
+    """
+    role = role_of(field)
+    if _names_runs(field):
+        return _output_of(key, find(reference))
+    if role is None or role.use is not Use.MODEL or not role.is_whole:
+        raise ConfigError(
+            f"{key}: only input and options that name a run or a model can be {{from: STEP}}"
+        )
+    return _model_of(key, find(reference))
 
 
 def _is_reference(value: object) -> TypeGuard[Reference]:
@@ -97,7 +146,7 @@ def _output_of(key: str, step: Step) -> str:
     return step.options.output
 
 
-def _model_of(step: Step) -> str:
+def _model_of(key: str, step: Step) -> str:
     """Return the directory of the model that a step makes.
 
     Raises:
@@ -110,7 +159,7 @@ def _model_of(step: Step) -> str:
     fits = type(aligner).fit is not JobAligner.fit and options.given_model is None
     if not (fits and isinstance(options, GraphOptions) and options.aligns):
         raise ConfigError(
-            f"model: the step {step.name} makes no model"
+            f"{key}: the step {step.name} makes no model"
             + (
                 f"; it has {options.given_model}, which you can give here too"
                 * bool(options.given_model)

@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.pipelines.refresh import tables
+from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.chain.inner_notes import open_run, read_shard
+from pairweave.pipelines.refresh.chain.tables import PROVENANCE, REJECTS, Entry
 from pairweave.pipelines.refresh.spill import Spill
 from pairweave.pipelines.refresh.table_schemas import NIGHT, OF_A_PLACE, fitted
-from pairweave.pipelines.refresh.tables import PROVENANCE, REJECTS, Entry
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.errors import WorkerError

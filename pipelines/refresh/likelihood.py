@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from pairweave.pipelines.refresh.chain.inner_notes import open_run, read_shard
 from pairweave.transforms import schemas
+from pairweave.transforms.text.tokens import add_tokens
 
 SAMPLE = 2_000
 """Number of pairs to score for each pair of languages."""
@@ -32,7 +33,6 @@ def mean_likelihood(model: str, run: str, most: int = SAMPLE) -> float | None:
         None if the model is not one of pairweave's own aligners, or no row has plain texts.
     """
     from pairweave.models.hmm import hmm_reference, pair_scores
-    from pairweave.transforms.text.tokens import add_tokens
 
     reference = hmm_reference.find_whole(model)
     pairs = _sample(run, most)

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from pairweave.pipelines.process import interrupt, monitoring, terminal
-from pairweave.pipelines.refresh.records import Record
+from pairweave.pipelines.refresh.chain.records import Record
 from pairweave.transforms.storage import files
 
 SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"

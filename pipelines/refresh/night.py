@@ -12,10 +12,10 @@ import pyarrow as pa
 from pairweave.pipelines.refresh import (
     gates,
     inner_runs,
+    ledger_table,
     night_metrics,
-    records,
+    remaking,
     table_schemas,
-    tables,
 )
 from pairweave.pipelines.refresh.assembly import (
     Assembled,
@@ -23,10 +23,12 @@ from pairweave.pipelines.refresh.assembly import (
     Target,
     assemble,
 )
-from pairweave.pipelines.refresh.chain import inner_notes, kept_models, ledger_table
+from pairweave.pipelines.refresh.chain import inner_notes, kept_models, records, tables
 from pairweave.pipelines.refresh.chain.new_links import linked
+from pairweave.pipelines.refresh.chain.records import Json, Record
+from pairweave.pipelines.refresh.chain.tables import FILES, PROVENANCE, REJECTS
 from pairweave.pipelines.refresh.file_ledger import InputEntry, NightInputs
-from pairweave.pipelines.refresh.forgetting import remaking, tombstone_files
+from pairweave.pipelines.refresh.forgetting import tombstone_files
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.forgetting.table_texts import HIDDEN_TARGETS
 from pairweave.pipelines.refresh.forgetting.takedown import (
@@ -39,9 +41,7 @@ from pairweave.pipelines.refresh.forgetting.withdrawal import Change, withdraw, 
 from pairweave.pipelines.refresh.inner_runs import InnerRun, Request
 from pairweave.pipelines.refresh.likelihood import mean_likelihood
 from pairweave.pipelines.refresh.night_config import NightConfig
-from pairweave.pipelines.refresh.records import Json, Record
 from pairweave.pipelines.refresh.refresh_options import RefreshOptions
-from pairweave.pipelines.refresh.tables import FILES, PROVENANCE, REJECTS
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.known_pairs import NO_IDS, IdSet, Tombstones

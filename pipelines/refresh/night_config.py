@@ -14,7 +14,8 @@ from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
 from pairweave.pipelines.options.base import Corpus, GraphOptions, InputOptions
 from pairweave.pipelines.options.corpora import corpora_of
-from pairweave.pipelines.refresh import refitting, tables
+from pairweave.pipelines.refresh import refitting
+from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.gates import Gates, read_gates
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_facts import (

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from pairweave.pipelines.refresh import tables
-from pairweave.pipelines.refresh.records import Record
-from pairweave.pipelines.refresh.tables import PROVENANCE, Entry
+from pairweave.pipelines.refresh.chain import tables
+from pairweave.pipelines.refresh.chain.records import Record
+from pairweave.pipelines.refresh.chain.tables import PROVENANCE, Entry
 from pairweave.transforms.errors import ConfigError
 
 KEY = "refit_growth"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from pairweave.pipelines.refresh import tables
+from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.chain.inner_notes import open_run
 from pairweave.transforms.errors import ConfigError
 

@@ -1,1 +1,1 @@
-"""Runs: preparation, planning, execution, retries, progress."""
+"""Runs: preparation, planning, execution, retries, notes and summaries."""

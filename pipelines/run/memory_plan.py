@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pairweave.pipelines.process import memory
 from pairweave.pipelines.process.memory import Limit, show_size
-from pairweave.pipelines.run.progress import LOG
+from pairweave.pipelines.run.attempts.progress import LOG
 from pairweave.pipelines.run.run import GraphT, Run
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards.shuffle import BUFFER_BYTES

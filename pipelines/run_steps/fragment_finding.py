@@ -3,7 +3,6 @@
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -14,6 +13,7 @@ from pairweave.models.translators.translator_reference import TranslatorReferenc
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.aligner_run import Model
 from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
 from pairweave.pipelines.steps.step_times import timed
 from pairweave.pipelines.steps.steps import MapWholeShards
@@ -25,9 +25,6 @@ from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.tags.fragments import FragmentConfig, FragmentTranslator, find_fragments
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.text_fragments import TextFragments
-
-if TYPE_CHECKING:
-    from pairweave.pipelines.aligners.job_aligner import Model
 
 
 def fragment_config(options: AugmentOptions, tags: TagConfig) -> FragmentConfig:
@@ -68,7 +65,7 @@ def check_fragments(run: Run[AugmentOptions]) -> None:
 class FindFragments(MapWholeShards):
     """Finds the translated fragments of every shard: PHRASES rows, and their counts."""
 
-    def __init__(self, run: Run[AugmentOptions], model: "Model", tags: TagConfig) -> None:
+    def __init__(self, run: Run[AugmentOptions], model: Model, tags: TagConfig) -> None:
         """Set the run, its fitted aligner, and how fragments will be tagged."""
         config, translator = fragment_config(run.options, tags), run.need(TRANSLATOR)
         super().__init__(find_on_shard, reference=model, config=config, translator=translator)

@@ -1,11 +1,16 @@
 """The facts about a run that an aligner needs."""
 
-from typing import Protocol
+from typing import Protocol, TypeAlias
+
+import apache_beam as beam
 
 from pairweave.models.aligner import AlignerReference
 from pairweave.pipelines.options.base import JobOptions
 from pairweave.transforms.text.tokens import TokenConfig
 from pairweave.transforms.units import Plan
+
+Model: TypeAlias = AlignerReference | beam.pvalue.AsSingleton
+"""A model that was given, or that the graph makes."""
 
 
 class AlignerRun(Protocol):

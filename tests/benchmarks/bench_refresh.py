@@ -87,7 +87,7 @@ import resource
 import sys
 import numpy as np
 import pyarrow as pa
-from pairweave.pipelines.refresh import tables
+from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.forgetting.withdrawal import withdrawn
 from pairweave.transforms.known_pairs import NO_IDS

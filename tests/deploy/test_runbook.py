@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
-from pairweave.pipelines.refresh import records
+from pairweave.pipelines.refresh.chain import records
 from pairweave.pipelines.steps import steps
 from tests.makers import corpora, nightly, runs
 
@@ -221,7 +221,7 @@ def test_an_aligner_that_the_corpora_have_outgrown(tmp_path):
 
 
 def test_a_text_to_be_removed_while_a_night_is_made(directory):
-    from pairweave.pipelines.refresh import table_lock
+    from pairweave.pipelines.refresh.chain import table_lock
 
     heading = "Somebody wants a text removed"
     source, target = corpora.sentence(3)

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
-from pairweave.pipelines.refresh import records
+from pairweave.pipelines.refresh.chain import records
 from tests.makers import corpora, nightly, odd_servers, runs
 
 
@@ -360,7 +360,7 @@ def test_a_withdrawal_of_most_pairs_needs_a_reason(directory):
 def test_a_night_that_was_stopped_after_its_decision_is_finished_by_the_next(
     directory, monkeypatch
 ):
-    from pairweave.pipelines.refresh import tables
+    from pairweave.pipelines.refresh.chain import tables
 
     nightly.write_help(directory, "two", range(150, 160))
     whole = tables._commit
@@ -471,8 +471,7 @@ def test_verify_compares_rows_with_provenance(directory, monkeypatch):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from pairweave.pipelines.refresh import tables
-    from pairweave.pipelines.refresh.chain import hashed_reads
+    from pairweave.pipelines.refresh.chain import hashed_reads, tables
     from pairweave.pipelines.refresh.upkeep import verify
 
     table = str(directory / "table")
@@ -506,7 +505,7 @@ def test_verify_compares_rows_with_provenance(directory, monkeypatch):
 
 
 def test_a_night_that_is_being_committed_is_not_verified_and_not_exported(directory, monkeypatch):
-    from pairweave.pipelines.refresh import tables
+    from pairweave.pipelines.refresh.chain import tables
 
     before = nightly.ids(directory / "table")
     nightly.write_help(directory, "two", range(150, 160))
@@ -526,7 +525,7 @@ def test_a_night_that_is_being_committed_is_not_verified_and_not_exported(direct
 
 
 def test_an_export_keeps_a_vacuum_out_and_names_a_file_that_vanishes(directory, monkeypatch):
-    from pairweave.pipelines.refresh import tables
+    from pairweave.pipelines.refresh.chain import tables
 
     whole = tables.read_rows
     refused = []

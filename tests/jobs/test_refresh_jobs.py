@@ -8,7 +8,7 @@ pytest.importorskip("deltalake", reason="needs the extra refresh")
 
 from deltalake import DeltaTable
 
-from pairweave.pipelines.refresh import records
+from pairweave.pipelines.refresh.chain import records
 from tests.makers import corpora, nightly, runs
 
 pytestmark = pytest.mark.slow

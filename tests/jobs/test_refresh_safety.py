@@ -13,14 +13,8 @@ import pytest
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
-from pairweave.pipelines.refresh import (
-    inner_runs,
-    night_config,
-    records,
-    table_lock,
-    tables,
-)
-from pairweave.pipelines.refresh.chain import kept_models, table_place
+from pairweave.pipelines.refresh import inner_runs, night_config
+from pairweave.pipelines.refresh.chain import kept_models, records, table_lock, table_place, tables
 from pairweave.pipelines.refresh.inner_runs import InnerRun
 from pairweave.pipelines.refresh.night import Night, ReadyNight, commit
 from pairweave.pipelines.refresh.upkeep import quiet_night, vacuum

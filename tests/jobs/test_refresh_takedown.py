@@ -87,7 +87,7 @@ def test_a_repeated_list_keeps_its_scope_and_makes_no_night(directory):
 
 def stones(directory, name="table"):
     """Return the tombstones of the last night."""
-    from pairweave.pipelines.refresh import records
+    from pairweave.pipelines.refresh.chain import records
     from pairweave.pipelines.refresh.forgetting import tombstone_files
 
     table = str(directory / name)
@@ -250,7 +250,7 @@ def test_a_text_is_found_in_rows_whatever_tags_they_show(
 ):
     import pyarrow as pa
 
-    from pairweave.pipelines.refresh import tables
+    from pairweave.pipelines.refresh.chain import tables
     from pairweave.pipelines.refresh.forgetting.table_texts import WantedTexts
 
     partition = dict.fromkeys(tables.PARTITIONS[name], "x") | ({"kind": kind} if kind else {})

@@ -6,7 +6,7 @@ import json
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from pairweave.pipelines.refresh import records
+from pairweave.pipelines.refresh.chain import records
 from tests.makers import corpora, runs
 
 HEAD = """job: augment

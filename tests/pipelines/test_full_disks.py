@@ -13,7 +13,7 @@ import pytest
 
 from pairweave.pipelines import cli
 from pairweave.pipelines.engines import failures
-from pairweave.pipelines.run.attempts import retry
+from pairweave.pipelines.run import retry
 from pairweave.transforms.arrow import exchange
 from pairweave.transforms.errors import FULL, FullError, WorkerError
 from pairweave.transforms.storage import files, named_errors, whole_files

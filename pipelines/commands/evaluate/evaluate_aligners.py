@@ -6,12 +6,12 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.aligner_registry import NAMED, read_name
+from pairweave.pipelines.aligners.aligner_types import Make
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.command_options import EvaluateAlignersOptions
 from pairweave.pipelines.process import terminal
@@ -25,9 +25,6 @@ from pairweave.transforms.storage import files, text_lines
 from pairweave.transforms.text.text_tables import token_table
 from pairweave.transforms.text.tokens import TokenConfig
 from pairweave.transforms.text_columns import text_columns
-
-if TYPE_CHECKING:
-    from pairweave.pipelines.aligners.job_aligner import Make
 
 ABOUT = "error rate and speed of several aligners on one gold set"
 _COLUMNS = ("aligner", "AER", "precision", "recall", "links", "learn s", "pairs/s")
@@ -152,7 +149,7 @@ def read_texts(options: EvaluateAlignersOptions) -> Texts:
 
 
 def evaluate(
-    name: AlignerName, make: "Make", texts: Texts, options: EvaluateAlignersOptions
+    name: AlignerName, make: Make, texts: Texts, options: EvaluateAlignersOptions
 ) -> Outcome:
     """Train an aligner if it learns, align, and compare its links with the gold."""
     kind = NAMED[name.aligner]

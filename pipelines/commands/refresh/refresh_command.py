@@ -10,15 +10,15 @@ from pairweave.pipelines.command_line import flags, outputs
 from pairweave.pipelines.command_line.command_table import SUBCOMMANDS
 from pairweave.pipelines.process import interrupt, terminal
 from pairweave.pipelines.recipes.recipe_options import EngineOptions
-from pairweave.pipelines.refresh import file_ledger, night_metrics, records, refitting, tables
-from pairweave.pipelines.refresh.chain import log_seals, table_place
+from pairweave.pipelines.refresh import file_ledger, night_metrics, refitting
+from pairweave.pipelines.refresh.chain import log_seals, records, table_place, tables
+from pairweave.pipelines.refresh.chain.records import Json, Record
+from pairweave.pipelines.refresh.chain.table_lock import delete_leftovers, held
 from pairweave.pipelines.refresh.file_ledger import InputEntry, NightInputs
 from pairweave.pipelines.refresh.lineage import Lineage
 from pairweave.pipelines.refresh.night import Night, commit, overtaken
 from pairweave.pipelines.refresh.night_config import NightConfig, differences, read_config
-from pairweave.pipelines.refresh.records import Json, Record
 from pairweave.pipelines.refresh.refresh_options import RefreshOptions
-from pairweave.pipelines.refresh.table_lock import delete_leftovers, held
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files

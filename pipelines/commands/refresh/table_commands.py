@@ -8,10 +8,8 @@ import orjson
 
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.refresh import records, tables
-from pairweave.pipelines.refresh.chain import log_seals, table_place
-from pairweave.pipelines.refresh.forgetting.forget import forget
-from pairweave.pipelines.refresh.records import Record
+from pairweave.pipelines.refresh.chain import log_seals, records, table_place, tables
+from pairweave.pipelines.refresh.chain.records import Record
 from pairweave.pipelines.refresh.refresh_options import (
     CompactOptions,
     ForgetOptions,
@@ -22,6 +20,7 @@ from pairweave.pipelines.refresh.refresh_options import (
     VacuumOptions,
 )
 from pairweave.pipelines.refresh.upkeep.compact import compact
+from pairweave.pipelines.refresh.upkeep.forget import forget
 from pairweave.pipelines.refresh.upkeep.vacuum import vacuum
 from pairweave.pipelines.refresh.upkeep.verify import verify
 

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from pairweave.pipelines.process.directory_lock import alone_in
+from pairweave.pipelines.process.file_lock import alone_in
 from pairweave.transforms.errors import ConfigError
 
 POM = Path(__file__).with_name("pom.xml")

@@ -23,7 +23,7 @@ from typing import Annotated, ClassVar
 import pydantic
 
 from pairweave.pipelines.process import descendants, http_client
-from pairweave.pipelines.process.directory_lock import alone_in
+from pairweave.pipelines.process.file_lock import alone_in
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage.json_files import JsonFile, parse_model, read_model
 

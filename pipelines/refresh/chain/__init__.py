@@ -1,1 +1,1 @@
-"""The hashes by which a table's records, state files and Delta logs vouch for each other."""
+"""Versioned tables: their records, files and locks, and the hashes that vouch for them."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pairweave.pipelines.refresh.chain import hashed_reads
 from pairweave.pipelines.refresh.chain.hashed_reads import damaged
-from pairweave.pipelines.refresh.records import Record
+from pairweave.pipelines.refresh.chain.records import Record
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.storage import files, hashed_files

@@ -5,11 +5,11 @@ from typing import Any, NoReturn
 
 import orjson
 
-from pairweave.pipelines.refresh import records
+from pairweave.pipelines.refresh.chain import records
 from pairweave.pipelines.refresh.chain.hashed_reads import damaged
 from pairweave.pipelines.refresh.chain.hashed_reads import digest_of as hash_of
+from pairweave.pipelines.refresh.chain.records import Json, Record
 from pairweave.pipelines.refresh.chain.table_names import LOG
-from pairweave.pipelines.refresh.records import Json, Record
 from pairweave.transforms.storage import files
 
 Entry = dict[str, Any]

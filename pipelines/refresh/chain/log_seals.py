@@ -12,12 +12,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pairweave.pipelines.refresh import records
-from pairweave.pipelines.refresh.chain import hashed_reads
+from pairweave.pipelines.refresh.chain import hashed_reads, records
 from pairweave.pipelines.refresh.chain.hashed_reads import damaged, digest_of
 from pairweave.pipelines.refresh.chain.record_parts import Sha256, StatePart
+from pairweave.pipelines.refresh.chain.records import Record
 from pairweave.pipelines.refresh.chain.table_names import LOG
-from pairweave.pipelines.refresh.records import Record
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files, json_files
 

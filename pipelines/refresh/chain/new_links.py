@@ -3,13 +3,12 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from pairweave.pipelines.refresh import records, tables
-from pairweave.pipelines.refresh.chain import log_seals
+from pairweave.pipelines.refresh.chain import log_seals, records, tables
 from pairweave.pipelines.refresh.chain.hashed_reads import damaged, digest_of
 from pairweave.pipelines.refresh.chain.live_files import digest_of as live_digest
 from pairweave.pipelines.refresh.chain.live_files import entries_after
-from pairweave.pipelines.refresh.records import Record
-from pairweave.pipelines.refresh.tables import Entry
+from pairweave.pipelines.refresh.chain.records import Record
+from pairweave.pipelines.refresh.chain.tables import Entry
 from pairweave.transforms.storage import files, hashed_files
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from pairweave.pipelines.refresh import tables
-from pairweave.pipelines.refresh.tables import PROVENANCE, Entry
+from pairweave.pipelines.refresh.chain import tables
+from pairweave.pipelines.refresh.chain.tables import PROVENANCE, Entry
 from pairweave.transforms.known_pairs import IdSet
 
 PLACE_ROWS = pa.schema(

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.pipelines.refresh import tables
-from pairweave.pipelines.refresh.tables import Entry
+from pairweave.pipelines.refresh.chain import tables
+from pairweave.pipelines.refresh.chain.tables import Entry
 from pairweave.transforms.screen import sentence_keys
 from pairweave.transforms.symbols.representations import find_representation
 

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.refresh import tables
+from pairweave.pipelines.refresh.chain import tables
+from pairweave.pipelines.refresh.chain.tables import REJECTS, Entry
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.forgetting.table_texts import WantedTexts
-from pairweave.pipelines.refresh.tables import REJECTS, Entry
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.known_pairs import Corpora, Tombstones

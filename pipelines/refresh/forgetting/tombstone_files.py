@@ -1,8 +1,7 @@
 """The files of a table's tombstones, named after their content."""
 
-from pairweave.pipelines.refresh import records
-from pairweave.pipelines.refresh.chain import hashed_reads
-from pairweave.pipelines.refresh.records import Record
+from pairweave.pipelines.refresh.chain import hashed_reads, records
+from pairweave.pipelines.refresh.chain.records import Record
 from pairweave.transforms.known_pairs import NO_TOMBSTONES, Tombstones
 from pairweave.transforms.storage import files
 

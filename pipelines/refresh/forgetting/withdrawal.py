@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.pipelines.refresh import tables
+from pairweave.pipelines.refresh.chain import tables
+from pairweave.pipelines.refresh.chain.records import Json
+from pairweave.pipelines.refresh.chain.tables import PROVENANCE, REJECTS, Entry
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
-from pairweave.pipelines.refresh.records import Json
-from pairweave.pipelines.refresh.tables import PROVENANCE, REJECTS, Entry
 from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.known_pairs import NO_IDS, IdSet
 

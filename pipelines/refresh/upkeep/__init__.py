@@ -1,1 +1,1 @@
-"""Maintaining the tables of a refresh: checking, deleting, joining and exporting their files."""
+"""Work on tables without a night: checking, deleting, joining, exporting, forgetting pairs."""

@@ -4,10 +4,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from pairweave.pipelines.refresh import records
-from pairweave.pipelines.refresh.chain import kept_models, log_seals
+from pairweave.pipelines.refresh.chain import kept_models, log_seals, records
+from pairweave.pipelines.refresh.chain.records import Record
 from pairweave.pipelines.refresh.forgetting import tombstone_files
-from pairweave.pipelines.refresh.records import Record
 from pairweave.transforms.errors import PairweaveError
 from pairweave.transforms.storage import files
 

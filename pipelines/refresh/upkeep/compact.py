@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from pairweave.pipelines.refresh import records, table_lock, table_schemas, tables
-from pairweave.pipelines.refresh.chain import log_seals
+from pairweave.pipelines.refresh import table_schemas
+from pairweave.pipelines.refresh.chain import log_seals, records, table_lock, tables
+from pairweave.pipelines.refresh.chain.records import Json
+from pairweave.pipelines.refresh.chain.tables import FILES, PARTITIONS, Entry
 from pairweave.pipelines.refresh.forgetting.withdrawal import Change
-from pairweave.pipelines.refresh.records import Json
-from pairweave.pipelines.refresh.tables import FILES, PARTITIONS, Entry
 from pairweave.pipelines.refresh.upkeep.quiet_night import commit_quietly
 
 

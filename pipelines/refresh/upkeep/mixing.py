@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.pipelines.command_line import outputs
-from pairweave.pipelines.refresh import records, table_lock, table_schemas, tables
-from pairweave.pipelines.refresh.chain import log_seals
+from pairweave.pipelines.refresh import table_schemas
+from pairweave.pipelines.refresh.chain import log_seals, records, table_lock, tables
 from pairweave.pipelines.refresh.chain.hashed_reads import GoneError
-from pairweave.pipelines.refresh.records import Record
-from pairweave.pipelines.refresh.tables import MAIN, PARTITIONS, Entry
+from pairweave.pipelines.refresh.chain.records import Record
+from pairweave.pipelines.refresh.chain.tables import MAIN, PARTITIONS, Entry
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.ids import pair_keys
 from pairweave.transforms.kernels import sampling

@@ -5,10 +5,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pairweave.pipelines.refresh import records, tables
+from pairweave.pipelines.refresh.chain import records, tables
 from pairweave.pipelines.refresh.chain.new_links import linked
-from pairweave.pipelines.refresh.records import Json, Record
-from pairweave.pipelines.refresh.tables import Entry
+from pairweave.pipelines.refresh.chain.records import Json, Record
+from pairweave.pipelines.refresh.chain.tables import Entry
 from pairweave.transforms.errors import WorkerError
 
 

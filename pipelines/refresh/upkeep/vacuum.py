@@ -7,10 +7,17 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from pairweave.pipelines.refresh import inner_runs, records, table_lock, tables
-from pairweave.pipelines.refresh.chain import inner_notes, kept_models, log_seals
+from pairweave.pipelines.refresh import inner_runs
+from pairweave.pipelines.refresh.chain import (
+    inner_notes,
+    kept_models,
+    log_seals,
+    records,
+    table_lock,
+    tables,
+)
 from pairweave.pipelines.refresh.chain.live_files import live_after, live_entries
-from pairweave.pipelines.refresh.records import Record
+from pairweave.pipelines.refresh.chain.records import Record
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files
 

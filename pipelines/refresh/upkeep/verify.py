@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
 
-from pairweave.pipelines.refresh import records, table_lock, tables
+from pairweave.pipelines.refresh.chain import records, table_lock, tables
 from pairweave.pipelines.refresh.chain.live_files import facts_of, live_entries
-from pairweave.pipelines.refresh.records import Record
-from pairweave.pipelines.refresh.tables import MAIN, PROVENANCE, Entry
+from pairweave.pipelines.refresh.chain.records import Record
+from pairweave.pipelines.refresh.chain.tables import MAIN, PROVENANCE, Entry
 from pairweave.pipelines.refresh.upkeep.chain_problems import read_chain
 from pairweave.transforms import ids
 from pairweave.transforms.known_pairs import NO_IDS, IdSet

@@ -1,1 +1,1 @@
-"""The attempts of a run: retrying, setting failing shards aside, ending one that stands still."""
+"""One attempt of a run: its progress, ending it if it stands still, setting shards aside."""

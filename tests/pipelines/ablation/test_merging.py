@@ -11,7 +11,7 @@ from pairweave.pipelines.ablation.comparison import compare_arms, report_page
 from pairweave.pipelines.ablation.merging import read_units, write_results
 from pairweave.pipelines.ablation.prepared import prepare
 from pairweave.pipelines.ablation.units import make_unit
-from pairweave.pipelines.process.directory_lock import claimed
+from pairweave.pipelines.process.file_lock import claimed
 from pairweave.transforms.errors import ConfigError
 from tests.makers.ablations import configuration, write_configuration, write_unit
 

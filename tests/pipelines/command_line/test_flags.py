@@ -20,7 +20,7 @@ from pairweave.pipelines.job_options.pair_options import (
 )
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.jobs import augment
-from pairweave.pipelines.run.attempts import retry
+from pairweave.pipelines.run import retry
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
 

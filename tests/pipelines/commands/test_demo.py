@@ -9,7 +9,7 @@ import pytest
 from pairweave.pipelines.commands import demo
 from pairweave.pipelines.options.corpus_options import TaggedCorpus
 from pairweave.transforms.errors import ConfigError
-from tests.makers import corpora, runs
+from tests.makers import corpora, finished_runs, runs
 
 
 class Listed(PurePosixPath):
@@ -100,3 +100,10 @@ def test_no_tag_of_its_pairs_crosses_the_end_of_a_sentence(tmp_path, monkeypatch
     assert len(held) > 40
     assert any(" " in text for text in held)
     assert not [text for text in held if ". " in text]
+
+
+def test_the_demonstration_shows_the_pairs_with_the_most_tags(tmp_path):
+    path = str(tmp_path / "out")
+    finished_runs.write_run(path)
+    rows = demo.richest(path, 3)
+    assert [len(row["tags"]) for row in rows] == [3, 2, 1]

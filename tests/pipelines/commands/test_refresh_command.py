@@ -16,7 +16,8 @@ from deltalake import DeltaTable
 
 from pairweave.pipelines.commands.refresh import refresh_command
 from pairweave.pipelines.process import monitoring
-from pairweave.pipelines.refresh import records, refitting
+from pairweave.pipelines.refresh import refitting
+from pairweave.pipelines.refresh.chain import records
 from pairweave.pipelines.refresh.file_ledger import NightInputs
 from tests.makers import nightly, odd_servers
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pairweave.pipelines.engines.flink import job_server
-from pairweave.pipelines.process import directory_lock
+from pairweave.pipelines.process import file_lock
 from pairweave.transforms.errors import ConfigError
 
 
@@ -63,7 +63,7 @@ def test_a_second_build_at_the_same_time_is_refused(maven, tmp_path):
     place.mkdir(parents=True)
     maven("exit 1")
     with (
-        directory_lock.alone_in(place, "busy"),
+        file_lock.alone_in(place, "busy"),
         pytest.raises(ConfigError, match=r"another .* is running there"),
     ):
         job_server.install()

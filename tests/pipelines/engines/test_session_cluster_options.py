@@ -8,7 +8,7 @@ import pytest
 from pairweave.pipelines.engines import engine_flags, engines
 from pairweave.pipelines.engines.flink import session_cluster
 from pairweave.pipelines.engines.flink.session_cluster import ClusterState, Member
-from pairweave.pipelines.process import directory_lock
+from pairweave.pipelines.process import file_lock
 from pairweave.transforms.errors import ConfigError
 from tests.makers import runs
 
@@ -73,7 +73,7 @@ def test_of_two_that_start_a_cluster_at_once_one_is_refused(tmp_path):
     sizes = ClusterState(rest=1, job_port=2, slots=1, task_managers=1)
     second = session_cluster.SessionCluster(tmp_path, tmp_path, "java", "jar", sizes)
     with (
-        directory_lock.alone_in(tmp_path, "busy"),
+        file_lock.alone_in(tmp_path, "busy"),
         pytest.raises(ConfigError, match="another pairweave cluster up starts a cluster there"),
     ):
         second.start()

@@ -16,7 +16,8 @@ from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.engines.dataflow import places
 from pairweave.pipelines.options.base import GraphOptions, PlannedOptions, left_out_options
 from pairweave.pipelines.recipes import recipe
-from pairweave.pipelines.refresh import night_config, tables
+from pairweave.pipelines.refresh import night_config
+from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.run.configuration import flat_configuration
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlock

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from pairweave.pipelines.commands.finished import preview
+from pairweave.pipelines.commands import coloured_pairs
 from pairweave.pipelines.process import supervisor
 
 SCRIPT = """
@@ -43,7 +43,7 @@ class Closed:
 def test_pairs_for_a_reader_that_has_left_are_a_broken_pipe(monkeypatch):
     monkeypatch.setattr(sys, "stdout", Closed())
     with pytest.raises(BrokenPipeError):
-        preview.show([{"source": "a", "target": "b"}])
+        coloured_pairs.show([{"source": "a", "target": "b"}])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there a worker is supervised")

@@ -70,6 +70,20 @@ def test_references_become_directories(read):
     assert tagged.reads == ("filter",)
 
 
+def test_any_option_that_names_a_model_or_a_run_can_refer_to_a_step(read):
+    pairs = "source_input: a.en, target_input: a.de"
+    *_, tagged, refitted = read(
+        f"{LANGS}steps:\n{FIT}{BITEXT}"
+        "- {job: augment, from_run: {from: bitext}, model: {from: fit},"
+        " filter: {score_model: {from: fit}, min_score: 0.5}}\n"
+        f"- {{job: fit, name: again, {pairs}, prior: {{from: fit}}}}\n"
+    )
+    assert tagged.options.from_run == ("out/bitext",)
+    assert (tagged.options.model, tagged.options.filter.score_model) == ("out/fit", "out/fit")
+    assert tagged.reads == ("bitext", "fit")
+    assert (refitted.options.prior, refitted.reads) == ("out/fit", ("fit",))
+
+
 def test_a_step_with_an_input_of_its_own_inherits_none(read):
     text = f"{LANGS}source_input: a.en\ntarget_input: a.de\nlicence: mit\nsteps:\n"
     plain, own = read(
@@ -128,7 +142,17 @@ def test_rounds_read_what_the_round_before_made(read):
         (
             f"steps:\n{FIT}- {{job: augment, source_input: a.en, target_input: a.de,"
             " translator: {from: fit}}\n",
-            "step augment: translator: only input, model and earlier can be {from: STEP}",
+            "step augment: translator: only input and options that name a run or a model can be",
+        ),
+        (
+            f"steps:\n{FIT}- {{job: augment, source_input: a.en, target_input: a.de,"
+            " filter: {from: fit}}\n",
+            "step augment: filter: only input and options that name a run or a model can be",
+        ),
+        (
+            f"steps:\n{FIT}{BITEXT}- {{job: fit, name: again, source_input: a.en,"
+            " target_input: a.de, prior: {from: bitext}}\n",
+            "step again: prior: the step bitext makes no model; it has out/fit",
         ),
         (
             f"steps:\n{FIT}{BITEXT}- {{job: augment, input: {{from: bitext}},"

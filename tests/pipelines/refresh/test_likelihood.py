@@ -10,7 +10,8 @@ import pytest
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
-from pairweave.pipelines.refresh import likelihood, records
+from pairweave.pipelines.refresh import likelihood
+from pairweave.pipelines.refresh.chain import records
 from tests.makers import nightly, runs
 
 

@@ -4,7 +4,8 @@ import pytest
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
-from pairweave.pipelines.refresh import night_config, tables
+from pairweave.pipelines.refresh import night_config
+from pairweave.pipelines.refresh.chain import tables
 
 NAMED = (
     *("model", "encoder", "idf", "projection", "score_weights", "earlier"),

@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from pairweave.pipelines.refresh import refitting, tables
+from pairweave.pipelines.refresh import refitting
+from pairweave.pipelines.refresh.chain import tables
 from pairweave.transforms.errors import ConfigError
 
 

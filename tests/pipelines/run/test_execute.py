@@ -4,8 +4,7 @@ import types
 
 import pytest
 
-from pairweave.pipelines.run import execute
-from pairweave.pipelines.run.attempts import retry
+from pairweave.pipelines.run import execute, retry
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.storage import files
 

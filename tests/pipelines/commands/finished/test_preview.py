@@ -1,15 +1,9 @@
-import io
-import re
-
 import pyarrow as pa
 import pytest
-import rich.console
 
-from pairweave.pipelines.commands import demo
 from pairweave.pipelines.commands.finished import preview
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.indexed_tag import TAG_PATTERN
 from pairweave.transforms.report import run_samples
 from tests.makers import finished_runs, runs
 
@@ -69,29 +63,6 @@ def test_links_are_printed_for_a_run_of_align(tmp_path, capsys):
     assert lines[lines.index("The red house stands there.") + 2] == "The→Das"
 
 
-def test_in_a_terminal_both_tokens_of_a_tag_have_its_colour():
-    terminal = io.StringIO()
-    console = rich.console.Console(
-        file=terminal, force_terminal=True, color_system="standard", soft_wrap=True
-    )
-    console.print(preview.coloured("a <a_0>b</a_0> <a_1>c</a_1>"))
-    styled = re.findall(rf"\x1b\[([0-9;]+)m({TAG_PATTERN})\x1b\[0m", terminal.getvalue())
-    assert [token for _, token in styled] == ["<a_0>", "</a_0>", "<a_1>", "</a_1>"]
-    assert styled[0][0] == styled[1][0] != styled[2][0] == styled[3][0]
-
-
-def test_ten_tags_of_a_line_are_told_apart_by_their_colours():
-    text = preview.coloured(" ".join(f"<a_{number}>x</a_{number}>" for number in range(10)))
-    assert len({span.style for span in text.spans if span.style}) == 10
-
-
-def test_text_cannot_steer_the_terminal():
-    for text in ("\x1b]0;title\x07", "a\rb", "\x9b2J", "[red]x[/red]"):
-        shown = preview.coloured(text).plain
-        assert not re.search(r"[\x00-\x1f\x7f-\x9f]", shown)
-    assert shown == "[red]x[/red]"
-
-
 def test_drawn_rows_are_tagged_ones_of_different_pairs():
     rows = run_samples.drawn_rows(many(100), 20, 5)
     assert {row["kind"] for row in rows} == {"tagged"}
@@ -111,11 +82,6 @@ def test_plain_rows_are_shown_where_none_is_tagged():
     rows = run_samples.drawn_rows(many(4, kind="plain"), 10, 1)
     assert len(rows) == 4
     assert run_samples.drawn_rows(many(0), 10, 1) == []
-
-
-def test_the_demonstration_shows_the_pairs_with_the_most_tags(output):
-    rows = demo.richest(output, 3)
-    assert [len(row["tags"]) for row in rows] == [3, 2, 1]
 
 
 def test_a_directory_without_a_finished_run_is_refused(tmp_path):

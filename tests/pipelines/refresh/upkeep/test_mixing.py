@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.refresh import records
+from pairweave.pipelines.refresh.chain import records
 from pairweave.pipelines.refresh.refresh_options import MixOptions
 from pairweave.pipelines.refresh.upkeep.mixing import Mixture, export
 from pairweave.transforms.errors import ConfigError

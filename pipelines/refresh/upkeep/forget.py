@@ -7,8 +7,8 @@ input files are gone.
 import pyarrow as pa
 
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.refresh import records, table_lock, tables
-from pairweave.pipelines.refresh.chain import log_seals
+from pairweave.pipelines.refresh.chain import log_seals, records, table_lock, tables
+from pairweave.pipelines.refresh.chain.tables import MAIN, PROVENANCE, REJECTS
 from pairweave.pipelines.refresh.forgetting import tombstone_files
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.forgetting.table_texts import HIDDEN_TARGETS
@@ -19,7 +19,6 @@ from pairweave.pipelines.refresh.forgetting.takedown import (
     warn_of_missing,
 )
 from pairweave.pipelines.refresh.forgetting.withdrawal import Withdrawn, withdraw
-from pairweave.pipelines.refresh.tables import MAIN, PROVENANCE, REJECTS
 from pairweave.pipelines.refresh.upkeep.quiet_night import commit_quietly
 from pairweave.transforms.known_pairs import IdSet
 from pairweave.transforms.units import ReadLimits

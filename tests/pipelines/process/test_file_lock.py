@@ -1,3 +1,4 @@
+import contextlib
 import errno
 import fcntl
 import os
@@ -5,7 +6,7 @@ import signal
 
 import pytest
 
-from pairweave.pipelines.process.directory_lock import alone_in, claimed
+from pairweave.pipelines.process.file_lock import alone_in, claimed, take
 from pairweave.transforms.errors import ConfigError
 
 
@@ -25,6 +26,19 @@ def test_a_file_system_without_locks_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(fcntl, "flock", refuse)
     with pytest.raises(ConfigError, match=r"cannot be locked: .*; give"), alone_in(tmp_path, "x"):
         pass
+
+
+def test_a_file_is_shared_or_held_alone(tmp_path):
+    paths = [tmp_path / "lock"] * 3
+    with contextlib.ExitStack() as held:
+        first, second, third = (held.enter_context(path.open("ab")).fileno() for path in paths)
+        assert take(first, shared=True)
+        assert take(second, shared=True)
+        assert not take(third)
+        os.close(os.dup(first))
+        assert not take(third)
+    with paths[0].open("ab") as file:
+        assert take(file.fileno(), wait=True)
 
 
 def test_a_second_claim_finds_the_directory_taken(tmp_path):

@@ -4,7 +4,7 @@ import sys
 import time
 import types
 
-from pairweave.pipelines.run.progress import Progress
+from pairweave.pipelines.run.attempts.progress import Progress
 from pairweave.transforms.output.run_files import shard_receipt_name, unit_receipt_name
 from pairweave.transforms.storage import files
 
@@ -18,9 +18,9 @@ def wait_for(caplog, ending, seconds=30.0):
 
 
 def test_a_log_tells_units_shards_speed_and_time_left(tmp_path, caplog, monkeypatch):
-    monkeypatch.setattr("pairweave.pipelines.run.progress.LOCAL_SECONDS", 0.01)
-    monkeypatch.setattr("pairweave.pipelines.run.progress.LOG_SECONDS", 0.0)
-    monkeypatch.setattr("pairweave.pipelines.run.progress.SPEED_SECONDS", 0.05)
+    monkeypatch.setattr("pairweave.pipelines.run.attempts.progress.LOCAL_SECONDS", 0.01)
+    monkeypatch.setattr("pairweave.pipelines.run.attempts.progress.LOG_SECONDS", 0.0)
+    monkeypatch.setattr("pairweave.pipelines.run.attempts.progress.SPEED_SECONDS", 0.05)
     caplog.set_level(logging.INFO, logger="pairweave")
     output = str(tmp_path)
     model = files.join(output, "about.json")
@@ -98,8 +98,8 @@ def test_shards_of_an_earlier_attempt_do_not_count_as_speed(tmp_path, monkeypatc
 
 
 def test_a_log_says_nothing_twice(tmp_path, caplog, monkeypatch):
-    monkeypatch.setattr("pairweave.pipelines.run.progress.LOCAL_SECONDS", 0.001)
-    monkeypatch.setattr("pairweave.pipelines.run.progress.LOG_SECONDS", 0.0)
+    monkeypatch.setattr("pairweave.pipelines.run.attempts.progress.LOCAL_SECONDS", 0.001)
+    monkeypatch.setattr("pairweave.pipelines.run.attempts.progress.LOG_SECONDS", 0.0)
     caplog.set_level(logging.INFO, logger="pairweave")
     output = str(tmp_path)
     progress = Progress(output, units=1, shards=2, pairs=100)
@@ -136,7 +136,7 @@ class Screen(io.StringIO):
 
 
 def test_a_terminal_shows_a_bar_for_units_and_one_for_shards(tmp_path, monkeypatch):
-    monkeypatch.setattr("pairweave.pipelines.run.progress.LOCAL_SECONDS", 0.01)
+    monkeypatch.setattr("pairweave.pipelines.run.attempts.progress.LOCAL_SECONDS", 0.01)
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("COLUMNS", "100")

@@ -16,8 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pairweave.pipelines.refresh import records, table_lock
-from pairweave.pipelines.refresh.chain import hashed_reads, live_files, log_seals
+from pairweave.pipelines.refresh.chain import (
+    hashed_reads,
+    live_files,
+    log_seals,
+    records,
+    table_lock,
+)
+from pairweave.pipelines.refresh.chain.records import Record
 from pairweave.pipelines.refresh.chain.table_names import FILES as FILES
 from pairweave.pipelines.refresh.chain.table_names import LANGUAGES as LANGUAGES
 from pairweave.pipelines.refresh.chain.table_names import MAIN as MAIN
@@ -25,7 +31,6 @@ from pairweave.pipelines.refresh.chain.table_names import PARTITIONS as PARTITIO
 from pairweave.pipelines.refresh.chain.table_names import PROVENANCE as PROVENANCE
 from pairweave.pipelines.refresh.chain.table_names import REJECTS as REJECTS
 from pairweave.pipelines.refresh.chain.table_place import store_options
-from pairweave.pipelines.refresh.records import Record
 from pairweave.transforms.errors import ConfigError, PairweaveError, WorkerError
 from pairweave.transforms.storage import files
 

@@ -1,4 +1,4 @@
-"""A lock on a directory, which ends with the process that holds it, however that ends."""
+"""Locks on files and directories, which end with the process that holds them, however it ends."""
 
 import contextlib
 import fcntl
@@ -7,6 +7,28 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pairweave.transforms.errors import ConfigError
+
+
+def take(place: int, *, shared: bool = False, wait: bool = False) -> bool:
+    """Lock an open file or directory, until it is closed here and in all forks of this process.
+
+    Args:
+        place: Its descriptor.
+        shared: Whether other processes may hold it too, if they share it.
+        wait: Whether to wait for the others.
+
+    Returns:
+        Whether this process holds it; False if another one holds it in a way that excludes this.
+
+    Raises:
+        OSError: The file system has no locks.
+    """
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        fcntl.flock(place, kind if wait else kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @contextlib.contextmanager
@@ -27,14 +49,14 @@ def claimed(directory: Path, remedy: str, *, wait: bool = False) -> Iterator[boo
     place = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         try:
-            fcntl.flock(place, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            yield False
-            return
+            is_ours = take(place, wait=wait)
         except OSError as error:
             raise ConfigError(
                 f"{directory}: cannot be locked: {error.strerror}; {remedy}"
             ) from error
+        if not is_ours:
+            yield False
+            return
         try:
             yield True
         finally:

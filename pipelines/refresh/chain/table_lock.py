@@ -6,12 +6,12 @@ of the system, which ends with the process; in an object store a lease (`storage
 """
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from pairweave.pipelines.refresh import records
+from pairweave.pipelines.process import file_lock
+from pairweave.pipelines.refresh.chain import records
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.storage import disk_files, files, leases
 from pairweave.transforms.storage.leases import Lease
@@ -109,10 +109,8 @@ def _leased(table: str, *, alone: bool) -> Iterator[None]:
 
 
 def _lock(lock: int, table: str, *, alone: bool) -> None:
-    try:
-        fcntl.flock(lock, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise _in_use(table, alone=alone) from error
+    if not file_lock.take(lock, shared=not alone):
+        raise _in_use(table, alone=alone)
 
 
 def _in_use(table: str, *, alone: bool, hint: str = "") -> WorkerError:

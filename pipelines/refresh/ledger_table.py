@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from pairweave.pipelines.refresh import tables
+from pairweave.pipelines.refresh.chain import tables
+from pairweave.pipelines.refresh.chain.tables import FILES, Entry
 from pairweave.pipelines.refresh.file_ledger import InputEntry
 from pairweave.pipelines.refresh.forgetting.withdrawal import Change
-from pairweave.pipelines.refresh.tables import FILES, Entry
 
 _TEXTS = pa.list_(pa.field("element", pa.string(), nullable=False))
 

@@ -17,9 +17,9 @@ from pairweave.pipelines.engines.failures import is_full, is_of_machine
 from pairweave.pipelines.engines.flink import job_jar
 from pairweave.pipelines.engines.flink.job_jar import JobJar
 from pairweave.pipelines.process import interrupt
+from pairweave.pipelines.run.attempts.progress import LOG, Progress
 from pairweave.pipelines.run.attempts.set_aside import finish_others
 from pairweave.pipelines.run.attempts.standstill import Standstill, StandstillError
-from pairweave.pipelines.run.progress import LOG, Progress
 from pairweave.pipelines.run.run import Graph, Run
 from pairweave.pipelines.steps.step_times import StepTimes, step_times
 from pairweave.transforms.errors import ConfigError, FullError, WorkerError

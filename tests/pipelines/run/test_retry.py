@@ -10,7 +10,7 @@ import pytest
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.dataflow.service import SentJob
 from pairweave.pipelines.jobs import align, fit
-from pairweave.pipelines.run.attempts import retry
+from pairweave.pipelines.run import retry
 from pairweave.pipelines.run.attempts.standstill import StandstillError
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError, SetAsideError, WorkerError

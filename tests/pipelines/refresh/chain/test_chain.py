@@ -10,13 +10,15 @@ pytest.importorskip("deltalake", reason="needs the extra refresh")
 
 from deltalake import DeltaTable
 
-from pairweave.pipelines.refresh import inner_runs, records, tables
+from pairweave.pipelines.refresh import inner_runs
 from pairweave.pipelines.refresh.chain import (
     hashed_reads,
     inner_notes,
     kept_models,
     live_files,
     log_seals,
+    records,
+    tables,
 )
 from pairweave.pipelines.refresh.upkeep import chain_problems, verify
 from pairweave.transforms.errors import ConfigError

@@ -16,11 +16,11 @@ from pairweave.pipelines.options.corpus_options import (
     ScoreFieldOptions,
     ScoreFileOptions,
 )
-from pairweave.pipelines.refresh import tables
+from pairweave.pipelines.refresh.chain import tables
+from pairweave.pipelines.refresh.chain.tables import Entry
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.forgetting.withdrawal import withdrawn
 from pairweave.pipelines.refresh.night_config import NightConfig
-from pairweave.pipelines.refresh.tables import Entry
 from pairweave.transforms.known_pairs import NO_IDS, IdSet
 
 _GIVEN = (
