@@ -26,6 +26,7 @@ from pairweave.transforms.metrics.sentence_metrics import SentenceScores, score_
 from pairweave.transforms.sentences.bead_lines import Bead, read_beads
 from pairweave.transforms.sentences.sentence_words import cut_words
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens, tokenize
+from tests.makers.hmm_corpora import translated_lines
 from tests.oracles import bleualign_style, gale_church
 
 pytestmark = pytest.mark.bench
@@ -75,11 +76,11 @@ def tokens_of(pairs, languages):
 
 
 def parallel(folder, stem, languages):
-    """Return the line pairs of a parallel corpus that have text on both sides."""
+    """Return the line pairs of a parallel corpus that are translations and have text."""
     sides = []
     for language in languages:
         with gzip.open(folder / "parallel" / f"{stem}.{language}.gz", "rt", encoding="utf-8") as f:
-            sides.append(f.read().split("\n")[:-1])
+            sides.append(translated_lines(stem, f.read().split("\n")[:-1]))
     return [pair for pair in zip(*sides, strict=True) if all(side.strip() for side in pair)]
 
 

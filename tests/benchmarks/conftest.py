@@ -4,14 +4,19 @@ import gzip
 
 import pytest
 
+from tests.makers.hmm_corpora import translated_lines
+
 
 @pytest.fixture(scope="module")
 def text(shared_data):
-    """Return a function that reads the lines of a parallel corpus's file by its name."""
+    """Return a function that reads the lines of a parallel corpus's file by its name.
+
+    Without the lines of ``newstest.en-fr`` that are no translations.
+    """
 
     def read(name):
         with gzip.open(shared_data / "parallel" / f"{name}.gz", "rt", encoding="utf-8") as file:
-            return file.read().split("\n")[:-1]
+            return translated_lines(name.rpartition(".")[0], file.read().split("\n")[:-1])
 
     return read
 

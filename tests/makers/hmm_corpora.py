@@ -18,6 +18,12 @@ SHUFFLED = range(16_573, 19_576)
 """Lines of ``newstest.en-fr``, from 0, in another order on each side: no translations."""
 
 
+def translated_lines(stem, lines):
+    """Return the lines of a side of a parallel corpus without those that are no translations."""
+    shuffled = SHUFFLED if stem == "newstest.en-fr" else ()
+    return [line for number, line in enumerate(lines) if number not in shuffled]
+
+
 def spans(text, pattern=re.compile(r"\S+")):
     """Return the (start, end) of each match in a text: words between spaces by default."""
     return [match.span() for match in pattern.finditer(text)]
