@@ -30,6 +30,14 @@ SIDES = ("source", "target")
 TEST_PAGES = 64
 """Of the 256 values of the hash's first byte, those of pages for tests."""
 
+LEAST = {
+    "office.en-de": (97.4, 94.0),
+    "office.en-fr": (97.2, 93.8),
+    "gnome.en-ko": (93.0, 84.5),
+    "gnome.en-fi": (95.0, 89.0),
+}
+"""The least per cent of tags that are exact on pages for tests, and of whole segments."""
+
 pytestmark = pytest.mark.bench
 
 
@@ -116,4 +124,8 @@ def test_tags_of_help_pages_are_put_where_translators_have_them(shared_data, nam
             for place, number in enumerate(chosen)
         ]
         assert whole > whole_segments(proportional, part[1])
+        if pages == "test":
+            least = LEAST[name]
+            assert by_name >= least[0]
+            assert whole >= least[1]
     sys.stdout.write(f"  {len(rows) / seconds:,.0f} segments/s, aligned and projected\n")
