@@ -114,10 +114,10 @@ class SimilarityOptions(ComparisonOptions, SimilarityEncoderOptions):
 
     scorer: ScorerName = Field(
         "hmm",
-        description="scorer of pairs: hmm, the statistical aligner and the rules, weighted, "
-        "which ranks machine translation above people's; yisi2, the similarity of an encoder's pieces (--encoder); margin, that of its sentence "
-        "vectors relative to their nearest neighbours in the corpus; or one of another installed "
-        "package",
+        description="scorer of pairs: hmm, the statistical aligner and the rules, weighted, which "
+        "ranks machine translation above people's; yisi2, the similarity of an encoder's pieces "
+        "(--encoder); margin, that of its sentence vectors relative to their nearest neighbours in "
+        "the corpus; or one of another installed package",
         json_schema_extra=PLANNED_OTHERWISE,
     )
     sweep_layers: int | None = Field(
