@@ -15,7 +15,7 @@ import yaml
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.command_options import InitOptions
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.run.input_look import pair_files, suffixes
+from pairweave.pipelines.run.input_look import ending, pair_files
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.filtering import detectors
 from pairweave.transforms.findings import Finding
@@ -82,7 +82,7 @@ def _planned(input_options: dict[str, Any]) -> tuple[Plan, dict[str, str]]:
                 of_format = {"format": "lxm"}
                 return make_plan([_corpus(input_options, of_format)]), of_format
             refused = refused or error
-            if ".csv" not in suffixes(error.path):
+            if ending(error.path) != ".csv":
                 break
     assert refused is not None
     raise refused
