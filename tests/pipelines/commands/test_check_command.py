@@ -18,7 +18,7 @@ def test_findings_are_shown_with_their_lines_and_what_mends_them(tmp_path):
     write(tmp_path)
     out = runs.run_well_here("check", "a.en", "a.de", cwd=tmp_path)
     assert "inline_tags: tags in texts" in out
-    assert "a.en:1-40" in out
+    assert "a.de:1-40" in out
     assert "-> --inline_tags index" in out
     assert out.endswith("40 pairs read: 1 finding\n")
 
@@ -27,7 +27,7 @@ def test_findings_are_objects_in_json(tmp_path):
     write(tmp_path)
     words = ("check", "a.en", "a.de", "--log_format", "json")
     (finding,) = map(json.loads, runs.run_well_here(*words, cwd=tmp_path).splitlines())
-    assert (finding["kind"], finding["file"], finding["count"]) == ("inline_tags", "a.en", 40)
+    assert (finding["kind"], finding["file"], finding["count"]) == ("inline_tags", "a.de", 40)
 
 
 def test_a_kind_can_end_the_command_with_a_failure(tmp_path):
