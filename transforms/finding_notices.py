@@ -1,13 +1,26 @@
 """The notices of a job about the findings of its look, one for each cause."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pairweave.transforms.findings import Finding
 from pairweave.transforms.merged_notices import MOST_FILES
+from pairweave.transforms.rejects import Reject
 from pairweave.transforms.units import Notice
 
 COUNTED_ANYWAY = frozenset({"duplicates", "empty", "unreadable", "empty_file", "c1_controls"})
-"""Kinds that a job rejects or notes by itself, with exact numbers."""
+"""Kinds that a job rejects or notes by itself at its end, with exact numbers."""
+
+EARLY_SHARE = 0.05
+"""If a greater share of the pairs that were looked at has one of these, the job also warns at its
+start, before hours of work. This is the share from which rejected pairs are a notice at its end
+(`transforms.report.rejected_shares`)."""
+
+EARLY_PAIRS = 20
+"""Pairs that must have been looked at for that, as for the notice at the end."""
+
+_ASKED_FOR = f": {Reject.OBSOLETE}"
+"""The end of what is said of entries that are to be left out, which have no notice at the end."""
 
 FOUND_BY_PLANNING = frozenset({"empty_file", "copied"})
 """Kinds that planning finds by itself where they concern a whole file."""
@@ -19,6 +32,28 @@ NO_ACTION = frozenset({"placeholders"})
 def of_jobs(findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings that a job has something to say about."""
     return [each for each in findings if each.kind not in COUNTED_ANYWAY | NO_ACTION]
+
+
+def of_start(findings: Sequence[Finding], pairs: int) -> list[Finding]:
+    """Return the findings that a job counts anyway, but that concern a large part of its input.
+
+    They are warnings at the start, and no notices of the run, which has the exact numbers.
+
+    Args:
+        findings: Those of the look.
+        pairs: Number of pairs that were looked at.
+    """
+    counted = [
+        each
+        for each in findings
+        if each.kind in COUNTED_ANYWAY and not each.evidence.endswith(_ASKED_FOR)
+    ]
+    counts = Counter[str]()
+    for each in counted:
+        counts[each.kind] += each.count
+    return [
+        each for each in counted if pairs >= EARLY_PAIRS and counts[each.kind] > EARLY_SHARE * pairs
+    ]
 
 
 def of_planning(notices: Sequence[Notice]) -> list[Finding]:

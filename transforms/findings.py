@@ -1,6 +1,7 @@
 """The findings of a look at a corpus, as plain data for terminal, JSON, report and API."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, Self
 
 KINDS = {
@@ -27,13 +28,24 @@ OF_LINES = frozenset({"misaligned", "moved"})
 """Kinds of findings on stretches of lines, whose pairs can be rejected."""
 
 
+def file_of(sides: Sequence[str], counts: Sequence[int]) -> str:
+    """Return the file that a finding names: the target's if it concerns the target alone.
+
+    Args:
+        sides: The files of source and target, which may be one.
+        counts: Number of texts of each side that it concerns.
+    """
+    return sides[0] if counts[0] else sides[1]
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Finding:
     """Something in a corpus that its owner should know before it is used.
 
     Attributes:
         kind: One of `KINDS`.
-        file: The file as the user named it; of line-parallel text the source's.
+        file: The file as the user named it; of line-parallel text that of the side that it
+            concerns, and the source's if it concerns both.
         first_line: The first line that it concerns, from 1.
         last_line: The last one; of scattered lines the last of them.
         count: Number of lines that it concerns.

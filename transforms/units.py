@@ -462,6 +462,10 @@ class Notice:
         return f"{self.file}: {self.message} [{self.code}]"
 
 
+_NAMED_FILES = 2
+"""Files that a message names one by one; of more, only the first one is named."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Plan:
     """The files and units that a job reads, in the order of the corpora, files and lines."""
@@ -479,3 +483,14 @@ class Plan:
     def text_bytes(self) -> int:
         """Return the bytes of all files, decompressed."""
         return sum(file.text_bytes for file in self.files)
+
+    @property
+    def why_no_rows(self) -> str:
+        """Return that no file has a pair, as a clause that names them; empty if there are rows."""
+        if self.rows:
+            return ""
+        names = list(dict.fromkeys(file.name for file in self.files))
+        if len(names) > _NAMED_FILES:
+            names = [names[0], f"{len(names) - 1:,} other files"]
+        shown = " and ".join(names) if names else "the input"
+        return f"{shown} ha{'ve' if len(names) > 1 else 's'} no pair (0 rows)"

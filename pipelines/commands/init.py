@@ -15,10 +15,10 @@ import yaml
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.command_options import InitOptions
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.run.input_look import pair_files, suffixes
+from pairweave.pipelines.run.input_look import ending, pair_files
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.filtering import detectors
-from pairweave.transforms.findings import Finding
+from pairweave.transforms.findings import OF_LINES, Finding
 from pairweave.transforms.formats import registry
 from pairweave.transforms.formats.csv import DELIMITERS
 from pairweave.transforms.inspection.finding_text import finding_lines
@@ -30,6 +30,18 @@ from pairweave.transforms.units import CorpusInput, ReadLimits
 
 _LOOK_ROWS = 500
 """Number of rows at the beginning of the first file that are searched for languages and tags."""
+
+_SHOWN_STRETCHES = 3
+"""Stretches of lines that a comment names one by one."""
+
+_EFFECTS = {
+    "misaligned": "leaves {lines} out",
+    "c1_controls": "reads C1 control characters (U+0080 to U+009F) as windows-1252",
+    "drop_identical": "rejects pairs with the same text on both sides",
+    "inline_tags": "keeps tags in texts as the tags of their pairs",
+    "inline_syntax": "how these tags are written",
+}
+"""Options that mend findings and apply to all jobs on pairs, and what they do."""
 
 _TAG = r"</?[A-Za-z][^<>]*>"
 _UNKNOWN = "und"
@@ -53,13 +65,16 @@ def main(name: str, arguments: Sequence[str]) -> int:
             languages[side] = (stated.pop(), "as the file says")
     text = _yaml({**input_options, **of_format}, plan, rows, languages)
     findings = _look(plan, {side: language for side, (language, _) in languages.items()})
+    mending = _mending(findings, text)
+    text += "".join(f"{line}\n" for line in mending)
     files.write_alone(options.output, text.encode())
     terminal.say(text)
     for line in finding_lines(findings):
         terminal.say(line)
     if findings:
         terminal.say("")
-    terminal.say(f"These options are in {options.output} now. To run the job with them:")
+    commented = ", those that mend findings as comments" if mending else ""
+    terminal.say(f"These options are in {options.output} now{commented}. To run the job with them:")
     terminal.say(f"pairweave augment --config {options.output} --keep_links --output first/")
     return 0
 
@@ -82,7 +97,7 @@ def _planned(input_options: dict[str, Any]) -> tuple[Plan, dict[str, str]]:
                 of_format = {"format": "lxm"}
                 return make_plan([_corpus(input_options, of_format)]), of_format
             refused = refused or error
-            if ".csv" not in suffixes(error.path):
+            if ending(error.path) != ".csv":
                 break
     assert refused is not None
     raise refused
@@ -164,6 +179,44 @@ def _look(plan: Plan, languages: dict[str, str]) -> Sequence[Finding]:
         for unit in plan.units
     ]
     return look_at_sample(units, ReadLimits(), sample_size(plan.rows)).findings
+
+
+def _mending(findings: Sequence[Finding], text: str) -> list[str]:
+    """Return the options that mend findings, as comments: whether to change rows is for people.
+
+    Args:
+        findings: What a look at the files found.
+        text: The options so far; one that has a value there is not written again.
+    """
+    lines: dict[str, str] = {}
+    for finding in findings:
+        for option, value in re.findall(r"--(\w+) (\S+)", finding.option):
+            if option not in _EFFECTS or re.search(rf"^{option}: ", text, re.MULTILINE):
+                continue
+            set_to = _written({option: True if option == "drop_identical" else value})[0]
+            effect = _EFFECTS[option].format(lines=_lines(findings))
+            lines.setdefault(option, f"# {set_to}  # {effect}")
+    if not lines:
+        return []
+    return [
+        "# what mends what was found in the lines; remove a line's first # to use it",
+        *lines.values(),
+    ]
+
+
+def _lines(findings: Sequence[Finding]) -> str:
+    """Return the stretches of lines that can be rejected, in words."""
+    stretches = [finding for finding in findings if finding.kind in OF_LINES]
+    several = len({finding.file for finding in stretches}) > 1
+    shown = [
+        f"{each.first_line:,} to {each.last_line:,}" + (f" of {each.file}" if several else "")
+        for each in stretches
+    ]
+    if len(shown) > _SHOWN_STRETCHES:
+        shown[_SHOWN_STRETCHES:] = [f"{len(shown) - _SHOWN_STRETCHES:,} other stretches"]
+    return (
+        f"lines {', '.join(shown[:-1])} and {shown[-1]}" if shown[1:] else f"lines {''.join(shown)}"
+    )
 
 
 def _written(values: dict[str, object]) -> list[str]:

@@ -190,7 +190,7 @@ def scored(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozense
         with_scores = by_margin(rows, run, wanted)
     else:
         with_scores = by_encoder(rows, sampled, run, wanted)
-    copies, nothing = pick(DuplicateConfig, options), nothing_to_fit(options)
+    copies, nothing = pick(DuplicateConfig, options), nothing_to_fit(options, run.plan)
     settled = beam.Map(settle, copies=copies, nothing=nothing)
     with_scores = with_scores | "Settle" >> settled.with_output_types(Shard)
     earlier = run.need(EARLIER)

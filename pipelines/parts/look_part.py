@@ -8,6 +8,7 @@ from pairweave.transforms.finding_notices import (
     finding_notices,
     of_jobs,
     of_planning,
+    of_start,
 )
 from pairweave.transforms.findings import Finding
 from pairweave.transforms.inspection.look_options import LookOptions
@@ -19,10 +20,12 @@ class Looked:
 
     Attributes:
         findings: Its findings.
+        told: Those of which the job warns at its start; some of them are no notices of the run.
         rejected: First and last line of each stretch to reject, by unit.
     """
 
     findings: tuple[Finding, ...]
+    told: tuple[Finding, ...]
     rejected: dict[int, list[tuple[int, int]]]
 
 
@@ -59,9 +62,10 @@ class LookPart(Part[LookOptions, Looked | None]):
         findings = (*of_planning(planning.plan.notices), *look.findings)
         if rejected:
             findings = tuple(each.rejected() for each in findings)
+        told = (*of_jobs(findings), *of_start(findings, look.pairs))
         document = {"pairs": look.pairs, "findings": [each.as_json() for each in findings]}
         return Settled(
-            Looked(findings, rejected),
+            Looked(findings, told, rejected),
             facts={"look": document},
             notices=tuple(finding_notices(of_jobs(findings))),
         )

@@ -12,7 +12,10 @@ from pairweave.transforms.findings import Finding
 from pairweave.transforms.formats import registry
 from pairweave.transforms.inspection.look import look_at
 from pairweave.transforms.planning.plan import make_plan
-from pairweave.transforms.storage.files import is_uri
+from pairweave.transforms.reading.json_documents import IS_JSON
+from pairweave.transforms.reading.scan import HEAD_BYTES, known_content
+from pairweave.transforms.storage.byte_streams import compression_of
+from pairweave.transforms.storage.files import is_uri, open_read
 from pairweave.transforms.storage.hub_places import is_data_set
 from pairweave.transforms.units import CorpusInput, Plan, ReadLimits
 
@@ -77,9 +80,7 @@ def pair_files(paths: Sequence[str], form: str | None = None) -> tuple[tuple[str
     Raises:
         ConfigError: It is unclear what the files are.
     """
-    known = [
-        path for path in paths if is_data_set(path) or suffixes(path) & registry.extensions().keys()
-    ]
+    known = [path for path in paths if is_data_set(path) or ending(path) in registry.extensions()]
     sides = form is not None and registry.input_format(form).sides
     if paths and not sides and (len(known) == len(paths) or form is not None):
         return tuple(paths), (), ()
@@ -96,6 +97,7 @@ def _no_corpus(paths: Sequence[str], known: Collection[str]) -> ConfigError:
         known: Those of a format with both sides.
     """
     unknown = [path for path in paths if path not in known]
+    unknown.sort(key=lambda path: _content(path) is None)  # else the other file would be blamed
     which = f"{unknown[0]}: {_what_it_is(unknown[0])}; " if unknown else ""
     return ConfigError(
         f"{which}give files with both sides of each pair ({' '.join(registry.extensions())}), or "
@@ -108,9 +110,24 @@ def _what_it_is(path: str) -> str:
         return "is a directory"
     if not is_uri(path) and not Path(path).exists():
         return "no such file"
-    if ".json" in suffixes(path):
-        return "is JSON, which is read as lines (.jsonl), each an object with source and target"
+    content = _content(path)
+    if content is not None:
+        return f"is {content}"
+    if ending(path) == ".json":
+        return IS_JSON
     return "its name does not tell its format (--format does), and text needs its translation"
+
+
+def _content(path: str) -> str | None:
+    """Return what a file on a disk is, if its first bytes show that it is no text."""
+    if is_uri(path) or not Path(path).is_file():
+        return None
+    try:
+        with open_read(path) as file:
+            known = known_content(file.read(HEAD_BYTES))
+    except OSError:  # whatever reads it says why
+        return None
+    return None if known is None or compression_of(path) != "none" else known[1]
 
 
 def _as_given(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
@@ -136,6 +153,13 @@ def _as_given(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
     return options.input, *sides
 
 
-def suffixes(path: str) -> set[str]:
-    """Return the endings of a file's name, in lower case."""
-    return {suffix.lower() for suffix in PurePath(path).suffixes}
+def ending(path: str) -> str:
+    """Return the ending of a file's name that may name its format, in lower case.
+
+    >>> [ending(name) for name in ("a.tsv", "a.CSV.GZ", "a.zip.en", "a")]
+    ['.tsv', '.csv', '.en', '']
+    """
+    name = PurePath(path)
+    if compression_of(path.lower()) != "none":
+        name = name.with_suffix("")
+    return name.suffix.lower()

@@ -23,7 +23,7 @@ from pairweave.pipelines.run.model_languages import check_languages
 from pairweave.pipelines.run.run import GraphT, Planned, PlannedT, Run
 from pairweave.transforms.commit.claim import with_earlier_look
 from pairweave.transforms.config import pick
-from pairweave.transforms.finding_notices import of_jobs
+from pairweave.transforms.finding_notices import finding_notices
 from pairweave.transforms.findings import KINDS
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.documents.parts import FORMAT
@@ -141,11 +141,14 @@ def _settle(
 def _warn_of(notices: Sequence[Notice], settled: Mapping[str, Settled[Any]]) -> None:
     """Print the warnings of planning; a log in JSON has each finding of the look as an object."""
     looked = settled[LOOK.name].need if LOOK.name in settled else None
+    told = () if looked is None else looked.told
     if looked is not None and verbosity.current().log_format == "json":
-        for finding in of_jobs(looked.findings):
+        for finding in told:
             terminal.warn(f"warning: {finding}", finding.as_json())
         notices = [notice for notice in notices if notice.code not in KINDS]
-    for notice in notices:
+        told = ()
+    # Some findings are no notices of the run, which counts what they are about.
+    for notice in dict.fromkeys((*notices, *finding_notices(told))):
         terminal.warn(f"warning: {notice}")
 
 

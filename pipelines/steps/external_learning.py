@@ -39,6 +39,7 @@ def trained_program(
         tokens=run.tokens,
         facts=run.language_facts(),
         allow_empty=options.may_fit_nothing,
+        no_rows=run.plan.why_no_rows,
     )
     return beam.pvalue.AsSingleton(rows | "TrainProgram" >> step)
 
@@ -51,6 +52,7 @@ def learn_from_sample(
     facts: Mapping[str, object],
     *,
     allow_empty: bool,
+    no_rows: str = "",
 ) -> ExternalReference:
     """Train a program on the parts of a sample, and save the result.
 
@@ -65,6 +67,10 @@ def learn_from_sample(
     if not sample.num_rows:
         if allow_empty:
             return ExternalReference(config, NOTHING)
+        if no_rows:
+            raise ConfigError(
+                f"{config.program} has nothing to learn from: {no_rows}; give files with pairs"
+            )
         why = why_empty(parts)
         raise ConfigError(
             f"{config.program} has nothing to learn from: no pair passed the screen and was "

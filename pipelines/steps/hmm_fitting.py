@@ -24,6 +24,7 @@ from pairweave.transforms.shards.sample import gather_sample, sample_share, why_
 from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.storage import files
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
+from pairweave.transforms.units import Plan
 
 View = Callable[[pa.Table], pa.Table]
 
@@ -35,6 +36,8 @@ _NOTHING_TO_FIT = (
     "--fit_pairs contains none of those that did; check the input, the limits of {passed} and "
     "the languages, or align with a fitted --model"
 )
+
+_NO_ROWS = "there is nothing to fit the aligner on: {why}; give files with pairs"
 
 _NOTHING_SCREENED = _NOTHING_TO_FIT.format(passed=FitSettings.PASSED)
 
@@ -72,15 +75,17 @@ def fitted_model(
         facts=facts,
         allow_empty=options.may_fit_nothing,
         view=translated_only if translations else None,
-        nothing=nothing_to_fit(options),
+        nothing=nothing_to_fit(options, run.plan),
         prior=None if options.prior_model is None else hmm_reference.find(options.prior_model),
         **{name: each for name, each in optional.items() if each is not None},
     )
     return beam.pvalue.AsSingleton(rows | "FitAligner" >> step)
 
 
-def nothing_to_fit(options: FitSettings) -> str:
+def nothing_to_fit(options: FitSettings, plan: Plan) -> str:
     """Return the message for a run without a pair to fit an aligner on."""
+    if plan.why_no_rows:
+        return _NO_ROWS.format(why=plan.why_no_rows)
     has_rules = isinstance(options, RuleBlockOptions) and options.filter is not None
     return _NOTHING_TO_FIT.format(
         passed="the screen and the rules" if has_rules else options.PASSED
@@ -133,7 +138,7 @@ def fit_aligner(
     if not sample.num_rows:
         rejects = files.join(directory, REJECTS)
         why = why_empty(parts)
-        where = "" if _after is None else f"; the rejected pairs are in {rejects}"
+        where = f"; the rejected pairs are in {rejects}" if _after is not None and why else ""
         raise ConfigError(nothing + (f"; {why}" if why else "") + where)
     if tokens is None:
         tokens = TokenConfig("sentencepiece", pieces)

@@ -239,7 +239,7 @@ def is_at(finding, line):
 
 
 def files_that_are_no_text(directory):
-    """Write files of ten formats, and yield their paths."""
+    """Write files of eleven formats, and yield their paths."""
     text = b"A sentence.\n" * 200
     contents = {
         "html": b"<!DOCTYPE html>\n<html><body><p>A sentence.</p></body></html>\n",
@@ -250,6 +250,7 @@ def files_that_are_no_text(directory):
         "bzip2": bz2.compress(text),
         "xz": lzma.compress(text),
         "lxm": json.dumps({"lang": "en", "text": {"a": "A sentence."}}, indent=1).encode(),
+        "json": json.dumps({"hello": "Hello", "bye": "Bye"}, indent=1).encode(),
     }
     for name, content in contents.items():
         path = directory / f"{name}.en"

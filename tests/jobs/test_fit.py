@@ -156,6 +156,21 @@ def test_nothing_to_fit_on_is_one_line_and_the_rejects_are_there(directory):
     assert not (directory / "none" / "_manifest.json").exists()
 
 
+@pytest.mark.parametrize("job", ["augment", "filter", "fit", "try"])
+def test_empty_files_are_named_as_the_reason_for_nothing_to_fit(directory, job):
+    for name in ("none.en", "none.de"):
+        (directory / name).write_bytes(b"")
+    output = () if job == "try" else ("--output", "of_none")
+    words = ("--source_input", "none.en", "--target_input", "none.de", *LANGS[:4], *output)
+    status, _, errors = runs.run_here(job, *words, cwd=directory)
+    assert status == 2
+    said = errors[errors.index("pairweave: there is nothing") :]
+    assert said == (
+        "pairweave: there is nothing to fit the aligner on: none.en and none.de have no pair "
+        "(0 rows); give files with pairs\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("job", "more"),
     [

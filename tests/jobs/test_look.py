@@ -159,6 +159,31 @@ def test_one_file_on_both_sides_is_one_notice(directory, tmp_path, check, warnin
     assert [(each["kind"], each["count"]) for each in found] == [("copied", 600)] * warnings
 
 
+@pytest.mark.parametrize("log", ["text", "json"])
+@pytest.mark.parametrize(("bad", "told"), [(400, 1), (20, 0)])
+def test_lines_in_another_encoding_are_told_at_the_start_if_they_are_many(tmp_path, log, bad, told):
+    lines = [line.encode("ascii", "replace").decode() for line in sentences("de")[:600]]
+    (tmp_path / "a.en").write_text("".join(f"{line}\n" for line in sentences("en")[:600]))
+    text = "".join(f"{line} \xfcber\n" if n < bad else f"{line}\n" for n, line in enumerate(lines))
+    (tmp_path / "a.de").write_text(text, "windows-1252")
+    words = (*WORDS, "--workers", "1", "--output", "out", "--log_format", log)
+    status, _, errors = runs.run_here(*words, cwd=tmp_path)
+    assert status == 0
+    start = f"warning: a.de:1-{bad}: {bad} of 600 rows cannot be read as pairs: invalid_utf8 (first"
+    assert errors.count(start) == told
+    if told:
+        assert "iconv -f WINDOWS-1252 -t UTF-8" in errors[errors.index(start) :].splitlines()[0]
+    if log == "json":
+        records = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
+        assert [each["finding"]["kind"] for each in records if "finding" in each] == [
+            "unreadable"
+        ] * told
+    manifest = manifest_of(tmp_path / "out")
+    assert not any("[unreadable]" in notice for notice in manifest["notices"])
+    about = [notice for notice in manifest["notices"] if "invalid_utf8" in notice]
+    assert len(about) == told
+
+
 def test_a_log_in_json_has_each_finding_as_an_object(directory, tmp_path):
     words = (*WORDS, "--workers", "1", "--output", tmp_path / "out", "--log_format", "json")
     status, _, errors = runs.run_here(*words, cwd=directory)

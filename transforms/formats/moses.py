@@ -10,6 +10,7 @@ from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.export.export_formats import IN_LINE, LinkedRows, RowExport, joined_lines
 from pairweave.transforms.reading.column_lines import Lines, decode, line_blocks, whole_lines
 from pairweave.transforms.reading.input_format import InputFormat
+from pairweave.transforms.reading.json_documents import DocumentWatch
 from pairweave.transforms.reading.links_of_rows import LINKS
 from pairweave.transforms.reading.rows import Problem, RowMaker
 from pairweave.transforms.reading.scan import Scan, ScanRequest
@@ -18,6 +19,7 @@ from pairweave.transforms.storage.byte_streams import part_text
 from pairweave.transforms.units import Part, ReadLimits, Unit
 
 _SIDES = ("source", "target")
+_TEXTS = (*_SIDES, "translation")
 _COLUMNS = {"links": LINKS}
 """Columns whose name differs from the role of their file."""
 
@@ -117,11 +119,15 @@ Lines, ``text`` would be a string."""
 
 
 def scan_moses(file: ScanRequest) -> Scan:
-    """Scan one side, unless it is JSON whose texts have names.
+    """Scan one side, unless it is a JSON document, which has no sentence a line.
 
     Raises:
-        InputError: The whole file cannot be used (``lxm_as_text`` if it is such JSON).
+        InputError: The whole file cannot be used (``lxm_as_text`` if it is JSON whose texts have
+            names, ``json_as_text`` if it is another JSON document).
     """
+    if file.role not in _TEXTS:
+        return scan_lines(file)
+    document = DocumentWatch()
     seen = False
 
     def see(chunk: bytes) -> None:
@@ -129,8 +135,19 @@ def scan_moses(file: ScanRequest) -> Scan:
         if not seen and file.role in _SIDES and _LXM.match(chunk):
             raise InputError("lxm_as_text", file.name, "this is LXM JSON; give --format lxm")
         seen = True
+        document.see(chunk)
 
-    return scan_lines(file, see=see)
+    scan = scan_lines(file, see=see)
+    kind = document.kind()
+    if kind is not None:
+        raise InputError(
+            "json_as_text",
+            file.name,
+            f"this is one JSON {kind}, and text must have a sentence on each line; write its pairs "
+            "as JSON lines (.jsonl), each an object with source and target, and give that file "
+            "with --input",
+        )
+    return scan
 
 
 INPUT = InputFormat("moses", scan_moses, read_moses, sides=True)

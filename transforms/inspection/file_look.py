@@ -2,13 +2,13 @@
 
 import collections
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.transforms.findings import Finding
+from pairweave.transforms.findings import Finding, file_of
 from pairweave.transforms.inspection.language_look import language_findings
 from pairweave.transforms.inspection.stretches import (
     NATS,
@@ -69,12 +69,21 @@ class FileLook:
         languages: The languages given for the two sides.
         rows: Number of its rows.
         reads_tags: Whether its tags are read as tags.
+        files: The file of each role, if its sides and what accompanies them are files of their own.
     """
 
     def __init__(
-        self, name: str, languages: tuple[str, str], rows: int, *, reads_tags: bool
+        self,
+        name: str,
+        languages: tuple[str, str],
+        rows: int,
+        *,
+        reads_tags: bool,
+        files: Mapping[str, str] | None = None,
     ) -> None:
         self._name = name
+        self._files = files or {}
+        self._sides = (name, self._files.get("target", name))
         self._languages = languages
         self._rows = rows
         self._reads_tags = reads_tags
@@ -89,7 +98,7 @@ class FileLook:
         self._empty: list[np.ndarray] = []
         self._marks: list[np.ndarray] = []
         self._controls: list[np.ndarray] = []
-        self._unread: dict[str, _Problem] = {}
+        self._unread: dict[tuple[str, str], _Problem] = {}
         self._sample: list[pa.RecordBatch] = []
 
     def add(self, batch: pa.RecordBatch) -> None:
@@ -109,11 +118,11 @@ class FileLook:
         hashes = np.stack([source.hashes, target.hashes])
         self._lines.append(lines)
         self._hashes.append(hashes)
-        self._marks.append(source.marks | target.marks)
-        self._controls.append(np.logical_or(*map(with_c1, texts)))
-        self._empty.append((source.points == 0) | (target.points == 0))
+        self._marks.append(np.stack([source.marks, target.marks]))
+        self._controls.append(np.stack([with_c1(side) for side in texts]))
+        self._empty.append(np.stack([source.points == 0, target.points == 0]))
         step = max(1, self._rows // SAMPLE_ROWS)
-        chosen = (_mixed(hashes) % np.uint64(step) == 0) & ~self._empty[-1]
+        chosen = (_mixed(hashes) % np.uint64(step) == 0) & ~self._empty[-1].any(axis=0)
         if chosen.any():
             self._sample.append(
                 pa.RecordBatch.from_arrays([*texts, batch.column("line")], names=_SAMPLED).filter(
@@ -128,10 +137,12 @@ class FileLook:
         for row in np.flatnonzero(reasons.is_valid().to_numpy(zero_copy_only=False)).tolist():
             line = int(lines[row])
             reason = reasons[row].as_py()
-            if reason not in self._unread:
-                detail = batch.column("detail")[row].as_py() or ""
-                self._unread[reason] = _Problem(0, line, line, detail)
-            problem = self._unread[reason]
+            detail = batch.column("detail")[row].as_py() or ""
+            # A detail begins with the side that it is about.
+            file = self._files.get(detail.partition(":")[0], self._name)
+            if (reason, file) not in self._unread:
+                self._unread[reason, file] = _Problem(0, line, line, detail)
+            problem = self._unread[reason, file]
             problem.count += 1
             problem.last = line
 
@@ -154,14 +165,15 @@ class FileLook:
             yield Finding("empty_file", self._name, 0, 0, 0, "has no pair")
             return
         yield from self._stretch_findings()
-        lines, empty = np.concatenate(self._lines), np.concatenate(self._empty)
+        lines, empty_sides = np.concatenate(self._lines), np.concatenate(self._empty, axis=1)
+        empty = np.logical_or(*empty_sides)
         hashes = np.concatenate(self._hashes, axis=1)
-        for reason, problem in sorted(self._unread.items()):
+        for (reason, file), problem in sorted(self._unread.items()):
             many = problem.count >= LEAST_SHARE * len(lines)  # others are seen in their lines
             what = f"{reason} (first: {problem.detail})" if many and problem.detail else reason
             yield Finding(
                 "unreadable",
-                self._name,
+                file,
                 problem.first,
                 problem.last,
                 problem.count,
@@ -170,26 +182,32 @@ class FileLook:
             )
         unread = sum(problem.count for problem in self._unread.values())
         if int(empty.sum()) > unread:
-            yield self._of_rows(
-                "empty", lines, empty, f"{int(empty.sum()) - unread:,} pairs have an empty side"
-            )
+            what = f"{int(empty.sum()) - unread:,} pairs have an empty side"
+            counts = empty_sides.sum(axis=1) - unread  # of what is not read both sides are empty
+            yield self._of_rows("empty", lines, empty, what, file=file_of(self._sides, counts))
         yield from self._repetitions(lines[~empty], hashes[:, ~empty])
         yield from self._damaged(lines)
         if self._sample:
             sample = pa.Table.from_batches(self._sample).combine_chunks()
             if not (hashes[0] == hashes[1]).all():  # what is copied is in one language anyway
-                yield from language_findings(self._name, sample, self._languages)
+                yield from language_findings(self._sides, sample, self._languages)
             if not self._reads_tags:
-                marks = np.concatenate(self._marks)
-                yield from tag_findings(self._name, sample, lines, marks)
+                marks = np.concatenate(self._marks, axis=1)
+                yield from tag_findings(self._sides, sample, lines, marks)
 
     def _of_rows(
-        self, kind: str, lines: np.ndarray, rows: np.ndarray, evidence: str, option: str = ""
+        self,
+        kind: str,
+        lines: np.ndarray,
+        rows: np.ndarray,
+        evidence: str,
+        option: str = "",
+        file: str | None = None,
     ) -> Finding:
-        """Return a finding on some rows, bool ``[row]``."""
+        """Return a finding on some rows, bool ``[row]``; without a file it concerns both sides."""
         affected = lines[rows]
         first, last = int(affected.min()), int(affected.max())
-        return Finding(kind, self._name, first, last, len(affected), evidence, option)
+        return Finding(kind, file or self._name, first, last, len(affected), evidence, option)
 
     def _stretch_findings(self) -> Iterator[Finding]:
         if not self._stretches:
@@ -259,6 +277,7 @@ class FileLook:
                     lines,
                     texts == values[most],
                     f"the same {name} stands beside {beside:,} different texts",
+                    file=self._sides[side],
                 )
         equal = hashes[0] == hashes[1]
         count = int(equal.sum())
@@ -272,7 +291,8 @@ class FileLook:
             )
 
     def _damaged(self, lines: np.ndarray) -> Iterator[Finding]:
-        marks, controls = np.concatenate(self._marks), np.concatenate(self._controls)
+        marks = np.concatenate(self._marks, axis=1)
+        controls = np.concatenate(self._controls, axis=1)
         anew = "make the file anew from its source, or filter rejects them"
         share = LEAST_SHARE * len(lines)
         for kind, damaged, least, what, option in (
@@ -280,10 +300,13 @@ class FileLook:
             ("encoding", marks & MOJIBAKE != 0, min(share, LEAST_ROWS), AS_OTHER, anew),
             ("c1_controls", controls, share, AS_CONTROLS, MEND_CONTROLS),
         ):
-            count = int(damaged.sum())
+            rows, counts = np.logical_or(*damaged), damaged.sum(axis=1)
+            count = int(rows.sum())
             if count and count >= least:
                 said = f"{count:,} of {len(lines):,} pairs contain {what}"
-                yield self._of_rows(kind, lines, damaged, said, option)
+                if counts.all() and self._sides[0] != self._sides[1]:
+                    said += f", {counts[0]:,} in the source and {counts[1]:,} in the target"
+                yield self._of_rows(kind, lines, rows, said, option, file_of(self._sides, counts))
 
 
 AS_LOST = "U+FFFD, where a character was lost"

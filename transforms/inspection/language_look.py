@@ -56,11 +56,13 @@ _WORD = regex.compile(r"\p{L}+")
 _SCRIPT, _SCRIPT_SHIFT = int(SCRIPT), int(SCRIPT_SHIFT)
 
 
-def language_findings(name: str, sample: pa.Table, languages: tuple[str, str]) -> Iterator[Finding]:
+def language_findings(
+    names: tuple[str, str], sample: pa.Table, languages: tuple[str, str]
+) -> Iterator[Finding]:
     """Yield findings on the languages of a file.
 
     Args:
-        name: The file.
+        names: The files of source and target, which may be one.
         sample: A sample of its rows: ``source``, ``target`` and ``line``.
         languages: The languages given for the two sides.
     """
@@ -79,7 +81,7 @@ def language_findings(name: str, sample: pa.Table, languages: tuple[str, str]) -
     if exchanged:
         yield Finding(
             "exchanged_languages",
-            name,
+            names[0],
             int(lines[0]),
             int(lines[-1]),
             len(lines),
@@ -94,7 +96,7 @@ def language_findings(name: str, sample: pa.Table, languages: tuple[str, str]) -
             option = f"--{name_of_side}_lang {look}" if look in WORDS else "give its language"
             yield Finding(
                 "other_language",
-                name,
+                names[side],
                 int(lines[0]),
                 int(lines[-1]),
                 len(lines),
@@ -114,7 +116,7 @@ def language_findings(name: str, sample: pa.Table, languages: tuple[str, str]) -
             shown = ", ".join(f"{each} {count / voted:.0%}" for each, count in most)
             yield Finding(
                 "mixed_languages",
-                name,
+                names[side],
                 int(lines[other[0]]),
                 int(lines[other[-1]]),
                 len(other),
@@ -125,7 +127,7 @@ def language_findings(name: str, sample: pa.Table, languages: tuple[str, str]) -
     if same and not any(wrong) and looks[0] in WORDS:
         yield Finding(
             "one_language",
-            name,
+            names[0],
             int(lines[0]),
             int(lines[-1]),
             len(lines),

@@ -39,6 +39,9 @@ LOOK_AGAIN_ROWS = 4_000_000
 """A file of up to this many rows is looked at as a whole if its sample shows a stretch of lines
 that do not belong together: half a minute, for the exact lines."""
 
+Labels = Mapping[str, str]
+"""What the file of each role is called, such as ``target``."""
+
 Blocks = Mapping[int, Collection[int]]
 """Numbers of the blocks of a unit that are looked at, by the unit's number."""
 
@@ -50,8 +53,8 @@ def look_at(units: Sequence[Unit], limits: ReadLimits) -> Iterator[Finding]:
         units: Units of a plan, in its order.
         limits: Limits of the readers.
     """
-    for label, file in _files(units):
-        yield from _look(label, file, limits)
+    for labels, file in _files(units):
+        yield from _look(labels, file, limits)
 
 
 def sample_size(rows: int) -> int:
@@ -96,14 +99,14 @@ def look_at_sample(units: Sequence[Unit], limits: ReadLimits, sample: int) -> Lo
     findings: list[Finding] = []
     pairs = 0
     stretches: dict[int, list[tuple[int, int]]] = {}
-    for label, file in _files(units):
+    for labels, file in _files(units):
         rows = sum(_rows_in(unit, blocks) for unit in file)
         if not rows and any(unit.rows for unit in file):
             continue
         if blocks is None:
-            of_file = list(_look(label, file, limits))
+            of_file = list(_look(labels, file, limits))
         else:
-            of_file = list(_look_again(label, file, limits, blocks, rows))
+            of_file = list(_look_again(labels, file, limits, blocks, rows))
         findings += of_file
         pairs += rows
         lines = [(each.first_line, each.last_line) for each in of_file if each.kind in OF_LINES]
@@ -113,17 +116,17 @@ def look_at_sample(units: Sequence[Unit], limits: ReadLimits, sample: int) -> Lo
 
 
 def _look_again(
-    label: str, file: Sequence[Unit], limits: ReadLimits, blocks: Blocks, rows: int
+    labels: Labels, file: Sequence[Unit], limits: ReadLimits, blocks: Blocks, rows: int
 ) -> list[Finding]:
     """Look at blocks of a file, and at all of it if they show a stretch of lines."""
-    of_sample = list(_look(label, file, limits, blocks))
+    of_sample = list(_look(labels, file, limits, blocks))
     whole = sum(unit.rows for unit in file)
     if rows == whole:
         return of_sample
     of_sample = [_of_sample(each, rows, whole) for each in of_sample]
     if whole > LOOK_AGAIN_ROWS or not any(each.kind in OF_LINES for each in of_sample):
         return of_sample
-    exact = [each for each in _look(label, file, limits) if each.kind in OF_LINES]
+    exact = [each for each in _look(labels, file, limits) if each.kind in OF_LINES]
     return [*exact, *(each for each in of_sample if each.kind not in OF_LINES)]
 
 
@@ -132,11 +135,15 @@ def _of_sample(finding: Finding, rows: int, whole: int) -> Finding:
     return dataclasses.replace(finding, evidence=evidence)
 
 
-def _files(units: Sequence[Unit]) -> Iterator[tuple[str, list[Unit]]]:
-    """Yield what each file is called, and its units."""
+def _files(units: Sequence[Unit]) -> Iterator[tuple[Labels, list[Unit]]]:
+    """Yield what each file and those beside it are called, and its units."""
     labels = file_labels((unit.corpus, unit.file) for unit in units)
+    beside = file_labels((unit.corpus, part.name) for unit in units for part in unit.parts)
     for file, group in itertools.groupby(units, key=lambda unit: (unit.corpus, unit.file)):
-        yield labels[file], list(group)
+        of_file = list(group)
+        corpus, _ = file
+        roles = {part.role: beside[corpus, part.name] for part in of_file[0].parts}
+        yield roles | {of_file[0].parts[0].role: labels[file]}, of_file
 
 
 def choose_blocks(units: Sequence[Unit], sample: int) -> Blocks:
@@ -182,16 +189,17 @@ def _rows_in(unit: Unit, blocks: Blocks | None) -> int:
 
 
 def _look(
-    label: str, file: Sequence[Unit], limits: ReadLimits, blocks: Blocks | None = None
+    labels: Labels, file: Sequence[Unit], limits: ReadLimits, blocks: Blocks | None = None
 ) -> Iterator[Finding]:
     """Yield what is wrong with a file, by all rows or by those of some blocks."""
     first = file[0]
     rows = sum(_rows_in(unit, blocks) for unit in file)
     look = FileLook(
-        label,
+        labels[first.parts[0].role],
         (first.source_lang, first.target_lang),
         rows,
         reads_tags=first.inline_tags != "raw",
+        files=labels,
     )
     for unit in file:
         if blocks is None:

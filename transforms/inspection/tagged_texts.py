@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms.findings import Finding
+from pairweave.transforms.findings import Finding, file_of
 from pairweave.transforms.kernels.inspection.line_features import BRACES, PERCENT, TAG
 from pairweave.transforms.markup.markup import INDEXED, XLIFF, XML, find_elements, parse_markup
 
@@ -18,17 +18,18 @@ _SYNTAXES = (INDEXED, XLIFF, XML)
 
 
 def tag_findings(
-    name: str, sample: pa.Table, lines: np.ndarray, marks: np.ndarray
+    names: tuple[str, str], sample: pa.Table, lines: np.ndarray, marks: np.ndarray
 ) -> Iterator[Finding]:
     """Yield findings on tags and placeholders.
 
     Args:
-        name: The file.
+        names: The files of source and target, which may be one.
         sample: A sample of its rows: ``source`` and ``target``.
         lines: The line of each row.
-        marks: What each row has (`transforms.kernels.inspection.line_features`).
+        marks: What each side of each row has (`transforms.kernels.inspection.line_features`),
+            ``[side, row]``.
     """
-    tagged = marks & TAG != 0
+    tagged, name = _rows_with(marks, TAG, names)
     count = int(tagged.sum())
     if _is_enough(count, len(lines)):
         syntax, share = _syntax(sample)
@@ -49,7 +50,7 @@ def tag_findings(
                 option,
             )
     for bit, shown in ((BRACES, "{0} or {name}"), (PERCENT, "%s or %1")):
-        has_placeholder = marks & bit != 0
+        has_placeholder, name = _rows_with(marks, bit, names)
         count = int(has_placeholder.sum())
         if _is_enough(count, len(lines)):
             yield Finding(
@@ -61,6 +62,12 @@ def tag_findings(
                 f"{count:,} of {len(lines):,} pairs contain placeholders such as {shown}",
                 "no tag splits them; filter compares both sides (--max_placeholder_mismatch)",
             )
+
+
+def _rows_with(marks: np.ndarray, bit: int, names: tuple[str, str]) -> tuple[np.ndarray, str]:
+    """Return which rows have a mark, bool ``[row]``, and the file to name for them."""
+    has = marks & bit != 0
+    return has.any(axis=0), file_of(names, has.sum(axis=1))
 
 
 def _is_enough(count: int, rows: int) -> bool:

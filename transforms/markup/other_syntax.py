@@ -1,4 +1,9 @@
-"""Tags in another syntax than the one that a text is read with, where they would stay text."""
+"""Tags in another syntax than the one that a text is read with.
+
+XLIFF and indexed tags have few names, and all other tags would stay text. XML and HTML read tags of
+any name; of these, the elements of HTML that nothing closes and the tags of XLIFF with an id are
+told apart.
+"""
 
 import dataclasses
 from collections.abc import Iterable
@@ -16,6 +21,13 @@ from pairweave.transforms.markup.markup import (
     find_elements,
     parse_markup,
 )
+
+_MISREAD = {
+    "xml": "they are taken for opening tags that nothing closes; give {option} html if this is "
+    "HTML, or write <br/>",
+    "html": "they are read without their ids; give {option} xliff if this is XLIFF",
+}
+"""What a syntax that reads every tag makes of tags of others, and what to do."""
 
 MANY = 100
 """A file without a tag of its syntax is refused if one line in this many has tags of another."""
@@ -70,9 +82,12 @@ class SyntaxCheck:
             return
         marked = marked or parse_markup(string, self.syntax)
         self.own += len(marked.tags)
-        if reads_every_tag(self.syntax):
-            return
-        tags = _other_tags(string, marked)
+        if self.syntax is XML:
+            tags = _void_tags(marked)
+        elif self.syntax is HTML:
+            tags = _tags_with_ids(marked)
+        else:
+            tags = _other_tags(string, marked)
         if not tags:
             return
         if self.first is None:
@@ -116,7 +131,8 @@ class SyntaxCheck:
                 "begins no tag",
                 line,
             )
-        return f"{seen}; they are taken for text"
+        misread = _MISREAD.get(self.syntax.name, "they are taken for text")
+        return f"{seen}; {misread.format(option=self.option)}"
 
 
 def check_lines(path: str, lines: Iterable[str], syntax: Syntax) -> str | None:
@@ -128,7 +144,7 @@ def check_lines(path: str, lines: Iterable[str], syntax: Syntax) -> str | None:
 
 
 def reads_every_tag(syntax: Syntax) -> bool:
-    """Tell whether a syntax has every tag that any other has, so that nothing is left to find."""
+    """Tell whether a syntax has every tag that any other has, so that none would stay text."""
     return not syntax.names and syntax is not INDEXED
 
 
@@ -145,6 +161,38 @@ def _other_tags(string: str, marked: Marked) -> list[tuple[Tag, ...]]:
             plain = first.raw.lower() == f"<{first.name}>"
             if not plain or first.name in _BARE:
                 elements.append((first,))
+    return elements
+
+
+def _void_tags(marked: Marked) -> list[tuple[Tag, ...]]:
+    """Return the tags of XML that are elements of HTML without an end, such as ``<br>``."""
+    elements = find_elements(marked.tags)
+    open_tags = [marked.tags[each.first] for each in elements if each.form is Form.OPEN]
+    return [(tag,) for tag in open_tags if _is_void(tag)]
+
+
+def _is_void(tag: Tag) -> bool:
+    name = tag.name.lower()
+    return name in HTML.empty and (name in _BARE or tag.raw.lower() != f"<{name}>")
+
+
+def _tags_with_ids(marked: Marked) -> list[tuple[Tag, ...]]:
+    """Return the tags of HTML that are elements of XLIFF, such as ``<x id="1"/>``.
+
+    A ``<ph/>`` needs no id. In a drawing, ``<g>`` is an element of SVG.
+    """
+    if any(tag.name == "svg" for tag in marked.tags):
+        return []
+    elements: list[tuple[Tag, ...]] = []
+    for element in find_elements(marked.tags):
+        first = marked.tags[element.first]
+        own = parse_markup(first.raw, XLIFF).tags
+        if not own or not (own[0].key or (first.name == "ph" and element.form is not Form.PAIR)):
+            continue
+        if element.form is Form.PAIR and element.closing is not None:
+            elements.append((first, marked.tags[element.closing]))
+        elif element.form is Form.SELF_CLOSING:
+            elements.append((first,))
     return elements
 
 

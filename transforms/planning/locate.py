@@ -19,6 +19,7 @@ from pairweave.transforms.planning.paired_names import below_pattern, pair_names
 from pairweave.transforms.plugins.corpus_format import FORMAT
 from pairweave.transforms.plugins.entry_points import known_names
 from pairweave.transforms.reading.input_format import InputFormat
+from pairweave.transforms.reading.json_documents import IS_JSON
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.byte_streams import COMPRESSIONS
 from pairweave.transforms.storage.hub_places import is_data_set, parse_place
@@ -252,6 +253,8 @@ def _typed(role: str, path: str, name: str, kind: str | None) -> LocatedFile:
         kind = format_.name if format_ is not None else None
     elif _is_lines(kind) and extension.lower() in _NO_TEXT:
         kind = None
+    if kind is None and extension.lower() == ".json":
+        raise InputError("unsupported_format", name, f"{IS_JSON}; {_supported()}")
     if kind is None or (compression != "none" and not _may_be_compressed(kind)):
         raise InputError(
             "unsupported_format", name, f"its format is unknown or unsupported; {_supported()}"

@@ -44,7 +44,8 @@ NOT_TEXT = (
     (b"<!doctype html", "unsupported_format", f"an HTML page; {HTML_ADVICE}"),
     (b"<html", "unsupported_format", f"an HTML page; {HTML_ADVICE}"),
 )
-_MAGIC_BYTES = max(len(magic) for magic, _, _ in NOT_TEXT)
+HEAD_BYTES = max(len(magic) for magic, _, _ in NOT_TEXT)
+"""Number of first bytes by which they are recognised."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -192,12 +193,17 @@ def _refuse_non_text(text: Iterable[bytes], name: str) -> Iterator[bytes]:
     """
     head = b""
     for chunk in text:
-        if len(head) < _MAGIC_BYTES:
-            head += chunk[:_MAGIC_BYTES]
-            for magic, code, what in NOT_TEXT:
-                if head.startswith(magic):
-                    raise InputError(code, name, f"this is {what}")
+        if len(head) < HEAD_BYTES:
+            head += chunk[:HEAD_BYTES]
+            known = known_content(head)
+            if known is not None:
+                raise InputError(known[0], name, f"this is {known[1]}")
         yield chunk
+
+
+def known_content(head: bytes) -> tuple[str, str] | None:
+    """Return a code and what a file is, if its first bytes show that it is no UTF-8 text."""
+    return next(((code, what) for magic, code, what in NOT_TEXT if head.startswith(magic)), None)
 
 
 def stored_file(path: str, name: str, compression: str = "none") -> Iterator[bytes]:

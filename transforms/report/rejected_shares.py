@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow.compute as pc
 
+from pairweave.transforms.finding_notices import EARLY_SHARE
 from pairweave.transforms.merged_notices import MOST_FILES
 from pairweave.transforms.option_facts import REJECTS, mark_of
 from pairweave.transforms.output.finished_run import FinishedRun
@@ -16,7 +17,7 @@ from pairweave.transforms.report.rejected_files import MostlyRejected
 from pairweave.transforms.report.rejected_languages import ADVICE, MIN_PAIRS
 from pairweave.transforms.screen_options import ScreenLimits
 
-MOST = 0.05
+MOST = EARLY_SHARE
 """A reason for which a greater share of a run's pairs is rejected is named: clean corpora lose less
 than 2 % to any limit."""
 

@@ -1,5 +1,6 @@
 """The command ``check``."""
 
+import gzip
 import json
 
 import pytest
@@ -17,7 +18,7 @@ def test_findings_are_shown_with_their_lines_and_what_mends_them(tmp_path):
     write(tmp_path)
     out = runs.run_well_here("check", "a.en", "a.de", cwd=tmp_path)
     assert "inline_tags: tags in texts" in out
-    assert "a.en:1-40" in out
+    assert "a.de:1-40" in out
     assert "-> --inline_tags index" in out
     assert out.endswith("40 pairs read: 1 finding\n")
 
@@ -26,7 +27,7 @@ def test_findings_are_objects_in_json(tmp_path):
     write(tmp_path)
     words = ("check", "a.en", "a.de", "--log_format", "json")
     (finding,) = map(json.loads, runs.run_well_here(*words, cwd=tmp_path).splitlines())
-    assert (finding["kind"], finding["file"], finding["count"]) == ("inline_tags", "a.en", 40)
+    assert (finding["kind"], finding["file"], finding["count"]) == ("inline_tags", "a.de", 40)
 
 
 def test_a_kind_can_end_the_command_with_a_failure(tmp_path):
@@ -114,6 +115,46 @@ def test_what_is_no_corpus_is_named_with_what_it_is(tmp_path, command, words, sa
     status, _, errors = runs.run_here(command, *words, cwd=tmp_path)
     assert status == 2
     assert errors.startswith(f"pairweave: {said}")
+
+
+@pytest.mark.parametrize("command", ["check", "init"])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["n.zip.en", "n.de"], "n.zip.en: this is a zip archive"),
+        (["n.de", "n.zip.en"], "n.zip.en: this is a zip archive"),
+        (["n.zip.en"], "n.zip.en: is a zip archive; give one of OPUS for Moses with input, and"),
+        (["n.fr", "n.de", "n.zip.en"], "n.zip.en: is a zip archive; give one of OPUS"),
+    ],
+)
+def test_a_file_that_is_no_text_is_named_and_not_the_other(tmp_path, command, words, said):
+    for name, content in (("n.zip.en", b"PK\x03\x04"), ("n.de", b"ja\n"), ("n.fr", b"oui\n")):
+        (tmp_path / name).write_bytes(content)
+    status, _, errors = runs.run_here(command, *words, cwd=tmp_path)
+    assert status == 2
+    assert errors.startswith(f"pairweave: {said}")
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
+def test_json_is_told_alike_by_check_and_by_jobs(tmp_path, name):
+    (tmp_path / name).write_bytes(b"[]" if name == "a.json" else gzip.compress(b"[]"))
+    out = "--source_lang", "en", "--target_lang", "de", "--output", "out"
+    for words in (("check", name), ("augment", "--input", name, *out)):
+        status, _, errors = runs.run_here(*words, cwd=tmp_path)
+        assert status == 2
+        assert errors.startswith(
+            f"pairweave: {name}: is JSON, which is read as lines (.jsonl), each an object with "
+            "source and target; "
+        )
+
+
+@pytest.mark.parametrize("command", ["check", "init"])
+def test_json_documents_of_the_two_sides_are_no_text(tmp_path, command):
+    for name in ("en.json", "de.json"):
+        (tmp_path / name).write_text('{\n  "hello": "Hello",\n  "bye": "Bye"\n}\n')
+    status, _, errors = runs.run_here(command, "en.json", "de.json", cwd=tmp_path)
+    assert status == 2
+    assert errors.startswith("pairweave: en.json: this is one JSON object, and text must have a")
 
 
 def test_try_names_the_options_for_files(tmp_path):

@@ -1,14 +1,17 @@
 """The options of a first run, from a look at the files."""
 
 import json
+import re
 import zipfile
 
+import numpy as np
 import pytest
 import yaml
 
 from pairweave.pipelines import cli
 from pairweave.transforms.filtering import detectors
 from tests.makers import corpora, runs
+from tests.transforms.inspection.test_file_look import sentences
 
 
 def write(directory, pairs=30):
@@ -163,6 +166,39 @@ def test_what_is_wrong_with_the_files_is_said(tmp_path):
         (tmp_path / f"a.{name}").write_text("".join(lines))
     said = runs.run_well_here("init", "a.en", "a.de", "--output", "o.yaml", cwd=tmp_path)
     assert "inline_tags: tags in texts" in said
+    assert "\nThese options are in o.yaml now. To run" in said
+
+
+def test_what_mends_a_finding_is_in_the_file_as_a_comment(tmp_path):
+    source, target = sentences("en"), sentences("de")
+    for first in (300, 900):
+        block = target[first : first + 200]
+        target[first : first + 200] = np.random.default_rng(first).permutation(block).tolist()
+    target = [
+        f"{line} \x93OK\x94" if number % 9 == 0 else line for number, line in enumerate(target)
+    ]
+    source[1_200:], target[1_200:] = target[1_200:], target[1_200:]
+    for name, lines in (("a.en", source), ("a.de", target)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    out = runs.run_well_here("init", "a.en", "a.de", "--output", "o.yaml", cwd=tmp_path)
+    assert "-> --misaligned reject leaves these lines out" in out
+    assert "These options are in o.yaml now, those that mend findings as comments." in out
+    text = (tmp_path / "o.yaml").read_text()
+    assert re.search(
+        r"^# misaligned: reject  # leaves lines (29\d|30\d) to (49\d|50\d) and \d+ to 1,\d+ out$",
+        text,
+        re.MULTILINE,
+    )
+    assert "\n# c1_controls: mend  # reads C1 control characters" in text
+    assert "\n# drop_identical: true  # rejects pairs with the same text" in text
+    assert not {"misaligned", "c1_controls", "drop_identical"} & yaml.safe_load(text).keys()
+    used = re.sub(r"^# (\w+: \w+  #)", r"\1", text, flags=re.MULTILINE)
+    (tmp_path / "used.yaml").write_text(used)
+    assert yaml.safe_load(used)["misaligned"] == "reject"
+    assert yaml.safe_load(used)["drop_identical"] is True
+    for job in ("augment", "filter", "align", "fit"):
+        words = (job, "--config", "used.yaml", "--output", "out", "--plan_only")
+        runs.run_well_here(*words, cwd=tmp_path)
 
 
 def test_languages_of_an_archive_are_those_of_its_names(tmp_path):

@@ -1,5 +1,6 @@
 import dataclasses
 import gzip
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.reading import json_documents
 from pairweave.transforms.reading.scan_lines import LineCounter
 from pairweave.transforms.units import ReadLimits
 from tests.makers.reading import (
@@ -297,7 +299,7 @@ def test_real_text_is_read_as_the_slow_reader_reads_it(shared_data):
         ('{"lang": "en", "type": "source", "text": {"a": "x"}}\n', True),
         ('\ufeff{\n "text": {\n  "a": "x"}}\n', True),
         ('{"text": "x"}\n{"text": "y"}\n', False),
-        ('{"lang": "en", "text": "x {y"}\n', False),
+        ('{"lang": "en", "text": "x {y"}\n' * 2, False),
         ('{ "type": press "text": {\n', False),
     ],
 )
@@ -308,3 +310,51 @@ def test_json_with_names_of_texts_is_not_read_as_lines(tmp_path, text, is_lxm):
             make_plan([moses(*sides)])
     else:
         assert make_plan([moses(*sides)]).rows == len(text.splitlines())
+
+
+MESSAGES = {"hello": "Hello", "bye": "Bye \u00e9"}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (json.dumps(MESSAGES, indent=2), "object"),
+        ("\ufeff\n" + json.dumps(MESSAGES), "object"),
+        (json.dumps([MESSAGES], indent=2) + "\n\n", "array"),
+        (json.dumps({"en": MESSAGES}) + "\n" + json.dumps(MESSAGES), None),
+        ('{"hello": "Hello"\n"bye": "Bye"}\n', None),
+        ("[Music]\n[Applause]\n", None),
+        ('["Go home," he said. [1]\n', None),
+        ("[1]\n", None),
+        ("{}\n", None),
+        ("", None),
+    ],
+)
+@pytest.mark.parametrize("larger", [False, True], ids=["whole", "by its ends"])
+def test_text_that_is_one_json_document_is_refused(tmp_path, monkeypatch, text, kind, larger):
+    if larger:
+        size = max(1, len(text.encode()) - 3)
+        monkeypatch.setattr(json_documents, "PARSED_BYTES", size)
+    sides = [write(tmp_path, f"i18n.{name}", text.encode()) for name in ("en", "de")]
+    if kind is None:
+        assert make_plan([moses(*sides)]).rows == len(text.splitlines())
+        return
+    with pytest.raises(InputError) as refused:
+        make_plan([moses(*sides)])
+    assert refused.value.code == "json_as_text"
+    said = str(refused.value)
+    assert said.startswith(f"i18n.en: this is one JSON {kind}, and text must have a sentence on")
+    assert "JSON lines (.jsonl), each an object with source and target" in said
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_large_json_document_is_refused_by_its_ends(tmp_path, compress, indent):
+    text = json.dumps({f"key{number}": "A sentence." for number in range(60_000)}, indent=indent)
+    ending = "gz" if compress is gzip.compress else "txt"
+    path = write(tmp_path, f"i18n.{ending}", compress(text.encode()))
+    with pytest.raises(InputError, match="this is one JSON object"):
+        make_plan([moses(path, path)])
+    lines = "".join(f'{{"text": "Sentence {number}."}}\n' for number in range(60_000))
+    path = write(tmp_path, f"lines.{ending}", compress(lines.encode()))
+    assert make_plan([moses(path, path)]).rows == 60_000

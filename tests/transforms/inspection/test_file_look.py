@@ -85,6 +85,33 @@ def test_damage_of_single_lines_is_found_with_first_and_last(tmp_path, clean, ki
     assert (finding.first_line, finding.last_line, finding.count) == (lines[0], lines[-1], number)
 
 
+@pytest.mark.parametrize("kind", CHANGES)
+@pytest.mark.parametrize(("sides", "named"), [("target", "a.de"), ("source", "a.en"), ("both", "")])
+def test_a_finding_names_the_file_of_its_side(tmp_path, clean, kind, sides, named):
+    source, target = clean
+    number = 20 if kind in ("encoding", "c1_controls") else 10
+    if sides != "target":
+        source, _ = put(source, CHANGES[kind], number)
+    if sides != "source":
+        target, _ = put(target, CHANGES[kind], number)
+    found = [each for each in look(tmp_path, source, target) if each.kind == kind]
+    assert {each.file for each in found} == {named or "a.en"}
+    if kind in ("encoding", "c1_controls"):
+        said = ", 20 in the source and 20 in the target" in found[0].evidence
+        assert said == (sides == "both")
+
+
+def test_files_of_one_name_are_told_apart_by_corpus_on_each_side(tmp_path, clean):
+    source, target = clean
+    for name, lines in (("a.en", source), ("a.de", put(target, CHANGES["encoding"], 20)[0])):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    files = {"source_input": (str(tmp_path / "a.en"),), "target_input": (str(tmp_path / "a.de"),)}
+    corpora = [CorpusInput("en", "de", name=name, **files) for name in ("law", "news")]
+    found = look_at(make_plan(corpora).units, ReadLimits())
+    assert [each.place.partition(" ")[0] for each in found] == ["law:", "news:"]
+    assert all("a.de:" in each.place for each in look_at(make_plan(corpora).units, ReadLimits()))
+
+
 def test_c1_controls_in_fewer_than_one_pair_in_a_hundred_are_left_to_the_jobs(tmp_path, clean):
     source, target = clean
     assert look(tmp_path, source, put(target, CHANGES["c1_controls"], LINES // 100)[0])
@@ -118,6 +145,7 @@ def test_another_language_is_named_with_its_option(tmp_path, clean):
     source, target = clean
     (finding,) = look(tmp_path, source, target, ("en", "fr"))
     assert (finding.kind, finding.option) == ("other_language", "--target_lang de")
+    assert finding.file.endswith("a.de")
     (finding,) = look(
         tmp_path, source, [f"где {line} это не так {line}".translate(CYRILLIC) for line in target]
     )
@@ -142,6 +170,7 @@ def test_a_side_in_two_languages_is_seen(tmp_path, clean):
     assert {finding.kind for finding in found} == {"mixed_languages", "copied"}
     (finding,) = [each for each in found if each.kind == "mixed_languages"]
     assert finding.first_line == 1_001
+    assert finding.file.endswith("a.de")
     assert "de 67%, en 33%" in finding.evidence
 
 
@@ -166,6 +195,7 @@ def test_repeated_pairs_and_sides_are_counted(tmp_path, clean):
     changed, lines = put(target, lambda _: "Diese Seite ist nicht da.", 120)
     (finding,) = look(tmp_path, source, changed)
     assert (finding.kind, finding.count) == ("repeated_side", 120)
+    assert finding.file.endswith("a.de")
     assert (finding.first_line, finding.last_line) == (lines[0], lines[-1])
 
 
@@ -195,6 +225,11 @@ def test_lines_that_cannot_be_read_keep_the_others_in_place(tmp_path, clean):
     (finding,) = look(tmp_path, source, changed)
     assert (finding.kind, finding.count, finding.first_line) == ("unreadable", 10, lines[0])
     assert "control_char" in finding.evidence
+    assert finding.file.endswith("a.de")
+    both, _ = put(source, lambda line: f"{line}\x01", 3)
+    found = look(tmp_path, both, changed)
+    assert [each.file[-4:] for each in found] == ["a.de", "a.en"]
+    assert sum(each.count for each in found) == len({*places(10), *places(3)})
     assert "first: " not in finding.evidence
     assert finding.option == ""
 

@@ -1,5 +1,8 @@
 """Tags in another syntax than the given one are noticed; text that only looks like it is not."""
 
+import gzip
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -74,10 +77,79 @@ def test_one_line_in_a_hundred_refuses_a_file_without_tags_and_one_in_more_warns
     assert "1 tags in 1 of 101 lines" in check("xliff", "<b>y</b>", *["plain"] * 100).warning()
 
 
-@given(st.lists(st.sampled_from(["<b>", "</b>", "<a_0>", "</a_0>", "<x/>", "<br>", "a "])))
-def test_a_syntax_of_any_tags_is_never_warned_of(parts):
+@given(st.lists(st.sampled_from(["<b>", "</b>", "<a_0>", "</a_0>", "<x/>", "<br/>", "a "])))
+def test_a_syntax_of_any_tags_is_not_warned_of_tags_that_it_reads_well(parts):
     for syntax in ("xml", "html"):
         assert check(syntax, "".join(parts)).warning() is None
+
+
+@pytest.mark.parametrize(
+    ("line", "number", "first"),
+    [
+        ("one<br>two", 1, "<br>"),
+        ("<b>one<BR>two</b><hr>", 2, "<BR>"),
+        ('a <img src="x"> b', 1, '<img src="x">'),
+    ],
+)
+def test_void_elements_of_html_in_xml_are_warned_of(line, number, first):
+    assert check("xml", "plain", line).warning() == (
+        f"s.txt:2: {number} tags in 1 of 2 lines are html, not xml, the first is {first}; they are "
+        "taken for opening tags that nothing closes; give --syntax html if this is HTML, or write "
+        "<br/>"
+    )
+    assert check("html", line).warning() is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'see <g id="1">the</g> x',
+        'a <x id="1"/> b',
+        "a <ph/> b",
+        'a <ph id="3" equiv="x"/> b',
+        'a <bx id="1"/>b<ex rid="1"/>',
+    ],
+)
+def test_tags_of_xliff_in_html_are_warned_of(line):
+    said = check("html", "<b>plain</b>", line).warning()
+    assert said.startswith("s.txt:2: ")
+    assert "are xliff, not html" in said
+    assert said.endswith("read without their ids; give --syntax xliff if this is XLIFF")
+    assert check("xliff", line).warning() is None
+
+
+@pytest.mark.parametrize(
+    ("syntax", "line"),
+    [
+        ("xml", "a<br/>b<br></br><hr />"),
+        ("xml", "cp <source> <dest>, or <link> and <input>"),
+        ("xml", '<link href="x">there</link>'),
+        ("html", '<svg><g id="a"><path d="M0"/></g></svg>'),
+        ("html", "the <g>x</g> and <x/>, <ph>7</ph>, <mrk>"),
+        ("html", 'only <g id="1"> opens'),
+        ("html", '<a id="1">b</a><br><img id="2">'),
+    ],
+)
+def test_what_xml_and_html_read_well_is_not_warned_of(syntax, line):
+    assert check(syntax, line).warning() is None
+
+
+@pytest.mark.parametrize("name", ["office.en-de", "office.en-fr", "gnome.en-ko", "gnome.en-fi"])
+@pytest.mark.parametrize("syntax", ["xml", "html"])
+def test_help_pages_have_no_tags_of_another_syntax(shared_data, name, syntax):
+    with gzip.open(shared_data / "help" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        texts = [json.loads(line)["target"] for line in lines]
+    assert check(syntax, *texts).warning() is None
+
+
+def test_tagged_texts_have_no_tags_of_another_syntax(shared_data):
+    for name in ("eurlex-dev.en", "eurlex-dev.de", "glossary-dev.en", "glossary-dev.fr"):
+        texts = (shared_data / "tagged" / name).read_text(encoding="utf-8").split("\n")
+        assert check("xliff", *texts).warning() is None
+        assert "are xliff, not html" in check("html", *texts).warning()
+    for name in ("enfr.en.json", "enfr.fr.json"):
+        texts = json.loads((shared_data / "xml" / name).read_text(encoding="utf-8"))["text"]
+        assert check("xml", *texts.values()).warning() is None
 
 
 @given(

@@ -1,0 +1,77 @@
+"""Texts that are one JSON document, which no line-parallel reader can use."""
+
+import json
+
+from pairweave.transforms.storage.byte_streams import BYTE_ORDER_MARK
+
+PARSED_BYTES = 1 << 20
+"""Texts of up to this size are parsed as a whole; a larger one is judged by its beginning, of this
+size, and its last character."""
+
+IS_JSON = "is JSON, which is read as lines (.jsonl), each an object with source and target"
+"""What a message says of a file whose name ends in .json."""
+
+_KINDS = {b"{": (b"}", "object"), b"[": (b"]", "array")}
+_CUT_TOKEN = 8
+"""Characters at the end of a beginning that a token may lose by the cut: ``\\u00e`` or ``fals``."""
+
+
+class DocumentWatch:
+    """Watches a text that is read in pieces, and tells whether it is one JSON document."""
+
+    def __init__(self) -> None:
+        self._head = bytearray()
+        self._last = b""
+        self._size = 0
+        self._possible = True
+
+    def see(self, chunk: bytes) -> None:
+        """Take a piece of the text."""
+        if not self._possible:
+            return
+        self._size += len(chunk)
+        self._head += chunk[: PARSED_BYTES - len(self._head)]
+        begin = self._begin()
+        self._possible = not begin or begin[:1] in _KINDS
+        self._last = chunk.rstrip()[-1:] or self._last
+
+    def _begin(self) -> bytes:
+        return bytes(self._head[:4096]).removeprefix(BYTE_ORDER_MARK).lstrip()
+
+    def kind(self) -> str | None:
+        """Return ``object`` or ``array`` if the whole text is one that has texts; else None.
+
+        An array of numbers alone may be a line of text, such as a reference in brackets.
+        """
+        begin = self._begin()
+        if not self._possible or not begin:
+            return None
+        close, kind = _KINDS[begin[:1]]
+        text = bytes(self._head).removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
+        if b'"' not in self._head or self._last != close:
+            return None
+        if self._size <= PARSED_BYTES:
+            return kind if _parses(text) else None
+        return kind if _goes_on(text) else None
+
+
+def _parses(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _goes_on(text: str) -> bool:
+    """Tell whether a text may be the beginning of one document that does not end in it."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        if error.msg.startswith("Unterminated string"):
+            return True
+        at_end = error.pos >= len(text.rstrip()) - _CUT_TOKEN
+        return at_end and not error.msg.startswith("Extra data")
+    except RecursionError:
+        return False
+    return False
