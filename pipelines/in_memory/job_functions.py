@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from pairweave.pipelines.in_memory.keyword_options import (
     FIELD,
+    PAIRS_FILE,
     documented,
     in_python,
     options_of_files,
@@ -204,7 +205,7 @@ def try_(
     columns = [name for name in text_columns("try") if links_are_given or name != "links"]
     table = as_table(pairs, columns)
     with tempfile.TemporaryDirectory(prefix="pairweave-") as directory, in_python("try_"):
-        path = Path(directory, "pairs.parquet")
+        path = Path(directory, PAIRS_FILE)
         pq.write_table(table, path)
         own: dict[str, Any] = {"input": (str(path),), "pairs": count}
         own |= {f"{name}{FIELD}": name for name in table.column_names}
@@ -246,7 +247,7 @@ def check(
     with tempfile.TemporaryDirectory(prefix="pairweave-") as directory, in_python("check"):
         if pairs is not None:
             refuse(options, ("format", "source_field", "target_field"), "pairs are in memory")
-            path = Path(directory, "pairs.parquet")
+            path = Path(directory, PAIRS_FILE)
             pq.write_table(as_table(pairs, ("source", "target")), path)
             files = {"input": (str(path),), "source_field": "source", "target_field": "target"}
         return look_at_input(validated("check", options, files))[1]

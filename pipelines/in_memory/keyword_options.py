@@ -199,6 +199,10 @@ def refuse(options: Mapping[str, Any], names: Iterable[str], why: str) -> None:
             raise ConfigError(f"{name}: {why}; leave it out")
 
 
+PAIRS_FILE = "pairs.parquet"
+"""Name of the file with the pairs of a call, which messages show as the argument ``pairs``."""
+
+
 @contextlib.contextmanager
 def in_python(name: str) -> Iterator[None]:
     """Let errors and warnings of a block name keywords instead of flags.
@@ -225,7 +229,7 @@ def _warn(text: str) -> None:
 
 
 def _with_keywords(text: str, name: str) -> str:
-    text = _HELP.sub(f"; see help(pairweave.{name})", text)
+    text = _HELP.sub(f"; see help(pairweave.{name})", text).replace(PAIRS_FILE, "pairs")
     return _without_hyphens(text.removeprefix("warning: "))
 
 

@@ -22,6 +22,7 @@ from pairweave.pipelines.engines.local.table_pipeline import TablePipeline, Unsu
 from pairweave.pipelines.in_memory.keyword_options import (
     FIELD,
     OWN_DEFAULTS,
+    PAIRS_FILE,
     in_python,
     job_model,
     options_of_files,
@@ -99,7 +100,7 @@ def finished(
         tempfile.TemporaryDirectory(prefix="pairweave-", dir=_place(stepwise)) as directory,
         in_python(job),
     ):
-        path = Path(directory, "pairs.parquet")
+        path = Path(directory, PAIRS_FILE)
         pq.write_table(table, path)
         own: dict[str, Any] = {"input": (str(path),)}
         own |= {f"{name}{FIELD}": name for name in table.column_names}

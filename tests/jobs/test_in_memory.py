@@ -183,6 +183,11 @@ def test_pairs_that_are_none_are_refused(pairs, said):
         pairweave.align(pairs)
 
 
+def test_no_pairs_to_fit_on_are_named_as_the_argument():
+    with pytest.raises(pairweave.PairweaveError, match=r"on: pairs has no pair \(0 rows\)"):
+        pairweave.align([], source_lang="en", target_lang="de")
+
+
 def test_a_command_in_a_message_is_one_for_a_shell():
     with pytest.raises(pairweave.PairweaveError) as refused:
         pairweave.align(PAIRS, "nothing", source_lang="en", target_lang="de")
