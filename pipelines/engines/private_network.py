@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage.disk_files import is_uri
 
 if TYPE_CHECKING:
     from pairweave.pipelines.options.base import Options
@@ -96,7 +97,6 @@ def _read(words: Sequence[str]) -> _Command | None:
         ConfigError: The command line or the file cannot be read.
     """
     from pairweave.pipelines.command_line import flags
-    from pairweave.transforms.storage.disk_files import is_uri
     from pairweave.transforms.storage.yaml_files import read_yaml
 
     if not words or words[0] not in COMMANDS or not {"-h", "--help"}.isdisjoint(words):

@@ -270,7 +270,7 @@ def test_a_name_that_nothing_has_is_refused_with_those_that_are_there(
     ],
 )
 def test_help_of_all_options_lists_the_other_kinds(capsys, monkeypatch, command, shown):
-    monkeypatch.setenv("COLUMNS", "400")
+    monkeypatch.setenv("COLUMNS", "2000")
     with pytest.raises(SystemExit):
         runs.cli.main([command, "--help", "all"])
     assert f"Installed for {shown}" in " ".join(capsys.readouterr().out.split())
