@@ -33,6 +33,7 @@ from pairweave.pipelines.in_memory.keyword_options import (
 from pairweave.pipelines.in_memory.python_tables import Pairs, as_table, made_like
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.prepare import prepare
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.run_files import DATA, REJECTS
 
 STEPWISE_PAIRS = 200_000
@@ -94,6 +95,8 @@ def finished(
     links_are_given = options.get("aligner") == "given"
     columns = [name for name in text_columns(job) if links_are_given or name != "links"]
     table = as_table(pairs, columns, lists=job == "bitext")
+    if job == "fit" and not table.num_rows:
+        raise ConfigError("pairs: there are none to fit the aligner on")
     stepwise &= "output" not in options and table.num_rows <= STEPWISE_PAIRS
     stepwise &= options.get("workers", 1) == 1 and options.get("engine", "local") == "local"
     with (

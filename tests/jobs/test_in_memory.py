@@ -188,6 +188,14 @@ def test_no_pairs_to_fit_on_are_named_as_the_argument():
         pairweave.align([], source_lang="en", target_lang="de")
 
 
+def test_what_is_fitted_or_evaluated_is_named_as_the_argument(capfd):
+    with pytest.raises(pairweave.PairweaveError, match=r"^pairs: there are none to fit"):
+        pairweave.fit([], source_lang="en", target_lang="de")
+    with pytest.raises(pairweave.PairweaveError, match=r"^gold: has no sure link"):
+        pairweave.evaluate("links", [], [])
+    assert capfd.readouterr().err == ""
+
+
 def test_a_command_in_a_message_is_one_for_a_shell():
     with pytest.raises(pairweave.PairweaveError) as refused:
         pairweave.align(PAIRS, "nothing", source_lang="en", target_lang="de")

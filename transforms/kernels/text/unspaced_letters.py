@@ -11,6 +11,9 @@ SYLLABIC, IDEOGRAPH, KANA = 0, 1, 2
 
 KINDS = 3
 
+_STACKED = (0x1039, 0x17D2)
+"""Burmese virama and Khmer coeng: the letter after one is written under the letter before it."""
+
 _FIRST_LEAD = 0xE0
 """Lead byte of the first code point of any of them (UTF-8); no byte inside a sequence is as
 large."""
@@ -36,7 +39,7 @@ def kind_of(point: Integer) -> Integer:
 def count_unspaced_letters(
     data: np.ndarray, offsets: np.ndarray, properties: np.ndarray
 ) -> np.ndarray:
-    """Count the letters of each kind, without the marks that belong to them.
+    """Count the letters of each kind, without the marks and letters that belong to them.
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
@@ -50,14 +53,18 @@ def count_unspaced_letters(
     for text in range(len(counts)):
         at = offsets[text]
         end = offsets[text + 1]
+        before = np.int64(0)
         while at < end:
             if data[at] < _FIRST_LEAD:
                 at += 1
+                before = np.int64(0)
                 continue
             point, width = decode(data, at, end)
             at += width
+            is_stacked = before == _STACKED[0] or before == _STACKED[1]
+            before = np.int64(point)
             kind = kind_of(point)
-            if kind < 0:
+            if kind < 0 or is_stacked:
                 continue
             bits = properties[point]
             if bits & WORD and not bits & MARK and bits & CLASS != NUMERIC:
