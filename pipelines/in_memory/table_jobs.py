@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
@@ -31,10 +32,12 @@ from pairweave.pipelines.in_memory.keyword_options import (
     validated,
 )
 from pairweave.pipelines.in_memory.python_tables import Pairs, as_table, made_like
+from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.run_files import DATA, REJECTS
+from pairweave.transforms.report.rejected_shares import table_notices
 
 STEPWISE_PAIRS = 200_000
 """Pairs up to which a table goes through the steps without a runner, which holds the elements of
@@ -118,7 +121,21 @@ def finished(
             shutil.rmtree(Path(directory, "output"), ignore_errors=True)
             with contextlib.redirect_stdout(io.StringIO()):
                 job_definition.start(checked, ())
+        if checked.WRITES_ROWS:
+            _warn_of_rejects(job, table, output, checked.model_dump())
         yield output
+
+
+def _warn_of_rejects(job: str, table: pa.Table, output: Path, settings: dict[str, Any]) -> None:
+    """Warn of reasons for which many pairs were rejected, as a command's notices do."""
+    made, rejects = (
+        pyarrow.dataset.dataset(output / name, format="parquet") for name in (DATA, REJECTS)
+    )
+    rejected = rejects.to_table(columns=["reason", "detail"])
+    documents = job == "bitext"  # of which each bead is a row or a reject
+    rows = made.count_rows() + rejected.num_rows if documents else table.num_rows
+    for notice in table_notices(rejected, rows, job, settings):
+        terminal.warn(notice)
 
 
 def _place(stepwise: bool) -> str | None:  # noqa: FBT001

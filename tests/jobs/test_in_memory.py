@@ -131,7 +131,8 @@ def test_a_run_that_is_kept_has_its_rejects(model, tmp_path):
 
 def test_suggestions_are_made_of_translations():
     triples = [(source, target, target.replace("ein", "kein")) for source, target in PAIRS]
-    rows = pairweave.suggest(triples, methods="random", min_source_words=1, **LANGS).rows
+    with pytest.warns(UserWarning, match="were rejected as (no_mask|filtered)"):
+        rows = pairweave.suggest(triples, methods="random", min_source_words=1, **LANGS).rows
     assert rows.num_rows > 50
     assert set(rows.column("method").to_pylist()) == {"random"}
 
@@ -194,6 +195,17 @@ def test_what_is_fitted_or_evaluated_is_named_as_the_argument(capfd):
     with pytest.raises(pairweave.PairweaveError, match=r"^gold: has no sure link"):
         pairweave.evaluate("links", [], [])
     assert capfd.readouterr().err == ""
+
+
+def test_a_reason_for_which_many_pairs_were_rejected_is_a_warning(model):
+    pairs = [*PAIRS, *[(f"one {n}", f"eins zwei drei vier fünf {n}") for n in range(10)]]
+    said = (
+        r"10 of 130 pairs \(8%\) were rejected as length_ratio \(max_ratio 2\); max_ratio 3 would"
+    )
+    languages = {"source_lang": "en", "target_lang": "de"}
+    with pytest.warns(UserWarning, match=said) as warned:
+        pairweave.align(pairs, model=model, max_ratio=2.0, **languages)
+    assert warned[0].filename == __file__
 
 
 def test_a_command_in_a_message_is_one_for_a_shell():

@@ -1,10 +1,14 @@
 """Notices about reasons for which more than a few pairs of a run were rejected."""
 
+import functools
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms.finding_notices import EARLY_SHARE
@@ -16,6 +20,8 @@ from pairweave.transforms.rejects import Reject, is_of_plugin
 from pairweave.transforms.report.rejected_files import MostlyRejected
 from pairweave.transforms.report.rejected_languages import ADVICE, MIN_PAIRS
 from pairweave.transforms.screen_options import ScreenLimits
+
+Json = dict[str, Any]
 
 MOST = EARLY_SHARE
 """A reason for which a greater share of a run's pairs is rejected is named: clean corpora lose less
@@ -63,7 +69,30 @@ def share_notices(
         sums: The sums of its receipts.
         places: Its files, or parts of files, of which more than half was rejected.
     """
-    return [_notice(run, sums, reason, places) for reason in named_reasons(sums)]
+    notices = []
+    for reason in named_reasons(sums):
+        values = functools.partial(_values_of_shards, run, sums, reason)
+        limit = _limit(run.job, run.settings, reason)
+        notices.append(_notice(reason, sums.reasons[reason], sums.rows, places, limit, values))
+    return notices
+
+
+def table_notices(rejects: pa.Table, rows: int, job: str, settings: Json) -> list[str]:
+    """Return the same notices on a table of rejects.
+
+    Args:
+        rejects: The rejects (`transforms.schemas.REJECTS`).
+        rows: The number of pairs that were read.
+        job: The job's name.
+        settings: Its options.
+    """
+    reasons = Counter(rejects.column("reason").to_pylist())
+    notices = []
+    for reason in _named(reasons, rows):
+        values = functools.partial(_values, rejects, reason)
+        limit = _limit(job, settings, reason)
+        notices.append(_notice(reason, reasons[reason], rows, (), limit, values))
+    return notices
 
 
 def named_reasons(sums: ReceiptSums) -> list[str]:
@@ -72,28 +101,34 @@ def named_reasons(sums: ReceiptSums) -> list[str]:
     Args:
         sums: The sums of a run's receipts.
     """
-    if sums.rows < MIN_PAIRS:
+    return _named(sums.reasons, sums.rows)
+
+
+def _named(reasons: Mapping[str, int], rows: int) -> list[str]:
+    if rows < MIN_PAIRS:
         return []
     return [
         reason
-        for reason, count in sorted(sums.reasons.items(), key=lambda each: (-each[1], each[0]))
-        if count > MOST * sums.rows and reason not in _ASKED_FOR
+        for reason, count in sorted(reasons.items(), key=lambda each: (-each[1], each[0]))
+        if count > MOST * rows and reason not in _ASKED_FOR
     ]
 
 
 def _notice(
-    run: FinishedRun, sums: ReceiptSums, reason: str, places: Sequence[MostlyRejected]
+    reason: str,
+    count: int,
+    rows: int,
+    places: Sequence[MostlyRejected],
+    limit: tuple[str, float] | None,
+    values: Callable[[], Iterator[tuple[float, bool]]],
 ) -> str:
-    count = sums.reasons[reason]
-    share = f"{count:,} of {sums.rows:,} pairs ({count / sums.rows:.0%})"
-    summary = f"{share} were rejected as {reason}"
-    where = _where(reason, places, sums.rows)
-    limit = _limit(run, reason)
+    summary = f"{count:,} of {rows:,} pairs ({count / rows:.0%}) were rejected as {reason}"
+    where = _where(reason, places, rows)
     parts = [summary + where]
     if limit is not None:
         option, value = limit
         parts = [f"{summary} ({option} {value:g}){where}"]
-        other = _another_limit(run, sums, reason, value)
+        other = _another_limit(values(), value)
         if other is not None:
             parts.append(f"{option} {other[0]:g} would reject about {round(other[1] * count):,}")
     return "; ".join([*parts, *([ADVICE[reason]] if reason in ADVICE else [])])
@@ -111,36 +146,35 @@ def _where(reason: str, places: Sequence[MostlyRejected], rows: int) -> str:
     return f", among them {', '.join(texts)}" if texts else ""
 
 
-def _limit(run: FinishedRun, reason: str) -> tuple[str, float] | None:
+def _limit(job: str, settings: Json, reason: str) -> tuple[str, float] | None:
     """Return the option of a limit and its value; None if the reason is not that of a limit."""
-    settings = run.settings
     for name, field in ScreenLimits.model_fields.items():
-        if mark_of(field, REJECTS) == reason and name in settings:
+        if mark_of(field, REJECTS) == reason and settings.get(name) is not None:
             return f"--{name}", float(settings[name])
-    values = settings if run.job == FILTER else settings.get(FILTER)
+    values = settings if job == FILTER else settings.get(FILTER)
     if not isinstance(values, dict):
         return None
     if is_of_plugin(reason):
         return None  # its package alone knows of which unit its limit is
     # The limit of a rule is named after its reason (`transforms.filtering.rules`).
     for option in (f"max_{reason}", f"min_{reason}"):
-        if option in values:
-            flag = f"--{option}" if run.job == FILTER else f"filter: {option}"
+        if values.get(option) is not None:
+            flag = f"--{option}" if job == FILTER else f"filter: {option}"
             return flag, float(values[option])
     return None
 
 
 def _another_limit(
-    run: FinishedRun, sums: ReceiptSums, reason: str, limit: float
+    values: Iterator[tuple[float, bool]], limit: float
 ) -> tuple[float, float] | None:
     """Return the nearest round limit that rejects much less, and the share that it still does."""
-    scored = list(itertools.islice(_values(run, sums, reason), ENOUGH))
+    scored = list(itertools.islice(values, ENOUGH))
     if not scored:
         return None
     below = scored[0][1]
-    values = np.array([value for value, _ in scored])
+    measured = np.array([value for value, _ in scored])
     for other in _round_limits(limit, below=below):
-        share = float((values < other).mean() if below else (values > other).mean())
+        share = float((measured < other).mean() if below else (measured > other).mean())
         if share <= BETTER:
             return other, share
     return None
@@ -153,13 +187,18 @@ def _round_limits(limit: float, *, below: bool) -> Iterator[float]:
     return reversed(chosen) if below else iter(chosen)
 
 
-def _values(run: FinishedRun, sums: ReceiptSums, reason: str) -> Iterator[tuple[float, bool]]:
-    """Yield the measured value of rejects, and whether it is below the limit."""
+def _values_of_shards(
+    run: FinishedRun, sums: ReceiptSums, reason: str
+) -> Iterator[tuple[float, bool]]:
     shards = sorted(shard.shard for shard in sums.shards if reason in shard.reasons)
     for shard in shards[:MOST_SHARDS]:
-        table = run.table(run.rejects_name(shard), ["reason", "detail"])
-        chosen = pc.equal(table.column("reason").cast("string"), reason)
-        for detail in table.filter(chosen).column("detail").to_pylist():
-            measured = _MEASURED.search(detail or "")
-            if measured is not None:
-                yield float(measured[1]), measured[2] == "<"
+        yield from _values(run.table(run.rejects_name(shard), ["reason", "detail"]), reason)
+
+
+def _values(rejects: pa.Table, reason: str) -> Iterator[tuple[float, bool]]:
+    """Yield the measured value of rejects, and whether it is below the limit."""
+    chosen = pc.equal(rejects.column("reason").cast("string"), reason)
+    for detail in rejects.filter(chosen).column("detail").to_pylist():
+        measured = _MEASURED.search(detail or "")
+        if measured is not None:
+            yield float(measured[1]), measured[2] == "<"
