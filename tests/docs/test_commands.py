@@ -24,6 +24,7 @@ ELSEWHERE = {
     "pairweave ablate": "needs torch; tests/jobs/test_ablate.py trains small models",
     "attention:ablation/": "needs torch; tests/jobs/test_ablate.py has small models",
     "pairweave cluster": "needs Flink; tests/cluster/test_session_cluster.py starts one",
+    "LC_MESSAGES": "needs installed catalogues; tests/benchmarks/bench_prior.py fits on some",
     "laser.txt.gz": "needs Khmer; tests/jobs/test_filter_given_scores.py has scores of German",
     "--golden_sizes": "needs thousands of rows; tests/pipelines/commands/test_export_series.py",
     "--sheets project.tsv": "needs judges; tests/transforms/metrics/tags has filled sheets",
