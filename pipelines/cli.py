@@ -14,10 +14,6 @@ from pathlib import Path
 from typing import NoReturn
 
 if __name__ == "__main__":  # before the imports that take long
-    if sys.platform != "linux":
-        from pairweave.pipelines import start
-
-        sys.exit(start.main())
     from pairweave.pipelines.process.first_signals import answer_signals
 
     answer_signals()
