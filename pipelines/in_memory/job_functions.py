@@ -204,7 +204,10 @@ def try_(
     links_are_given = options.get("aligner") == "given"
     columns = [name for name in text_columns("try") if links_are_given or name != "links"]
     table = as_table(pairs, columns)
-    with tempfile.TemporaryDirectory(prefix="pairweave-") as directory, in_python("try_"):
+    with (
+        tempfile.TemporaryDirectory(prefix="pairweave-") as directory,
+        in_python("try_", of_pairs=True),
+    ):
         path = Path(directory, PAIRS_FILE)
         pq.write_table(table, path)
         own: dict[str, Any] = {"input": (str(path),), "pairs": count}
@@ -244,7 +247,10 @@ def check(
     files: dict[str, Any] = {name: _listed(value) for name, value in named.items() if value}
     if (pairs is None) == (not files):
         raise ConfigError("check takes pairs, or files by input or source_input and target_input")
-    with tempfile.TemporaryDirectory(prefix="pairweave-") as directory, in_python("check"):
+    with (
+        tempfile.TemporaryDirectory(prefix="pairweave-") as directory,
+        in_python("check", of_pairs=pairs is not None),
+    ):
         if pairs is not None:
             refuse(options, ("format", "source_field", "target_field"), "pairs are in memory")
             path = Path(directory, PAIRS_FILE)

@@ -200,23 +200,29 @@ def refuse(options: Mapping[str, Any], names: Iterable[str], why: str) -> None:
 
 
 PAIRS_FILE = "pairs.parquet"
-"""Name of the file with the pairs of a call, which messages show as the argument ``pairs``."""
+"""Name of the file with the pairs of a call."""
 
 
 @contextlib.contextmanager
-def in_python(name: str) -> Iterator[None]:
+def in_python(name: str, *, of_pairs: bool = False) -> Iterator[None]:
     """Let errors and warnings of a block name keywords instead of flags.
 
     Args:
         name: The function's name.
+        of_pairs: Whether they name the argument ``pairs``, too, instead of `PAIRS_FILE`.
     """
+
+    def in_words(text: str) -> str:
+        shown = _with_keywords(text, name)
+        return shown.replace(PAIRS_FILE, "pairs") if of_pairs else shown
+
     try:
-        with terminal.warning_by(lambda text: _warn(_with_keywords(text, name))):
+        with terminal.warning_by(lambda text: _warn(in_words(text))):
             yield
     except ConfigError as error:
         if type(error) is not ConfigError:
             raise
-        raise ConfigError(_with_keywords(str(error), name)) from error
+        raise ConfigError(in_words(str(error))) from error
 
 
 def _warn(text: str) -> None:
@@ -229,7 +235,7 @@ def _warn(text: str) -> None:
 
 
 def _with_keywords(text: str, name: str) -> str:
-    text = _HELP.sub(f"; see help(pairweave.{name})", text).replace(PAIRS_FILE, "pairs")
+    text = _HELP.sub(f"; see help(pairweave.{name})", text)
     return _without_hyphens(text.removeprefix("warning: "))
 
 

@@ -189,6 +189,11 @@ def test_no_pairs_to_fit_on_are_named_as_the_argument():
         pairweave.align([], source_lang="en", target_lang="de")
 
 
+def test_a_file_of_the_caller_keeps_its_name(tmp_path):
+    with pytest.raises(pairweave.PairweaveError, match=r"pairs\.parquet"):
+        pairweave.check(input=str(tmp_path / "pairs.parquet"))
+
+
 def test_what_is_fitted_or_evaluated_is_named_as_the_argument(capfd):
     with pytest.raises(pairweave.PairweaveError, match=r"^pairs: there are none to fit"):
         pairweave.fit([], source_lang="en", target_lang="de")

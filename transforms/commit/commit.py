@@ -102,11 +102,12 @@ def summarize(output: str, sums: ReceiptSums | None = None) -> tuple[Json, Recei
     plan = read_plan(files.join(output, PLAN))
     sums = check_part(output) if sums is None else sums
     check_conservation(plan, sums)
-    manifest = make_manifest(plan, sums)
+    places = mostly_rejected(plan, sums)
+    manifest = make_manifest(plan, sums, places)
     run = FinishedRun(output, manifest, checked=False)  # `check_part` has just checked its files
     manifest["notices"] = [
         *manifest["notices"],
-        *share_notices(run, sums, mostly_rejected(plan, sums)),
+        *share_notices(run, sums, places),
         *_unit_notices(plan, sums.read),
     ]
     return manifest, sums

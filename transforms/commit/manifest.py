@@ -1,5 +1,7 @@
 """The content of a run's manifest, from its plan and its receipts."""
 
+from collections.abc import Sequence
+
 from pairweave.transforms.counts.histograms import HISTOGRAMS
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.output import aligned_by
@@ -7,7 +9,7 @@ from pairweave.transforms.output.documents.parts import FORMAT
 from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.output.receipts import is_as_planned
 from pairweave.transforms.output.run_files import Json, plan_digest
-from pairweave.transforms.report.rejected_files import mostly_rejected, rejection_notices
+from pairweave.transforms.report.rejected_files import MostlyRejected, rejection_notices
 from pairweave.transforms.report.rejected_languages import language_notices
 from pairweave.transforms.report.rejected_shares import named_reasons
 from pairweave.transforms.suggestions import span_lengths
@@ -43,8 +45,14 @@ def check_conservation(plan: Json, sums: ReceiptSums) -> None:
         )
 
 
-def make_manifest(plan: Json, sums: ReceiptSums) -> Json:
-    """Return the part of the manifest that follows from the plan and the receipts."""
+def make_manifest(plan: Json, sums: ReceiptSums, places: Sequence[MostlyRejected]) -> Json:
+    """Return the part of the manifest that follows from the plan and the receipts.
+
+    Args:
+        plan: The run's plan.
+        sums: The sums of its receipts.
+        places: Its files, or parts of files, of which more than half was rejected.
+    """
     bars = sums.bars
     corpora: dict[str, Json] = {}
     for name, rows in sums.kept_by_corpus.items():
@@ -63,7 +71,7 @@ def make_manifest(plan: Json, sums: ReceiptSums) -> Json:
         profile["tag_profile"] = tag_profile.manifest_entry(plan["tag_profile"], sums.tag_shapes)
     named = {corpus["name"]: corpus for corpus in plan["corpora"]}
     notices = [
-        *rejection_notices(mostly_rejected(plan, sums), named_reasons(sums)),
+        *rejection_notices(places, named_reasons(sums)),
         *language_notices(named, plan["inputs"], sums),
     ]
     if plan["job"] == "suggest":
