@@ -28,6 +28,7 @@ from pairweave.transforms.kernels.links.projection_evidence import (
     compare_views,
     look,
 )
+from pairweave.transforms.kernels.text.japanese import WO, is_hiragana, is_particle
 
 POINT_EVIDENCE = (
     *(f"left_{name}" for name in VIEW),
@@ -91,19 +92,6 @@ PARTICLES = np.array(
 """Korean particles that are not words by themselves, uint32 ``[particle, 3]``, filled up with 0.
 이, 가 and 도 are left out: they are words, too."""
 
-# Japanese particles: ha, ga, ni, no, he, to, de, mo and wo, which begins no word at all.
-_JAPANESE = (0x306F, 0x304C, 0x306B, 0x306E, 0x3078, 0x3068, 0x3067, 0x3082)
-_WO = 0x3092
-_HIRAGANA, _LAST_HIRAGANA = 0x3041, 0x309F
-
-
-@numba.njit(nogil=True, cache=True)
-def _is_japanese_particle(point: Integer) -> bool:
-    for one in _JAPANESE:  # noqa: SIM110 - Numba has no any() of a generator
-        if point == one:
-            return True
-    return False
-
 
 @numba.njit(nogil=True, cache=True)
 def is_stray_japanese(text: np.ndarray, shapes: np.ndarray, at: Integer) -> bool:
@@ -120,16 +108,15 @@ def is_stray_japanese(text: np.ndarray, shapes: np.ndarray, at: Integer) -> bool
     if at >= len(text):
         return False
     point = text[at]
-    particle = _is_japanese_particle(point)
-    after_particle = at > 0 and _is_japanese_particle(text[at - 1])
+    after_particle = at > 0 and is_particle(text[at - 1]) and text[at - 1] != WO
     alone = at == 0 or shapes[text[at - 1]] & CLASS != WORD
-    if point == _WO:
+    if point == WO:
         return bool(alone or after_particle)
-    if not particle or not alone or at + 1 == len(text):
+    if not is_particle(point) or not alone or at + 1 == len(text):
         return False
     following = text[at + 1]
     is_letter = shapes[following] & CLASS == WORD
-    return bool(is_letter and not _HIRAGANA <= following <= _LAST_HIRAGANA)
+    return bool(is_letter and not is_hiragana(following))
 
 
 @numba.njit(nogil=True, cache=True)

@@ -11,18 +11,11 @@ import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
+from pairweave.transforms.kernels.text.japanese import is_hiragana, is_particle
 from pairweave.transforms.kernels.text.unspaced_letters import kind_of
 
-_HIRAGANA, _LAST_HIRAGANA = 0x3041, 0x309F
-
-# Particles: ga de to ni no ha he mo wo, and by two letters kara made yori.
-_ONE = (0x304C, 0x3067, 0x3068, 0x306B, 0x306E, 0x306F, 0x3078, 0x3082, 0x3092)
+# Particles of two letters: kara, made, yori.
 _TWO = ((0x304B, 0x3089), (0x307E, 0x3067), (0x3088, 0x308A))
-
-
-@numba.njit(nogil=True, cache=True)
-def _is_hiragana(point: Integer) -> bool:
-    return bool(_HIRAGANA <= point <= _LAST_HIRAGANA)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -30,14 +23,11 @@ def _is_particle(data: np.ndarray, at: Integer, end: Integer) -> bool:
     """Tell whether a token of Hiragana, given by its bytes, is a particle."""
     first, step = utf8.decode(data, at, end)
     if at + step == end:
-        for point in _ONE:  # noqa: SIM110 - Numba has no any() of a generator
-            if first == point:
-                return True
-        return False
+        return is_particle(first)
     second, width = utf8.decode(data, at + step, end)
     if at + step + width != end:
         return False
-    for one, other in _TWO:  # noqa: SIM110 - likewise
+    for one, other in _TWO:  # noqa: SIM110 - Numba has no any() of a generator
         if first == one and second == other:
             return True
     return False
@@ -61,8 +51,8 @@ def is_attached_letter(
         after_closing: Whether it touches a token that closes quotation marks or brackets.
     """
     point, _ = utf8.decode(data, at, end)
-    if _is_hiragana(point):
-        if _is_hiragana(before):
+    if is_hiragana(point):
+        if is_hiragana(before):
             return _is_particle(data, at, end)
         return bool(before != 0 or after_closing)
     if kind_of(point) >= 0:
