@@ -84,7 +84,7 @@ def test_the_first_look_says_how_it_is(directory):
 KILLED = """
 import os, signal, sys
 from pairweave.pipelines import cli
-from pairweave.pipelines.refresh import {module}
+from pairweave.pipelines.refresh.chain import {module}
 {module}.{name} = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 cli.main(sys.argv[1:])
 """
