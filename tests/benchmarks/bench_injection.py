@@ -275,7 +275,7 @@ def test_injection_beside_gold(corpus):
     assert default[2] > alike[2] + 10
     assert default[0] >= 0.99 * alike[0]
     if name == "enfr":
-        assert default[1] >= 95.5
+        assert default[1] >= 96
         assert confident[1] >= 96.5
         assert confident[0] >= 0.999 * default[0]
         assert scores[0.95][1] >= 96

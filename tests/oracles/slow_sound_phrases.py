@@ -151,7 +151,7 @@ def settled_borders(links, lengths, box):
 
 
 def weight_of(pair, box):
-    """Return the weight of a phrase pair of a PHRASES row, 0 to 10; None if it is left out."""
+    """Return the weight of a phrase pair of a PHRASES row, 0 to 50; None if it is left out."""
     begin, end, other_begin, other_end = box
     edges = []
     for side, first, behind in (("source", begin, end), ("target", other_begin, other_end)):
@@ -171,4 +171,4 @@ def weight_of(pair, box):
         return None
     links = [(link["source"], link["target"]) for link in pair["links"]]
     lengths = len(pair["source_tokens"]), len(pair["target_tokens"])
-    return (0, 1, 10)[settled_borders(links, lengths, box)]
+    return (0, 1, 50)[settled_borders(links, lengths, box)]

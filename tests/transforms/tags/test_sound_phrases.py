@@ -96,7 +96,7 @@ def phrases_of(source, target, links=None, languages=("en", "fr")):
 
 def test_links_of_the_words_beside_a_phrase_pair_settle_its_borders():
     found = phrases_of("a b c d", "A B C D")
-    assert set(found.values()) == {10.0}
+    assert set(found.values()) == {50.0}
     # The words beside `b` have no link, or one that leads elsewhere.
     found = phrases_of("a b c d", "A B C D", [(1, 1), (3, 3)])
     assert found == {("d", "D"): 1.0, ("b", "B"): 0.0}
@@ -108,7 +108,7 @@ def test_links_of_the_words_beside_a_phrase_pair_settle_its_borders():
 
 def test_exchanged_words_settle_a_border():
     found = phrases_of("the green witch", "la bruja verde", [(0, 0), (1, 2), (2, 1)])
-    assert found[("green witch", "bruja verde")] == 10.0
+    assert found[("green witch", "bruja verde")] == 50.0
     assert found[("witch", "bruja")] == 1.0
 
 
@@ -245,14 +245,14 @@ def test_a_phrase_pair_with_two_settled_borders_is_drawn_more():
     tags = [row["tags"][0] for row in inject_tags(table, config)[0].to_pylist()]
     # [0, 3) and [7, 9) have parts with two settled borders, [5, 6) has none.
     (found,) = {tuple(sorted(row.items())) for row in weights_of(table)}
-    assert sorted({weight for _, weight in found}) == [0.0, 1.0, 10.0]
-    twice = sum(weight for _, weight in found if weight == 10)
+    assert sorted({weight for _, weight in found}) == [0.0, 1.0, 50.0]
+    twice = sum(weight for _, weight in found if weight == 50)
     share = twice / sum(weight for _, weight in found)
     ends = np.array([(tag["source_start"], tag["source_end"]) for tag in tags])
     texts = [source[start:end] for (source, _), (start, end) in zip(pairs, ends, strict=True)]
     drawn = [tuple(word.split("w")[1] for word in text.split()) for text in texts]
     sure = {
-        tuple(str(word) for word in range(box[0], box[1])) for box, weight in found if weight == 10
+        tuple(str(word) for word in range(box[0], box[1])) for box, weight in found if weight == 50
     }
     assert sum(words in sure for words in drawn) / len(drawn) == pytest.approx(share, abs=0.06)
     assert ("5",) not in drawn
