@@ -107,6 +107,28 @@ def not_at_night(why: str) -> Marks:
     return {NOT_AT_NIGHT: why}
 
 
+VALUES_NOT_AT_NIGHT = "values_not_at_night"
+"""The mark that `values_not_at_night` makes."""
+
+
+def values_not_at_night(**why: str) -> Marks:
+    """Mark an option with the values that a nightly refresh does not take, each with the reason."""
+    reasons: dict[str, JsonValue] = {**why}
+    return {VALUES_NOT_AT_NIGHT: reasons}
+
+
+NOT_IN_STEPS = "not_in_steps"
+"""The mark that `not_in_steps` makes."""
+
+
+def not_in_steps(why: str) -> Marks:
+    """Mark an option that a step of a recipe may only have with its default, with the reason."""
+    return {NOT_IN_STEPS: why}
+
+
+SET_BY_CALLER: Marks = {"set_by_caller": True}
+"""Marks an option that a job in a file of several jobs does not have: the command sets it."""
+
 _LISTED_AFTER = "listed_after"
 
 

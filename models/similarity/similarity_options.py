@@ -19,6 +19,7 @@ from pairweave.transforms.option_facts import (
     PLANNED_OTHERWISE,
     UNPLANNED,
     Marks,
+    values_not_at_night,
 )
 from pairweave.transforms.plugins.name_option import own_or_plugin
 from pairweave.transforms.plugins.pair_scorer import SCORER
@@ -118,7 +119,10 @@ class SimilarityOptions(ComparisonOptions, SimilarityEncoderOptions):
         "ranks machine translation above people's; yisi2, the similarity of an encoder's pieces "
         "(--encoder); margin, that of its sentence vectors relative to their nearest neighbours in "
         "the corpus; or one of another installed package",
-        json_schema_extra=PLANNED_OTHERWISE,
+        json_schema_extra={
+            **PLANNED_OTHERWISE,
+            **values_not_at_night(margin="it compares a pair with all others; give another scorer"),
+        },
     )
     sweep_layers: int | None = Field(
         None,

@@ -25,6 +25,7 @@ from pairweave.transforms.option_facts import (
     OF_ONE_RUN,
     OUTPUT_DIRECTORY,
     PLANNED_OTHERWISE,
+    SET_BY_CALLER,
     SUBWORDS,
     TRANSLATOR,
     UNPLANNED,
@@ -33,6 +34,7 @@ from pairweave.transforms.option_facts import (
     in_short,
     marked,
     not_at_night,
+    not_in_steps,
 )
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.units import FileLimitOptions, Notice
@@ -220,13 +222,20 @@ class TranslatorOptions(TranslationOptions, TranslatorNameOptions, Options):
     """Translation of sources without a translation in the input."""
 
 
+OF_OUTPUT = {
+    **UNPLANNED,
+    **SET_BY_CALLER,
+    **not_at_night("give --output on the command line"),
+}
+
+
 class OutputOptions(StepOptions):
     """Output."""
 
     output: Annotated[str, OUTPUT_DIRECTORY] = Field(
         min_length=1,
         description="directory or URI of the run's files",
-        json_schema_extra={**UNPLANNED, **not_at_night("give --output on the command line")},
+        json_schema_extra=OF_OUTPUT,
     )
 
 
@@ -248,6 +257,7 @@ class PlannedOptions(SeedOptions, OutputOptions, WordAlignerOptions, ScreenOptio
         json_schema_extra={
             **UNPLANNED,
             **OF_COMMAND,
+            **SET_BY_CALLER,
             **not_at_night("give --plan_only on the command line"),
         },
     )
@@ -276,6 +286,10 @@ class PlannedOptions(SeedOptions, OutputOptions, WordAlignerOptions, ScreenOptio
         return False
 
 
+SET_ELSEWHERE = (*sorted(marked(PlannedOptions, SET_BY_CALLER)), "config")
+"""Keys that a job in a file of several jobs does not have: the command itself sets them."""
+
+
 class GraphOptions(PlannedOptions):
     """Running: options of every job with a graph that makes shards."""
 
@@ -293,7 +307,11 @@ class GraphOptions(PlannedOptions):
     wait: bool = Field(
         default=True,
         description="dataflow: wait for the end of the job; with false, print its id and leave",
-        json_schema_extra={**UNPLANNED, **OF_COMMAND},
+        json_schema_extra={
+            **UNPLANNED,
+            **OF_COMMAND,
+            **not_in_steps("later steps need the finished output of this one"),
+        },
     )
     plugins_in_image: bool = Field(
         default=False,
