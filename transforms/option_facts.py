@@ -155,6 +155,14 @@ def in_order(fields: Mapping[str, FieldInfo]) -> list[str]:
     return list(listed(None))
 
 
+NOT_OF_FUNCTIONS: Marks = {"not_of_functions": True}
+"""Marks an option of files that Python's functions on tables do not have."""
+
+UNLISTED: Marks = {"unlisted": True}
+"""Marks an option of files or of long runs: Python's functions take it, and their help does not
+list it."""
+
+
 class Use(enum.Enum):
     """The kind of thing at a place that an option names."""
 

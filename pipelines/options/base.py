@@ -21,6 +21,7 @@ from pairweave.transforms.filtering.rule_options import DETECTORS
 from pairweave.transforms.option_facts import (
     AGREES,
     FILES,
+    NOT_OF_FUNCTIONS,
     OF_COMMAND,
     OF_ONE_RUN,
     OUTPUT_DIRECTORY,
@@ -28,6 +29,7 @@ from pairweave.transforms.option_facts import (
     SET_BY_CALLER,
     SUBWORDS,
     TRANSLATOR,
+    UNLISTED,
     UNPLANNED,
     UNSAID,
     Metavar,
@@ -99,7 +101,11 @@ Label = Annotated[str, pydantic.AfterValidator(_one_line)]
 class Corpus(Options):
     """Location of a corpus: the class that each job's corpora inherit (`corpus_options`)."""
 
-    corpus: Label | None = Field(None, description="name of the corpus (default: the file's name)")
+    corpus: Label | None = Field(
+        None,
+        description="name of the corpus (default: the file's name)",
+        json_schema_extra=NOT_OF_FUNCTIONS,
+    )
     licence: Label | None = Field(None, description="licence of the corpus, for the dataset card")
 
 
@@ -110,7 +116,7 @@ class InputOptions(FileLimitOptions, Corpus):
         65_536,
         ge=1,
         description="lines of plain text read as one unit of work",
-        json_schema_extra=OF_ONE_RUN,
+        json_schema_extra={**OF_ONE_RUN, **UNLISTED},
     )
     corpora: tuple[Corpus, ...] = Field(
         (), description="several corpora (YAML only): a list of maps with the input options"
@@ -173,6 +179,10 @@ class FitSettings(WordAlignerOptions, Options):
         description="how a fitted model finds links in each direction (a given model keeps its own "
         "setting)",
     )
+
+
+FITTING = frozenset(FitSettings.model_fields.keys() - WordAlignerOptions.model_fields.keys())
+"""Options of the fit alone."""
 
 
 class TrainedTokenOptions(FitSettings):
@@ -258,6 +268,7 @@ class PlannedOptions(SeedOptions, OutputOptions, WordAlignerOptions, ScreenOptio
             **UNPLANNED,
             **OF_COMMAND,
             **SET_BY_CALLER,
+            **NOT_OF_FUNCTIONS,
             **not_at_night("give --plan_only on the command line"),
         },
     )
@@ -310,6 +321,7 @@ class GraphOptions(PlannedOptions):
         json_schema_extra={
             **UNPLANNED,
             **OF_COMMAND,
+            **UNLISTED,
             **not_in_steps("later steps need the finished output of this one"),
         },
     )
@@ -338,7 +350,7 @@ class GraphOptions(PlannedOptions):
         2,
         ge=1,
         description="number of attempts; a failed attempt is resumed by the next",
-        json_schema_extra={**UNPLANNED, **OF_COMMAND},
+        json_schema_extra={**UNPLANNED, **OF_COMMAND, **UNLISTED},
     )
     standstill_minutes: float | None = Field(
         None,
@@ -346,14 +358,14 @@ class GraphOptions(PlannedOptions):
         description="minutes after which an attempt fails that reads no unit, writes no shard and "
         "whose processes on this machine do no work (default 60 if all workers are on this "
         "machine); 0: no limit, the default elsewhere",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra={**UNPLANNED, **UNLISTED},
     )
     max_set_aside: int = Field(
         3,
         ge=0,
         description="shards that may fail on every attempt, and once more alone, and are left for "
         "a later run while all others are finished; 0: the last attempt is the end",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra={**UNPLANNED, **UNLISTED},
     )
 
     @property
