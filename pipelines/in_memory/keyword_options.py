@@ -20,7 +20,7 @@ from pairweave.pipelines.command_line.command_table import options_of
 from pairweave.pipelines.job_options.check_options import CheckOptions
 from pairweave.pipelines.options.base import Options
 from pairweave.pipelines.process import terminal
-from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError, PairweaveError
 from pairweave.transforms.formats import registry
 from pairweave.transforms.option_facts import (
     GIVES_PAIRS,
@@ -40,8 +40,8 @@ FIELD = "_field"
 OWN_DEFAULTS: Mapping[str, Any] = {"workers": 1, "check": "none"}
 """Defaults that differ from those of jobs: one process, and no look at the input."""
 
-_UNLISTED = frozenset(
-    name for kind in (*registry.format_options(), FileLimitOptions) for name in kind.model_fields
+_UNLISTED = frozenset(FileLimitOptions.model_fields).union(
+    *(kind.model_fields for kind in registry.format_options())
 )
 """Options of one format and limits of files, which help does not list, as those marked so."""
 
@@ -205,25 +205,30 @@ PAIRS_FILE = "pairs.parquet"
 
 
 @contextlib.contextmanager
-def in_python(name: str, *, of_pairs: bool = False) -> Iterator[None]:
-    """Let errors and warnings of a block name keywords instead of flags.
+def in_python(name: str, directory: str, *, of_pairs: bool = False) -> Iterator[None]:
+    """Let errors and warnings of a block name keywords and arguments, not flags and files.
 
     Args:
         name: The function's name.
-        of_pairs: Whether they name the argument ``pairs``, too, instead of `PAIRS_FILE`.
+        directory: The temporary directory of the files that it wrote, named after its arguments.
+        of_pairs: Whether one of them is `PAIRS_FILE`, with the argument ``pairs``.
     """
 
+    def without_files(text: str) -> str:
+        text = text.replace(f"{directory}{os.sep}", "")
+        return text.replace(PAIRS_FILE, "pairs") if of_pairs else text
+
     def in_words(text: str) -> str:
-        shown = _with_keywords(text, name)
-        return shown.replace(PAIRS_FILE, "pairs") if of_pairs else shown
+        return _with_keywords(without_files(text), name)
 
     try:
         with terminal.warning_by(lambda text: _warn(in_words(text))):
             yield
-    except ConfigError as error:
-        if type(error) is not ConfigError:
-            raise
-        raise ConfigError(in_words(str(error))) from error
+    except PairweaveError as error:
+        if type(error) is ConfigError:
+            raise ConfigError(in_words(str(error))) from error
+        error.args = tuple(without_files(str(each)) for each in error.args)
+        raise
 
 
 def _warn(text: str) -> None:
