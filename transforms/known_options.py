@@ -5,7 +5,9 @@ from typing import Annotated
 from pydantic import Field
 
 from pairweave.transforms.config import StepOptions
-from pairweave.transforms.option_facts import FILE, PLANNED_OTHERWISE, not_at_night
+from pairweave.transforms.option_facts import FILE, PLANNED_OTHERWISE, UNLISTED, not_at_night
+
+_SET_AT_NIGHT = {**PLANNED_OTHERWISE, **UNLISTED, **not_at_night("refresh sets it")}
 
 
 class KnownPairOptions(StepOptions):
@@ -16,17 +18,17 @@ class KnownPairOptions(StepOptions):
         min_length=1,
         description="ids of pairs that a table has, as refresh writes them; such pairs are "
         "rejected as in_table before the screen",
-        json_schema_extra={**PLANNED_OTHERWISE, **not_at_night("refresh sets it")},
+        json_schema_extra=_SET_AT_NIGHT,
     )
     taken_down: Annotated[str | None, FILE] = Field(
         None,
         min_length=1,
         description="ids and hashes of texts that were taken down, as refresh writes them; their "
         "pairs are rejected as taken_down",
-        json_schema_extra={**PLANNED_OTHERWISE, **not_at_night("refresh sets it")},
+        json_schema_extra=_SET_AT_NIGHT,
     )
 
     def known_files(self) -> dict[str, tuple[str, ...]]:
         """Return the given files, by their entries in the plan."""
-        given = {"known_pairs": self.known_pairs, "taken_down": self.taken_down}
+        given = {name: getattr(self, name) for name in KnownPairOptions.model_fields}
         return {name: (path,) for name, path in given.items() if path is not None}

@@ -107,6 +107,28 @@ def not_at_night(why: str) -> Marks:
     return {NOT_AT_NIGHT: why}
 
 
+VALUES_NOT_AT_NIGHT = "values_not_at_night"
+"""The mark that `values_not_at_night` makes."""
+
+
+def values_not_at_night(**why: str) -> Marks:
+    """Mark an option with the values that a nightly refresh does not take, each with the reason."""
+    reasons: dict[str, JsonValue] = {**why}
+    return {VALUES_NOT_AT_NIGHT: reasons}
+
+
+NOT_IN_STEPS = "not_in_steps"
+"""The mark that `not_in_steps` makes."""
+
+
+def not_in_steps(why: str) -> Marks:
+    """Mark an option that a step of a recipe may only have with its default, with the reason."""
+    return {NOT_IN_STEPS: why}
+
+
+SET_BY_CALLER: Marks = {"set_by_caller": True}
+"""Marks an option that a job in a file of several jobs does not have: the command sets it."""
+
 _LISTED_AFTER = "listed_after"
 
 
@@ -131,6 +153,14 @@ def in_order(fields: Mapping[str, FieldInfo]) -> list[str]:
             yield from listed(name)
 
     return list(listed(None))
+
+
+NOT_OF_FUNCTIONS: Marks = {"not_of_functions": True}
+"""Marks an option of files that Python's functions on tables do not have."""
+
+UNLISTED: Marks = {"unlisted": True}
+"""Marks an option of files or of long runs: Python's functions take it, and their help does not
+list it."""
 
 
 class Use(enum.Enum):
@@ -250,9 +280,14 @@ def behind(*kinds: str, on_hub: tuple[str, ...] = ()) -> Callable[[str], Iterato
 
 CORPUS_FILES = Role(Use.FILES, "GLOB")
 FILES = Role(Use.FILES, "FILE")
+FILES_BY_PREFIX = Role(Use.FILES, "PREFIX")
 FINISHED_RUNS = Role(Use.RUNS, "DIR")
 EARLIER = Role(Use.EARLIER, "RUN|FILE")
+RUN_OR_PREFIX = Role(Use.EARLIER, "RUN|PREFIX")
 FILE = Role(Use.FILE, "FILE")
+DIRECTORY = Role(Use.FILE, "DIR")
+TABLE = Role(Use.FILE, "TABLE")
+STORE = Role(Use.FILE, "URI")
 FILE_OF_LAUNCHER = Role(Use.FILE, "FILE", By.LAUNCHER)
 FILES_OF_LAUNCHER = Role(Use.FILES, "FILE", By.LAUNCHER)
 MODEL = Role(Use.MODEL, "DIR")

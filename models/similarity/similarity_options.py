@@ -19,6 +19,8 @@ from pairweave.transforms.option_facts import (
     PLANNED_OTHERWISE,
     UNPLANNED,
     Marks,
+    mark_of,
+    values_not_at_night,
 )
 from pairweave.transforms.plugins.name_option import own_or_plugin
 from pairweave.transforms.plugins.pair_scorer import SCORER
@@ -37,8 +39,14 @@ OF_SCORER = "of_scorer"
 
 
 def of_scorer(name: str) -> Marks:
-    """Mark an option that one scorer alone has."""
+    """Mark an option that one scorer of a job alone has."""
     return {OF_SCORER: name}
+
+
+def options_of_scorer(kind: type[StepOptions], name: str) -> frozenset[str]:
+    """Return the options of a job that one of its scorers alone has."""
+    fields = kind.model_fields.items()
+    return frozenset(option for option, field in fields if mark_of(field, OF_SCORER) == name)
 
 
 _OF_YISI = {**PLANNED_OTHERWISE, **of_scorer("yisi2")}
@@ -118,7 +126,10 @@ class SimilarityOptions(ComparisonOptions, SimilarityEncoderOptions):
         "ranks machine translation above people's; yisi2, the similarity of an encoder's pieces "
         "(--encoder); margin, that of its sentence vectors relative to their nearest neighbours in "
         "the corpus; or one of another installed package",
-        json_schema_extra=PLANNED_OTHERWISE,
+        json_schema_extra={
+            **PLANNED_OTHERWISE,
+            **values_not_at_night(margin="it compares a pair with all others; give another scorer"),
+        },
     )
     sweep_layers: int | None = Field(
         None,

@@ -12,11 +12,10 @@ from pairweave.pipelines.ablation.task_kind import Pair, plain
 from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import job_of, options_of
+from pairweave.pipelines.options.base import SET_ELSEWHERE
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.storage import files
-
-_SET_HERE = ("output", "plan_only", "config")
 
 
 @dataclasses.dataclass
@@ -132,7 +131,7 @@ def _made(item: DataItem, ablation: Ablation, runs: str) -> str:
     directory = _directory(item, ablation, runs)
     if files.exists(files.join(directory, run_files.MANIFEST)):
         return directory
-    for key in _SET_HERE:
+    for key in SET_ELSEWHERE:
         if key in item.options:
             raise ConfigError(f"options: {key}: is set by ablate; leave it out")
     model = options_of(item.job)

@@ -11,11 +11,10 @@ from pairweave.pipelines.ablation.evaluation_sets import refuse_seen
 from pairweave.pipelines.ablation.task_kind import Pair, plain
 from pairweave.transforms.links.soft_links import soften
 from pairweave.transforms.markup.markup import INDEXED, parse_markup
-from pairweave.transforms.projection.cut_tables import cut_table, token_ranges
-from pairweave.transforms.projection.joined_words import whole_words
+from pairweave.transforms.projection.cut_tables import cut_table
+from pairweave.transforms.projection.joined_words import placings
 from pairweave.transforms.projection.project import project_tags
 from pairweave.transforms.storage.text_lines import read_in_step
-from pairweave.transforms.text.joined_tokens import words_to_join
 from pairweave.transforms.text.segmenter import choose_segmenter, is_unspaced
 from pairweave.transforms.text.text_tables import token_table
 from pairweave.transforms.text.tokens import TokenConfig
@@ -98,17 +97,12 @@ def project(
     targets = [translations[at] for at in tagged]
     texts = [one.text for one in sources_with_tags], targets
     table = cut_table(token_table(texts, _WORDS, languages), sources_with_tags, targets)
-    sides = [token_ranges(table, side) for side in ("source", "target")]
     segmenter = choose_projection_segmenter(languages[1])
-    words = [
-        words_to_join(each, _WORDS, language, segmenter)
-        for each, language in zip(texts, languages, strict=True)
-    ]
     links = soften(align(table)) if tagged else []
     made = list(translations)
-    for at, one, other, soft, *joined in zip(tagged, *sides, links, *words, strict=True):
-        placed = whole_words(marked[at], other, soft, *joined)
-        made[at] = str(project_tags(marked[at], translations[at], one, *placed, rules))
+    placed = placings(table, sources_with_tags, links, _WORDS, segmenter)
+    for at, parts in zip(tagged, placed, strict=True):
+        made[at] = str(project_tags(marked[at], translations[at], *parts, rules))
     for at, one_marked in enumerate(marked):
         if one_marked.tags and not translations[at].strip():
             made[at] = "".join(tag.raw for tag in one_marked.tags)

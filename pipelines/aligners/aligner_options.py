@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from pairweave.pipelines.aligners.aligner_registry import ALIGNERS, places_in_name
+from pairweave.pipelines.aligners.aligner_registry import ALIGNERS, SECOND_ALIGNER
 from pairweave.pipelines.options.base import (
     FITTED_MODEL,
     FitSettings,
@@ -20,8 +20,6 @@ from pairweave.transforms.option_facts import (
     ONLY_IN_RUNS,
     PLANNED_OTHERWISE,
     SUBWORDS,
-    Role,
-    Use,
     not_by,
 )
 from pairweave.transforms.plugins.name_option import own_or_plugin
@@ -93,8 +91,6 @@ else:
 
 _OF_TWO = {**PLANNED_OTHERWISE, **not_by(fragment=NO_LINKS)}
 
-_SECOND = Role(Use.MODEL, "KIND[:MODEL]", on_hub=True, parts=places_in_name)
-
 
 class AlignerOptions(_Options):
     """Word alignment of two languages."""
@@ -103,7 +99,7 @@ class AlignerOptions(_Options):
         "hmm",
         description=f"the word aligner: {_listed(_OF_PAIRS)}; or one of another installed package",
     )
-    second_aligner: Annotated[str | None, _SECOND] = Field(
+    second_aligner: Annotated[str | None, SECOND_ALIGNER] = Field(
         None,
         description="another aligner, whose links are combined with the first one's: hmm:DIRECTORY,"
         " encoder:MODEL:layer=8:head=softmax, or a program likewise; the commands of tags multiply "

@@ -1,5 +1,7 @@
 """The registry of aligners: one module and one line each."""
 
+import dataclasses
+import functools
 import re
 from collections.abc import Iterator
 
@@ -15,7 +17,7 @@ from pairweave.pipelines.aligners.product import Product
 from pairweave.pipelines.aligners.ter import Ter
 from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import Part, Use
+from pairweave.transforms.option_facts import Part, Role, Use
 
 ALIGNERS: tuple[JobAligner, ...] = (
     Ter(),
@@ -32,8 +34,6 @@ NAMED = {name: aligner for aligner in ALIGNERS for name in aligner.names}
 """Aligners with one-line names, by name."""
 
 _COLON = re.compile(":(?!//)")  # a model may be a URI
-_PROGRAM = "path="
-_HMM = "hmm="
 
 _BY_NAME = {aligner.name: aligner for aligner in (*ALIGNERS, StartingEncoder())}
 
@@ -73,20 +73,27 @@ def read_name(text: str, option: str = "--aligners") -> AlignerName:
     return AlignerName(text, aligner, model, settings, option)
 
 
-def places_in_name(text: str) -> Iterator[Part]:
+def places_in_name(text: str, option: str = "--second_aligner") -> Iterator[Part]:
     """Yield the parts of an aligner's name that are places: its models, and its program.
 
     Raises:
         ConfigError: No aligner has this name.
     """
-    name = read_name(text, "--second_aligner")
+    name = read_name(text, option)
+    aligner = NAMED[name.aligner]
     first = 0
     for number, word in enumerate(_COLON.split(text)):
         last = first + len(word)
+        setting, equals, _ = word.partition("=")
         if number == 1 and word == name.model:
-            yield Part(first, last, on_hub=NAMED[name.aligner].models_from_hub)
-        elif number and word.startswith(_PROGRAM):
-            yield Part(first + len(_PROGRAM), last, Use.PROGRAM, on_hub=False)
-        elif number and word.startswith(_HMM):
-            yield Part(first + len(_HMM), last, on_hub=False)
+            yield Part(first, last, on_hub=aligner.models_from_hub)
+        elif number and setting in aligner.places:
+            place = first + len(setting + equals)
+            yield Part(place, last, aligner.places[setting], on_hub=False)
         first = last + 1
+
+
+SECOND_ALIGNER = Role(Use.MODEL, "KIND[:MODEL]", on_hub=True, parts=places_in_name)
+COMPARED_ALIGNERS = dataclasses.replace(
+    SECOND_ALIGNER, parts=functools.partial(places_in_name, option="--aligners")
+)

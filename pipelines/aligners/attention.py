@@ -2,13 +2,14 @@
 
 import dataclasses
 import itertools
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.option_facts import Use
 from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.storage import files
 
@@ -29,6 +30,7 @@ class Attention(JobAligner):
 
     name = "attention"
     names = ("attention",)
+    places: ClassVar[Mapping[str, Use]] = {"pieces": Use.FILE}
     may_be_second = False
 
     def each(self, name: AlignerName) -> Iterator[AlignerName]:

@@ -1,6 +1,7 @@
 """External aligners: programs that the user has installed."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
@@ -17,7 +18,7 @@ from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import FitSettings, Options, WordAlignerOptions
 from pairweave.transforms import option_facts
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import PLANNED_OTHERWISE, UNPLANNED
+from pairweave.transforms.option_facts import PLANNED_OTHERWISE, UNPLANNED, Use
 from pairweave.transforms.output.signature_line import InFull
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class External(JobAligner):
     options = ProgramOptions
     own = tuple(ProgramOptions.model_fields)
     names = tuple(PROGRAMS)
+    places: ClassVar[Mapping[str, Use]] = {"path": Use.PROGRAM}
     warms_up = False
 
     def known(self, options: WordAlignerOptions) -> set[str]:

@@ -4,12 +4,13 @@ Each aligner has a module in this folder, which is imported before any option is
 take long (Beam, Arrow, kernels, torch) are therefore inside functions.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.options.base import FitSettings, Options, WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_facts import Use
 from pairweave.transforms.units import CorpusInput, Plan
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class JobAligner:
         options: Its options besides those of every aligner; None if it has none.
         own: Options that other aligners do not have.
         names: Its names in one-line names (`aligner_name`).
+        places: Settings of these names that name a place, each with what is there.
         packages: Distributions that it needs.
         brings_pieces: Whether it cuts text itself (``--tokens pieces``).
         has_soft_links: Whether it gives probabilities of links that it does not make, too.
@@ -52,6 +54,7 @@ class JobAligner:
     options: ClassVar[type[Options] | None] = None
     own: ClassVar[tuple[str, ...]] = ()
     names: ClassVar[tuple[str, ...]] = ()
+    places: ClassVar[Mapping[str, Use]] = {}
     packages: ClassVar[tuple[str, ...]] = ()
     brings_pieces: ClassVar[bool] = False
     has_soft_links: ClassVar[bool] = False

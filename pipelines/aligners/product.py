@@ -1,7 +1,8 @@
 """The product of a fitted hmm and an encoder."""
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar, cast
 
 from pydantic import Field
 
@@ -12,7 +13,7 @@ from pairweave.pipelines.aligners.hmm import Hmm, tokens_for
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import Options, WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import MODEL, PLANNED_OTHERWISE
+from pairweave.transforms.option_facts import MODEL, PLANNED_OTHERWISE, Use
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,6 +49,7 @@ class Product(JobAligner):
     models_from_hub = True
     own = tuple(ProductOptions.model_fields)
     names = ("product",)
+    places: ClassVar[Mapping[str, Use]] = {_HMM: Use.MODEL}
     packages = Encoder.packages
     has_soft_links = True
 

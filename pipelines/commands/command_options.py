@@ -10,7 +10,7 @@ from pairweave.models.similarity.similarity_options import (
     ProjectionKind,
     SimilarityEncoderOptions,
 )
-from pairweave.pipelines.aligners.aligner_registry import NAMED
+from pairweave.pipelines.aligners.aligner_registry import COMPARED_ALIGNERS, NAMED
 from pairweave.pipelines.options.base import Language, Options, Patterns
 from pairweave.pipelines.options.format_names import ExportFormatName
 from pairweave.transforms.config import pick
@@ -20,11 +20,16 @@ from pairweave.transforms.links.link_options import PhraseOptions, SymmetrizeOpt
 from pairweave.transforms.metrics.significance_options import DrawnTestOptions, Significance
 from pairweave.transforms.option_facts import (
     CORPUS_FILES,
+    DIRECTORY,
     FILE,
     FILES,
+    FILES_BY_PREFIX,
+    FINISHED_RUNS,
     OUTPUT,
     OUTPUT_DIRECTORY,
     OUTPUT_FILE,
+    RUN_OR_PREFIX,
+    STORE,
 )
 from pairweave.transforms.suggestions.suggestion_options import Methods, split_words
 
@@ -40,8 +45,10 @@ Sizes = Annotated[tuple[Annotated[int, Field(ge=1)], ...], pydantic.BeforeValida
 class SymmetrizeFilesOptions(SymmetrizeOptions, Options):
     """Options of ``symmetrize``."""
 
-    forward: str = Field(description="Pharaoh links, one direction", json_schema_extra={"at": 0})
-    reverse: str = Field(
+    forward: Annotated[str, FILE] = Field(
+        description="Pharaoh links, one direction", json_schema_extra={"at": 0}
+    )
+    reverse: Annotated[str, FILE] = Field(
         description="Pharaoh links, the other direction, also as source-target",
         json_schema_extra={"at": 1},
     )
@@ -50,7 +57,7 @@ class SymmetrizeFilesOptions(SymmetrizeOptions, Options):
 class PhrasesOptions(PhraseOptions, Options):
     """Options of ``phrases``."""
 
-    links: str = Field(description="Pharaoh links", json_schema_extra={"at": 0})
+    links: Annotated[str, FILE] = Field(description="Pharaoh links", json_schema_extra={"at": 0})
     source_text: Annotated[str | None, FILE] = Field(
         None,
         description="the source sentences, words separated by spaces: with --unaligned_words allow "
@@ -65,7 +72,7 @@ class PhrasesOptions(PhraseOptions, Options):
 class StatusOptions(Options):
     """Options of ``status``."""
 
-    places: tuple[str, ...] = Field(
+    places: Annotated[tuple[str, ...], DIRECTORY] = Field(
         min_length=1,
         description="directory or URI of a run, or the id of a job on Dataflow, which also needs "
         "--project and --region",
@@ -76,7 +83,7 @@ class StatusOptions(Options):
 class GcOptions(Options):
     """Options of ``gc``."""
 
-    places: tuple[str, ...] = Field(
+    places: Annotated[tuple[str, ...], DIRECTORY] = Field(
         min_length=1, description="directory or URI of a run", json_schema_extra={"at": 0}
     )
     dry_run: bool = Field(default=False, description="list the files, remove nothing")
@@ -93,11 +100,11 @@ class GcOptions(Options):
 class FilterFitOptions(Options):
     """Options of ``filter_fit``."""
 
-    directory: str = Field(
+    directory: Annotated[str, FINISHED_RUNS] = Field(
         description="a run of filter --annotate_only on the labelled pairs",
         json_schema_extra={"at": 0},
     )
-    labels: str = Field(
+    labels: Annotated[str, FILE] = Field(
         description="a label for each line of the run's input: 1, a translation; 0, not",
         json_schema_extra={"at": 1},
     )
@@ -145,8 +152,12 @@ class ProjectionFitOptions(SimilarityEncoderOptions, Options):
 class EvaluateLinksOptions(Options):
     """Options of ``evaluate links``."""
 
-    hypothesis: str = Field(description="Pharaoh links to judge", json_schema_extra={"at": 0})
-    gold: str = Field(description="gold links: i-j sure, ipj possible", json_schema_extra={"at": 1})
+    hypothesis: Annotated[str, FILE] = Field(
+        description="Pharaoh links to judge", json_schema_extra={"at": 0}
+    )
+    gold: Annotated[str, FILE] = Field(
+        description="gold links: i-j sure, ipj possible", json_schema_extra={"at": 1}
+    )
     one_based: bool = Field(
         default=False,
         description="the gold counts words from 1; without it, a gold in which no "
@@ -157,12 +168,12 @@ class EvaluateLinksOptions(Options):
 class EvaluateSentencesOptions(Options):
     """Options of ``evaluate sentences``."""
 
-    hypothesis: str = Field(
+    hypothesis: Annotated[str, FILE] = Field(
         description="beads to judge, such as [0, 1]:[2] or [0, 1]:[2]:0.53; blank lines part "
         "documents",
         json_schema_extra={"at": 0},
     )
-    gold: str = Field(
+    gold: Annotated[str, FILE] = Field(
         description="gold beads of as many documents, likewise", json_schema_extra={"at": 1}
     )
 
@@ -170,7 +181,7 @@ class EvaluateSentencesOptions(Options):
 class _GoldSetOptions(Options):
     """The gold set."""
 
-    aligners: Patterns = Field(
+    aligners: Annotated[Patterns, COMPARED_ALIGNERS] = Field(
         (),
         description="aligners to compare (default hmm), as NAME[:MODEL][:SETTING=VALUE ...]: "
         f"{', '.join(NAMED)}; such as encoder:DIRECTORY:layer=8:head=softmax, "
@@ -244,10 +255,10 @@ class SignificanceOptions(DrawnTestOptions, BaselineOptions):
 class EvaluateSuggestionsOptions(SignificanceOptions):
     """Options of ``evaluate suggestions``."""
 
-    hypothesis: str = Field(
+    hypothesis: Annotated[str, FILE] = Field(
         description="suggestions to judge, one per line", json_schema_extra={"at": 0}
     )
-    gold: Patterns = Field(
+    gold: Annotated[Patterns, FILES] = Field(
         min_length=1,
         description="gold suggestions, line by line; several files are several references",
         json_schema_extra={"at": 1},
@@ -260,12 +271,12 @@ class EvaluateSuggestionsOptions(SignificanceOptions):
 class CompareExamplesOptions(Options):
     """Options of ``evaluate suggestions --data``."""
 
-    data: str = Field(
+    data: Annotated[str, RUN_OR_PREFIX] = Field(
         min_length=1,
         description="directory of a finished run of suggest, or the PREFIX of PREFIX.src, "
         "PREFIX.mask and PREFIX.tgt",
     )
-    golden: str = Field(
+    golden: Annotated[str, FILES_BY_PREFIX] = Field(
         min_length=1,
         description="the PREFIX of the golden PREFIX.src, PREFIX.mask and PREFIX.tgt",
     )
@@ -277,7 +288,7 @@ class CompareExamplesOptions(Options):
 class ExportOptions(Options):
     """Options of ``export``."""
 
-    directory: str = Field(
+    directory: Annotated[str, FINISHED_RUNS] = Field(
         description="directory of a finished run of suggest or augment", json_schema_extra={"at": 0}
     )
     format: ExportFormatName = Field(
@@ -315,7 +326,7 @@ class ExportOptions(Options):
         description="instead: a series of such samples, such as 1000,2000,4000, each in files of "
         "its own (suggestions-1000.mt5.tsv)",
     )
-    golden: Patterns = Field(
+    golden: Annotated[Patterns, FILES] = Field(
         (),
         description="wets, mt5: also a golden set for the second stage of training, as .src, .mask "
         "and .tgt in the format of WeTS [.gz .zst], in the same format as the rows",
@@ -362,14 +373,16 @@ class ExportOptions(Options):
 class EvaluateTagsOptions(SignificanceOptions):
     """Options of ``evaluate tags``."""
 
-    hypothesis: str = Field(
+    hypothesis: Annotated[str, FILE] = Field(
         description="outputs with tags: text, line by line, or LXM .json",
         json_schema_extra={"at": 0},
     )
-    reference: str = Field(
+    reference: Annotated[str, FILE] = Field(
         description="references with tags, likewise", json_schema_extra={"at": 1}
     )
-    source: str | None = Field(None, description="sources with tags, to count flagrant failures")
+    source: Annotated[str | None, FILE] = Field(
+        None, description="sources with tags, to count flagrant failures"
+    )
     syntax: Literal["lxm", "xml", "xliff", "html", "indexed"] | None = Field(
         None,
         description="syntax of tags; lxm: as in the LXM corpus's own script (default lxm for "
@@ -402,11 +415,13 @@ class EvaluateTagsOptions(SignificanceOptions):
 class JudgementOptions(Options):
     """Options of ``evaluate judgements``."""
 
-    sample: str | None = Field(None, description="directory of a finished run to draw tags from")
-    source: str | None = Field(
+    sample: Annotated[str | None, FINISHED_RUNS] = Field(
+        None, description="directory of a finished run to draw tags from"
+    )
+    source: Annotated[str | None, FILE] = Field(
         None, description="instead: tagged sources, one per line, whose translations are judged"
     )
-    translation: str | None = Field(
+    translation: Annotated[str | None, FILE] = Field(
         None, description="their translations by a system, with tags, line by line"
     )
     syntax: Literal["xliff", "xml", "html", "indexed"] = Field(
@@ -435,7 +450,9 @@ class JudgementOptions(Options):
 class ReportOptions(Options):
     """Options of ``report``."""
 
-    directory: str = Field(description="directory of a finished run", json_schema_extra={"at": 0})
+    directory: Annotated[str, FINISHED_RUNS] = Field(
+        description="directory of a finished run", json_schema_extra={"at": 0}
+    )
     output: Annotated[str, OUTPUT_FILE] = Field(
         "report.html",
         min_length=1,
@@ -446,8 +463,10 @@ class ReportOptions(Options):
 class CompareOptions(Options):
     """Options of ``compare``."""
 
-    first: str = Field(description="directory of a finished run", json_schema_extra={"at": 0})
-    second: str = Field(
+    first: Annotated[str, FINISHED_RUNS] = Field(
+        description="directory of a finished run", json_schema_extra={"at": 0}
+    )
+    second: Annotated[str, FINISHED_RUNS] = Field(
         description="directory of another finished run of the same job", json_schema_extra={"at": 1}
     )
     output: Annotated[str, OUTPUT_FILE] = Field(
@@ -460,7 +479,9 @@ class CompareOptions(Options):
 class PreviewOptions(Options):
     """Options of ``preview``."""
 
-    directory: str = Field(description="directory of a finished run", json_schema_extra={"at": 0})
+    directory: Annotated[str, FINISHED_RUNS] = Field(
+        description="directory of a finished run", json_schema_extra={"at": 0}
+    )
     pairs: int = Field(6, ge=1, le=1_000, description="pairs to print")
     seed: int = Field(1, ge=0, lt=1 << 63, description="another seed draws other pairs")
 
@@ -468,7 +489,7 @@ class PreviewOptions(Options):
 class InitOptions(Options):
     """Options of ``init``."""
 
-    files: tuple[str, ...] = Field(
+    files: Annotated[tuple[str, ...], CORPUS_FILES] = Field(
         min_length=1,
         description="files with both sides of each pair, or two files of text, the source and its "
         "translation line by line",
@@ -494,11 +515,10 @@ class CompletionOptions(Options):
 class DoctorOptions(Options):
     """Options of ``doctor``."""
 
-    stores: tuple[str, ...] = Field(
+    stores: Annotated[tuple[str, ...], STORE] = Field(
         (),
         description="buckets to check, such as gs://bucket/corpora or s3://bucket, with the "
         "credentials that a run would use",
-        json_schema_extra={"metavar": "URI"},
     )
     install: Literal["flink"] | None = Field(
         None,
@@ -514,19 +534,17 @@ class ClusterOptions(Options):
         description="start a cluster, end it, or show its processes and free slots",
         json_schema_extra={"at": 0},
     )
-    directory: str | None = Field(
+    directory: Annotated[str | None, OUTPUT_DIRECTORY] = Field(
         None,
         min_length=1,
         description="the cluster's own directory, with its logs (default: in your cache directory)",
-        json_schema_extra={"metavar": "DIR"},
     )
     task_managers: int = Field(1, ge=1, le=64, description="with up: task managers to start")
     slots: int = Field(2, ge=1, le=256, description="with up: slots of each task manager")
-    flink: str | None = Field(
+    flink: Annotated[str | None, DIRECTORY] = Field(
         None,
         min_length=1,
         description="with up: a Flink 1.19 distribution (default: apache-flink-libraries)",
-        json_schema_extra={"metavar": "DIR"},
     )
 
 

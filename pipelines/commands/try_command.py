@@ -5,6 +5,8 @@ import shlex
 from collections.abc import Collection, Iterator, Sequence
 
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.job_options.pair_options import AugmentOptions
+from pairweave.pipelines.options.base import SET_ELSEWHERE
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.trial.trial_options import TrialOptions
 from pairweave.transforms.errors import ConfigError
@@ -50,7 +52,10 @@ def changes(given_changes: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield option, value
 
 
-NOT_OF_THE_JOB = ("pairs", "change", "output", "config")
+NOT_OF_THE_JOB = {
+    *SET_ELSEWHERE,
+    *(TrialOptions.model_fields.keys() - AugmentOptions.model_fields.keys()),
+}
 _HELP = "pairweave augment --help all"
 
 

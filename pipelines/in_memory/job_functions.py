@@ -206,7 +206,7 @@ def try_(
     table = as_table(pairs, columns)
     with (
         tempfile.TemporaryDirectory(prefix="pairweave-") as directory,
-        in_python("try_", of_pairs=True),
+        in_python("try_", directory, of_pairs=True),
     ):
         path = Path(directory, PAIRS_FILE)
         pq.write_table(table, path)
@@ -249,7 +249,7 @@ def check(
         raise ConfigError("check takes pairs, or files by input or source_input and target_input")
     with (
         tempfile.TemporaryDirectory(prefix="pairweave-") as directory,
-        in_python("check", of_pairs=pairs is not None),
+        in_python("check", directory, of_pairs=pairs is not None),
     ):
         if pairs is not None:
             refuse(options, ("format", "source_field", "target_field"), "pairs are in memory")

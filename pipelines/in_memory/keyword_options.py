@@ -20,9 +20,16 @@ from pairweave.pipelines.command_line.command_table import options_of
 from pairweave.pipelines.job_options.check_options import CheckOptions
 from pairweave.pipelines.options.base import Options
 from pairweave.pipelines.process import terminal
-from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError, PairweaveError
 from pairweave.transforms.formats import registry
-from pairweave.transforms.option_facts import GIVES_PAIRS, is_list_of_blocks, mark_of
+from pairweave.transforms.option_facts import (
+    GIVES_PAIRS,
+    NOT_OF_FUNCTIONS,
+    UNLISTED,
+    is_list_of_blocks,
+    mark_of,
+    marked,
+)
 from pairweave.transforms.units import FileLimitOptions
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -33,16 +40,10 @@ FIELD = "_field"
 OWN_DEFAULTS: Mapping[str, Any] = {"workers": 1, "check": "none"}
 """Defaults that differ from those of jobs: one process, and no look at the input."""
 
-_OF_FILES = ("corpus", "format", "plan_only")
-_OF_BIG_RUNS = frozenset(
-    {
-        *(name for kind in registry.format_options() for name in kind.model_fields),
-        *FileLimitOptions.model_fields,
-        *("field_count", "unit_rows", "wait", "attempts", "standstill_minutes", "max_set_aside"),
-        *("links", "forward_links", "reverse_links", "attention", "known_pairs", "taken_down"),
-    }
+_UNLISTED = frozenset(FileLimitOptions.model_fields).union(
+    *(kind.model_fields for kind in registry.format_options())
 )
-"""Options of files and of long runs: accepted, but not listed in the help of functions."""
+"""Options of one format and limits of files, which help does not list, as those marked so."""
 
 _FLAG = re.compile(r"(pairweave [a-z ]+(?: --[a-z_]+ [^ ;]+)+)|--(?=[a-z])")
 """A command as a shell takes it, which stays, or the two hyphens of an option."""
@@ -76,15 +77,15 @@ def options_of_files(job: str) -> list[str]:
         if mark_of(field, GIVES_PAIRS) in ("files", "runs")
         or is_list_of_blocks(field)
         or _is_field(name)
-        or name in _OF_FILES
+        or mark_of(field, NOT_OF_FUNCTIONS)
     ]
 
 
 def keywords(job: str) -> dict[str, FieldInfo]:
     """Return the options of a job that its function has as keywords."""
-    left_out = {*options_of_files(job), *_OF_BIG_RUNS, "model"}
-    fields = job_model(job).model_fields.items()
-    return {name: field for name, field in fields if name not in left_out}
+    kind = job_model(job)
+    left_out = {*options_of_files(job), *_UNLISTED, *marked(kind, UNLISTED), "model"}
+    return {name: field for name, field in kind.model_fields.items() if name not in left_out}
 
 
 def documented(job: str, without: Iterable[str] = ()) -> Callable[[Function], Function]:
@@ -204,25 +205,30 @@ PAIRS_FILE = "pairs.parquet"
 
 
 @contextlib.contextmanager
-def in_python(name: str, *, of_pairs: bool = False) -> Iterator[None]:
-    """Let errors and warnings of a block name keywords instead of flags.
+def in_python(name: str, directory: str, *, of_pairs: bool = False) -> Iterator[None]:
+    """Let errors and warnings of a block name keywords and arguments, not flags and files.
 
     Args:
         name: The function's name.
-        of_pairs: Whether they name the argument ``pairs``, too, instead of `PAIRS_FILE`.
+        directory: The temporary directory of the files that it wrote, named after its arguments.
+        of_pairs: Whether one of them is `PAIRS_FILE`, with the argument ``pairs``.
     """
 
+    def without_files(text: str) -> str:
+        text = text.replace(f"{directory}{os.sep}", "")
+        return text.replace(PAIRS_FILE, "pairs") if of_pairs else text
+
     def in_words(text: str) -> str:
-        shown = _with_keywords(text, name)
-        return shown.replace(PAIRS_FILE, "pairs") if of_pairs else shown
+        return _with_keywords(without_files(text), name)
 
     try:
         with terminal.warning_by(lambda text: _warn(in_words(text))):
             yield
-    except ConfigError as error:
-        if type(error) is not ConfigError:
-            raise
-        raise ConfigError(in_words(str(error))) from error
+    except PairweaveError as error:
+        if type(error) is ConfigError:
+            raise ConfigError(in_words(str(error))) from error
+        error.args = tuple(without_files(str(each)) for each in error.args)
+        raise
 
 
 def _warn(text: str) -> None:

@@ -104,7 +104,7 @@ def finished(
     stepwise &= options.get("workers", 1) == 1 and options.get("engine", "local") == "local"
     with (
         tempfile.TemporaryDirectory(prefix="pairweave-", dir=_place(stepwise)) as directory,
-        in_python(job, of_pairs=True),
+        in_python(job, directory, of_pairs=True),
     ):
         path = Path(directory, PAIRS_FILE)
         pq.write_table(table, path)

@@ -6,7 +6,7 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from pairweave.pipelines.in_memory.keyword_options import in_python, refuse
 from pairweave.transforms.arrow.flat_columns import list_column
-from pairweave.transforms.errors import ConfigError, PairweaveError
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.link_options import Heuristic
 from pairweave.transforms.links.pharaoh import parse_links, symmetrize_files
 
@@ -95,7 +95,7 @@ def project_tags(
         sure = options.get("rules", "best") == "best"
         if sure:
             options["confidence"] = str(Path(directory, "confidence"))
-        with in_python("project_tags"):
+        with in_python("project_tags", directory):
             _command("commands.tags.tags_project", "project", options)
         lines = Path(options["output"]).read_text(encoding="utf-8").split("\n")[:-1]
         confidences: list[list[float] | None] = [None] * len(lines)
@@ -143,23 +143,13 @@ def evaluate(
             path = Path(directory, name)
             path.write_text("".join(_line(line, name) for line in lines), encoding="utf-8")
             paths.append(str(path))
-        with in_python("evaluate"), _without(f"{directory}{os.sep}"):
+        with in_python("evaluate", directory):
             printed = _command("commands.evaluate.evaluate_command", kind, options, (kind, *paths))
     figures: dict[str, Any] = json.loads(printed.strip().splitlines()[-1])
     return figures
 
 
 _KINDS = ("links", "sentences", "suggestions", "tags")
-
-
-@contextlib.contextmanager
-def _without(directory: str) -> Iterator[None]:
-    """Let errors of a block name the arguments, not the files that they were written to."""
-    try:
-        yield
-    except PairweaveError as error:
-        error.args = tuple(str(each).replace(directory, "") for each in error.args)
-        raise
 
 
 def _command(module: str, name: str, options: dict[str, Any], first: Sequence[str] = ()) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from pairweave.models.encoder.encoder_options import Layer
+from pairweave.models.similarity.similarity_options import of_scorer
 from pairweave.pipelines.options.base import (
     FITTED_MODEL,
     Patterns,
@@ -32,6 +33,9 @@ _LEAST_YISI = -0.8
 `tests/benchmarks/bench_bitext_encoder.py`, true pairs have means of -0.55 to -0.65 and fifth
 percentiles of -0.75 to -0.8, pairs of unrelated novels a mean of -0.9 and a 95th percentile of
 -0.81."""
+
+
+_OF_ENCODER = {**UNSAID, **of_scorer("encoder")}
 
 
 # Pydantic's plugin for mypy compares methods that it has itself put into both classes.
@@ -68,7 +72,7 @@ class BitextOptions(RowJobOptions, DocumentCorpus):  # type: ignore[misc, unused
         min_length=1,
         description="directory of a fitted hmm (default: fit one on the documents, and on the "
         "parallel text if there is any)",
-        json_schema_extra=FITTED_MODEL,
+        json_schema_extra={**FITTED_MODEL, **of_scorer("words")},
     )
     scorer: Literal["words", "encoder", "both"] = Field(
         "words",
@@ -80,35 +84,35 @@ class BitextOptions(RowJobOptions, DocumentCorpus):  # type: ignore[misc, unused
         "sentences",
         description="scorer encoder or both: what of two sides is compared: sentences, the cosine "
         "of sentence vectors; yisi2, YiSi-2 of the vectors of their pieces, as in filter",
-        json_schema_extra=UNSAID,
+        json_schema_extra=_OF_ENCODER,
     )
     encoder: Annotated[str | None, HUB_MODEL] = Field(
         None,
         min_length=1,
         description="scorer encoder or both: directory or hub name of the encoder",
-        json_schema_extra=UNSAID,
+        json_schema_extra=_OF_ENCODER,
     )
     revision: str | None = Field(
         None,
         description="scorer encoder or both: branch, tag or commit of a hub model (default: its "
         "newest)",
-        json_schema_extra=UNSAID,
+        json_schema_extra=_OF_ENCODER,
     )
     layer: Layer | None = Field(
         None,
         description="scorer encoder or both: layer whose vectors are compared (default -1, the "
         "last; for yisi2 a third of the layers before the end, -8 of 24, -4 of 12)",
-        json_schema_extra=UNSAID,
+        json_schema_extra=_OF_ENCODER,
     )
     parallel_source_input: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="line-parallel text to fit on too, the source side",
-        json_schema_extra=PLANNED_OTHERWISE,
+        json_schema_extra={**PLANNED_OTHERWISE, **of_scorer("words")},
     )
     parallel_target_input: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="line-parallel text to fit on too, the target side",
-        json_schema_extra=PLANNED_OTHERWISE,
+        json_schema_extra={**PLANNED_OTHERWISE, **of_scorer("words")},
     )
     iterations: int = Field(
         2,
@@ -116,6 +120,7 @@ class BitextOptions(RowJobOptions, DocumentCorpus):  # type: ignore[misc, unused
         le=10,
         description="number of fits of the aligner: the first on beads that are certain by length "
         "alone, later ones on the beads that it finds",
+        json_schema_extra=of_scorer("words"),
     )
     min_score: float = Field(
         -0.6,

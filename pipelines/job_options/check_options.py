@@ -22,7 +22,7 @@ else:
 class CheckOptions(FormatOptions, FileLimitOptions, FieldOptions, Options):
     """Options of ``check``."""
 
-    files: tuple[str, ...] = Field(
+    files: Annotated[tuple[str, ...], CORPUS_FILES] = Field(
         (),
         description="files or globs with both sides of each pair, or two files of text, the source "
         "and its translation line by line",

@@ -8,6 +8,7 @@ from pydantic import Field
 from pairweave.models.similarity.similarity_options import SimilarityOptions, of_scorer
 from pairweave.pipelines.options.base import (
     FITTED_MODEL,
+    OF_OUTPUT,
     Patterns,
     RowJobOptions,
     TrainedTokenOptions,
@@ -40,6 +41,7 @@ from pairweave.transforms.option_facts import (
     in_short,
     listed_after,
     not_at_night,
+    not_in_steps,
 )
 from pairweave.transforms.plugins.pair_scorer import SCORER
 
@@ -104,7 +106,7 @@ class FilterJobOptions(
     output: Annotated[str, OUTPUT_DIRECTORY] = Field(
         "",
         description="directory or URI of the run's files; required unless --preview is given",
-        json_schema_extra={**UNPLANNED, **not_at_night("give --output on the command line")},
+        json_schema_extra=OF_OUTPUT,
     )
     preview: int | None = Field(
         None,
@@ -115,6 +117,7 @@ class FilterJobOptions(
             **UNPLANNED,
             **OF_COMMAND,
             **not_at_night("run filter itself for a preview"),
+            **not_in_steps("shows pairs and runs nothing"),
             **in_short("show what the rules do to the first N pairs, and stop"),
         },
     )

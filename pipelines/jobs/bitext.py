@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig
+from pairweave.models.similarity.similarity_options import options_of_scorer
 from pairweave.pipelines.documents.document_aligning import (
     Documents,
     EachDocument,
@@ -21,6 +22,7 @@ from pairweave.pipelines.documents.document_aligning import (
 )
 from pairweave.pipelines.documents.document_reading import DocumentSettings, is_table
 from pairweave.pipelines.job_options.bitext_options import BitextOptions
+from pairweave.pipelines.options.base import FITTING
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.parts.sentences_part import PARALLEL_TEXT, SENTENCES
@@ -64,8 +66,8 @@ def check(options: BitextOptions) -> None:
     Raises:
         ConfigError: There are such options; the message names them.
     """
-    of_fit = {"iterations", "parallel_source_input", "parallel_target_input"}
-    unused = sorted(of_fit & options.model_fields_set)
+    of_words = options_of_scorer(BitextOptions, "words")
+    unused = sorted((of_words - {"model"}) & options.model_fields_set)
     if options.model is not None and unused:
         raise ConfigError(
             f"--{unused[0]}: applies to an aligner fitted in the run, but --model is fitted; "
@@ -84,7 +86,7 @@ def check(options: BitextOptions) -> None:
                 "to filter, align or augment"
             )
     if options.scorer == "words":
-        for name in ("encoder", "layer", "revision", "similarity"):
+        for name in sorted(options_of_scorer(BitextOptions, "encoder")):
             if name in options.model_fields_set and getattr(options, name) is not None:
                 raise ConfigError(f"--{name}: give --scorer encoder or --scorer both as well")
     else:
@@ -92,7 +94,7 @@ def check(options: BitextOptions) -> None:
             raise ConfigError(f"--scorer {options.scorer}: give --encoder as well")
         if options.paragraphs == "first":
             raise ConfigError("--paragraphs first: applies to --scorer words")
-    unused = sorted((of_fit | {"model", "fit_pairs", "decode"}) & options.model_fields_set)
+    unused = sorted((of_words | FITTING) & options.model_fields_set)
     if not options.aligns and unused:
         raise ConfigError(f"--{unused[0]}: --scorer encoder does not use an hmm; leave it out")
     if "min_document_gain" in options.model_fields_set and not options.fits_alone:

@@ -32,6 +32,7 @@ from pairweave.pipelines.steps.translating import translate_or_reject
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig
+from pairweave.transforms.option_facts import mark_of
 from pairweave.transforms.option_values import dashed
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage
@@ -42,6 +43,7 @@ from pairweave.transforms.suggestions.hints import HintConfig
 from pairweave.transforms.suggestions.pair_filters import filter_pairs
 from pairweave.transforms.suggestions.random_masks import RandomConfig
 from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
+from pairweave.transforms.suggestions.suggestion_options import OF_LENGTHS
 from pairweave.transforms.suggestions.suggestion_scores import Scorer
 from pairweave.transforms.suggestions.suggestions import (
     SuggestionConfig,
@@ -60,15 +62,13 @@ def check(options: SuggestOptions) -> None:
     check_methods(options)
     chosen = options.model_fields_set
     kind = lengths_of(options)
-    unknown = {
-        "geometric": set(),
-        "uniform": {"mean_words"},
-        "empirical": {"mean_words", "max_mask_words", "variants", "start_probability"},
-    }[kind]
-    if chosen & unknown:
-        raise ConfigError(
-            f"{dashed(sorted(chosen & unknown))}: does not apply to --lengths {kind}; leave it out"
-        )
+    fields = SuggestOptions.model_fields
+    lengths_with = {name: mark_of(fields[name], OF_LENGTHS) for name in sorted(chosen)}
+    unknown = [
+        name for name, used in lengths_with.items() if isinstance(used, list) and kind not in used
+    ]
+    if unknown:
+        raise ConfigError(f"{dashed(unknown)}: does not apply to --lengths {kind}; leave it out")
     if kind == "empirical" and not options.fit_lengths:
         raise ConfigError("--lengths empirical needs --fit_lengths FILE.mask FILE.tgt")
 

@@ -21,18 +21,22 @@ from pairweave.transforms.filtering.rule_options import DETECTORS
 from pairweave.transforms.option_facts import (
     AGREES,
     FILES,
+    NOT_OF_FUNCTIONS,
     OF_COMMAND,
     OF_ONE_RUN,
     OUTPUT_DIRECTORY,
     PLANNED_OTHERWISE,
+    SET_BY_CALLER,
     SUBWORDS,
     TRANSLATOR,
+    UNLISTED,
     UNPLANNED,
     UNSAID,
     Metavar,
     in_short,
     marked,
     not_at_night,
+    not_in_steps,
 )
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.units import FileLimitOptions, Notice
@@ -97,7 +101,11 @@ Label = Annotated[str, pydantic.AfterValidator(_one_line)]
 class Corpus(Options):
     """Location of a corpus: the class that each job's corpora inherit (`corpus_options`)."""
 
-    corpus: Label | None = Field(None, description="name of the corpus (default: the file's name)")
+    corpus: Label | None = Field(
+        None,
+        description="name of the corpus (default: the file's name)",
+        json_schema_extra=NOT_OF_FUNCTIONS,
+    )
     licence: Label | None = Field(None, description="licence of the corpus, for the dataset card")
 
 
@@ -108,7 +116,7 @@ class InputOptions(FileLimitOptions, Corpus):
         65_536,
         ge=1,
         description="lines of plain text read as one unit of work",
-        json_schema_extra=OF_ONE_RUN,
+        json_schema_extra={**OF_ONE_RUN, **UNLISTED},
     )
     corpora: tuple[Corpus, ...] = Field(
         (), description="several corpora (YAML only): a list of maps with the input options"
@@ -173,6 +181,10 @@ class FitSettings(WordAlignerOptions, Options):
     )
 
 
+FITTING = frozenset(FitSettings.model_fields.keys() - WordAlignerOptions.model_fields.keys())
+"""Options of the fit alone."""
+
+
 class TrainedTokenOptions(FitSettings):
     """Fitting a word aligner: on tokens of a model that may be trained first."""
 
@@ -220,13 +232,20 @@ class TranslatorOptions(TranslationOptions, TranslatorNameOptions, Options):
     """Translation of sources without a translation in the input."""
 
 
+OF_OUTPUT = {
+    **UNPLANNED,
+    **SET_BY_CALLER,
+    **not_at_night("give --output on the command line"),
+}
+
+
 class OutputOptions(StepOptions):
     """Output."""
 
     output: Annotated[str, OUTPUT_DIRECTORY] = Field(
         min_length=1,
         description="directory or URI of the run's files",
-        json_schema_extra={**UNPLANNED, **not_at_night("give --output on the command line")},
+        json_schema_extra=OF_OUTPUT,
     )
 
 
@@ -248,6 +267,8 @@ class PlannedOptions(SeedOptions, OutputOptions, WordAlignerOptions, ScreenOptio
         json_schema_extra={
             **UNPLANNED,
             **OF_COMMAND,
+            **SET_BY_CALLER,
+            **NOT_OF_FUNCTIONS,
             **not_at_night("give --plan_only on the command line"),
         },
     )
@@ -276,6 +297,10 @@ class PlannedOptions(SeedOptions, OutputOptions, WordAlignerOptions, ScreenOptio
         return False
 
 
+SET_ELSEWHERE = (*sorted(marked(PlannedOptions, SET_BY_CALLER)), "config")
+"""Keys that a job in a file of several jobs does not have: the command itself sets them."""
+
+
 class GraphOptions(PlannedOptions):
     """Running: options of every job with a graph that makes shards."""
 
@@ -293,7 +318,12 @@ class GraphOptions(PlannedOptions):
     wait: bool = Field(
         default=True,
         description="dataflow: wait for the end of the job; with false, print its id and leave",
-        json_schema_extra={**UNPLANNED, **OF_COMMAND},
+        json_schema_extra={
+            **UNPLANNED,
+            **OF_COMMAND,
+            **UNLISTED,
+            **not_in_steps("later steps need the finished output of this one"),
+        },
     )
     plugins_in_image: bool = Field(
         default=False,
@@ -320,7 +350,7 @@ class GraphOptions(PlannedOptions):
         2,
         ge=1,
         description="number of attempts; a failed attempt is resumed by the next",
-        json_schema_extra={**UNPLANNED, **OF_COMMAND},
+        json_schema_extra={**UNPLANNED, **OF_COMMAND, **UNLISTED},
     )
     standstill_minutes: float | None = Field(
         None,
@@ -328,14 +358,14 @@ class GraphOptions(PlannedOptions):
         description="minutes after which an attempt fails that reads no unit, writes no shard and "
         "whose processes on this machine do no work (default 60 if all workers are on this "
         "machine); 0: no limit, the default elsewhere",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra={**UNPLANNED, **UNLISTED},
     )
     max_set_aside: int = Field(
         3,
         ge=0,
         description="shards that may fail on every attempt, and once more alone, and are left for "
         "a later run while all others are finished; 0: the last attempt is the end",
-        json_schema_extra=UNPLANNED,
+        json_schema_extra={**UNPLANNED, **UNLISTED},
     )
 
     @property

@@ -21,7 +21,9 @@ from pairweave.transforms.option_facts import (
     CORPUS_FILES,
     FINISHED_RUNS,
     NAMES_INPUT,
+    NOT_OF_FUNCTIONS,
     SHAPES_TEXT,
+    UNLISTED,
     UNSAID,
     gives_pairs,
     listed_after,
@@ -83,6 +85,7 @@ class FieldOptions(StepOptions):
         None,
         description="format of --input, if the file's name does not show it: one of these or of "
         "another installed package; or lxm for --source_input and --target_input",
+        json_schema_extra=NOT_OF_FUNCTIONS,
     )
     source_field: str | None = Field(
         None,
@@ -91,7 +94,10 @@ class FieldOptions(StepOptions):
     )
     target_field: str | None = Field(None, description="target field or column, likewise")
     field_count: int | None = Field(
-        None, ge=2, description="fields in each line of TSV (default: as in the first line)"
+        None,
+        ge=2,
+        description="fields in each line of TSV (default: as in the first line)",
+        json_schema_extra=UNLISTED,
     )
 
 
@@ -138,19 +144,24 @@ class GivenLinkOptions(StepOptions):
         (),
         description="aligner given: Pharaoh links (i-j) between the tokens set by --tokens of the "
         "two texts that are aligned, one line per line of source_input [.gz .zst]",
+        json_schema_extra=UNLISTED,
     )
     forward_links: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="or the links of one direction, also as source-target, with --reverse_links",
+        json_schema_extra=UNLISTED,
     )
     reverse_links: Annotated[Patterns, CORPUS_FILES] = Field(
-        (), description="and the links of the other direction; --heuristic combines them"
+        (),
+        description="and the links of the other direction; --heuristic combines them",
+        json_schema_extra=UNLISTED,
     )
     attention: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="or the attention of a translation model for each line: .npz with arrays "
         "arr_0, arr_1 and so on, [target, source], [head, target, source] or [layer, head, target, "
         "source], or one padded .npy array",
+        json_schema_extra=UNLISTED,
     )
     links_field: str | None = Field(
         None,

@@ -7,6 +7,8 @@ from pairweave.transforms.tags.glossary import Glossary, read_glossary
 from pairweave.transforms.tags.injection_options import MethodOptions
 from pairweave.transforms.text.stemming import stemmer_name
 
+_OF_GLOSSARY = MethodOptions.model_fields.keys() - {"method"}
+
 
 class GlossaryPart(Part[AugmentOptions, Glossary | None]):
     """The glossary; None for another method."""
@@ -21,7 +23,7 @@ class GlossaryPart(Part[AugmentOptions, Glossary | None]):
             ConfigError: It is missing, superfluous, or cannot be read.
         """
         if options.method != "glossary":
-            for name in sorted(options.model_fields_set & {"glossary", "glossary_match"}):
+            for name in sorted(options.model_fields_set & _OF_GLOSSARY):
                 raise ConfigError(
                     f"--{name} applies only to tags around terms; give --method glossary as well"
                 )

@@ -7,9 +7,13 @@ from pairweave.models.similarity import idf, scorer_reference, vector_projection
 from pairweave.models.similarity.idf import IdfReference
 from pairweave.models.similarity.scorer_reference import SimilarityReference
 from pairweave.models.similarity.similarity_config import SimilarityConfig
-from pairweave.models.similarity.similarity_options import OF_SCORER, SimilarityOptions
+from pairweave.models.similarity.similarity_options import (
+    OF_SCORER,
+    SimilarityOptions,
+    options_of_scorer,
+)
 from pairweave.pipelines.job_options.filter_options import FilterJobOptions
-from pairweave.pipelines.options.base import FitSettings, WordAlignerOptions
+from pairweave.pipelines.options.base import FITTING
 from pairweave.pipelines.parts.part import Fitting, Learned, Part, Planning, Settled
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
@@ -17,16 +21,7 @@ from pairweave.transforms.option_facts import mark_of
 from pairweave.transforms.option_values import dashed
 from pairweave.transforms.plugins.pair_scorer import SCORER
 
-OF_HMM = frozenset(
-    {
-        *(FitSettings.model_fields.keys() - WordAlignerOptions.model_fields.keys()),
-        *(
-            name
-            for name, field in FilterJobOptions.model_fields.items()
-            if mark_of(field, OF_SCORER) == "hmm"
-        ),
-    }
-)
+OF_HMM = FITTING | options_of_scorer(FilterJobOptions, "hmm")
 """Options that only the statistical aligner's scores need."""
 
 

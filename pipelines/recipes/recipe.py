@@ -9,7 +9,13 @@ from typing import Any
 
 from pairweave.pipelines.command_line import command_table, flags, outputs
 from pairweave.pipelines.command_line.command_table import COMMANDS
-from pairweave.pipelines.options.base import Corpus, InputOptions, Options, PlannedOptions
+from pairweave.pipelines.options.base import (
+    SET_ELSEWHERE,
+    Corpus,
+    InputOptions,
+    Options,
+    PlannedOptions,
+)
 from pairweave.pipelines.options.corpus_options import (
     FieldOptions,
     GivenLinkOptions,
@@ -36,7 +42,6 @@ also contain the number of a round and the additions of temporary names."""
 
 _JOBS_FOLDER = "pairweave.pipelines.jobs."
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-_SET_BY_RECIPE = ("output", "plan_only", "config")
 
 _INPUT_PARTS = (
     PairFileOptions,
@@ -150,7 +155,7 @@ class _Reader:
 
     def _check_shared(self, used: set[str]) -> None:
         known = sorted({name for job in used for name in options_of(job).model_fields})
-        for key in _SET_BY_RECIPE:
+        for key in SET_ELSEWHERE:
             if key in self._shared:
                 raise ConfigError(f"{key}: {_refused_key(key)}")
         flags.check_keys(self._shared, known)
@@ -348,7 +353,7 @@ def _draft(label: str, entry: object) -> _Draft:
             "names a directory"
         )
     values = {key: value for key, value in entry.items() if key not in ("name", "job")}
-    for key in _SET_BY_RECIPE:
+    for key in SET_ELSEWHERE:
         if key in values:
             raise ConfigError(f"step {name}: {key}: {_refused_key(key)}")
     with _named(name):

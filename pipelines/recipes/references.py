@@ -138,7 +138,7 @@ def _output_of(key: str, step: Step) -> str:
             f"{key}: the step {step.name} is {step.job}, whose output cannot be read as pairs; "
             f"that of {', '.join(earlier_run.JOBS[:-1])} and {earlier_run.JOBS[-1]} can"
         )
-    if getattr(step.options, "annotate_only", False):
+    if step.options.writes_every_pair:
         raise ConfigError(
             f"{key}: the step {step.name} has annotate_only, so its rows include pairs that a run "
             "would reject; leave annotate_only out there"

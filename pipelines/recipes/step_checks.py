@@ -12,7 +12,7 @@ from pairweave.pipelines.options.corpora import check_run_options, corpora_of
 from pairweave.pipelines.parts.detector_part import check_detector
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
-from pairweave.transforms.option_facts import Use, places_of
+from pairweave.transforms.option_facts import NOT_IN_STEPS, Use, mark_of, places_of
 from pairweave.transforms.output import run_files
 from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.storage import files, hashed_files
@@ -67,10 +67,10 @@ def _runs(options: PlannedOptions) -> Iterator[str]:
 
 def _check_finishes(options: PlannedOptions) -> None:
     """Refuse options with which a job does not finish a run."""
-    if not getattr(options, "wait", True):
-        raise ConfigError("wait: later steps need the finished output of this one; leave it out")
-    if getattr(options, "preview", None):
-        raise ConfigError("preview: shows pairs and runs nothing; leave it out")
+    for name, field in type(options).model_fields.items():
+        why = mark_of(field, NOT_IN_STEPS)
+        if why is not None and getattr(options, name) != field.get_default():
+            raise ConfigError(f"{name}: {why}; leave it out")
 
 
 def _check_files(options: PlannedOptions) -> None:

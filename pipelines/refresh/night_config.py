@@ -23,6 +23,7 @@ from pairweave.transforms.option_facts import (
     NOT_AT_NIGHT,
     OF_ONE_RUN,
     UNPLANNED,
+    VALUES_NOT_AT_NIGHT,
     Place,
     Use,
     mark_of,
@@ -173,11 +174,10 @@ def _check_pairwise(options: GraphOptions) -> None:
     Raises:
         ConfigError: Such an option is set.
     """
-    if getattr(options, "duplicates", "exact") != "exact":
-        raise ConfigError(
-            f"duplicates: {options.duplicates}: a pair would depend on pairs of other nights; "  # type: ignore[attr-defined]
-            "give duplicates: exact"
-        )
+    for name, field in type(options).model_fields.items():
+        why, value = mark_of(field, VALUES_NOT_AT_NIGHT), getattr(options, name)
+        if isinstance(why, dict) and value in why:
+            raise ConfigError(f"{name}: {value}: {why[value]}")
     for place in places_of(options):
         if place.use is Use.FILES and is_data_set(place.path):
             raise ConfigError(
@@ -185,8 +185,6 @@ def _check_pairwise(options: GraphOptions) -> None:
                 "which a data set of the hub has only once it is fetched; fetch it (hf download) "
                 "and give its files"
             )
-    if getattr(options, "scorer", None) == "margin":
-        raise ConfigError("scorer: margin compares a pair with all others; give another scorer")
 
 
 def _check_models(options: GraphOptions) -> None:

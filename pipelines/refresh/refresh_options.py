@@ -6,7 +6,13 @@ from pydantic import Field
 
 from pairweave.pipelines.options.base import Label, Options, OutputOptions, Patterns
 from pairweave.pipelines.recipes.recipe_options import EngineOptions
-from pairweave.transforms.option_facts import FILE, OUTPUT_DIRECTORY, OUTPUT_FILE, OUTPUT_OR_URL
+from pairweave.transforms.option_facts import (
+    FILE,
+    OUTPUT_DIRECTORY,
+    OUTPUT_FILE,
+    OUTPUT_OR_URL,
+    TABLE,
+)
 
 
 class RefreshOptions(EngineOptions, OutputOptions, Options):
@@ -45,12 +51,11 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
         description="keep what --takedown names from coming back through any corpus; else through "
         "those corpora that have it now",
     )
-    tombstones_of: str | None = Field(
+    tombstones_of: Annotated[str | None, TABLE] = Field(
         None,
         min_length=1,
         description="table whose takedowns hold for this one too, which is made tonight: what was "
         "taken down there does not come back here",
-        json_schema_extra={"metavar": "TABLE"},
     )
     migrate: bool = Field(
         default=False,
@@ -87,7 +92,9 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
 class TableOptions(Options):
     """Options of every subcommand of ``refresh``; ``refresh verify`` has no other."""
 
-    table: str = Field(description="the table: --output of refresh", json_schema_extra={"at": 0})
+    table: Annotated[str, TABLE] = Field(
+        description="the table: --output of refresh", json_schema_extra={"at": 0}
+    )
 
 
 class StatusOfTableOptions(TableOptions):
@@ -118,7 +125,7 @@ class VacuumOptions(TableOptions):
 class ForgetOptions(TableOptions):
     """Options of ``refresh takedown``."""
 
-    file: str = Field(
+    file: Annotated[str, FILE] = Field(
         description="file of ids and texts, one a line, as for --takedown of a night",
         json_schema_extra={"at": 1},
     )

@@ -7,14 +7,14 @@ from pydantic import Field
 from pairweave.pipelines.job_options.drawn_tag_options import DrawnTagOptions
 from pairweave.pipelines.options.base import Options, SegmenterOptions
 from pairweave.transforms.config import SeedOptions
-from pairweave.transforms.option_facts import FILE_OF_LAUNCHER
+from pairweave.transforms.option_facts import FILE_OF_LAUNCHER, FINISHED_RUNS
 from pairweave.transforms.streaming.stream_options import StreamOptions
 
 
 class StreamedTagOptions(DrawnTagOptions, SegmenterOptions, StreamOptions, SeedOptions, Options):
     """A stream of tagged pairs; options of tags that are not given are those of each run."""
 
-    runs: tuple[str, ...] = Field(
+    runs: Annotated[tuple[str, ...], FINISHED_RUNS] = Field(
         min_length=1,
         description="directories or URIs of finished runs of align, or of augment with "
         "--keep_links; options of tags that are not given are those of each run, and the seed "

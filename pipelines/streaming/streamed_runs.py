@@ -25,6 +25,7 @@ from pairweave.transforms.streaming.drawable_pairs import Drawing
 from pairweave.transforms.streaming.pair_passes import StreamedRun
 from pairweave.transforms.streaming.tag_stream import StreamConfig, TagStream
 from pairweave.transforms.symbols.mask import MASK
+from pairweave.transforms.tags.injection_options import SHAPES
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tag_profile import TagProfile, read_profile
 from pairweave.transforms.tags.tag_rendering import symbol_pattern
@@ -172,7 +173,7 @@ def _drawn_tags(directory: str, options: StreamedTagOptions, settings: Json) -> 
     set_options = {name: getattr(options, name) for name in names & options.model_fields_set}
     if set_options.get("representation", "template") != "template":
         own.pop("template", None)
-    if {"tag_profile", "self_closing_share", "damage_share", "empty_share"} & set_options.keys():
+    if {"tag_profile", *SHAPES} & set_options.keys():
         settings = {}
     try:
         drawn = DrawnTagOptions.model_validate({**own, **set_options})

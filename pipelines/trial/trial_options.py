@@ -5,8 +5,9 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
+from pairweave.pipelines.options.base import OF_OUTPUT
 from pairweave.pipelines.options.first_help import INPUT, LANGUAGES, TWO_FILES, FirstHelp
-from pairweave.transforms.option_facts import OUTPUT_DIRECTORY, UNPLANNED, not_at_night
+from pairweave.transforms.option_facts import OUTPUT_DIRECTORY
 
 
 class TrialOptions(AugmentOptions):
@@ -23,7 +24,7 @@ class TrialOptions(AugmentOptions):
         "-",
         min_length=1,
         description="not used: nothing is written",
-        json_schema_extra={**UNPLANNED, **not_at_night("give --output on the command line")},
+        json_schema_extra=OF_OUTPUT,
     )
     fit_pairs: int = Field(
         20_000, ge=1, description="approximate number of pairs that an aligner is fitted on"

@@ -8,7 +8,13 @@ from pydantic import Field
 
 from pairweave.transforms.config import Share, StepOptions
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import DETECTOR, UNSAID, in_short, not_at_night
+from pairweave.transforms.option_facts import (
+    DETECTOR,
+    UNSAID,
+    in_short,
+    not_at_night,
+    values_not_at_night,
+)
 from pairweave.transforms.option_values import dashed
 from pairweave.transforms.plugins.filter_rule import PLUGIN_RULES
 from pairweave.transforms.plugins.plugin_kind import NAME
@@ -127,6 +133,9 @@ class RuleOptions(StepOptions):
     )
 
 
+_OF_OTHER_NIGHTS = "a pair would depend on pairs of other nights; give duplicates: exact"
+
+
 class DuplicateOptions(StepOptions):
     """What counts as a duplicate besides equal pairs."""
 
@@ -136,9 +145,10 @@ class DuplicateOptions(StepOptions):
         "numbers are duplicates too, and the best is kept (of equal scores the first by corpus "
         "name, file name and line); near: pairs that share most of their five-character sequences "
         "as well; exact: equal pairs only",
-        json_schema_extra=in_short(
-            "which pairs are equal (default masked: but for addresses and numbers)"
-        ),
+        json_schema_extra={
+            **in_short("which pairs are equal (default masked: but for addresses and numbers)"),
+            **values_not_at_night(masked=_OF_OTHER_NIGHTS, near=_OF_OTHER_NIGHTS),
+        },
     )
     near_threshold: float = Field(
         0.8,

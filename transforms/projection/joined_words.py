@@ -1,13 +1,16 @@
 """Tokens of translations joined to words before tags are placed, with the links of their parts."""
 
 import bisect
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from pairweave.transforms.links.soft_links import SoftLinks
 from pairweave.transforms.markup.markup import Marked
-from pairweave.transforms.text.joined_tokens import join_tokens
+from pairweave.transforms.projection.cut_tables import token_ranges
+from pairweave.transforms.text.joined_tokens import join_tokens, words_to_join
+from pairweave.transforms.text.tokens import TokenConfig
 
 Tokens = Sequence[tuple[int, int]]
 
@@ -31,6 +34,32 @@ def join_words(
     starts = [start for start, _ in joined]
     word_of = np.array([bisect.bisect_right(starts, at) - 1 for at, _ in tokens], np.int64)
     return joined, join_targets(links, word_of)
+
+
+def placings(
+    table: pa.Table,
+    sources: Iterable[Marked],
+    links: Iterable[SoftLinks],
+    tokens: TokenConfig,
+    segmenter: str,
+) -> Iterator[tuple[Tokens, Tokens, SoftLinks]]:
+    """Yield source tokens, whole target words, and the links of each pair for placing tags.
+
+    Args:
+        table: TOKENS rows.
+        sources: The source of each row, with its tags.
+        links: The links of each row.
+        tokens: How the texts were cut into tokens.
+        segmenter: Finds words of scripts without spaces (`transforms.text.segmenter`).
+    """
+    sides = ("source", "target")
+    cut = (token_ranges(table, side) for side in sides)
+    words = (
+        words_to_join(table.column(side), tokens, table.column(f"{side}_lang"), segmenter)
+        for side in sides
+    )
+    for source, own, other, soft, inside, joined in zip(sources, *cut, links, *words, strict=True):
+        yield own, *whole_words(source, other, soft, inside, joined)
 
 
 def whole_words(

@@ -35,6 +35,16 @@ def of_methods(*names: str) -> Marks:
     return {OF_METHODS: list(names)}
 
 
+OF_LENGTHS = "of_lengths"
+"""The mark that `of_lengths` makes."""
+
+
+def of_lengths(*names: str) -> Marks:
+    """Mark an option that only some distributions of the lengths of random spans use."""
+    return {OF_LENGTHS: list(names)}
+
+
+_DRAWN = of_lengths("geometric", "uniform")
 _OF_SPANS = of_methods("random", "alignment")
 
 
@@ -65,18 +75,31 @@ class RandomOptions(StepOptions):
     """
 
     start_probability: PositiveShare = Field(
-        0.15, description="random: probability that a token begins a span"
+        0.15,
+        description="random: probability that a token begins a span",
+        json_schema_extra=_DRAWN,
     )
     lengths: Literal["geometric", "uniform", "empirical"] | None = Field(
         None,
         description="random: distribution of the spans' lengths (default geometric, or empirical "
         "with --fit_lengths)",
     )
-    mean_words: float = Field(3.0, ge=1, description="random: mean length with geometric")
-    max_mask_words: int = Field(
-        16, ge=1, le=MAX_WORDS, description="random: longest span with geometric and uniform"
+    mean_words: float = Field(
+        3.0,
+        ge=1,
+        description="random: mean length with geometric",
+        json_schema_extra=of_lengths("geometric"),
     )
-    variants: Variants = Field(1, description="random: most examples per pair")
+    max_mask_words: int = Field(
+        16,
+        ge=1,
+        le=MAX_WORDS,
+        description="random: longest span with geometric and uniform",
+        json_schema_extra=_DRAWN,
+    )
+    variants: Variants = Field(
+        1, description="random: most examples per pair", json_schema_extra=_DRAWN
+    )
 
 
 class AlignedOptions(StepOptions):

@@ -9,7 +9,7 @@ from pairweave.pipelines.aligners.given import AttentionOptions
 from pairweave.pipelines.options.base import Language, Patterns, SegmenterOptions
 from pairweave.pipelines.options.first_help import LANGUAGES, PLACE, FirstHelp
 from pairweave.transforms.links.link_options import Heuristic
-from pairweave.transforms.option_facts import CORPUS_FILES, FILE, OUTPUT
+from pairweave.transforms.option_facts import CORPUS_FILES, FILE, FILES, OUTPUT
 
 
 class TagLinkOptions(AlignerOptions, SegmenterOptions, AttentionOptions):
@@ -42,10 +42,10 @@ class TagLinkOptions(AlignerOptions, SegmenterOptions, AttentionOptions):
         "arr_0, arr_1 and so on, [target, source], [head, target, source] or [layer, head, target, "
         "source], or one padded .npy array",
     )
-    fit_source_input: Patterns = Field(
+    fit_source_input: Annotated[Patterns, FILES] = Field(
         (), description="more plain text to fit hmm on, line-parallel, the source side"
     )
-    fit_target_input: Patterns = Field((), description="the target side")
+    fit_target_input: Annotated[Patterns, FILES] = Field((), description="the target side")
     source_lang: Language = Field("und", description="BCP 47 tag of the source language")
     target_lang: Language = Field("und", description="BCP 47 tag of the target language")
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from pairweave.pipelines.options.base import Options
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import find_syntax
-from pairweave.transforms.option_facts import CORPUS_FILES, OUTPUT
+from pairweave.transforms.option_facts import CORPUS_FILES, DIRECTORY, FILE, FILES, OUTPUT
 from pairweave.transforms.symbols.representations import SELF_TRANSLATED, find_representation
 from pairweave.transforms.symbols.tag_coding import Coding
 from pairweave.transforms.symbols.tag_symbols import Representation
@@ -99,10 +99,10 @@ class TagsDecodeOptions(CodingOptions):
     output: Annotated[str, OUTPUT] = Field(
         min_length=1, description="file of the text with real tags [.gz .zst]"
     )
-    table: str | None = Field(
+    table: Annotated[str | None, FILE] = Field(
         None, description="the table that tags encode wrote; it also records how tags were encoded"
     )
-    source: str | None = Field(
+    source: Annotated[str | None, FILE] = Field(
         None,
         description="instead of the table: the tagged text that was encoded, with the same "
         "--syntax, --representation and --whitespace_shift",
@@ -140,8 +140,10 @@ class TagsVocabularyOptions(SymbolOptions):
     self_translations: Annotated[str | None, OUTPUT] = Field(
         None, description="file for training rows (TSV) whose two sides are the same symbol"
     )
-    sentencepiece: str | None = Field(None, description="SentencePiece model to extend")
-    train: tuple[str, ...] = Field(
+    sentencepiece: Annotated[str | None, FILE] = Field(
+        None, description="SentencePiece model to extend"
+    )
+    train: Annotated[tuple[str, ...], FILES] = Field(
         (),
         description="instead: plain text in all languages [.gz .zst] to train a new SentencePiece "
         "model on; with --whitespace_shift, tags then do not change the pieces of text",
@@ -158,7 +160,7 @@ class TagsVocabularyOptions(SymbolOptions):
     output_model: Annotated[str | None, OUTPUT] = Field(
         None, description="file for the extended or the trained model"
     )
-    tokenizer: str | None = Field(
+    tokenizer: Annotated[str | None, DIRECTORY] = Field(
         None, description="directory of a Hugging Face tokenizer to extend"
     )
     output_tokenizer: Annotated[str | None, OUTPUT] = Field(

@@ -29,11 +29,10 @@ from pairweave.transforms.markup.markup import Marked, find_syntax, parse_markup
 from pairweave.transforms.markup.other_syntax import SyntaxCheck
 from pairweave.transforms.option_facts import ONLY_IN_RUNS, marked
 from pairweave.transforms.option_values import dashed
-from pairweave.transforms.projection.cut_tables import cut_table, token_ranges
-from pairweave.transforms.projection.joined_words import whole_words
+from pairweave.transforms.projection.cut_tables import cut_table
+from pairweave.transforms.projection.joined_words import placings
 from pairweave.transforms.projection.project import Tokens
 from pairweave.transforms.storage.text_lines import read_in_step
-from pairweave.transforms.text.joined_tokens import words_to_join
 from pairweave.transforms.text.segmenter import choose_segmenter, is_unspaced, needs_segmenter
 from pairweave.transforms.text.text_tables import token_table
 from pairweave.transforms.text.tokens import TokenConfig, train_sentencepiece
@@ -132,17 +131,9 @@ class Placing:
 
     def of(self, block: Block) -> Iterator[tuple[Tokens, Tokens, SoftLinks]]:
         """Yield source tokens, whole target words, and the links of each line with tags."""
-        sides = token_ranges(block.table, "source"), token_ranges(block.table, "target")
         sources = (block.sources[number] for number in block.tagged)
-        for source, *cut, links, inside, words in zip(
-            sources, *sides, self.link_block(block), *self._words(block), strict=True
-        ):
-            yield cut[0], *whole_words(source, cut[1], links, inside, words)
-
-    def _words(self, block: Block) -> Iterator[list[list[tuple[int, int]]]]:
-        for side in ("source", "target"):
-            texts, languages = (block.table.column(name) for name in (side, f"{side}_lang"))
-            yield words_to_join(texts, self.tokens, languages, self.segmenter)
+        links = self.link_block(block)
+        return placings(block.table, sources, links, self.tokens, self.segmenter)
 
 
 def start_placing(options: TagOptions) -> Placing:

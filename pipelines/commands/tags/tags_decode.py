@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import orjson
 
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.tags.tag_options import TagsDecodeOptions
+from pairweave.pipelines.commands.tags.tag_options import CodingOptions, TagsDecodeOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.symbols.tag_files import decode_files
@@ -20,12 +20,7 @@ def main(_name: str, arguments: Sequence[str]) -> int:
         "turn symbols back into tags: missing tags are restored at the end, spurious ones are "
         "removed, order and nesting are repaired (Hanneman and Dinu 2020, section 4.2)",
     )
-    encoding = options.model_fields_set & {
-        "representation",
-        "template",
-        "whitespace_shift",
-        "syntax",
-    }
+    encoding = options.model_fields_set & CodingOptions.model_fields.keys()
     if options.table is not None and encoding:
         raise ConfigError(
             f"--table records how tags were encoded; --{min(encoding)} applies only with --source"

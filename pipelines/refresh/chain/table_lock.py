@@ -58,11 +58,8 @@ def held(table: str, *, alone: bool) -> Iterator[None]:
     path = Path(table, records.STATE, LOCK)
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    try:
-        _lock(lock, table, alone=alone)
+    with _locked(lock, table, alone=alone):
         yield
-    finally:
-        os.close(lock)
 
 
 @contextlib.contextmanager
@@ -84,8 +81,16 @@ def reading(table: str) -> Iterator[None]:
     except OSError:  # a copy on a read-only mount; `vacuum` cannot delete there either
         yield
         return
+    with _locked(lock, table, alone=False):
+        yield
+
+
+@contextlib.contextmanager
+def _locked(lock: int, table: str, *, alone: bool) -> Iterator[None]:
+    """Hold the lock on an open file, which is closed in the end."""
     try:
-        _lock(lock, table, alone=False)
+        if not file_lock.take(lock, shared=not alone):
+            raise _in_use(table, alone=alone)
         yield
     finally:
         os.close(lock)
@@ -106,11 +111,6 @@ def _leased(table: str, *, alone: bool) -> Iterator[None]:
             alone=alone,
             hint=f" (if it was killed, in {leases.SECONDS / 60:.0f} minutes): {error}",
         ) from error
-
-
-def _lock(lock: int, table: str, *, alone: bool) -> None:
-    if not file_lock.take(lock, shared=not alone):
-        raise _in_use(table, alone=alone)
 
 
 def _in_use(table: str, *, alone: bool, hint: str = "") -> WorkerError:

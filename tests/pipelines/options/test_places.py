@@ -6,6 +6,7 @@ test.
 
 import importlib
 import json
+import pathlib
 import re
 import typing
 
@@ -14,7 +15,12 @@ import pytest
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.engines.dataflow import places
-from pairweave.pipelines.options.base import GraphOptions, PlannedOptions, left_out_options
+from pairweave.pipelines.options.base import (
+    GraphOptions,
+    Options,
+    PlannedOptions,
+    left_out_options,
+)
 from pairweave.pipelines.recipes import recipe
 from pairweave.pipelines.refresh import night_config
 from pairweave.pipelines.refresh.chain import tables
@@ -30,10 +36,16 @@ TEXTS = frozenset(
         *("corpus", "licence", "source_lang", "target_lang", "source_field", "target_field"),
         *("document_field", "translation_field", "score_field", "links_field"),
         *("revision", "translator_revision", "token_budget", "accelerator", "template"),
-        *("memory", "change", "objectives", "device", "accept", "pairs", "filter"),
+        *("memory", "change", "objectives", "device", "accept", "filter"),
     }
 )
 """Options that are texts but no places."""
+
+TEXTS_OF_COMMANDS = frozenset({"aligner", "instruction", "system", "weights", "start", "only"})
+"""Such options of commands that are no jobs."""
+
+OPTIONS_ELSEWHERE = ("commands/ablate.py", "options/base.py")
+"""Modules with options, besides those whose name ends with ``options``."""
 
 KINDS = {
     "tokens": "sentencepiece:{}",
@@ -133,6 +145,27 @@ def made(model, name, value):
         return model.model_construct(output="", filter=block)
     is_list = typing.get_origin(model.model_fields[name].annotation) is tuple
     return model.model_construct(**{"output": "", name: (value,) if is_list else value})
+
+
+def subclasses(kind):
+    for child in kind.__subclasses__():
+        yield child
+        yield from subclasses(child)
+
+
+def test_every_option_of_every_command_that_is_a_place_has_a_role():
+    root = pathlib.Path(flags.__file__).parents[1]
+    for path in [*root.rglob("*options.py"), *(root / name for name in OPTIONS_ELSEWHERE)]:
+        module = ".".join(path.relative_to(root).with_suffix("").parts)
+        importlib.import_module(f"pairweave.pipelines.{module}")
+    lacking = {
+        (kind.__name__, name)
+        for kind in subclasses(Options)
+        if kind.__module__.startswith("pairweave.")
+        for name in {*texts_of(kind)} - TEXTS - TEXTS_OF_COMMANDS
+        if not name.startswith("filter.") and role_of(kind.model_fields[name]) is None
+    }
+    assert lacking == set()
 
 
 @pytest.mark.parametrize(("job", "name"), cases(GraphOptions))

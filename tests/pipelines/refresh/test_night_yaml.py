@@ -77,3 +77,16 @@ def test_a_gate_of_a_wrong_type_is_refused_with_its_key(refusal, key):
 @pytest.mark.parametrize("value", WRONG, ids=json.dumps)
 def test_a_file_that_is_no_map_is_refused(refusal, value):
     assert refusal(value).startswith("night.yaml: expected the options of a job")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        ("duplicates", "masked", "a pair would depend on pairs of other nights; give duplicates: "),
+        ("duplicates", "near", "a pair would depend on pairs of other nights; give duplicates: "),
+        ("scorer", "margin", "it compares a pair with all others; give another scorer"),
+    ],
+)
+def test_a_value_that_compares_pairs_of_all_nights_is_refused(refusal, key, value, why):
+    values = {"job": "filter", "duplicates": "exact", "encoder": ".", key: value}
+    assert f"{key}: {value}: {why}" in refusal({**NIGHT, **values})
