@@ -9,8 +9,8 @@ import sys
 import types
 import typing
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import pydantic_core
 from pydantic.fields import FieldInfo
@@ -88,12 +88,39 @@ def keywords(job: str) -> dict[str, FieldInfo]:
     return {name: field for name, field in kind.model_fields.items() if name not in left_out}
 
 
+class Keyword(NamedTuple):
+    """An option as a keyword of a function.
+
+    Attributes:
+        annotation: Its type.
+        default: Its default.
+        about: Its help.
+    """
+
+    annotation: Any
+    default: object
+    about: str
+
+
 def documented(job: str, without: Iterable[str] = ()) -> Callable[[Function], Function]:
     """Give a function the options of a job in its signature and its help.
 
     Args:
         job: The job.
         without: Options that do not apply to the function.
+    """
+    own = {name: _keyword(name, field) for name, field in keywords(job).items()}
+    return with_keywords(own, without)
+
+
+def with_keywords(
+    named: Mapping[str, Keyword], without: Iterable[str] = ()
+) -> Callable[[Function], Function]:
+    """Give a function keywords in its signature and its help, beside its own parameters.
+
+    Args:
+        named: The keywords by name.
+        without: Those that do not apply to the function.
     """
     left_out = set(without)
 
@@ -104,25 +131,53 @@ def documented(job: str, without: Iterable[str] = ()) -> Callable[[Function], Fu
             if parameter.kind is not inspect.Parameter.VAR_KEYWORD
         ]
         taken = {parameter.name for parameter in parameters} | left_out
-        own = {name: field for name, field in keywords(job).items() if name not in taken}
-        named = [
+        own = {name: keyword for name, keyword in named.items() if name not in taken}
+        more = [
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=default_of(name, field),
-                annotation=_plain_type(field.annotation),
+                default=keyword.default,
+                annotation=keyword.annotation,
             )
-            for name, field in own.items()
+            for name, keyword in own.items()
         ]
         target: Any = function
-        target.__signature__ = inspect.Signature([*parameters, *named])
-        lines = [f"    {name}: {about(field)}" for name, field in own.items()]
+        target.__signature__ = inspect.Signature([*parameters, *more])
+        lines = [f"    {name}: {keyword.about}" for name, keyword in own.items()]
         target.__doc__ = (
             f"{inspect.cleandoc(function.__doc__ or '')}\n\nOptions:\n" + "\n".join(lines) + "\n"
         )
         return function
 
     return wrap
+
+
+def keywords_of_kinds(kinds: Mapping[str, type[Options]]) -> dict[str, Keyword]:
+    """Return the options of a command's kinds as keywords of one function.
+
+    The help of each begins with the kinds that have it, unless all do.
+    """
+    names = dict.fromkeys(name for model in kinds.values() for name in model.model_fields)
+    found: dict[str, Keyword] = {}
+    for name in names:
+        of_kinds: dict[str, list[str]] = {}
+        own = {k: m.model_fields[name] for k, m in kinds.items() if name in m.model_fields}
+        for kind, field in own.items():
+            of_kinds.setdefault(about(field), []).append(kind)
+        shown = [f"({', '.join(having)}) {said}" for said, having in of_kinds.items()]
+        if len(shown) == 1 and len(own) == len(kinds):
+            shown = list(of_kinds)
+        types_of_kinds = tuple(_plain_type(field.annotation) for field in own.values())
+        default = default_of(name, next(iter(own.values())))
+        if default is None:  # not given, or required for one kind alone
+            types_of_kinds += (type(None),)
+        annotation = typing.Union[types_of_kinds]  # noqa: UP007 - made at run time
+        found[name] = Keyword(annotation, default, "; ".join(shown))
+    return found
+
+
+def _keyword(name: str, field: FieldInfo) -> Keyword:
+    return Keyword(_plain_type(field.annotation), default_of(name, field), about(field))
 
 
 def _plain_type(annotation: Any) -> Any:  # noqa: ANN401 - any type annotation
@@ -163,16 +218,33 @@ def validated(job: str, given_keywords: Mapping[str, Any], own: Mapping[str, Any
     Raises:
         ConfigError: An option is unknown, or has a wrong value.
     """
-    names = list(keywords(job))
-    for name in given_keywords:
-        if name not in job_model(job).model_fields:
-            near = difflib.get_close_matches(name, names, 1, 0.6)
-            hint = f"did you mean {near[0]}?" if near else "no such option"
-            raise ConfigError(f"{name}: {hint}; see help(pairweave.{python_name(job)})")
+    known = job_model(job).model_fields
+    require_known(given_keywords, known, python_name(job), suggested=keywords(job))
     plain = {name: _plain(value) for name, value in given_keywords.items()}
     options = flags.validate(job_model(job), {**plain, **own}, f"pairweave {job}")
     outputs.check(options)
     return options
+
+
+def require_known(
+    given: Iterable[str], known: Collection[str], function: str, suggested: Iterable[str]
+) -> None:
+    """Refuse keywords that a function does not have.
+
+    Args:
+        given: The names of the caller's keywords.
+        known: The names that the function has.
+        function: Its name.
+        suggested: The names that may be meant by a wrong one.
+
+    Raises:
+        ConfigError: One is unknown.
+    """
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, list(suggested), 1, 0.6)
+            hint = f"did you mean {near[0]}?" if near else "no such option"
+            raise ConfigError(f"{name}: {hint}; see help(pairweave.{function})")
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401
@@ -189,7 +261,7 @@ def python_name(job: str) -> str:
     return "try_" if job == "try" else job
 
 
-def refuse(options: Mapping[str, Any], names: Iterable[str], why: str) -> None:
+def refuse(options: Collection[str], names: Iterable[str], why: str) -> None:
     """Refuse options that a function itself sets.
 
     Raises:

@@ -6,14 +6,28 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from pairweave.pipelines.in_memory.keyword_options import in_python, refuse
+from pairweave.pipelines.commands.command_options import (
+    EvaluateLinksOptions,
+    EvaluateSentencesOptions,
+    EvaluateSuggestionsOptions,
+    EvaluateTagsOptions,
+)
+from pairweave.pipelines.commands.tags.projection_options import TagsProjectOptions
+from pairweave.pipelines.in_memory.keyword_options import (
+    in_python,
+    keywords_of_kinds,
+    refuse,
+    require_known,
+    with_keywords,
+)
+from pairweave.pipelines.options.base import Options
 from pairweave.transforms.arrow.flat_columns import list_column
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.link_options import Heuristic
@@ -24,6 +38,21 @@ LinksLike: TypeAlias = Iterable[str | Sequence[tuple[int, int]]]
 
 Lines: TypeAlias = str | os.PathLike[str] | Iterable[str]
 """A file, or its lines."""
+
+EvaluatedKind: TypeAlias = Literal["links", "sentences", "suggestions", "tags"]
+
+_KINDS: Mapping[str, type[Options]] = {
+    "links": EvaluateLinksOptions,
+    "sentences": EvaluateSentencesOptions,
+    "suggestions": EvaluateSuggestionsOptions,
+    "tags": EvaluateTagsOptions,
+}
+_EVALUATED = keywords_of_kinds(_KINDS)
+_IN_PLACE = ("hypothesis", "gold", "reference")
+"""Options of these commands that stand in their place, without a flag."""
+
+_PROJECTED = keywords_of_kinds({"project": TagsProjectOptions})
+_OF_FILES = ("source_input", "target_input", "output", "confidence")
 
 _LINKS = pa.list_(pa.struct([("source", pa.int32()), ("target", pa.int32())]))
 
@@ -58,6 +87,7 @@ def symmetrize(
     return pa.table({"links": list_column(joined.offsets, fields, _LINKS)})
 
 
+@with_keywords(_PROJECTED, without=_OF_FILES)
 def project_tags(
     sources: Iterable[str],
     translations: Iterable[str],
@@ -71,7 +101,7 @@ def project_tags(
         translations: Their translations without tags ``[sentence]``.
         links: Links of the words of each source, without its tags, and its translation; by default
             an aligner makes them.
-        options: Options of ``pairweave tags project``, such as ``syntax="xliff"``.
+        options: See below.
 
     Returns:
         The column ``text``: the translations with tags ``[sentence]``; and ``confidence``: for each
@@ -81,8 +111,8 @@ def project_tags(
         ConfigError: An option cannot be used, or a text has a line break.
         InputError: The tags of a source are malformed, or links do not fit the texts.
     """
-    files = ("source_input", "target_input", "output", "confidence")
-    refuse(options, files, "texts in memory are projected")
+    refuse(options, _OF_FILES, "texts in memory are projected")
+    require_known(options, _PROJECTED, "project_tags", suggested=_PROJECTED)
     with tempfile.TemporaryDirectory(prefix="pairweave-") as directory:
         names = {"source_input": sources, "target_input": translations}
         if links is not None:
@@ -109,10 +139,14 @@ def project_tags(
     return pa.table(columns)
 
 
+@with_keywords(_EVALUATED, without=_IN_PLACE)
 def evaluate(
-    kind: str,
+    kind: EvaluatedKind,
     hypothesis: Lines,
     gold: Lines,
+    *,
+    source: Lines | None = None,
+    baseline: Lines | None = None,
     **options: Any,  # noqa: ANN401
 ) -> dict[str, Any]:
     """Measure results against gold data.
@@ -121,41 +155,64 @@ def evaluate(
         kind: ``links`` (alignment error rate), ``sentences``, ``suggestions`` or ``tags``.
         hypothesis: The results: a file, or its lines.
         gold: The gold data, likewise.
-        options: Options of ``pairweave evaluate KIND``, such as ``one_based=True``.
+        source: Of tags, the sources with their tags, likewise, to count flagrant failures.
+        baseline: Of suggestions and tags, another system's results, likewise: every figure is
+            tested against its own.
+        options: See below; most are of some kinds alone, which the help names.
 
     Returns:
         The figures, by name.
 
     Raises:
-        ConfigError: The kind is unknown, or an option or a file cannot be used.
+        ConfigError: The kind or an option is unknown, or an option or a file cannot be used.
 
     >>> evaluate("links", ["0-0 1-1"], ["1-1 2-2"], one_based=True)["aer"]
     0.0
     """
     if kind not in _KINDS:
         raise ConfigError(f"kind: must be one of {', '.join(_KINDS)}, got {kind!r}")
+    files = {"hypothesis": hypothesis, "gold": gold, "source": source, "baseline": baseline}
+    given = {name: lines for name, lines in files.items() if lines is not None}
+    _require_of_kind(kind, [*list(given)[2:], *options])
     with tempfile.TemporaryDirectory(prefix="pairweave-") as directory:
-        paths = []
-        for name, lines in (("hypothesis", hypothesis), ("gold", gold)):
-            if isinstance(lines, str | os.PathLike):
-                paths.append(os.fspath(lines))
-                continue
-            path = Path(directory, name)
-            path.write_text("".join(_line(line, name) for line in lines), encoding="utf-8")
-            paths.append(str(path))
+        paths = {name: _file(lines, Path(directory, name)) for name, lines in given.items()}
+        first = kind, paths.pop("hypothesis"), paths.pop("gold")
         with in_python("evaluate", directory):
-            printed = _command("commands.evaluate.evaluate_command", kind, options, (kind, *paths))
+            printed = _command(
+                "commands.evaluate.evaluate_command", kind, {**options, **paths}, first
+            )
     figures: dict[str, Any] = json.loads(printed.strip().splitlines()[-1])
     return figures
 
 
-_KINDS = ("links", "sentences", "suggestions", "tags")
+def _require_of_kind(kind: str, names: Sequence[str]) -> None:
+    """Refuse keywords that `evaluate` does not have, or has for other kinds.
+
+    Raises:
+        ConfigError: There is one.
+    """
+    refuse(names, _IN_PLACE, "it is the argument gold")
+    require_known(names, _EVALUATED, "evaluate", suggested=_KINDS[kind].model_fields)
+    for name in names:
+        having = [each for each, model in _KINDS.items() if name in model.model_fields]
+        if kind not in having:
+            raise ConfigError(f"{name}: applies to {' and '.join(having)}, not to {kind}")
+
+
+def _file(lines: Lines, path: Path) -> str:
+    """Return the name of a file of lines, which are written to a path unless they are one."""
+    if isinstance(lines, str | os.PathLike):
+        return os.fspath(lines)
+    path.write_text("".join(_line(line, path.name) for line in lines), encoding="utf-8")
+    return str(path)
 
 
 def _command(module: str, name: str, options: dict[str, Any], first: Sequence[str] = ()) -> str:
     """Run a command with options as flags; return what it prints."""
     words = list(first)
     for option, value in options.items():
+        if value is None:  # as if it were not given
+            continue
         values = value if isinstance(value, list | tuple) else (value,)
         words += [f"--{option}", *map(_word, values)]
     out = io.StringIO()

@@ -5,6 +5,7 @@ import inspect
 import json
 import subprocess
 import sys
+import typing
 from pathlib import Path
 
 import pandas as pd
@@ -386,6 +387,63 @@ def test_results_are_evaluated(tmp_path):
     assert pairweave.evaluate("links", ["0-0 1-1"], tmp_path / "gold")["precision"] == 0.5
     with pytest.raises(pairweave.PairweaveError, match=r"kind: must be one of links"):
         pairweave.evaluate("word_links", [], [])
+
+
+def test_the_help_of_evaluate_has_the_options_of_every_kind_and_names_the_kinds():
+    parameters = inspect.signature(pairweave.evaluate).parameters
+    assert list(parameters)[:3] == ["kind", "hypothesis", "gold"]
+    assert "options" not in parameters
+    assert all(
+        parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in list(parameters)[3:]
+    )
+    assert not {"reference", "data", "golden"} & set(parameters)
+    assert typing.get_args(parameters["kind"].annotation)[0] == "links"
+    assert (parameters["one_based"].annotation, parameters["one_based"].default) == (bool, False)
+    assert (parameters["trials"].annotation, parameters["trials"].default) == (int, 10_000)
+    assert parameters["target_lang"].annotation == str | None
+    said = pairweave.evaluate.__doc__
+    assert "--" not in said
+    assert "    one_based: (links) the gold counts words from 1" in said
+    assert "    resamples: (suggestions, tags) of the bootstrap" in said
+    assert "    target_lang: (suggestions) language of the suggestions; " in said
+    assert "; (tags) BCP 47 tag of the outputs" in said
+
+
+def test_keywords_of_evaluate_are_checked_for_the_kind():
+    given = ["0-0"], ["0-0"]
+    for kind, keywords, said in (
+        ("links", {"one_base": True}, r"^one_base: did you mean one_based\?; see help\(pairweave"),
+        ("links", {"target_lang": "de"}, "^target_lang: applies to suggestions and tags, not to l"),
+        (
+            "links",
+            {"baseline": ["0-0"]},
+            "^baseline: applies to suggestions and tags, not to links",
+        ),
+        ("tags", {"reference": ["a"]}, "^reference: it is the argument gold; leave it out"),
+        ("tags", {"nothing": 1}, "^nothing: no such option"),
+    ):
+        with pytest.raises(pairweave.PairweaveError, match=said):
+            pairweave.evaluate(kind, *given, **keywords)
+    assert pairweave.evaluate("links", *given, source=None, one_based=None)["aer"] == 0
+
+
+def test_sources_and_another_system_are_given_as_lines():
+    text = ["a <b>house</b>"]
+    found = pairweave.evaluate(
+        *("tags", text, text), source=text, baseline=["a house"], bleu_words="off", trials=10
+    )
+    assert found["failures"]["total"] == 0
+    assert found["baseline"]["failures"]["dropped"] == 2
+
+
+def test_the_help_of_project_tags_has_the_options_of_the_command():
+    parameters = inspect.signature(pairweave.project_tags).parameters
+    assert list(parameters)[:3] == ["sources", "translations", "links"]
+    assert not {"options", "source_input", "target_input", "output", "confidence"} & set(parameters)
+    assert parameters["rules"].default == "best"
+    assert "    syntax: syntax of tags in the text" in pairweave.project_tags.__doc__
+    with pytest.raises(pairweave.PairweaveError, match=r"^syntx: did you mean syntax\?; see help"):
+        pairweave.project_tags(["a"], ["b"], ["0-0"], syntx="html")
 
 
 def test_a_warning_names_the_line_of_the_caller(model, capsys):

@@ -2,7 +2,9 @@
 
 XLIFF and indexed tags have few names, and all other tags would stay text. XML and HTML read tags of
 any name; of these, the elements of HTML that nothing closes and the tags of XLIFF with an id are
-told apart.
+told apart. The latter are well-formed XML, but their ids would be attributes like any others: the
+halves of a pair (``<bx id="1"/>`` … ``<ex id="1"/>``) would be two empty tags, and of two tags with
+translated attributes nothing would say which is which.
 """
 
 import dataclasses
@@ -22,12 +24,17 @@ from pairweave.transforms.markup.markup import (
     parse_markup,
 )
 
+_VOID = (
+    "they are taken for opening tags that nothing closes; give {option} html if this is HTML, or "
+    "write <br/>"
+)
+_WITHOUT_IDS = "they are read without their ids; give {option} xliff if this is XLIFF"
 _MISREAD = {
-    "xml": "they are taken for opening tags that nothing closes; give {option} html if this is "
-    "HTML, or write <br/>",
-    "html": "they are read without their ids; give {option} xliff if this is XLIFF",
+    ("xml", "html"): _VOID,
+    ("xml", "xliff"): _WITHOUT_IDS,
+    ("html", "xliff"): _WITHOUT_IDS,
 }
-"""What a syntax that reads every tag makes of tags of others, and what to do."""
+"""What a syntax that reads every tag makes of those of another one, and what to do."""
 
 MANY = 100
 """A file without a tag of its syntax is refused if one line in this many has tags of another."""
@@ -83,7 +90,7 @@ class SyntaxCheck:
         marked = marked or parse_markup(string, self.syntax)
         self.own += len(marked.tags)
         if self.syntax is XML:
-            tags = _void_tags(marked)
+            tags = _void_tags(marked) or _tags_with_ids(marked)
         elif self.syntax is HTML:
             tags = _tags_with_ids(marked)
         else:
@@ -131,7 +138,7 @@ class SyntaxCheck:
                 "begins no tag",
                 line,
             )
-        misread = _MISREAD.get(self.syntax.name, "they are taken for text")
+        misread = _MISREAD.get((self.syntax.name, named), "they are taken for text")
         return f"{seen}; {misread.format(option=self.option)}"
 
 
@@ -177,9 +184,9 @@ def _is_void(tag: Tag) -> bool:
 
 
 def _tags_with_ids(marked: Marked) -> list[tuple[Tag, ...]]:
-    """Return the tags of HTML that are elements of XLIFF, such as ``<x id="1"/>``.
+    """Return the tags of XML or HTML that are elements of XLIFF, such as ``<x id="1"/>``.
 
-    A ``<ph/>`` needs no id. In a drawing, ``<g>`` is an element of SVG.
+    A ``<ph/>`` without attributes needs no id. In a drawing, ``<g>`` is an element of SVG.
     """
     if any(tag.name == "svg" for tag in marked.tags):
         return []
@@ -187,7 +194,7 @@ def _tags_with_ids(marked: Marked) -> list[tuple[Tag, ...]]:
     for element in find_elements(marked.tags):
         first = marked.tags[element.first]
         own = parse_markup(first.raw, XLIFF).tags
-        if not own or not (own[0].key or (first.name == "ph" and element.form is not Form.PAIR)):
+        if not own or not (own[0].key or first.raw.replace(" ", "") == "<ph/>"):
             continue
         if element.form is Form.PAIR and element.closing is not None:
             elements.append((first, marked.tags[element.closing]))

@@ -84,16 +84,13 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
         rejected=rejected_samples(manifest["rejected"], samples.rejected),
         borders=border_rows(samples.borders),
         tag_colours=TAG_COLOURS,
-        run=_settings(
-            {name: value for name, value in (run or {}).items() if name != STEPS}, "what"
-        ),
+        run=_facts({name: value for name, value in (run or {}).items() if name != STEPS}),
         speeds=_speeds((run or {}).get(STEPS, {})),
         inputs=_inputs(manifest["inputs"]),
         signature=manifest["signature"],
         plan_sha256=manifest["plan_sha256"],
         options=used_settings(manifest["configuration"]),
         script_hash=script_hash("samples.js"),
-        configuration=_settings(manifest["configuration"], "option"),
         files=_files(manifest["files"]),
     )
 
@@ -329,5 +326,5 @@ def _files(entries: Sequence[Json]) -> Json:
     }
 
 
-def _settings(value: Json, column: str) -> Rows:
-    return [{column: name, "value": text} for name, text in flat_settings(value)]
+def _facts(value: Json) -> Rows:
+    return [{"what": name, "value": text} for name, text in flat_settings(value)]

@@ -9,9 +9,14 @@ Json = Mapping[str, Any]
 
 
 def used_settings(configuration: Json) -> str:
-    """Return the options that made a run as YAML, without those that were not used."""
+    """Return the options that made a run as YAML, without those that were not used.
+
+    A 0 is a value like any other.
+    """
     settings = {
-        name: value for name, value in configuration.items() if value not in (None, [], "", False)
+        name: value
+        for name, value in configuration.items()
+        if value is not False and value not in (None, [], "")
     }
     return yaml.safe_dump(settings, sort_keys=True, allow_unicode=True)
 

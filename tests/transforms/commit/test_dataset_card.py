@@ -94,7 +94,8 @@ def test_a_card_without_a_row_has_no_columns():
 
 def test_a_card_says_how_the_run_was_made():
     settings = {"seed": 1, "exclude": [], "model": None, "tokens": "words", "name": "a ``` b"}
+    settings |= {"mix": 0, "keep_links": False}
     text = dataset_card.render(manifest(configuration=settings))
     assert "`pairweave augment`, version `1.2.3`, with these options" in text
-    assert "````yaml\nname: a ``` b\nseed: 1\ntokens: words\n````" in text
+    assert "````yaml\nmix: 0\nname: a ``` b\nseed: 1\ntokens: words\n````" in text
     assert r"| a\|b.en | moses | 3 | 12,345 | 00ff |" in text

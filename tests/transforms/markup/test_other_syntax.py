@@ -108,12 +108,14 @@ def test_void_elements_of_html_in_xml_are_warned_of(line, number, first):
         "a <ph/> b",
         'a <ph id="3" equiv="x"/> b',
         'a <bx id="1"/>b<ex rid="1"/>',
+        '<mrk mid="0" mtype="seg" id="4">b</mrk>',
     ],
 )
-def test_tags_of_xliff_in_html_are_warned_of(line):
-    said = check("html", "<b>plain</b>", line).warning()
+@pytest.mark.parametrize("syntax", ["xml", "html"])
+def test_tags_of_xliff_in_xml_and_html_are_warned_of(syntax, line):
+    said = check(syntax, "<b>plain</b>", line).warning()
     assert said.startswith("s.txt:2: ")
-    assert "are xliff, not html" in said
+    assert f"are xliff, not {syntax}" in said
     assert said.endswith("read without their ids; give --syntax xliff if this is XLIFF")
     assert check("xliff", line).warning() is None
 
@@ -124,7 +126,9 @@ def test_tags_of_xliff_in_html_are_warned_of(line):
         ("xml", "a<br/>b<br></br><hr />"),
         ("xml", "cp <source> <dest>, or <link> and <input>"),
         ("xml", '<link href="x">there</link>'),
+        ("xml", '<svg><g id="a"><path d="M0"/></g></svg>'),
         ("html", '<svg><g id="a"><path d="M0"/></g></svg>'),
+        ("xml", 'the <g>x</g> and <x/>, <ph>7</ph>, <mrk>, <ph keyref="product"/>'),
         ("html", "the <g>x</g> and <x/>, <ph>7</ph>, <mrk>"),
         ("html", 'only <g id="1"> opens'),
         ("html", '<a id="1">b</a><br><img id="2">'),
@@ -146,7 +150,8 @@ def test_tagged_texts_have_no_tags_of_another_syntax(shared_data):
     for name in ("eurlex-dev.en", "eurlex-dev.de", "glossary-dev.en", "glossary-dev.fr"):
         texts = (shared_data / "tagged" / name).read_text(encoding="utf-8").split("\n")
         assert check("xliff", *texts).warning() is None
-        assert "are xliff, not html" in check("html", *texts).warning()
+        for other in ("xml", "html"):
+            assert f"are xliff, not {other}" in check(other, *texts).warning()
     for name in ("enfr.en.json", "enfr.fr.json"):
         texts = json.loads((shared_data / "xml" / name).read_text(encoding="utf-8"))["text"]
         assert check("xml", *texts.values()).warning() is None

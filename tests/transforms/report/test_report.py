@@ -163,7 +163,7 @@ def test_every_reason_corpus_file_input_and_setting_appears(run):
         if entry["name"] != "report.html":
             assert f"{entry['name']} " in shown, entry["name"]
             assert entry["sha256"] in shown
-    for text in ("web", "cc-by-4.0", "not stated", "0123abcd", "12,345", "name dev.en, sha256 ee"):
+    for text in ("web", "cc-by-4.0", "not stated", "0123abcd", "12,345", "name: dev.en"):
         assert text in shown, text
     for text in (made["signature"], made["plan_sha256"], "one file has no line end", "1.2.3"):
         assert text in shown, text
@@ -172,6 +172,13 @@ def test_every_reason_corpus_file_input_and_setting_appears(run):
     assert "1 : 3 tokens" in shown
     assert "x" * 400 + "… (3,000 characters)" in shown
     assert "x" * 401 not in shown
+
+
+def test_options_are_shown_once_and_a_0_is_one(run):
+    made = {**run[1], "configuration": {"mix": 0, "min_script": 0.0, "model": None, "off": False}}
+    page = report_page.render(made, no_sums(0), run_samples.Samples([], {}), {})
+    assert '<pre tabindex="0"><code>min_script: 0.0\nmix: 0\n</code></pre>' in page
+    assert page.count("min_script") == 1
 
 
 def test_rejected_pairs_stand_by_corpus(run):
