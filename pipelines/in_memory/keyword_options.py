@@ -2,7 +2,9 @@
 
 import contextlib
 import difflib
+import functools
 import inspect
+import operator
 import os
 import re
 import sys
@@ -171,7 +173,7 @@ def keywords_of_kinds(kinds: Mapping[str, type[Options]]) -> dict[str, Keyword]:
         default = default_of(name, next(iter(own.values())))
         if default is None:  # not given, or required for one kind alone
             types_of_kinds += (type(None),)
-        annotation = typing.Union[types_of_kinds]  # noqa: UP007 - made at run time
+        annotation: Any = functools.reduce(operator.or_, types_of_kinds)
         found[name] = Keyword(annotation, default, "; ".join(shown))
     return found
 

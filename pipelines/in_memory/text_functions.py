@@ -13,13 +13,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from pairweave.pipelines.commands.command_options import (
-    EvaluateLinksOptions,
-    EvaluateSentencesOptions,
-    EvaluateSuggestionsOptions,
-    EvaluateTagsOptions,
-)
-from pairweave.pipelines.commands.tags.projection_options import TagsProjectOptions
 from pairweave.pipelines.in_memory.keyword_options import (
     in_python,
     keywords_of_kinds,
@@ -41,17 +34,26 @@ Lines: TypeAlias = str | os.PathLike[str] | Iterable[str]
 
 EvaluatedKind: TypeAlias = Literal["links", "sentences", "suggestions", "tags"]
 
+
+def _options(module: str, kind: str) -> type[Options]:
+    """Return the options of a command; its module is named, as functions import no command."""
+    found: type[Options] = getattr(
+        importlib.import_module(f"pairweave.pipelines.commands.{module}"), kind
+    )
+    return found
+
+
 _KINDS: Mapping[str, type[Options]] = {
-    "links": EvaluateLinksOptions,
-    "sentences": EvaluateSentencesOptions,
-    "suggestions": EvaluateSuggestionsOptions,
-    "tags": EvaluateTagsOptions,
+    kind: _options("command_options", f"Evaluate{kind.capitalize()}Options")
+    for kind in ("links", "sentences", "suggestions", "tags")
 }
 _EVALUATED = keywords_of_kinds(_KINDS)
 _IN_PLACE = ("hypothesis", "gold", "reference")
 """Options of these commands that stand in their place, without a flag."""
 
-_PROJECTED = keywords_of_kinds({"project": TagsProjectOptions})
+_PROJECTED = keywords_of_kinds(
+    {"project": _options("tags.projection_options", "TagsProjectOptions")}
+)
 _OF_FILES = ("source_input", "target_input", "output", "confidence")
 
 _LINKS = pa.list_(pa.struct([("source", pa.int32()), ("target", pa.int32())]))
