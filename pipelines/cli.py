@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import gc
 import importlib
 import logging
 import os
@@ -9,7 +10,7 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -162,8 +163,21 @@ def _run(words: list[str]) -> int:
         if name not in SUBCOMMANDS:
             check_options(name, rest)
         memory.require_memory()
-    module = importlib.import_module(COMMANDS[name].module)
+    with _no_garbage():
+        module = importlib.import_module(COMMANDS[name].module)
     return int(module.main(name, rest))
+
+
+@contextlib.contextmanager
+def _no_garbage() -> Iterator[None]:
+    """Look for no garbage during imports: all that they make stays, and the looks take seconds."""
+    looked = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if looked:
+            gc.enable()
 
 
 def check_options(name: str, words: Sequence[str]) -> None:

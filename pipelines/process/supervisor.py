@@ -17,6 +17,7 @@ A stop first asks the worker, so that half-written files are removed and remote 
 After `ASKED_SECONDS` everything is killed, or at once if a stop is requested twice.
 """
 
+import atexit
 import contextlib
 import os
 import signal
@@ -55,8 +56,8 @@ _is_worker = False
 def run(work: Callable[[], int]) -> int:
     """Do some work in a supervised process, and return its exit status.
 
-    This returns in two processes: in the launcher, and in the worker with what the work returned. A
-    run that a signal ended has 128 and the signal's number as its status, as in a shell.
+    This returns in the launcher alone; the worker ends with what the work returned. A run that a
+    signal ended has 128 and the signal's number as its status, as in a shell.
 
     Args:
         work: The work.
@@ -92,7 +93,23 @@ def run(work: Callable[[], int]) -> int:
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     global _is_worker
     _is_worker = True
-    return work()
+    return _end(work())
+
+
+def _end(status: int) -> int:
+    """End the worker as Python would, but without deleting each object first.
+
+    Beam and the kernels leave so many that Python needs seconds for it after a run.
+
+    Returns:
+        The status, if the output cannot be written; Python's own end says so.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        atexit._run_exitfuncs()
+        leave(status)
+    return status
 
 
 def leave(status: int) -> None:
