@@ -60,7 +60,11 @@ def own_links(options: TagOptions) -> list[str]:
 def pharaoh_links(options: TagOptions, tokens: TokenConfig) -> LinkBlock:
     """Return a function that reads the links of a block from one file or from two directions."""
     options_given = (options.links, options.forward_links, options.reverse_links)
-    paths = [files.on_disk(path) for path in options_given if path is not None]
+    given = [path for path in options_given if path is not None]
+    for pipe in filter(None, map(files.irregular, given)):
+        message = "is not a regular file; links are read twice, so save a pipe's output to a file"
+        raise InputError("unreadable", pipe, message)
+    paths = [files.on_disk(path) for path in given]
     for path in paths:
         _require_lines(str(path), sum(len(links) for links in read_links(path)), options)
     streams = [_link_lines(path) for path in paths]

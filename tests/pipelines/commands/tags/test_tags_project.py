@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 
 import numpy as np
 import pytest
@@ -41,6 +42,13 @@ def test_links_of_a_file_place_the_tags_and_counts_are_told(folder):
         "rules": "paper",
         "output": str(folder / "out"),
     }
+
+
+def test_links_from_a_pipe_are_refused(folder):
+    os.mkfifo(folder / "pipe")
+    status, _, errors = run_here(*command(folder, "--links", folder / "pipe"))
+    assert status == 2
+    assert f"{folder / 'pipe'}: is not a regular file; links are read twice" in errors
 
 
 @pytest.mark.parametrize("side", ["source", "target"])
