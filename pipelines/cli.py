@@ -163,20 +163,20 @@ def _run(words: list[str]) -> int:
         if name not in SUBCOMMANDS:
             check_options(name, rest)
         memory.require_memory()
-    with _no_garbage():
+    with _without_collection():
         module = importlib.import_module(COMMANDS[name].module)
     return int(module.main(name, rest))
 
 
 @contextlib.contextmanager
-def _no_garbage() -> Iterator[None]:
-    """Look for no garbage during imports: all that they make stays, and the looks take seconds."""
-    looked = gc.isenabled()
+def _without_collection() -> Iterator[None]:
+    """Pause garbage collection during imports: it finds little there, and takes seconds."""
+    enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if looked:
+        if enabled:
             gc.enable()
 
 

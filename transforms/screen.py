@@ -352,9 +352,7 @@ def load_exclude(patterns: Iterable[str]) -> frozenset[int]:
     """
     keys: set[int] = set()
     for pattern in patterns:
-        pipe = files.irregular(pattern)
-        if pipe is not None:
-            raise InputError("unreadable", pipe, "is not a regular file; write its text to a file")
+        files.require_regular(pattern, "write its text to a file")
         paths = files.match(pattern)
         if not paths:
             raise InputError("no_match", pattern, "no such file; give the files of --exclude")

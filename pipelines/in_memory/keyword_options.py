@@ -160,22 +160,26 @@ def keywords_of_kinds(kinds: Mapping[str, type[Options]]) -> dict[str, Keyword]:
     The help of each begins with the kinds that have it, unless all do.
     """
     names = dict.fromkeys(name for model in kinds.values() for name in model.model_fields)
-    found: dict[str, Keyword] = {}
+    named: dict[str, Keyword] = {}
     for name in names:
-        of_kinds: dict[str, list[str]] = {}
-        own = {k: m.model_fields[name] for k, m in kinds.items() if name in m.model_fields}
-        for kind, field in own.items():
-            of_kinds.setdefault(about(field), []).append(kind)
-        shown = [f"({', '.join(having)}) {said}" for said, having in of_kinds.items()]
-        if len(shown) == 1 and len(own) == len(kinds):
-            shown = list(of_kinds)
-        types_of_kinds = tuple(_plain_type(field.annotation) for field in own.values())
-        default = default_of(name, next(iter(own.values())))
+        fields = {
+            kind: model.model_fields[name]
+            for kind, model in kinds.items()
+            if name in model.model_fields
+        }
+        having: dict[str, list[str]] = {}
+        for kind, field in fields.items():
+            having.setdefault(about(field), []).append(kind)
+        texts = [f"({', '.join(these)}) {text}" for text, these in having.items()]
+        if len(having) == 1 and len(fields) == len(kinds):
+            texts = list(having)
+        types_of_kinds = tuple(_plain_type(field.annotation) for field in fields.values())
+        default = default_of(name, next(iter(fields.values())))
         if default is None:  # not given, or required for one kind alone
             types_of_kinds += (type(None),)
         annotation: Any = functools.reduce(operator.or_, types_of_kinds)
-        found[name] = Keyword(annotation, default, "; ".join(shown))
-    return found
+        named[name] = Keyword(annotation, default, "; ".join(texts))
+    return named
 
 
 def _keyword(name: str, field: FieldInfo) -> Keyword:

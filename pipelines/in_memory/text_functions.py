@@ -35,16 +35,13 @@ Lines: TypeAlias = str | os.PathLike[str] | Iterable[str]
 EvaluatedKind: TypeAlias = Literal["links", "sentences", "suggestions", "tags"]
 
 
-def _options(module: str, kind: str) -> type[Options]:
-    """Return the options of a command; its module is named, as functions import no command."""
-    found: type[Options] = getattr(
-        importlib.import_module(f"pairweave.pipelines.commands.{module}"), kind
-    )
-    return found
+def _of_commands(module: str, name: str) -> Any:  # noqa: ANN401
+    """Return what a module of commands defines; named, as no function imports a command."""
+    return getattr(importlib.import_module(f"pairweave.pipelines.commands.{module}"), name)
 
 
 _KINDS: Mapping[str, type[Options]] = {
-    kind: _options("command_options", f"Evaluate{kind.capitalize()}Options")
+    kind: _of_commands("command_options", f"Evaluate{kind.capitalize()}Options")
     for kind in ("links", "sentences", "suggestions", "tags")
 }
 _EVALUATED = keywords_of_kinds(_KINDS)
@@ -52,7 +49,7 @@ _IN_PLACE = ("hypothesis", "gold", "reference")
 """Options of these commands that stand in their place, without a flag."""
 
 _PROJECTED = keywords_of_kinds(
-    {"project": _options("tags.projection_options", "TagsProjectOptions")}
+    {"project": _of_commands("tags.projection_options", "TagsProjectOptions")}
 )
 _OF_FILES = ("source_input", "target_input", "output", "confidence")
 
@@ -128,7 +125,7 @@ def project_tags(
         if sure:
             options["confidence"] = str(Path(directory, "confidence"))
         with in_python("project_tags", directory):
-            _command("commands.tags.tags_project", "project", options)
+            _command("tags.tags_project", "project", options)
         lines = Path(options["output"]).read_text(encoding="utf-8").split("\n")[:-1]
         confidences: list[list[float] | None] = [None] * len(lines)
         if sure:
@@ -180,9 +177,7 @@ def evaluate(
         paths = {name: _file(lines, Path(directory, name)) for name, lines in given.items()}
         first = kind, paths.pop("hypothesis"), paths.pop("gold")
         with in_python("evaluate", directory):
-            printed = _command(
-                "commands.evaluate.evaluate_command", kind, {**options, **paths}, first
-            )
+            printed = _command("evaluate.evaluate_command", kind, {**options, **paths}, first)
     figures: dict[str, Any] = json.loads(printed.strip().splitlines()[-1])
     return figures
 
@@ -219,7 +214,7 @@ def _command(module: str, name: str, options: dict[str, Any], first: Sequence[st
         words += [f"--{option}", *map(_word, values)]
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        importlib.import_module(f"pairweave.pipelines.{module}").main(name, words)
+        _of_commands(module, "main")(name, words)
     return out.getvalue()
 
 

@@ -13,7 +13,10 @@ import pytest
 
 import pairweave
 from pairweave.pipelines import cli
+from pairweave.pipelines.streaming import streamed_runs
+from pairweave.pipelines.streaming.stream_options import StreamedTagOptions
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.tags.injection_options import SHAPES
 from tests.makers import corpora, runs
 
 LANGS = ("--source_lang", "en", "--target_lang", "de")
@@ -267,6 +270,16 @@ def test_runs_whose_tags_cannot_be_drawn_again_say_what_to_do(made, options, mes
 def test_what_cannot_be_streamed_is_one_message(made, options, message):
     with pytest.raises(ConfigError, match=message):
         pairweave.stream(**{"runs": made / options.pop("runs", "links"), **options})
+
+
+@pytest.mark.parametrize("share", SHAPES)
+def test_a_share_of_forms_replaces_the_profile_of_a_run(share):
+    settings = {"tag_profile": "tags.json"}
+    plain = streamed_runs._drawn_tags("run", StreamedTagOptions(runs=("run",)), settings)
+    assert plain.tag_profile is not None
+    options = StreamedTagOptions(runs=("run",), **{share: 0.1})
+    drawn = streamed_runs._drawn_tags("run", options, settings)
+    assert (drawn.tag_profile, getattr(drawn, share)) == (None, 0.1)
 
 
 def test_a_changed_shard_is_refused(made, tmp_path):

@@ -277,7 +277,7 @@ def _main():
     _import_all()
     for module in sys.argv[2:]:
         importlib.import_module(module)
-    gc.freeze()  # or each process would visit all of this when it ends
+    gc.freeze()  # so that no process looks through all of this as it ends
     logging.getLogger().handlers.clear()  # one is added when a module logs at its import
     assert threading.active_count() == 1, "a forked process would lack the other threads"
     _serve(server)

@@ -208,13 +208,7 @@ def _match_all(patterns: Sequence[str]) -> list[tuple[str, str]]:
             paths = files.match(pattern)
         except OSError as error:
             raise InputError("unreadable", pattern, f"cannot be listed: {error}") from error
-        pipe = files.irregular(pattern)
-        if pipe is not None:
-            raise InputError(
-                "unreadable",
-                pipe,
-                "is not a regular file; input is read twice, so save a pipe's output to a file",
-            )
+        files.require_regular(pattern, "input is read twice, so save a pipe's output to a file")
         if not paths and not files.is_uri(pattern) and os.path.isdir(pattern):  # noqa: PTH112
             raise InputError("no_match", pattern, f"is a directory; give {pattern.rstrip('/')}/*")
         if not paths:

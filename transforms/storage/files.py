@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from pairweave.transforms.errors import ConfigError, IrregularFileError
+from pairweave.transforms.errors import ConfigError, InputError, IrregularFileError
 from pairweave.transforms.storage import disk_files, named_errors, object_stores
 from pairweave.transforms.storage.disk_files import is_uri as is_uri
 from pairweave.transforms.storage.disk_files import on_disk as on_disk
@@ -106,6 +106,21 @@ def irregular(pattern: str) -> str | None:
         if path.exists() and not path.is_file() and not path.is_dir():
             return str(path)
     return None
+
+
+def require_regular(pattern: str, advice: str) -> None:
+    """Refuse a pipe, socket or device: what is read from one is gone when it is read again.
+
+    Args:
+        pattern: A file or a glob pattern.
+        advice: What the message says of it.
+
+    Raises:
+        InputError: A match is one.
+    """
+    pipe = irregular(pattern)
+    if pipe is not None:
+        raise InputError("unreadable", pipe, f"is not a regular file; {advice}")
 
 
 def read_bytes(path: str) -> bytes:

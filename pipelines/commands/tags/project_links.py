@@ -47,6 +47,9 @@ class Block:
         return source.tokens_by_text(), target.tokens_by_text()
 
 
+READ_TWICE = "text is read twice here, so save a pipe's output to a file"
+"""What to do with a pipe in place of a file of text."""
+
 LinkBlock = Callable[[Block], list[SoftLinks]]
 """Returns the links of the lines with tags of a block."""
 
@@ -61,9 +64,8 @@ def pharaoh_links(options: TagOptions, tokens: TokenConfig) -> LinkBlock:
     """Return a function that reads the links of a block from one file or from two directions."""
     options_given = (options.links, options.forward_links, options.reverse_links)
     given = [path for path in options_given if path is not None]
-    for pipe in filter(None, map(files.irregular, given)):
-        message = "is not a regular file; links are read twice, so save a pipe's output to a file"
-        raise InputError("unreadable", pipe, message)
+    for path in given:
+        files.require_regular(path, "links are read twice, so save a pipe's output to a file")
     paths = [files.on_disk(path) for path in given]
     for path in paths:
         _require_lines(str(path), sum(len(links) for links in read_links(path)), options)
@@ -139,6 +141,7 @@ def attention_links(options: TagOptions, tokens: TokenConfig) -> LinkBlock:
 
 
 def _require_lines(name: str, count: int, options: TagOptions) -> None:
+    files.require_regular(options.source_input, READ_TWICE)
     lines = count_lines(options.source_input)
     if lines != count:
         raise InputError(

@@ -15,6 +15,7 @@ from pairweave.pipelines.aligners.aligner_options import AlignerOptions
 from pairweave.pipelines.aligners.aligner_registry import NAMED, aligner_of, read_name
 from pairweave.pipelines.aligners.given import Given
 from pairweave.pipelines.commands.tags.project_links import (
+    READ_TWICE,
     Block,
     LinkBlock,
     attention_links,
@@ -32,6 +33,7 @@ from pairweave.transforms.option_values import dashed
 from pairweave.transforms.projection.cut_tables import cut_table
 from pairweave.transforms.projection.joined_words import placings
 from pairweave.transforms.projection.project import Tokens
+from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_in_step
 from pairweave.transforms.text.segmenter import choose_segmenter, is_unspaced, needs_segmenter
 from pairweave.transforms.text.text_tables import token_table
@@ -157,6 +159,7 @@ def _segmenter(options: TagOptions) -> str:
     language, path = options.target_lang, options.target_input
     reason = f"{path}: the target language is {language}" if is_unspaced(language) else None
     if language == UNDETERMINED and options.segmenter == "auto":
+        files.require_regular(path, READ_TWICE)
         lines = itertools.islice(read_in_step(path), _LOOK_LINES)
         if needs_segmenter(pa.array([line.text for (line,) in lines], pa.string())):
             reason = f"{path} is in a script without spaces"
@@ -255,6 +258,8 @@ def _fit_pairs(options: TagOptions) -> list[tuple[str, str]]:
     """
     syntax = find_syntax(options.syntax)
     check, pairs = syntax_check(options), []
+    for path in (options.source_input, options.target_input):
+        files.require_regular(path, READ_TWICE)
     for source, target in read_in_step(options.source_input, options.target_input):
         marked = parse_markup(source.text, syntax)
         check.add(source.text, marked)

@@ -44,11 +44,27 @@ def test_links_of_a_file_place_the_tags_and_counts_are_told(folder):
     }
 
 
-def test_links_from_a_pipe_are_refused(folder):
-    os.mkfifo(folder / "pipe")
-    status, _, errors = run_here(*command(folder, "--links", folder / "pipe"))
-    assert status == 2
-    assert f"{folder / 'pipe'}: is not a regular file; links are read twice" in errors
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("l", ("--links", "l")),
+        ("l", ("--forward_links", "l", "--reverse_links", "r")),
+        ("s", ("--links", "r")),
+        ("s", ()),
+        ("t", ()),
+        ("t", ("--links", "r")),
+    ],
+)
+def test_a_pipe_that_would_be_read_twice_is_refused(folder, name, more):
+    (folder / "r").write_text(LINKS)
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    words = [word if word.startswith("--") else folder / word for word in more]
+    status, out, errors = run_here(*command(folder, *words))
+    assert (status, out) == (2, "")
+    assert f"{folder / name}: is not a regular file" in errors
+    assert "read twice" in errors
+    assert not (folder / "out").exists()
 
 
 @pytest.mark.parametrize("side", ["source", "target"])
