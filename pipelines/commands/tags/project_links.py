@@ -64,9 +64,9 @@ def pharaoh_links(options: TagOptions, tokens: TokenConfig) -> LinkBlock:
     """Return a function that reads the links of a block from one file or from two directions."""
     options_given = (options.links, options.forward_links, options.reverse_links)
     given = [path for path in options_given if path is not None]
-    for path in given:
-        files.require_regular(path, "links are read twice, so save a pipe's output to a file")
-    paths = [files.on_disk(path) for path in given]
+    for name in given:
+        files.require_regular(name, "links are read twice, so save a pipe's output to a file")
+    paths = [files.on_disk(name) for name in given]
     for path in paths:
         _require_lines(str(path), sum(len(links) for links in read_links(path)), options)
     streams = [_link_lines(path) for path in paths]
