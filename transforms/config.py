@@ -20,7 +20,7 @@ A configuration with a few options of another step declares them again, with the
 (``max_tags: MaxTags``).
 
 Other facts about an option, such as that it names a file, are declared on its field too
-(``option_facts.py``).
+(``option_places.py``, ``option_marks.py``).
 
 An option that several jobs have with other help or another default is declared again by the job
 that differs; its check is a type that both name.
@@ -35,7 +35,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import in_order
+from pairweave.transforms.option_marks import in_order
 from pairweave.transforms.option_values import unknown_choice
 
 Made = TypeVar("Made", bound="Config")

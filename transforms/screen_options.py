@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from pairweave.transforms.config import StepOptions
-from pairweave.transforms.option_facts import rejects
+from pairweave.transforms.option_marks import rejects
 
 MAX_TOKENS = 32_000
 

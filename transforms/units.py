@@ -10,7 +10,7 @@ from pydantic import Field
 from pairweave.transforms.config import Config, StepOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import find_syntax
-from pairweave.transforms.option_facts import listed_after
+from pairweave.transforms.option_marks import listed_after
 from pairweave.transforms.plugins.entry_points import Plugin
 
 HTML_ENTITIES = ("decode", "reject", "keep")

@@ -15,7 +15,7 @@ from pairweave.models.encoder.encoder_options import (
 )
 from pairweave.transforms.config import Config, StepOptions
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import mark_of
+from pairweave.transforms.option_marks import mark_of
 
 HEADS: tuple[str, ...] = get_args(HeadName)
 

@@ -11,7 +11,7 @@ import pydantic
 from pydantic import Field
 
 from pairweave.transforms.config import StepOptions
-from pairweave.transforms.option_facts import (
+from pairweave.transforms.option_marks import (
     OF_ONE_RUN,
     ONLY_IN_RUNS,
     PLANNED_OTHERWISE,

@@ -12,9 +12,7 @@ from pairweave.models.encoder.encoder_options import (
     Precision,
 )
 from pairweave.transforms.config import Share, StepOptions
-from pairweave.transforms.option_facts import (
-    HUB_MODEL,
-    MODEL,
+from pairweave.transforms.option_marks import (
     OF_ONE_RUN,
     PLANNED_OTHERWISE,
     UNPLANNED,
@@ -22,6 +20,7 @@ from pairweave.transforms.option_facts import (
     mark_of,
     values_not_at_night,
 )
+from pairweave.transforms.option_places import HUB_MODEL, MODEL
 from pairweave.transforms.plugins.name_option import own_or_plugin
 from pairweave.transforms.plugins.pair_scorer import SCORER
 

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from pairweave.models.encoder.encoder_options import Precision
 from pairweave.transforms.config import StepOptions
-from pairweave.transforms.option_facts import PLANNED_OTHERWISE
+from pairweave.transforms.option_marks import PLANNED_OTHERWISE
 
 
 class TranslationOptions(StepOptions):

@@ -9,7 +9,7 @@ from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError, InputError
-from pairweave.transforms.option_facts import Use
+from pairweave.transforms.option_places import Use
 from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.storage import files
 

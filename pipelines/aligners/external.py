@@ -16,9 +16,9 @@ from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.encoder import EncoderOptions
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import FitSettings, Options, WordAlignerOptions
-from pairweave.transforms import option_facts
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import PLANNED_OTHERWISE, UNPLANNED, Use
+from pairweave.transforms.option_marks import PLANNED_OTHERWISE, UNPLANNED
+from pairweave.transforms.option_places import PROGRAM, Use
 from pairweave.transforms.output.signature_line import InFull
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class ProgramOptions(Options):
         description=f"external: which program; {' and '.join(names(way='whole corpus'))} only to "
         "be evaluated",
     )
-    program_path: Annotated[str | None, option_facts.PROGRAM] = Field(
+    program_path: Annotated[str | None, PROGRAM] = Field(
         None,
         description="external: its executable, or the Python that has its package (default: as "
         "on the search path)",

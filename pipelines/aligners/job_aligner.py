@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.options.base import FitSettings, Options, WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import Use
+from pairweave.transforms.option_places import Use
 from pairweave.transforms.units import CorpusInput, Plan
 
 if TYPE_CHECKING:

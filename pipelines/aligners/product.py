@@ -13,7 +13,8 @@ from pairweave.pipelines.aligners.hmm import Hmm, tokens_for
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import Options, WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import MODEL, PLANNED_OTHERWISE, Use
+from pairweave.transforms.option_marks import PLANNED_OTHERWISE
+from pairweave.transforms.option_places import MODEL, Use
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import pydantic
 
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import places_of
+from pairweave.transforms.option_places import places_of
 from pairweave.transforms.output import run_files
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.hub_places import is_data_set

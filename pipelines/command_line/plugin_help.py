@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pydantic
 from pydantic.fields import FieldInfo
 
-from pairweave.transforms.option_facts import block_of
+from pairweave.transforms.option_places import block_of
 from pairweave.transforms.plugins.entry_points import descriptions
 from pairweave.transforms.plugins.plugin_kind import NamesPlugins, PluginKind
 

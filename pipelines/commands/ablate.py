@@ -21,7 +21,7 @@ from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.base import Options, Patterns
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import FILE, OUTPUT_DIRECTORY
+from pairweave.transforms.option_places import FILE, OUTPUT_DIRECTORY
 from pairweave.transforms.storage import disk_files, files
 
 

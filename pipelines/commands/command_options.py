@@ -18,7 +18,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats import registry
 from pairweave.transforms.links.link_options import PhraseOptions, SymmetrizeOptions
 from pairweave.transforms.metrics.significance_options import DrawnTestOptions, Significance
-from pairweave.transforms.option_facts import (
+from pairweave.transforms.option_places import (
     CORPUS_FILES,
     DIRECTORY,
     FILE,

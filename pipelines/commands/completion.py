@@ -9,7 +9,8 @@ from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.commands.command_options import CompletionOptions
 from pairweave.pipelines.options.base import Options
 from pairweave.pipelines.process import verbosity
-from pairweave.transforms.option_facts import is_list_of_blocks, mark_of
+from pairweave.transforms.option_marks import mark_of
+from pairweave.transforms.option_places import is_list_of_blocks
 
 _BASH = """_pairweave() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} words

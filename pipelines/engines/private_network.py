@@ -155,7 +155,7 @@ def _is_here(kind: type["Options"], values: Values) -> bool:
     Raises:
         ConfigError: An option cannot be read.
     """
-    from pairweave.transforms.option_facts import places_in
+    from pairweave.transforms.option_places import places_in
 
     return not any(
         "://" in place.path or (place.on_hub and not Path(place.path).expanduser().exists())

@@ -24,14 +24,14 @@ from pairweave.pipelines.options.base import Options
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError, PairweaveError
 from pairweave.transforms.formats import registry
-from pairweave.transforms.option_facts import (
+from pairweave.transforms.option_marks import (
     GIVES_PAIRS,
     NOT_OF_FUNCTIONS,
     UNLISTED,
-    is_list_of_blocks,
     mark_of,
     marked,
 )
+from pairweave.transforms.option_places import is_list_of_blocks
 from pairweave.transforms.units import FileLimitOptions
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -9,7 +9,8 @@ from pairweave.pipelines.options.base import Language, Options, Patterns
 from pairweave.pipelines.options.corpus_options import FieldOptions
 from pairweave.pipelines.options.format_names import FormatOptions
 from pairweave.transforms.findings import KINDS
-from pairweave.transforms.option_facts import CORPUS_FILES, SHAPES_TEXT, gives_pairs
+from pairweave.transforms.option_marks import SHAPES_TEXT, gives_pairs
+from pairweave.transforms.option_places import CORPUS_FILES
 from pairweave.transforms.suggestions.suggestion_options import split_words
 from pairweave.transforms.units import FileLimitOptions
 

@@ -29,19 +29,21 @@ from pairweave.transforms.filtering.rule_options import (
 )
 from pairweave.transforms.inspection.look_options import LookOptions
 from pairweave.transforms.known_options import KnownPairOptions
-from pairweave.transforms.option_facts import (
-    EARLIER,
-    FILE_OF_LAUNCHER,
-    LINE_FILE,
-    MODEL,
+from pairweave.transforms.option_marks import (
     OF_COMMAND,
-    OUTPUT_DIRECTORY,
     PLANNED_OTHERWISE,
     UNPLANNED,
     in_short,
     listed_after,
     not_at_night,
     not_in_steps,
+)
+from pairweave.transforms.option_places import (
+    EARLIER,
+    FILE_OF_LAUNCHER,
+    LINE_FILE,
+    MODEL,
+    OUTPUT_DIRECTORY,
 )
 from pairweave.transforms.plugins.pair_scorer import SCORER
 

@@ -34,19 +34,21 @@ from pairweave.transforms.indexed_tag import RESERVED_PATTERN
 from pairweave.transforms.inspection.look_options import LookOptions
 from pairweave.transforms.known_options import KnownPairOptions
 from pairweave.transforms.links.link_options import NO_LINKS, ConfidenceOptions, SymmetrizeOptions
-from pairweave.transforms.option_facts import (
+from pairweave.transforms.option_marks import (
     AGREES,
-    HUB_MODEL,
-    LINE_FILE,
-    MODEL,
     PLANNED_OTHERWISE,
-    SUBWORDS,
     UNPLANNED,
     UNSAID,
     in_short,
     listed_after,
     not_at_night,
     not_by,
+)
+from pairweave.transforms.option_places import (
+    HUB_MODEL,
+    LINE_FILE,
+    MODEL,
+    SUBWORDS,
 )
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens

@@ -5,7 +5,7 @@ from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.options.base import SegmenterOptions, TranslatorOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.link_options import SymmetrizeOptions
-from pairweave.transforms.option_facts import mark_of
+from pairweave.transforms.option_marks import mark_of
 from pairweave.transforms.option_values import dashed
 from pairweave.transforms.suggestions.suggestion_options import (
     OF_METHODS,

@@ -21,7 +21,8 @@ from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.inspection.look_options import LookOptions
 from pairweave.transforms.known_options import KnownPairOptions
 from pairweave.transforms.links.link_options import SymmetrizeOptions
-from pairweave.transforms.option_facts import FILES_OF_LAUNCHER, TRANSLATOR, listed_after
+from pairweave.transforms.option_marks import listed_after
+from pairweave.transforms.option_places import FILES_OF_LAUNCHER, TRANSLATOR
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.screen_options import MAX_TOKENS, MaxTokens
 from pairweave.transforms.suggestions.suggestion_options import (

@@ -32,7 +32,7 @@ from pairweave.pipelines.steps.translating import translate_or_reject
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig
-from pairweave.transforms.option_facts import mark_of
+from pairweave.transforms.option_marks import mark_of
 from pairweave.transforms.option_values import dashed
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage

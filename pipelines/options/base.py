@@ -18,25 +18,27 @@ from pairweave.pipelines.options.token_names import GIVEN_TOKENS, TRAINED_TOKENS
 from pairweave.pipelines.process.memory import SIZE
 from pairweave.transforms.config import SeedOptions, StepOptions
 from pairweave.transforms.filtering.rule_options import DETECTORS
-from pairweave.transforms.option_facts import (
+from pairweave.transforms.option_marks import (
     AGREES,
-    FILES,
     NOT_OF_FUNCTIONS,
     OF_COMMAND,
     OF_ONE_RUN,
-    OUTPUT_DIRECTORY,
     PLANNED_OTHERWISE,
     SET_BY_CALLER,
-    SUBWORDS,
-    TRANSLATOR,
     UNLISTED,
     UNPLANNED,
     UNSAID,
-    Metavar,
     in_short,
     marked,
     not_at_night,
     not_in_steps,
+)
+from pairweave.transforms.option_places import (
+    FILES,
+    OUTPUT_DIRECTORY,
+    SUBWORDS,
+    TRANSLATOR,
+    Metavar,
 )
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.units import FileLimitOptions, Notice

@@ -16,10 +16,8 @@ from pydantic import Field
 from pairweave.pipelines.options.base import Corpus, Language, Patterns
 from pairweave.pipelines.options.format_names import FormatOptions, InputFormatName
 from pairweave.transforms.config import StepOptions
-from pairweave.transforms.option_facts import (
+from pairweave.transforms.option_marks import (
     AGREES,
-    CORPUS_FILES,
-    FINISHED_RUNS,
     NAMES_INPUT,
     NOT_OF_FUNCTIONS,
     SHAPES_TEXT,
@@ -29,6 +27,7 @@ from pairweave.transforms.option_facts import (
     listed_after,
     not_at_night,
 )
+from pairweave.transforms.option_places import CORPUS_FILES, FINISHED_RUNS
 
 
 class PairFileOptions(StepOptions):

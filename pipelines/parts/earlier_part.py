@@ -7,7 +7,7 @@ from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.options.corpus_options import ScoredCorpus
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import SHAPES_TEXT, marked
+from pairweave.transforms.option_marks import SHAPES_TEXT, marked
 from pairweave.transforms.output import run_files
 from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.planning.plan import make_plan

@@ -17,7 +17,7 @@ from pairweave.pipelines.options.base import FITTING
 from pairweave.pipelines.parts.part import Fitting, Learned, Part, Planning, Settled
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import mark_of
+from pairweave.transforms.option_marks import mark_of
 from pairweave.transforms.option_values import dashed
 from pairweave.transforms.plugins.pair_scorer import SCORER
 

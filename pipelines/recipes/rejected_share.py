@@ -5,7 +5,7 @@ from typing import Any
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rules import RULES
-from pairweave.transforms.option_facts import REJECTS, mark_of
+from pairweave.transforms.option_marks import REJECTS, mark_of
 from pairweave.transforms.rejects import Reject, is_of_plugin
 from pairweave.transforms.screen import ScreenReject
 from pairweave.transforms.screen_options import ScreenLimits

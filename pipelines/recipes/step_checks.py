@@ -12,7 +12,8 @@ from pairweave.pipelines.options.corpora import check_run_options, corpora_of
 from pairweave.pipelines.parts.detector_part import check_detector
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
-from pairweave.transforms.option_facts import NOT_IN_STEPS, Use, mark_of, places_of
+from pairweave.transforms.option_marks import NOT_IN_STEPS, mark_of
+from pairweave.transforms.option_places import Use, places_of
 from pairweave.transforms.output import run_files
 from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.storage import files, hashed_files

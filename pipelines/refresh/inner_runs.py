@@ -25,7 +25,7 @@ from pairweave.pipelines.refresh.file_ledger import InputEntry, NightInputs
 from pairweave.pipelines.refresh.night_config import NightConfig, Values, input_files, input_keys
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.known_pairs import IdSet, Tombstones
-from pairweave.transforms.option_facts import OF_COMMAND, marked
+from pairweave.transforms.option_marks import OF_COMMAND, marked
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.documents.manifest_model import read_manifest
 from pairweave.transforms.output.documents.plan_model import PlanDocument, read_plan

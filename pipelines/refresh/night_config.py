@@ -18,16 +18,18 @@ from pairweave.pipelines.refresh import refitting
 from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.gates import Gates, read_gates
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import (
+from pairweave.transforms.option_marks import (
     NAMES_INPUT,
     NOT_AT_NIGHT,
     OF_ONE_RUN,
     UNPLANNED,
     VALUES_NOT_AT_NIGHT,
-    Place,
-    Use,
     mark_of,
     marked,
+)
+from pairweave.transforms.option_places import (
+    Place,
+    Use,
     places_of,
     role_of,
     with_places,

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from pairweave.pipelines.options.base import Label, Options, OutputOptions, Patterns
 from pairweave.pipelines.recipes.recipe_options import EngineOptions
-from pairweave.transforms.option_facts import (
+from pairweave.transforms.option_places import (
     FILE,
     OUTPUT_DIRECTORY,
     OUTPUT_FILE,

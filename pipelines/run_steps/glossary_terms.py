@@ -7,7 +7,7 @@ from pairweave.pipelines.steps.step_times import timed
 from pairweave.pipelines.steps.steps import MapWholeShards
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import reasons_of
+from pairweave.transforms.option_marks import reasons_of
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.tags.glossary import Glossary, TermConfig, find_terms
 from pairweave.transforms.tags.tag_config import TagConfig

@@ -7,7 +7,7 @@ from pydantic import Field
 from pairweave.pipelines.job_options.drawn_tag_options import DrawnTagOptions
 from pairweave.pipelines.options.base import Options, SegmenterOptions
 from pairweave.transforms.config import SeedOptions
-from pairweave.transforms.option_facts import FILE_OF_LAUNCHER, FINISHED_RUNS
+from pairweave.transforms.option_places import FILE_OF_LAUNCHER, FINISHED_RUNS
 from pairweave.transforms.streaming.stream_options import StreamOptions
 
 

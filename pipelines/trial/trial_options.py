@@ -7,7 +7,7 @@ from pydantic import Field
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.options.base import OF_OUTPUT
 from pairweave.pipelines.options.first_help import INPUT, LANGUAGES, TWO_FILES, FirstHelp
-from pairweave.transforms.option_facts import OUTPUT_DIRECTORY
+from pairweave.transforms.option_places import OUTPUT_DIRECTORY
 
 
 class TrialOptions(AugmentOptions):

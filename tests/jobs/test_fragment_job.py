@@ -12,7 +12,7 @@ from pairweave.pipelines.options.base import (
 )
 from pairweave.pipelines.options.corpus_options import TaggedCorpus
 from pairweave.transforms.inspection.look_options import LookOptions
-from pairweave.transforms.option_facts import reasons_of
+from pairweave.transforms.option_marks import reasons_of
 from tests import check_tagged
 from tests.makers import corpora, runs
 

@@ -19,7 +19,7 @@ from pairweave.pipelines.refresh.inner_runs import InnerRun
 from pairweave.pipelines.refresh.night import Night, ReadyNight, commit
 from pairweave.pipelines.refresh.upkeep import quiet_night, vacuum
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.option_facts import with_places
+from pairweave.transforms.option_places import with_places
 from pairweave.transforms.storage import beam_store, files, leases, object_stores
 from tests.makers import corpora, nightly, runs
 

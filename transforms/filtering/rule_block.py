@@ -13,7 +13,8 @@ from pairweave.transforms.filtering.rule_options import (
     RuleOptions,
     SelectionOptions,
 )
-from pairweave.transforms.option_facts import MODEL, UNSAID, in_short
+from pairweave.transforms.option_marks import UNSAID, in_short
+from pairweave.transforms.option_places import MODEL
 from pairweave.transforms.storage.yaml_files import parse_yaml
 
 _OF_SHUFFLE = frozenset(DuplicateOptions.model_fields)

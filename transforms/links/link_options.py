@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from pairweave.transforms.config import Share, StepOptions
-from pairweave.transforms.option_facts import UNSAID, not_by
+from pairweave.transforms.option_marks import UNSAID, not_by
 
 NO_LINKS = "it finds translations without word links"
 """Why tagging by fragments has no options for links."""

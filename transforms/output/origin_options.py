@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from pairweave.transforms.config import StepOptions
-from pairweave.transforms.option_facts import UNSAID, not_at_night
+from pairweave.transforms.option_marks import UNSAID, not_at_night
 
 
 class OriginOptions(StepOptions):

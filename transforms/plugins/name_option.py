@@ -4,7 +4,7 @@ from typing import Any
 
 import pydantic
 
-from pairweave.transforms.option_facts import Metavar
+from pairweave.transforms.option_places import Metavar
 from pairweave.transforms.plugins.entry_points import known_name
 from pairweave.transforms.plugins.plugin_kind import PluginKind, names_one
 

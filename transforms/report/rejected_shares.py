@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from pairweave.transforms.finding_notices import EARLY_SHARE
 from pairweave.transforms.merged_notices import MOST_FILES
-from pairweave.transforms.option_facts import REJECTS, mark_of
+from pairweave.transforms.option_marks import REJECTS, mark_of
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.rejects import Reject, is_of_plugin

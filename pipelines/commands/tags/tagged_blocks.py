@@ -28,7 +28,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.soft_links import SoftLinks, harden, multiply, soften
 from pairweave.transforms.markup.markup import Marked, find_syntax, parse_markup
 from pairweave.transforms.markup.other_syntax import SyntaxCheck
-from pairweave.transforms.option_facts import ONLY_IN_RUNS, marked
+from pairweave.transforms.option_marks import ONLY_IN_RUNS, marked
 from pairweave.transforms.option_values import dashed
 from pairweave.transforms.projection.cut_tables import cut_table
 from pairweave.transforms.projection.joined_words import placings

@@ -13,7 +13,8 @@ from pydantic import Field
 from pairweave.pipelines.options.base import Options
 from pairweave.transforms.config import Config, SeedOptions, StepOptions, pick
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import listed_after, role_of
+from pairweave.transforms.option_marks import listed_after
+from pairweave.transforms.option_places import role_of
 
 ROOMS = (
     "pipelines.options",

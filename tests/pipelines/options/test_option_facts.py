@@ -13,12 +13,12 @@ from pairweave.pipelines.recipes import step_checks
 from pairweave.pipelines.refresh import night_config
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlock, RuleBlockOptions
-from pairweave.transforms.option_facts import (
+from pairweave.transforms.option_marks import UNPLANNED
+from pairweave.transforms.option_places import (
     FILE,
     HUB_MODEL,
     LINE_FILE,
     OUTPUT_FILE,
-    UNPLANNED,
     Part,
     Role,
     Use,

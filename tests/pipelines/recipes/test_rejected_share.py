@@ -4,7 +4,7 @@ import pytest
 
 from pairweave.pipelines.recipes import recipe, rejected_share
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_facts import REJECTS, mark_of
+from pairweave.transforms.option_marks import REJECTS, mark_of
 from pairweave.transforms.screen import ScreenReject
 from pairweave.transforms.screen_options import ScreenLimits
 

@@ -175,13 +175,21 @@ def other_odds(other: np.ndarray, other_low: np.ndarray, low: np.ndarray, width:
         ``(p + DOUBT) / (1 - p + DOUBT)``, float32 ``[word, width]``; p is 0 outside a window.
     """
     one = np.float32(1.0)
-    odds = np.full((len(low), width), DOUBT / (one + DOUBT), dtype=np.float32)
-    row = np.empty(other.shape[1], dtype=np.float32)
-    for state in range(other.shape[0]):
-        for at in range(other.shape[1]):
+    words = other.shape[1]
+    whole = words == len(low) and width == len(other)
+    odds = np.empty((len(low), width), dtype=np.float32)
+    if not whole:
+        odds[:] = DOUBT / (one + DOUBT)
+    row = np.empty(words, dtype=np.float32)
+    for state in range(len(other)):
+        for at in range(words):
             row[at] = (other[state, at] + DOUBT) / (one - other[state, at] + DOUBT)
+        if whole:
+            for at in range(words):
+                odds[at, state] = row[at]
+            continue
         first = other_low[state]
-        for at in range(other.shape[1]):
+        for at in range(words):
             seen = state - low[first + at]
             if 0 <= seen < width:
                 odds[first + at, seen] = row[at]

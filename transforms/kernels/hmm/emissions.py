@@ -153,40 +153,51 @@ def find_row(
 
 
 @numba.njit(nogil=True, cache=True)
-def find_others(
+def find_counts(
     offsets: np.ndarray,
     columns: np.ndarray,
+    values: np.ndarray,
     row: int,
     numbers: np.ndarray,
     heads: np.ndarray,
     following: np.ndarray,
     known: np.ndarray,
-    entries: np.ndarray,
+    counts: np.ndarray,
 ) -> None:
-    """Find a row's entries for the places that are not known: in training, few or none.
+    """Find a row's values for the places that are not known: in training, few or none.
 
     Args:
-        offsets: As in `find_row`, like all up to ``following``.
+        offsets: As in `find_row`, like ``columns`` and all from ``row`` to ``following``.
         columns: Columns of the lexicon.
+        values: Value of each entry, float32.
         row: The row, or -1 for none.
         numbers: Columns by place.
         heads: From `chain` of ``numbers``.
         following: From `chain` of ``numbers``.
-        known: Negative where an entry is wanted, int64 ``[place]``.
-        entries: Receives the entries of the wanted places, -1 for none, int64 ``[place]``; the
-            others keep any value.
+        known: Negative where a value is wanted, int64 ``[place]``.
+        counts: Receives the values of the wanted places, 0 for none, float32 ``[place]``; the
+            others receive any value.
     """
+    counts[:] = 0.0
+    if row < 0:
+        return
     wanted = 0
     for place in range(len(numbers)):
         wanted += known[place] < 0
-    if row >= 0 and offsets[row + 1] - offsets[row] > LONG_ROW * wanted:
+    first = offsets[row]
+    last = offsets[row + 1]
+    if last - first > LONG_ROW * wanted:
         for place in range(len(numbers)):
-            if known[place] < 0:
-                entries[place] = -1
-                if numbers[place] >= 0:
-                    entries[place] = find_entry(offsets, columns, row, numbers[place])
+            if known[place] < 0 and numbers[place] >= 0:
+                entry = find_entry(offsets, columns, row, numbers[place])
+                if entry >= 0:
+                    counts[place] = values[entry]
         return
-    find_row(offsets, columns, row, numbers, heads, following, entries)
+    for entry in range(first, last):
+        place = heads[columns[entry]]
+        while place >= 0:
+            counts[place] = values[entry]
+            place = following[place]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -224,7 +235,6 @@ def likeness(
     others: np.ndarray,
     other_start: int,
     other_end: int,
-    line: np.ndarray,
 ) -> float:
     """Return the likeness of the spelling of two words, in [0, 1].
 
@@ -238,7 +248,6 @@ def likeness(
         others: Folded code points with those of the second word.
         other_start: First letter of the second word.
         other_end: End of the second word, exclusive.
-        line: Scratch, int32 ``[MAX_LETTERS + 1]``.
     """
     length = end - start
     width = other_end - other_start
@@ -258,18 +267,17 @@ def likeness(
         return 0.0
     if longer > MAX_LETTERS:
         return 0.0
-    line[: width + 1] = 0
+    # One bit for each letter of the second word, of at most 64 (Hyyro 2004): it becomes 0 where the
+    # longest common subsequence grows.
+    bits = ~np.uint64(0)
     for at in range(length):
         letter = letters[start + at]
-        corner = np.int32(0)
+        equal = np.uint64(0)
         for by in range(width):
-            above = line[by + 1]
-            if letter == others[other_start + by]:
-                line[by + 1] = corner + 1
-            elif line[by] > above:
-                line[by + 1] = line[by]
-            corner = above
-    ratio = line[width] / longer
+            equal |= np.uint64(others[other_start + by] == letter) << np.uint64(by)
+        met = bits & equal
+        bits = (bits + met) | (bits - met)
+    ratio = count_bits(~bits) / longer
     if ratio <= 0.5:
         return 0.0
     return (2.0 * ratio - 1.0) ** 2
@@ -315,8 +323,7 @@ def emissions(
     following = chain(theirs.word, heads)
     stem_following = chain(theirs.stem, stem_heads)
     entry = np.empty(words, dtype=np.int64)
-    stem_entry = np.empty(words, dtype=np.int64)
-    line = np.empty(MAX_LETTERS + 1, dtype=np.int32)
+    similar = np.empty(words, dtype=np.int32)
     count = np.empty(words, dtype=np.float32)
     ahead = np.empty(words, dtype=np.float32)
     back = np.empty(words, dtype=np.float32)
@@ -330,37 +337,39 @@ def emissions(
     weight, share, unigram = ours.weight, ours.share, ours.unigram
     weights, shares, unigrams = theirs.weight, theirs.share, theirs.unigram
     letters, other_letters = ours.letter_set, theirs.letter_set
-    letter_count, letter_counts = ours.letter_count, theirs.letter_count
+    letter_count = ours.letter_count
+    # Words are similar if they share two thirds of the letters of the one that has more.
+    needs = ((2 * theirs.letter_count + 2) // 3).astype(np.int32)
     for i in range(states):
         find_row(row_offsets, columns, word[i], other_words, heads, following, entry)
-        find_others(
+        find_counts(
             stem_offsets,
             stem_columns,
+            stem_counts,
             stem[i],
             stems,
             stem_heads,
             stem_following,
             entry,
-            stem_entry,
+            count,
         )
         # Items of arrays are read once: the compiler cannot know that no loop below writes them.
         our_weight, our_share, our_unigram = weight[i], share[i], unigram[i]
-        our_letters, our_letter_count = letters[i], max(letter_count[i], 1)
-        for j in range(words):
-            known = entry[j] >= 0 or stem_entry[j] < 0
-            count[j] = none if known else stem_counts[stem_entry[j]]
+        our_letters, our_need = letters[i], np.int32((2 * max(letter_count[i], 1) + 2) // 3)
         for j in range(words):
             ahead[j] = back_off(our_weight, count[j], none, shares[j], unigrams[j])
         for j in range(words):
             back[j] = back_off(weights[j], count[j], none, our_share, our_unigram)
+        # At least 0 for similar words. Words whose letters are ignored have none.
+        for j in range(words):
+            common = np.int32(count_bits(our_letters & other_letters[j]))
+            similar[j] = common - max(our_need, needs[j])
         for j in range(words):
             if entry[j] >= 0:
                 ahead[j] = probabilities[entry[j], 0]
                 back[j] = probabilities[entry[j], 1]
                 continue
-            # One branch, which is nearly always taken. Words whose letters are ignored have none.
-            common = count_bits(our_letters & other_letters[j])
-            if 3 * common < 2 * max(our_letter_count, letter_counts[j]):
+            if similar[j] < 0:
                 continue
             s = ours.start + i
             t = theirs.start + j
@@ -372,7 +381,6 @@ def emissions(
                     other_text,
                     other_offsets[t],
                     other_offsets[t + 1],
-                    line,
                 )
             )
             if near > none:

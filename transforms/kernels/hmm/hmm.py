@@ -142,8 +142,8 @@ def lay_out(jumps: np.ndarray, factors: np.ndarray, rows: np.ndarray, p_null: fl
 def add_rows(matrix: np.ndarray, weights: np.ndarray, sums: np.ndarray) -> None:
     """Compute the weighted sum of the rows of a matrix.
 
-    Rows are added four at a time, so that the sums are read and written a quarter as often; whole
-    vectors of columns take no second loop.
+    Rows are added eight at a time, so that the sums are read and written an eighth as often; whole
+    vectors of columns take no second loop. The sums are the same to the bit as with four at a time.
 
     Args:
         matrix: float32 ``[row, column]``, a multiple of four rows and of eight columns.
@@ -152,19 +152,35 @@ def add_rows(matrix: np.ndarray, weights: np.ndarray, sums: np.ndarray) -> None:
     """
     width = len(sums)
     sums[:] = 0.0
-    for row in range(0, len(matrix), 4):
-        first, second, third, fourth = (
-            weights[row],
-            weights[row + 1],
-            weights[row + 2],
-            weights[row + 3],
-        )
-        one = matrix[row]
-        two = matrix[row + 1]
-        three = matrix[row + 2]
-        four = matrix[row + 3]
+    whole = len(matrix) // 8 * 8
+    for row in range(0, whole, 8):
+        a, b, c, d = weights[row], weights[row + 1], weights[row + 2], weights[row + 3]
+        e, f, g, h = weights[row + 4], weights[row + 5], weights[row + 6], weights[row + 7]
         for at in range(width):
-            sums[at] += first * one[at] + second * two[at] + third * three[at] + fourth * four[at]
+            sums[at] = (
+                sums[at]
+                + (
+                    a * matrix[row, at]
+                    + b * matrix[row + 1, at]
+                    + c * matrix[row + 2, at]
+                    + d * matrix[row + 3, at]
+                )
+                + (
+                    e * matrix[row + 4, at]
+                    + f * matrix[row + 5, at]
+                    + g * matrix[row + 6, at]
+                    + h * matrix[row + 7, at]
+                )
+            )
+    for row in range(whole, len(matrix), 4):
+        a, b, c, d = weights[row], weights[row + 1], weights[row + 2], weights[row + 3]
+        for at in range(width):
+            sums[at] += (
+                a * matrix[row, at]
+                + b * matrix[row + 1, at]
+                + c * matrix[row + 2, at]
+                + d * matrix[row + 3, at]
+            )
 
 
 @numba.njit(nogil=True, cache=True)

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.enlarge import enlarged
-from pairweave.transforms.kernels.hmm.emissions import MAX_LETTERS, back_off, likeness
+from pairweave.transforms.kernels.hmm.emissions import back_off, likeness
 from pairweave.transforms.kernels.hmm.sides import Words, back_off_weight
 from pairweave.transforms.kernels.integers import Integer
 
@@ -253,14 +253,13 @@ def entry_likeness(
     """
     letter_offsets, letters = source_spellings
     other_offsets, others = target_spellings
-    line = np.empty(MAX_LETTERS + 1, dtype=np.int32)
     for source in range(first, last):
         start = letter_offsets[source]
         end = letter_offsets[source + 1]
         for entry in range(row_offsets[source], row_offsets[source + 1]):
             target = columns[entry]
             result[entry] = likeness(
-                letters, start, end, others, other_offsets[target], other_offsets[target + 1], line
+                letters, start, end, others, other_offsets[target], other_offsets[target + 1]
             )
 
 

@@ -19,7 +19,6 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.hmm.emissions import (
-    MAX_LETTERS,
     Lexicon,
     back_off,
     chain,
@@ -68,21 +67,19 @@ class Both(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The probabilities of a run of target words with one source word, and scratch space.
+    """The entries and probabilities of a run of target words with one source word.
 
     Attributes:
         entries: Entry of each target word in the lexicon, -1 for none, int64 ``[place]``.
         stem_entries: Entry in the lexicon of stems, likewise.
         ahead: p(target word | source word), float32 ``[place]``.
         back: p(source word | target word), float32 ``[place]``.
-        line: Scratch for `likeness`.
     """
 
     entries: np.ndarray
     stem_entries: np.ndarray
     ahead: np.ndarray
     back: np.ndarray
-    line: np.ndarray
 
 
 @numba.njit(nogil=True, cache=True)
@@ -97,7 +94,7 @@ def translations(place: int, first: int, both: Both, lexicon: Lexicon, run: Run)
         run: The entries; receives the probabilities.
     """
     none = np.float32(0.0)
-    entries, stem_entries, ahead, back, line = run
+    entries, stem_entries, ahead, back = run
     source, target = both.ours, both.theirs
     probabilities, stem_counts = lexicon.probabilities, lexicon.stem_counts
     weight, share, unigram = source.weight[place], source.share[place], source.unigram[place]
@@ -122,7 +119,6 @@ def translations(place: int, first: int, both: Both, lexicon: Lexicon, run: Run)
                     both.target.letters,
                     both.target.letter_offsets[other],
                     both.target.letter_offsets[other + 1],
-                    line,
                 )
             )
         count = stem_counts[stem_entries[at]] if stem_entries[at] >= 0 else none
@@ -140,7 +136,6 @@ class Recent(NamedTuple):
         firsts: The first of them, int64 ``[row % run]``.
         heads: Scratch for `chain`: -1 for each word of the target vocabulary, int32.
         stem_heads: Likewise for the stems.
-        line: Scratch for `likeness`.
     """
 
     sums: np.ndarray
@@ -148,7 +143,6 @@ class Recent(NamedTuple):
     firsts: np.ndarray
     heads: np.ndarray
     stem_heads: np.ndarray
-    line: np.ndarray
 
 
 def score_words(
@@ -193,7 +187,6 @@ def score_words(
         np.zeros(most, dtype=np.int64),
         np.full(len(known[1].mass), -1, dtype=np.int32),
         np.full(len(known[1].stem_mass), -1, dtype=np.int32),
-        np.empty(MAX_LETTERS + 1, dtype=np.int32),
     )
     texts, scores = (source, target), (forward, reverse)
     for rows in blocks(1, len(band.low), told):
@@ -226,7 +219,7 @@ def _score_rows(
     source, target = texts
     forward, reverse = scores
     ours, theirs = both.ours, both.theirs
-    sums, counts, firsts, heads, stem_heads, line = recent
+    sums, counts, firsts, heads, stem_heads = recent
     most = len(firsts)
     target_offsets = target.side.offsets
     source_offsets = source.side.offsets
@@ -245,7 +238,7 @@ def _score_rows(
         stem_entries = np.empty(words, dtype=np.int64)
         ahead = np.empty(words, dtype=np.float32)
         back = np.empty(words, dtype=np.float32)
-        run_of_row = Run(entries, stem_entries, ahead, back, line)
+        run_of_row = Run(entries, stem_entries, ahead, back)
         given = sums[i % most, :words]
         given[:] = 0.0
         # taken[state, j]: sum of p(s | t) of a source word over target sentence j.

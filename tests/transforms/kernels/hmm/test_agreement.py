@@ -272,7 +272,7 @@ def test_a_long_row_is_searched_with_the_same_result():
 
 @pytest.mark.parametrize("entries", [3, 40, 60, 2000])
 @pytest.mark.parametrize("row_number", [-1, 0])
-def test_places_that_are_not_known_are_found_as_in_the_whole_row(entries, row_number):
+def test_counts_of_places_that_are_not_known_are_those_of_the_whole_row(entries, row_number):
     row = np.arange(0, 2 * entries, 2, dtype=np.int32)
     offsets = np.array([0, entries], np.int64)
     numbers = np.array([0, 7, 2, -1, 2], np.int32)
@@ -280,10 +280,12 @@ def test_places_that_are_not_known_are_found_as_in_the_whole_row(entries, row_nu
     following = emissions.chain(numbers, heads)
     whole = np.empty(5, np.int64)
     emissions.find_row(offsets, row, row_number, numbers, heads, following, whole)
+    values = np.arange(1, entries + 1, dtype=np.float32)
+    expected = np.where(whole < 0, 0, values[whole])
     for known in itertools.product([-1, 5], repeat=5):
-        found = np.full(5, -9, np.int64)
-        emissions.find_others(
-            offsets, row, row_number, numbers, heads, following, np.array(known), found
+        counts = np.full(5, -9, np.float32)
+        emissions.find_counts(
+            offsets, row, values, row_number, numbers, heads, following, np.array(known), counts
         )
         wanted = np.array(known) < 0
-        assert found[wanted].tolist() == whole[wanted].tolist()
+        assert counts[wanted].tolist() == expected[wanted].tolist()

@@ -1,12 +1,7 @@
-"""Facts about an option besides its value, declared on its field for all code that needs them.
+"""Files, models and places of output that an option names, declared on its field.
 
-An option that names files, models or places of output has a `Role` in its annotation. Marks in its
-``json_schema_extra`` say how plans, nightly refreshes and templates treat it::
-
-    glossary: Annotated[str | None, FILE_OF_LAUNCHER] = Field(None, ..., json_schema_extra=UNSAID)
-
-Code that depends on such facts walks the fields (`places_of`), including nested ones, and names no
-option.
+Such an option has a `Role` in its annotation. Code that depends on places walks the fields
+(`places_of`), including nested ones, and names no option.
 """
 
 import dataclasses
@@ -15,152 +10,9 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import pydantic
-from pydantic import JsonValue
 from pydantic.fields import FieldInfo
 
-Marks = dict[str, JsonValue]
-
-UNSAID: Marks = {"unsaid": True}
-"""Marks an option that a plan leaves out while it has its default."""
-
-UNPLANNED: Marks = {"unplanned": True}
-"""Marks an option that changes no output byte, such as where a job runs: no plan has it."""
-
-PLANNED_OTHERWISE: Marks = {"planned_otherwise": True}
-"""Marks an option that can change output bytes, and that the plan lists by another entry, such as
-the digest of what the option names, or only if its step is in use."""
-
-OF_ONE_RUN: Marks = {"of_one_run": True}
-"""Marks an option that sets how one run is divided. It may change files but not the fate of a pair,
-so the nightly refreshes of a table may differ in it."""
-
-OF_COMMAND: Marks = {"of_command": True}
-"""Marks an option that is given on the command line, not in the options file of a run that a
-scheduler or a template starts: the engine, the machine, what is printed."""
-
-
-NAMES_INPUT: Marks = {"names_input": True}
-"""Marks an option of a corpus that names its files, or tells which of them belong together."""
-
-SHAPES_TEXT: Marks = {"shapes_text": True}
-"""Marks an option of a corpus that sets how its texts are changed when they are read."""
-
-GIVES_PAIRS = "gives_pairs"
-"""The mark that `gives_pairs` makes."""
-
-
-def gives_pairs(kind: str) -> Marks:
-    """Mark an option of a corpus that names the source of its pairs (files, runs, ...)."""
-    return {GIVES_PAIRS: kind}
-
-
-AGREES: Marks = {"agrees": True}
-"""Marks an option whose value a step of a recipe shares with the steps that it reads from."""
-
-REJECTS = "rejects"
-"""The mark that `rejects` makes."""
-
-
-def rejects(reason: str) -> Marks:
-    """Mark a limit that passes more pairs if it is larger, with the reject reason of the others."""
-    return {REJECTS: reason}
-
-
-ONLY_IN_RUNS: Marks = {"only_in_runs": True}
-"""Marks an option of word alignment for workers and shards, which commands do not have."""
-
-IN_SHORT = "in_short"
-"""The mark that `in_short` makes."""
-
-
-def in_short(text: str) -> Marks:
-    """Mark an option with a shorter help text for the first screen of help."""
-    return {IN_SHORT: text}
-
-
-NOT_BY = "not_by"
-"""The mark that `not_by` makes."""
-
-
-def not_by(**why: str) -> Marks:
-    """Mark an option that some methods of a job do not take, each with the reason."""
-    reasons: dict[str, JsonValue] = {**why}
-    return {NOT_BY: reasons}
-
-
-def reasons_of(kind: type[pydantic.BaseModel], method: str) -> dict[str, str]:
-    """Return the options of a class that a method does not take, each with the reason."""
-    reasons = {name: mark_of(field, NOT_BY) for name, field in kind.model_fields.items()}
-    return {
-        name: str(why[method])
-        for name, why in reasons.items()
-        if isinstance(why, dict) and method in why
-    }
-
-
-NOT_AT_NIGHT = "not_at_night"
-"""The mark that `not_at_night` makes."""
-
-
-def not_at_night(why: str) -> Marks:
-    """Mark an option that the file of a nightly refresh may not have, with the reason."""
-    return {NOT_AT_NIGHT: why}
-
-
-VALUES_NOT_AT_NIGHT = "values_not_at_night"
-"""The mark that `values_not_at_night` makes."""
-
-
-def values_not_at_night(**why: str) -> Marks:
-    """Mark an option with the values that a nightly refresh does not take, each with the reason."""
-    reasons: dict[str, JsonValue] = {**why}
-    return {VALUES_NOT_AT_NIGHT: reasons}
-
-
-NOT_IN_STEPS = "not_in_steps"
-"""The mark that `not_in_steps` makes."""
-
-
-def not_in_steps(why: str) -> Marks:
-    """Mark an option that a step of a recipe may only have with its default, with the reason."""
-    return {NOT_IN_STEPS: why}
-
-
-SET_BY_CALLER: Marks = {"set_by_caller": True}
-"""Marks an option that a job in a file of several jobs does not have: the command sets it."""
-
-_LISTED_AFTER = "listed_after"
-
-
-def listed_after(name: str) -> Marks:
-    """Mark an option that is listed after another one, in classes that have both."""
-    return {_LISTED_AFTER: name}
-
-
-def in_order(fields: Mapping[str, FieldInfo]) -> list[str]:
-    """Return the names of options in the order in which help lists them.
-
-    This is the order of declaration, base classes first, except for `listed_after`.
-    """
-    behind: dict[str | None, list[str]] = {}
-    for name, field in fields.items():
-        mark = mark_of(field, _LISTED_AFTER)
-        behind.setdefault(str(mark) if mark in fields else None, []).append(name)
-
-    def listed(first: str | None) -> Iterator[str]:
-        for name in behind.get(first, ()):
-            yield name
-            yield from listed(name)
-
-    return list(listed(None))
-
-
-NOT_OF_FUNCTIONS: Marks = {"not_of_functions": True}
-"""Marks an option of files that Python's functions on tables do not have."""
-
-UNLISTED: Marks = {"unlisted": True}
-"""Marks an option of files or of long runs: Python's functions take it, and their help does not
-list it."""
+from pairweave.transforms.option_marks import mark_of
 
 
 class Use(enum.Enum):
@@ -334,23 +186,6 @@ def _metadata(annotation: object) -> Iterator[object]:
     for part in typing.get_args(annotation):
         if not isinstance(part, str):
             yield from _metadata(part)
-
-
-def mark_of(field: FieldInfo, mark: Mapping[str, object] | str) -> JsonValue:
-    """Return the value of a mark of an option; None if the option does not have it."""
-    marks = field.json_schema_extra
-    if not isinstance(marks, dict):
-        return None
-    return marks.get(mark if isinstance(mark, str) else next(iter(mark)))
-
-
-def marked(kind: type[pydantic.BaseModel], *marks: Mapping[str, object] | str) -> frozenset[str]:
-    """Return the options of a class that have one of some marks."""
-    return frozenset(
-        name
-        for name, field in kind.model_fields.items()
-        if any(mark_of(field, mark) is not None for mark in marks)
-    )
 
 
 def places_of(options: pydantic.BaseModel) -> Iterator[Place]:
