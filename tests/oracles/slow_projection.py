@@ -258,14 +258,15 @@ def bones(text):
     return [fold(char) for char in text if not char.isspace() and kind(char) != "quote"]
 
 
-def times(wanted, text):
-    """Return how often one list is in another, without overlap."""
-    count, at = 0, 0
+def occurrences(wanted, text):
+    """Return where one list is in another, without overlap."""
+    places, at = [], 0
     while wanted and at + len(wanted) <= len(text):
         equal = text[at : at + len(wanted)] == wanted
-        count += equal
+        if equal:
+            places.append(at)
         at += len(wanted) if equal else 1
-    return count
+    return places
 
 
 def span_evidence(pair, start, end, opening, closing):
@@ -274,7 +275,12 @@ def span_evidence(pair, start, end, opening, closing):
     wanted, here = bones(pair.source[start:end]), bones(pair.target[opening:closing])
     quotes = marks(pair.source, start, end)[1], marks(pair.target, opening, closing)[1]
     if wanted and wanted == here and quotes[0] == quotes[1]:
-        once = times(wanted, bones(pair.target)) == 1
+        own = occurrences(wanted, bones(pair.source))
+        there = occurrences(wanted, bones(pair.target))
+        place, other = len(bones(pair.source[:start])), len(bones(pair.target[:opening]))
+        once = len(there) == 1 or (
+            len(own) == len(there) and (place, other) in zip(own, there, strict=True)
+        )
         evidence["equal_once" if once else "equal_again"] = 50
         evidence["equal_length"] = 10 * min(10, len(wanted))
     sizes = len(pair.source), len(pair.target)

@@ -281,6 +281,12 @@ def split_word(word, language, *, words_only):
         place = None
         if (match[0] == ":") != (language == "fi"):
             continue
+        if language == "ko":
+            hangul = regex.match("[\uac00-\ud7a3]", word[after])
+            if hangul and not regex.match(r"\p{GCB=Prepend}", word[at - 1]):
+                places += [at, after]
+                left = after
+            continue
         if language in ("fi", "tr"):
             if (language == "fi" or len(piece) > 1) and not regex.match(
                 r"\p{GCB=Prepend}", word[at - 1]

@@ -48,6 +48,8 @@ _TURN = regex.compile(r"(?<=\p{Ll}\p{Ll}|[.:;,!?)\]»”])(?=\p{Lu})")
 
 _ADDRESS = regex.compile(r"[/\\@_%${}=&#]|www\.")
 
+_EXTENDS = regex.compile(r"[\p{M}\p{Grapheme_Extend}\u200d]|(?<=\u200d)")
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Placed:
@@ -145,6 +147,7 @@ def place_tags(
             *sides, every, weights.arrays()
         )
         spans = Spans(new_starts.tolist(), new_ends.tolist())
+        margins[_guessed(elements, margins, sides)] = -1
         confidences = _confidences(elements, margins.tolist(), weights)
     if not nested:
         spans.places, spans.gains = projection.gains_of_elements(*sides[:3], starts, ends)
@@ -201,6 +204,27 @@ def _moved(tag: Tag, offset: int) -> Tag:
 
 def _tokens(text: TokenizedText) -> list[tuple[int, int]]:
     return list(zip(text.starts.tolist(), text.ends.tolist(), strict=True))
+
+
+def _guessed(
+    elements: Sequence[Element],
+    margins: np.ndarray,
+    sides: tuple[TokenizedText, TokenizedText, LinkMasses, Characters],
+) -> np.ndarray:
+    """Tell which elements are at their place because there is no other, and not by links.
+
+    Such a place is certain for an element that holds the whole source, and a guess for part of it.
+
+    Returns:
+        bool ``[element]``.
+    """
+    source, _, links, _ = sides
+    guessed = np.zeros(len(elements), np.bool_)
+    for number in np.flatnonzero(margins == projection.CERTAIN).tolist():
+        start, end = elements[number].start, elements[number].end
+        inside = (source.ends > start) & (source.starts < end)
+        guessed[number] = 0 < inside.sum() < len(inside) and not inside[links.sources].any()
+    return guessed
 
 
 def _confidences(
@@ -287,9 +311,14 @@ def _glued(source_text: str, text: str, tokens: Tokens) -> set[int]:
         if number < 0 or tokens[number][1] <= at:
             continue
         start, end = tokens[number]
-        if text[start:end].casefold() not in known and not _ADDRESS.search(_run(text, at)):
+        if text[start:end].casefold() not in known and _may_part(text, at):
             cuts.add(at)
     return cuts
+
+
+def _may_part(text: str, at: int) -> bool:
+    """Tell whether two parts of a word may begin here: not in an address, a path or a grapheme."""
+    return not (_EXTENDS.match(text, at) or _ADDRESS.search(_run(text, at)))
 
 
 def _run(text: str, at: int) -> str:
@@ -303,11 +332,14 @@ def _likely_cuts(text: str, token: tuple[int, int], left: str, right: str) -> se
     word = text[start:end]
     if word == left + right:
         return {start + len(left)}
+    ends_so = len(right) > 1 or not right.isalpha()
     if len(word) > len(left) > 1 and word.startswith(left):
-        return {start + len(left)}
-    if len(word) > len(right) and word.endswith(right) and (len(right) > 1 or not right.isalpha()):
-        return {end - len(right)}
-    return _turns(text, start, end)
+        cuts = {start + len(left)}
+    elif ends_so and len(word) > len(right) and word.endswith(right):
+        cuts = {end - len(right)}
+    else:
+        cuts = _turns(text, start, end)
+    return {at for at in cuts if _may_part(text, at)}
 
 
 def _turns(text: str, start: int, end: int) -> set[int]:
@@ -328,10 +360,11 @@ def _turns_at(left: str, right: str) -> bool:
 def _proportional_cut(text: str, share: float, token: tuple[int, int]) -> set[int]:
     start, end = token
     at = start + round(share * (end - start))
-    turns = _turns(text, start, end)
     if not start < at < end:
         return set()
-    return {min(turns, key=lambda turn: (abs(turn - at), turn), default=at)}
+    turns = _turns(text, start, end)
+    cut = min(turns, key=lambda turn: (abs(turn - at), turn), default=at)
+    return {cut} if _may_part(text, cut) else set()
 
 
 def _cut_at(tokens: Tokens, cuts: Sequence[int]) -> list[tuple[int, int]]:

@@ -35,7 +35,7 @@ _OPEN_OR_RIEUL = AFTER_VOWEL | AFTER_RIEUL
 # Particles of case and topic and those that replace them, by the sounds or numbers before them.
 _PARTICLES = (
     (_CLOSED | AFTER_NUMBER, "은 이 을"),
-    (_CLOSED, "과 과는 과도 과의 과만"),
+    (_CLOSED | AFTER_NUMBER, "과 과는 과도 과의 과만"),
     (_OPEN | AFTER_NUMBER, "는 가 를 와 와는 와도 와의 와만"),
     (_ANY | AFTER_NUMBER, "의 에"),
     (_ANY, "도 만 만을 만이 만의 만은 만으로 만으로는 만으로도"),
@@ -60,11 +60,11 @@ _PLURAL = (
 _COPULA = (
     (_ANY | AFTER_NUMBER, "입니다 입니까"),
     (
-        _CLOSED,
+        _CLOSED | AFTER_NUMBER,
         "이라 이라는 이라고 이라고는 이라고도 이라면 이라도 이란 이든 이든지 이나 이며 이고 "
         "이지만 이므로 이면 이어야 이었습니다 이거나",
     ),
-    (_OPEN, "라는 라고 라고는 라고도 라면 라도 든지 였습니다"),
+    (_OPEN | AFTER_NUMBER, "라는 라고 라고는 라고도 라면 라도 든지 였습니다"),
 )
 
 # Forms of the verbs that make a verb of a noun, which has two syllables or more.

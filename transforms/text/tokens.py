@@ -45,6 +45,7 @@ _CLITICS = {
     "ca": clitics.CATALAN,
     "tr": clitics.TURKISH,
     **dict.fromkeys(("fi", "sv"), clitics.FINNISH),
+    "ko": clitics.KOREAN,
 }
 
 # The result depends on how many threads train, so their number is fixed; it does not depend on how

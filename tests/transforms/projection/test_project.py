@@ -24,7 +24,7 @@ from pairweave.transforms.markup.markup import (
     parse_markup,
     strip_markup,
 )
-from pairweave.transforms.projection.project import RULES, cut_tokens, project_tags
+from pairweave.transforms.projection.project import RULES, cut_tokens, place_tags, project_tags
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
 from tests.makers.hmm_corpora import tokens_table
 from tests.oracles.slow_projection import place_proportionally
@@ -325,6 +325,51 @@ def test_a_target_token_is_cut_where_a_word_may_turn_into_the_next():
     assert cut_tokens(marked, "uV x2 O.K", [(0, 3), (4, 8)], [(0, 2), (3, 5), (6, 9)])[1] == [
         *((0, 1), (1, 2), (3, 4), (4, 5), (6, 8), (8, 9))
     ]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "links"),
+    [
+        ("the <g id='1'>cafe</g>s at home", "die cafe\u0301s daheim", [(0, 0), (1, 1), (2, 2)]),
+        ("<g id='1'>File</g>s are at us", "schreib kontakt@FooBar.de da", [(0, 1), (2, 0)]),
+        ("<g id='1'>File</g>s are at us", "in {nameOf2Files} da", [(0, 1), (2, 0)]),
+        (
+            "a <g id='1'>GNOME</g>s app <g id='2'>Foo</g>",
+            "die https://x.org/FooBar1 da",
+            [(0, 0), (2, 1)],
+        ),
+        ("<g id='1'>Hi</g>s", "x@FooBar.de", [(0, 0)]),
+    ],
+)
+def test_a_tag_inside_a_word_of_the_source_parts_no_address_placeholder_or_grapheme(
+    source, target, links
+):
+    text = projected(source, target, links)
+    for part in ("e\u0301s", "kontakt@FooBar.de", "{nameOf2Files}", "x.org/FooBar1", "x@FooBar.de"):
+        assert (part in target) == (part in text)
+
+
+def test_an_address_that_both_texts_have_is_parted_as_in_the_source():
+    assert projected("see <g id='1'>http</g>://a.b", "siehe http://a.b", [(0, 0), (1, 1)]) == (
+        "siehe <g id='1'>http</g>://a.b"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "links", "is_certain"),
+    [
+        ('Open the <g id="1">file</g>', "Öffnen", [], False),
+        ('Open the <g id="1">file</g>', "", [], False),
+        ('Open the <g id="1">file</g>', "Datei", [(2, 0)], True),
+        ('<g id="1">Open</g>', "Öffnen", [], True),
+    ],
+)
+def test_the_only_place_of_words_without_links_is_doubtful(source, target, links, is_certain):
+    marked = parse_markup(source)
+    sides = words(marked.text), words(target)
+    placed = place_tags(marked, target, *sides, SoftLinks.certain(links))
+    assert len(set(placed.confidences)) == 1
+    assert (placed.confidences[0] == 1.0) == is_certain
 
 
 def test_empty_sides_are_no_fault():

@@ -48,6 +48,15 @@ def test_a_word_that_only_looks_like_a_noun_with_a_particle_is_whole(word):
     assert words(word) == word
 
 
+def test_a_quotation_mark_before_a_particle_is_none_of_its_word():
+    assert words("'파일'을 ‘메뉴’에서") == "'|파일|'|을|‘|메뉴|’|에서"  # noqa: RUF001
+
+
+def test_a_particle_after_a_number_is_its_own():
+    assert words("802.11과 1이라고 2라는") == "802.11|과|1|이라고|2|라는"
+    assert words("10도 10만") == "10도|10만"  # ten degrees, a hundred thousand
+
+
 def test_particles_fit_the_sound_before_them():
     assert words("값은 값는 키는 키은") == "값|은|값는|키|는|키은"
     assert words("파일로 화면로 화면으로") == "파일|로|화면로|화면|으로"

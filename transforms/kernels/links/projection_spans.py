@@ -98,6 +98,7 @@ class Spans(NamedTuple):
         closing: Of the closing tag.
         equal: Whether the element's text begins at a character of the target's skeleton, bool.
         times: How often it is there.
+        own: Where the occurrence begins that corresponds to the element; -1 if none does.
         size: Characters of the element's skeleton.
         begin: Offset of the element in the source.
         end: Its end.
@@ -108,6 +109,7 @@ class Spans(NamedTuple):
     closing: np.ndarray
     equal: np.ndarray
     times: int
+    own: int
     size: int
     begin: int
     end: int
@@ -202,6 +204,37 @@ def find_equal(wanted: np.ndarray, text: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 @numba.njit(nogil=True, cache=True)
+def find_counterpart(wanted: np.ndarray, text: np.ndarray, at: int, other: np.ndarray) -> int:
+    """Find the occurrence of a string in a target that corresponds to one in the source.
+
+    If both texts have it equally often, their occurrences correspond in order.
+
+    Args:
+        wanted: The string, as part of a skeleton.
+        text: The skeleton of the source.
+        at: Where the string begins there.
+        other: The skeleton of the target.
+
+    Returns:
+        Where it begins in the target; -1 if none corresponds.
+    """
+    begins, times = find_equal(wanted, text)
+    other_begins, other_times = find_equal(wanted, other)
+    if times != other_times:
+        return -1
+    place, free = 0, 0
+    for own in range(at + 1):
+        if begins[own] and own >= free:
+            while not other_begins[place]:
+                place += 1
+            if own == at:
+                return place
+            place += len(wanted)
+            free = own + len(wanted)
+    return -1
+
+
+@numba.njit(nogil=True, cache=True)
 def length_difference(inside: int, whole: int, other_inside: int, other_whole: int) -> int:
     """Return by how much the larger share of a text exceeds the smaller, in per cent."""
     one, other = max(1, inside) * max(1, other_whole), max(1, other_inside) * max(1, whole)
@@ -277,7 +310,10 @@ def gather(pair: Pair, bounds: tuple[int, int], setting: tuple[bool, bool, bool]
         tokens[place] = sums[pair.places.before[place]]
     bones = pair.source_bones[pair.source_kept[begin] : pair.source_kept[end]]
     equal, times = find_equal(bones, pair.target_bones)
-    return Spans(tokens, opening, closing, equal, times, len(bones), begin, end)
+    own = -1
+    if times > 1:
+        own = find_counterpart(bones, pair.source_bones, pair.source_kept[begin], pair.target_bones)
+    return Spans(tokens, opening, closing, equal, times, own, len(bones), begin, end)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -290,8 +326,9 @@ def span_evidence(pair: Pair, spans: Spans, opening: int, closing: int, row: np.
     same &= pair.target_marks[end, 1] - pair.target_marks[start, 1] == quotes
     edges = spans.opening[opening, EDGE_BOTH] > 0 and spans.closing[closing, EDGE_BOTH] > 0
     row[EVERYTHING] = YES if edges else 0
-    row[EQUAL_ONCE] = YES if same and spans.times == 1 else 0
-    row[EQUAL_AGAIN] = YES if same and spans.times > 1 else 0
+    is_own = spans.times == 1 or kept == spans.own
+    row[EQUAL_ONCE] = YES if same and is_own else 0
+    row[EQUAL_AGAIN] = YES if same and not is_own else 0
     row[EQUAL_LENGTH] = 10 * min(EQUAL_MOST, spans.size) if same else 0
     size, target_size = len(pair.source.points), len(pair.target.points)
     inside, target_inside = spans.end - spans.begin, end - start

@@ -13,6 +13,7 @@ ITALIAN = 3
 CATALAN = 4
 TURKISH = 5
 FINNISH = 6
+KOREAN = 7
 
 MAX_PLACES = 16
 """Maximum number of splits of a word."""
@@ -90,13 +91,15 @@ def split_places(
     English and Catalan words before a clitic ('s, n't; 'ls), although a clitic is not a word.
     Turkish separates the suffixes of names with an apostrophe (Ankara'da, but O'Reilly), Finnish
     and Swedish separate the suffixes of abbreviations with a colon (USB:n, EU:s); a tag may stand
-    there.
+    there. In Korean an apostrophe before a particle is a quotation mark ('파일'을), a token of its
+    own.
 
     Args:
         data: UTF-8, uint8 ``[byte]``.
         begin: First byte of the word.
         end: End of the word, exclusive.
-        language: `ENGLISH`, `FRENCH`, `ITALIAN`, `CATALAN`, `TURKISH` or `FINNISH`.
+        language: `ENGLISH`, `FRENCH`, `ITALIAN`, `CATALAN`, `TURKISH`, `FINNISH` or
+            `KOREAN`.
         words_only: 1 to keep clitics with their words.
         properties: Properties of every code point, uint16.
         places: Receives the positions, ``[MAX_PLACES]``.
@@ -136,6 +139,12 @@ def split_places(
             elif language == TURKISH:
                 if loose and before > left:
                     place = at
+            elif language == KOREAN:
+                if 0xAC00 <= following <= 0xD7A3 and loose and count + 1 < MAX_PLACES:
+                    places[count] = at
+                    count += 1
+                    left = at
+                    place = after
             elif language == ENGLISH and not words_only:
                 stop = _clitic_end(data, after, end)
                 if stop == after:

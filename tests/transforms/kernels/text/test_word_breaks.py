@@ -21,6 +21,7 @@ LANGUAGES = {
     "ca": clitics.CATALAN,
     "tr": clitics.TURKISH,
     "fi": clitics.FINNISH,
+    "ko": clitics.KOREAN,
 }
 
 
@@ -158,6 +159,9 @@ def test_katakana_is_one_word_with_connectors_where_words_are_wanted():
         ("tr", "Ankara'da", "Ankara|'da", "Ankara|'da"),
         ("tr", "O'Reilly\u2019nin", "O'Reilly|\u2019nin", "O'Reilly|\u2019nin"),
         ("fi", "USB:n http://a:b.fi", "USB|:n|http://a:b.fi", "USB|:n|http://a:b.fi"),
+        ("ko", "'파일'을 don't", "'|파일|'|을|don't", "'|파일|'|을|don't"),
+        ("ko", "Wi-Fi\u2019를", "Wi|-|Fi|\u2019|를", "Wi|-|Fi|\u2019|를"),
+        (None, "파일'을", "파일'을", "파일'을"),
         (None, "L'inflation's", "L'inflation's", "L'inflation's"),
     ],
 )  # fmt: skip
