@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+import regex
+
 from pairweave.transforms.units import Notice
 
 MOST_FILES = 3
@@ -37,7 +39,7 @@ _COUNT = "\0"
 
 def _without_count(notice: Notice) -> str:
     """Return a message with a mark in place of the count, if it has it once."""
-    for written in (f"{notice.count:,}", str(notice.count)):
-        if notice.count > 1 and notice.message.count(written) == 1:
-            return notice.message.replace(written, _COUNT)
-    return notice.message.replace(" 1 ", f" {_COUNT} ") if notice.count == 1 else notice.message
+    written = "|".join({f"{notice.count:,}", str(notice.count)})
+    count = regex.compile(rf"(?<!\w|\d[.,])(?:{written})(?!\w|[.,]\d)")
+    once = len(count.findall(notice.message)) == 1
+    return count.sub(_COUNT, notice.message) if once else notice.message

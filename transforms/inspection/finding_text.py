@@ -3,23 +3,45 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 
+import regex
+
 from pairweave.transforms.findings import KINDS, Finding
+from pairweave.transforms.merged_notices import MOST_FILES
 
 WIDTH = 100
+_NUMBER = regex.compile(r"\d[\d,.]*")
 
 
 def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield the lines that show findings, those of one kind together."""
+    """Yield the lines that show findings, those of one kind together.
+
+    Of more than `MOST_FILES` files with the same finding, but for its numbers, the first is shown.
+    """
     for kind, about in KINDS.items():
         of_kind = [finding for finding in findings if finding.kind == kind]
         if not of_kind:
             continue
         yield f"{kind}: {about}"
-        for finding in of_kind:
-            yield f"  {finding.place}"
+        for finding, others in _once(of_kind):
+            also = f", and in {others:,} other files" if others else ""
+            yield f"  {finding.place}{also}"
             yield from _wrapped(finding.evidence)
             if finding.option:
                 yield from _wrapped(finding.option, "    -> ")
+
+
+def _once(findings: Sequence[Finding]) -> Iterator[tuple[Finding, int]]:
+    """Yield findings, each with the number of other files for which it stands."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        said = _NUMBER.sub("", finding.evidence), _NUMBER.sub("", finding.option)
+        groups.setdefault(said, []).append(finding)
+    for group in groups.values():
+        files = len({finding.file for finding in group})
+        if files > MOST_FILES:
+            yield group[0], files - 1
+        else:
+            yield from ((finding, 0) for finding in group)
 
 
 def _wrapped(text: str, mark: str = "    ") -> list[str]:

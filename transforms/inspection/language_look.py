@@ -34,6 +34,9 @@ LEAST_HITS = 3
 """Minimum number of frequent words that decide a line; they must also be one and a half times as
 many as those of any other language."""
 
+JAPANESE = "Japanese"
+"""The scripts of Japanese together, as ISO 15924 has them (``Jpan``)."""
+
 _UNKNOWN = "und"
 _SAME = {"nb": "no", "nn": "no", "da": "no"}
 """Languages that frequent words of a line do not tell apart."""
@@ -54,6 +57,7 @@ _INDEX = _index()
 _TAG = regex.compile(r"<[^<>]*>")
 _WORD = regex.compile(r"\p{L}+")
 _SCRIPT, _SCRIPT_SHIFT = int(SCRIPT), int(SCRIPT_SHIFT)
+_OF_JAPANESE = [1 + codepoints.SCRIPTS.index(name) for name in ("Han", "Hiragana", "Katakana")]
 
 
 def language_findings(
@@ -67,7 +71,10 @@ def language_findings(
         languages: The languages given for the two sides.
     """
     lines = sample["line"].to_numpy()
-    votes = [_votes(sample[side].to_pylist()) for side in ("source", "target")]
+    votes = [
+        _votes(sample[side].to_pylist(), given)
+        for side, given in zip(("source", "target"), languages, strict=True)
+    ]
     looks = [_language(each) for each in votes]
     rows = f"in a sample of {len(lines):,} pairs"
     wrong = [_is_other(look, each) for look, each in zip(looks, languages, strict=True)]
@@ -123,8 +130,8 @@ def language_findings(
                 f"{rows} the {name_of_side} is in several languages ({shown})",
                 "filter --detector cld2 rejects the others",
             )
-    same = looks[0] is not None and looks[0] == looks[1] and languages[0] != languages[1]
-    if same and not any(wrong) and looks[0] in WORDS:
+    same = looks[0] is not None and looks[0] == looks[1]
+    if same and looks[0] in WORDS and (languages[0] != languages[1] or _UNKNOWN in languages):
         yield Finding(
             "one_language",
             names[0],
@@ -136,22 +143,33 @@ def language_findings(
         )
 
 
-def _votes(texts: Sequence[str]) -> list[str | None]:
-    """Return the language or the script of each text; None for one that does not show it."""
-    return [_vote(text) for text in texts]
+def _votes(texts: Sequence[str], given: str) -> list[str | None]:
+    """Return the language or the script of each text; None for one that does not show it.
+
+    A short text in Japanese may have no kana: beside enough others it counts as Japanese, too.
+    """
+    votes = [_vote(text) for text in texts]
+    kana, han = votes.count(JAPANESE), votes.count("Han")
+    if kana and kana >= (MIXED_SHARE if _first(given) == "ja" else 0.5) * (kana + han):
+        return [JAPANESE if vote == "Han" else vote for vote in votes]
+    return votes
 
 
 def _vote(text: str) -> str | None:
     if not text.isascii():  # else its letters are all Latin
         points = np.frombuffer(text.encode("utf-32-le"), np.uint32)
         scripts = (codepoints.all_properties()[points] & _SCRIPT) >> _SCRIPT_SHIFT
-        counts = np.bincount(scripts[scripts > 0], minlength=1)
-        if counts.sum() < LEAST_HITS:
+        counts = np.bincount(scripts[scripts > 0], minlength=len(codepoints.SCRIPTS) + 1)
+        total = counts.sum()
+        if total < LEAST_HITS:
             return None
+        kana = counts[_OF_JAPANESE[1:]].sum()
+        if kana and 2 * counts[_OF_JAPANESE].sum() > total:
+            return JAPANESE
         most = int(counts.argmax())
         script = codepoints.SCRIPTS[most - 1]
         if script != "Latin":
-            return script if 2 * counts[most] > counts.sum() else None
+            return script if 2 * counts[most] > total else None
     hits: dict[str, int] = {}
     for word in set(_WORD.findall(_TAG.sub(" ", text).lower())):
         for language in _INDEX.get(word, ()):
@@ -201,8 +219,10 @@ def _first(tag: str) -> str:
 def _fits(look: str, language: str) -> bool:
     """Tell whether a text may be in a language."""
     scripts = scripts_of(language)
+    if look == JAPANESE:
+        return not scripts or "Hiragana" in scripts
     if look in codepoints.SCRIPTS:
-        return not scripts or look in scripts or (look == "Han" and "Hangul" not in scripts)
+        return not scripts or look in scripts
     if _first(language) in _INDEXED:
         return look == _first(language)
     return not scripts or "Latin" in scripts

@@ -8,7 +8,10 @@ PARSED_BYTES = 1 << 20
 """Texts of up to this size are parsed as a whole; a larger one is judged by its beginning, of this
 size, and its last character."""
 
-IS_JSON = "is JSON, which is read as lines (.jsonl), each an object with source and target"
+IS_JSON = (
+    "is JSON, which is read as lines (.jsonl, or --format jsonl), each an object with source and "
+    "target"
+)
 """What a message says of a file whose name ends in .json."""
 
 _KINDS = {b"{": (b"}", "object"), b"[": (b"]", "array")}

@@ -104,7 +104,7 @@ def test_files_that_are_no_corpus_are_one_message(tmp_path, monkeypatch, capsys,
     [
         (["folder"], "folder: is a directory; give files with both sides"),
         (["nothing"], "nothing: no such file; give files"),
-        (["a.json"], "a.json: is JSON, which is read as lines (.jsonl)"),
+        (["a.json"], "a.json: is JSON, which is read as lines (.jsonl, or --format jsonl)"),
         (["a.tsv", "a.en"], "a.en: its name does not tell its format (--format does), and text"),
     ],
 )
@@ -143,8 +143,8 @@ def test_json_is_told_alike_by_check_and_by_jobs(tmp_path, name):
         status, _, errors = runs.run_here(*words, cwd=tmp_path)
         assert status == 2
         assert errors.startswith(
-            f"pairweave: {name}: is JSON, which is read as lines (.jsonl), each an object with "
-            "source and target; "
+            f"pairweave: {name}: is JSON, which is read as lines (.jsonl, or --format jsonl), each "
+            "an object with source and target; "
         )
 
 

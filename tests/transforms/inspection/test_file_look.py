@@ -163,6 +163,58 @@ def test_two_sides_in_one_language_are_seen(tmp_path, clean):
     assert finding.kind == "one_language"
 
 
+@pytest.mark.parametrize("languages", [("und", "und"), ("en", "de")])
+def test_a_target_in_the_language_of_the_source_is_told_as_such(tmp_path, clean, languages):
+    source, _ = clean
+    found = look(tmp_path, source, [f"and for the {line}" for line in source], languages)
+    assert "one_language" in {finding.kind for finding in found}
+    assert ("other_language" in {finding.kind for finding in found}) == (languages[1] == "de")
+
+
+def kana(lines):
+    """Return lines of kana with some Han, every second one without kana."""
+    return [
+        f"設定画面{len(line)}選択" if number % 2 else f"ファイルをひらく {len(line)}"
+        for number, line in enumerate(lines)
+    ]
+
+
+def han(lines):
+    return [f"打开文件的设置{len(line)}" for line in lines]
+
+
+@pytest.mark.parametrize(("make", "language"), [(kana, "ja"), (han, "zh"), (han, "ja")])
+def test_the_scripts_of_one_language_are_not_several(tmp_path, clean, make, language):
+    source, _ = clean
+    found = look(tmp_path, source, make(source), ("en", language))
+    assert not {"mixed_languages", "other_language"} & {finding.kind for finding in found}
+
+
+@pytest.mark.parametrize(
+    ("make", "language", "look_of_it"),
+    [(kana, "de", "Japanese"), (kana, "ko", "Japanese"), (han, "de", "Han")],
+)
+def test_text_in_han_or_kana_is_in_no_other_language(tmp_path, clean, make, language, look_of_it):
+    source, _ = clean
+    found = look(tmp_path, source, make(source), ("en", language))
+    (finding,) = [each for each in found if each.kind == "other_language"]
+    assert f"looks like {look_of_it}, but {language} is given" in finding.evidence
+
+
+@pytest.mark.parametrize(("make", "language"), [(kana, "ja"), (han, "zh")])
+def test_exchanged_sides_of_han_and_kana_are_told(tmp_path, clean, make, language):
+    source, _ = clean
+    found = look(tmp_path, make(source), source, ("en", language))
+    assert [each.kind for each in found if "lang" in each.kind] == ["exchanged_languages"]
+
+
+def test_a_side_in_chinese_and_japanese_is_mixed(tmp_path, clean):
+    source, _ = clean
+    target = [*han(source[:1_000]), *[f"ファイルをひらく {line[-5:]}" for line in source[1_000:]]]
+    found = look(tmp_path, source, target, ("en", "zh"))
+    assert "mixed_languages" in {finding.kind for finding in found}
+
+
 def test_a_side_in_two_languages_is_seen(tmp_path, clean):
     source, target = clean
     mixed = [*target[:1_000], *source[1_000:]]
@@ -247,6 +299,21 @@ def test_text_of_another_encoding_is_told_with_its_remedy(tmp_path, clean):
     assert (finding.kind, finding.count) == ("unreadable", len(target))
     assert "invalid_utf8 (first: target: 0xFC at byte 0 of the line" in finding.evidence
     assert "iconv -f WINDOWS-1252 -t UTF-8" in finding.option
+
+
+def test_one_finding_in_many_files_is_shown_once():
+    findings = [
+        Finding("empty", f"{name}.en", 3, 9, count, f"{count} pairs have an empty side")
+        for count, name in enumerate("abcde")
+    ]
+    assert list(finding_lines([*findings, Finding("empty", "x.en", 1, 1, 2, "all are empty")])) == [
+        f"empty: {KINDS['empty']}",
+        "  a.en:3-9, and in 4 other files",
+        "    0 pairs have an empty side",
+        "  x.en:1",
+        "    all are empty",
+    ]
+    assert len(list(finding_lines(findings[:3]))) == 7
 
 
 def test_findings_are_shown_by_kind_and_as_json():
