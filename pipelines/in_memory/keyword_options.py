@@ -183,7 +183,8 @@ def keywords_of_kinds(kinds: Mapping[str, type[Options]]) -> dict[str, Keyword]:
 
 
 def _keyword(name: str, field: FieldInfo) -> Keyword:
-    return Keyword(_plain_type(field.annotation), default_of(name, field), about(field))
+    kind, default = _plain_type(field.annotation), default_of(name, field)
+    return Keyword(kind if default is not None else kind | None, default, about(field))
 
 
 def _plain_type(annotation: Any) -> Any:  # noqa: ANN401 - any type annotation

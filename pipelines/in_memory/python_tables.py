@@ -15,18 +15,26 @@ iterable of tuples."""
 _TEXTS = ("source", "target", "translation")
 
 
-def as_table(pairs: Pairs, columns: Sequence[str], *, lists: bool = False) -> pa.Table:
+def as_table(
+    pairs: Pairs,
+    columns: Sequence[str],
+    *,
+    lists: bool = False,
+    languages: tuple[str | None, str | None] = (None, None),
+) -> pa.Table:
     """Return pairs as an Arrow table with string columns.
 
     Args:
         pairs: The caller's pairs; their index and other columns are left out.
         columns: The columns that are wanted; ``source`` and ``target`` must be there.
         lists: Whether a text may be a list of paragraphs.
+        languages: Of source and target: keys of a column ``translation``, as data sets for
+            translation have one in place of two columns.
 
     Raises:
         ConfigError: The pairs have an unknown type, a column is missing, or a value is not text.
     """
-    table = _from_any(pairs)
+    table = _parted(_from_any(pairs, lists=lists), languages)
     missing = [name for name in ("source", "target") if name not in table.column_names]
     if missing:
         has = ", ".join(table.column_names) or "none"
@@ -46,7 +54,24 @@ def as_table(pairs: Pairs, columns: Sequence[str], *, lists: bool = False) -> pa
     return table
 
 
-def _from_any(pairs: Pairs) -> pa.Table:
+def _parted(table: pa.Table, languages: tuple[str | None, str | None]) -> pa.Table:
+    """Return a table with a source and a target in place of a column with both by language."""
+    if "source" in table.column_names or "translation" not in table.column_names:
+        return table
+    both = table.column("translation")
+    if not pa.types.is_struct(both.type):
+        return table
+    keys = {both.type.field(number).name for number in range(both.type.num_fields)}
+    if not keys.issuperset(languages):
+        raise ConfigError(
+            f"pairs: column translation has texts in {', '.join(sorted(keys))}; give source_lang "
+            "and target_lang, two of these"
+        )
+    sides = {side: pc.struct_field(both, key) for side, key in zip(_TEXTS, languages, strict=False)}
+    return pa.table(sides)
+
+
+def _from_any(pairs: Pairs, *, lists: bool) -> pa.Table:
     if isinstance(pairs, pa.Table):
         return pairs
     if _is_dataset(pairs):
@@ -63,6 +88,8 @@ def _from_any(pairs: Pairs) -> pa.Table:
             f"tuples of source and target{frame}"
         )
     rows = [_as_tuple(pair, number) for number, pair in enumerate(pairs)]
+    if lists:
+        rows = [tuple(map(_joined, row)) for row in rows]
     width = len(rows[0]) if rows else 2
     for number, row in enumerate(rows):
         if len(row) != width or not 2 <= width <= len(_TEXTS):
@@ -95,6 +122,13 @@ def _as_tuple(pair: object, number: int) -> tuple[object, ...]:
             f"pairs: item {number} is {type(pair).__name__}; give tuples of source and target"
         )
     return tuple(pair)
+
+
+def _joined(text: object) -> object:
+    """Return a list of paragraphs as one text."""
+    if isinstance(text, list | tuple) and all(isinstance(part, str) for part in text):
+        return "\n".join(text)
+    return text
 
 
 def _is_list(kind: pa.DataType) -> bool:

@@ -17,6 +17,7 @@ import pytest
 
 import pairweave
 from pairweave.pipelines.in_memory import python_tables, table_jobs
+from pairweave.transforms.errors import ConfigError
 from tests.makers import corpora, runs
 
 LANGS = {"source_lang": "en", "target_lang": "de"}
@@ -118,6 +119,32 @@ def test_every_kind_of_table_is_the_same_pairs():
     for kind in kinds:
         found = python_tables.as_table(kind, ("source", "target"))
         assert found.equals(arrow), type(kind)
+
+
+def test_a_column_of_translations_has_both_sides_by_language():
+    rows = [{"en": source, "de": target} for source, target in PAIRS]
+    expected = pa.table(dict(zip(("source", "target"), zip(*PAIRS, strict=True), strict=True)))
+    table = pa.table({"id": range(len(rows)), "translation": rows})
+    wanted = "source", "target"
+    made = python_tables.as_table(table, wanted, languages=("en", "de"))
+    assert made.to_pydict() == expected.to_pydict()
+    with pytest.raises(ConfigError, match="column translation has texts in de, en; give source_la"):
+        python_tables.as_table(table, wanted, languages=("en", None))
+
+
+def test_lists_of_paragraphs_in_tuples_are_those_of_columns():
+    lists = [(["a", "b"], ["x", "y"]), ("c", ("z",))]
+    table = python_tables.as_table(lists, ("source", "target"), lists=True)
+    assert table.to_pydict() == {"source": ["a\nb", "c"], "target": ["x\ny", "z"]}
+    with pytest.raises(ConfigError, match="the source of tuple 0 is list; give text"):
+        python_tables.as_table(lists, ("source", "target"))
+
+
+def test_no_keyword_has_a_default_that_its_type_excludes():
+    for function in (pairweave.augment, pairweave.bitext, pairweave.suggest, pairweave.evaluate):
+        for name, parameter in inspect.signature(function).parameters.items():
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.default is None:
+                assert type(None) in typing.get_args(parameter.annotation), name
 
 
 def test_a_run_that_is_kept_has_its_rejects(model, tmp_path):
