@@ -355,6 +355,14 @@ def test_an_address_that_both_texts_have_is_parted_as_in_the_source():
     )
 
 
+@pytest.mark.parametrize("links", [[], [(0, 5)]])
+def test_the_third_of_three_equal_names_is_tagged_without_a_link(links):
+    source = 'Press A then A then <g id="1">A</g> now'
+    assert projected(source, "A und A und A drücken", links) == (
+        'A und A und <g id="1">A</g> drücken'
+    )
+
+
 @pytest.mark.parametrize(
     ("source", "target", "links", "is_certain"),
     [

@@ -272,3 +272,25 @@ def test_between_two_spaces_there_is_a_place():
     assert list(zip(offsets.tolist(), before.tolist(), strict=True)) == [
         *((0, 0), (1, 1), (2, 1), (3, 1), (4, 2)),
     ]
+
+
+@given(
+    wanted=st.text("ab", max_size=2),
+    before=st.text("abc", max_size=6),
+    after=st.text("abc", max_size=6),
+    target=st.text("abc", max_size=12),
+)
+def test_equal_strings_correspond_in_order_if_both_texts_have_them_equally_often(
+    wanted, before, after, target
+):
+    source = before + wanted + after
+    strings = [
+        np.array([ord(char) for char in text], np.int32) for text in (wanted, source, target)
+    ]
+    own, there = (slow_projection.occurrences(wanted, text) for text in (source, target))
+    place = len(before)
+    expected = -1
+    if len(own) == len(there) and place in own:
+        expected = there[own.index(place)]
+    found = projection_spans.find_counterpart(strings[0], strings[1], place, strings[2])
+    assert found == expected
