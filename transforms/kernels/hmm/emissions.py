@@ -154,9 +154,7 @@ def find_row(
 
 @numba.njit(nogil=True, cache=True)
 def find_counts(
-    offsets: np.ndarray,
-    columns: np.ndarray,
-    values: np.ndarray,
+    stored: tuple[np.ndarray, np.ndarray, np.ndarray],
     row: int,
     numbers: np.ndarray,
     heads: np.ndarray,
@@ -167,9 +165,7 @@ def find_counts(
     """Find a row's values for the places that are not known: in training, few or none.
 
     Args:
-        offsets: As in `find_row`, like ``columns`` and all from ``row`` to ``following``.
-        columns: Columns of the lexicon.
-        values: Value of each entry, float32.
+        stored: Row offsets and columns, as in `find_row`, and the value of each entry, float32.
         row: The row, or -1 for none.
         numbers: Columns by place.
         heads: From `chain` of ``numbers``.
@@ -178,6 +174,7 @@ def find_counts(
         counts: Receives the values of the wanted places, 0 for none, float32 ``[place]``; the
             others receive any value.
     """
+    offsets, columns, values = stored
     counts[:] = 0.0
     if row < 0:
         return
@@ -330,7 +327,7 @@ def emissions(
     none = np.float32(0.0)
     # Unpacked, because each access to an array in a tuple changes its reference count.
     row_offsets, columns, probabilities = lexicon[:3]
-    stem_offsets, stem_columns, stem_counts = lexicon[3:]
+    stem_lexicon = lexicon[3:]
     word, stem, other_words, stems = ours.word, ours.stem, theirs.word, theirs.stem
     text, other_text = source.letters, target.letters
     text_offsets, other_offsets = source.letter_offsets, target.letter_offsets
@@ -343,9 +340,7 @@ def emissions(
     for i in range(states):
         find_row(row_offsets, columns, word[i], other_words, heads, following, entry)
         find_counts(
-            stem_offsets,
-            stem_columns,
-            stem_counts,
+            stem_lexicon,
             stem[i],
             stems,
             stem_heads,

@@ -285,7 +285,7 @@ def test_counts_of_places_that_are_not_known_are_those_of_the_whole_row(entries,
     for known in itertools.product([-1, 5], repeat=5):
         counts = np.full(5, -9, np.float32)
         emissions.find_counts(
-            offsets, row, values, row_number, numbers, heads, following, np.array(known), counts
+            (offsets, row, values), row_number, numbers, heads, following, np.array(known), counts
         )
         wanted = np.array(known) < 0
         assert counts[wanted].tolist() == expected[wanted].tolist()
