@@ -5,11 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from pairweave.transforms.config import StepOptions
-from pairweave.transforms.option_marks import (
-    PLANNED_OTHERWISE,
-    UNLISTED,
-    not_at_night,
-)
+from pairweave.transforms.option_marks import PLANNED_OTHERWISE, UNLISTED, not_at_night
 from pairweave.transforms.option_places import FILE
 
 _SET_AT_NIGHT = {**PLANNED_OTHERWISE, **UNLISTED, **not_at_night("refresh sets it")}

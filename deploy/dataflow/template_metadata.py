@@ -14,11 +14,7 @@ from pydantic.fields import FieldInfo
 from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.transforms.option_marks import OF_COMMAND, mark_of
-from pairweave.transforms.option_places import (
-    Use,
-    is_list_of_blocks,
-    role_of,
-)
+from pairweave.transforms.option_places import Use, is_list_of_blocks, role_of
 
 CONFIG: dict[str, Any] = {
     "name": "config",

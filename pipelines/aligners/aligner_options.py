@@ -14,12 +14,7 @@ from pairweave.pipelines.options.base import (
 )
 from pairweave.pipelines.options.token_names import ANY_TOKENS
 from pairweave.transforms.links.link_options import NO_LINKS
-from pairweave.transforms.option_marks import (
-    AGREES,
-    ONLY_IN_RUNS,
-    PLANNED_OTHERWISE,
-    not_by,
-)
+from pairweave.transforms.option_marks import AGREES, ONLY_IN_RUNS, PLANNED_OTHERWISE, not_by
 from pairweave.transforms.option_places import HUB_MODEL, SUBWORDS
 from pairweave.transforms.plugins.name_option import own_or_plugin
 from pairweave.transforms.plugins.word_aligner import ALIGNER

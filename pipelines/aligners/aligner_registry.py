@@ -17,11 +17,7 @@ from pairweave.pipelines.aligners.product import Product
 from pairweave.pipelines.aligners.ter import Ter
 from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_places import (
-    Part,
-    Role,
-    Use,
-)
+from pairweave.transforms.option_places import Part, Role, Use
 
 ALIGNERS: tuple[JobAligner, ...] = (
     Ter(),

@@ -17,11 +17,7 @@ from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import Options, WordAlignerOptions
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_marks import (
-    ONLY_IN_RUNS,
-    mark_of,
-    not_at_night,
-)
+from pairweave.transforms.option_marks import ONLY_IN_RUNS, mark_of, not_at_night
 
 if TYPE_CHECKING:
     import apache_beam as beam

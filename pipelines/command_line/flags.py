@@ -29,11 +29,7 @@ from pairweave.pipelines.options.base import (
 from pairweave.pipelines.options.first_help import FirstHelp
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_marks import (
-    GIVES_PAIRS,
-    IN_SHORT,
-    mark_of,
-)
+from pairweave.transforms.option_marks import GIVES_PAIRS, IN_SHORT, mark_of
 from pairweave.transforms.option_places import is_list_of_blocks, metavar_of
 from pairweave.transforms.storage import object_stores
 from pairweave.transforms.storage.yaml_files import read_yaml

@@ -203,8 +203,7 @@ def try_(
     refuse(options, [*options_of_files("try"), "output"], "pairs in memory are tried")
     links_are_given = options.get("aligner") == "given"
     columns = [name for name in text_columns("try") if links_are_given or name != "links"]
-    languages = options.get("source_lang"), options.get("target_lang")
-    table = as_table(pairs, columns, languages=languages)
+    table = as_table(pairs, columns, options=options)
     with (
         tempfile.TemporaryDirectory(prefix="pairweave-") as directory,
         in_python("try_", directory, of_pairs=True),
@@ -255,9 +254,7 @@ def check(
         if pairs is not None:
             refuse(options, ("format", "source_field", "target_field"), "pairs are in memory")
             path = Path(directory, PAIRS_FILE)
-            languages = options.get("source_lang"), options.get("target_lang")
-            table = as_table(pairs, ("source", "target"), languages=languages)
-            pq.write_table(table, path)
+            pq.write_table(as_table(pairs, ("source", "target"), options=options), path)
             files = {"input": (str(path),), "source_field": "source", "target_field": "target"}
         return look_at_input(validated("check", options, files))[1]
 

@@ -1,6 +1,7 @@
 """Pairs as Python has them: frames, tables and tuples, in and out."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ def as_table(
     columns: Sequence[str],
     *,
     lists: bool = False,
-    languages: tuple[str | None, str | None] = (None, None),
+    options: Mapping[str, Any] = MappingProxyType({}),
 ) -> pa.Table:
     """Return pairs as an Arrow table with string columns.
 
@@ -28,12 +29,13 @@ def as_table(
         pairs: The caller's pairs; their index and other columns are left out.
         columns: The columns that are wanted; ``source`` and ``target`` must be there.
         lists: Whether a text may be a list of paragraphs.
-        languages: Of source and target: keys of a column ``translation``, as data sets for
-            translation have one in place of two columns.
+        options: The caller's options. Its languages are the keys of a column ``translation``,
+            which data sets for translation have in place of a source and a target.
 
     Raises:
         ConfigError: The pairs have an unknown type, a column is missing, or a value is not text.
     """
+    languages = options.get("source_lang"), options.get("target_lang")
     table = _parted(_from_any(pairs, lists=lists), languages)
     missing = [name for name in ("source", "target") if name not in table.column_names]
     if missing:
@@ -67,8 +69,10 @@ def _parted(table: pa.Table, languages: tuple[str | None, str | None]) -> pa.Tab
             f"pairs: column translation has texts in {', '.join(sorted(keys))}; give source_lang "
             "and target_lang, two of these"
         )
-    sides = {side: pc.struct_field(both, key) for side, key in zip(_TEXTS, languages, strict=False)}
-    return pa.table(sides)
+    table = table.drop_columns("translation")
+    for side, key in zip(("source", "target"), languages, strict=True):
+        table = table.append_column(side, pc.struct_field(both, key))
+    return table
 
 
 def _from_any(pairs: Pairs, *, lists: bool) -> pa.Table:

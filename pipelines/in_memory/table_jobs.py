@@ -97,8 +97,7 @@ def finished(
     refuse(options, known, "pairs in memory are the input")
     links_are_given = options.get("aligner") == "given"
     columns = [name for name in text_columns(job) if links_are_given or name != "links"]
-    languages = options.get("source_lang"), options.get("target_lang")
-    table = as_table(pairs, columns, lists=job == "bitext", languages=languages)
+    table = as_table(pairs, columns, lists=job == "bitext", options=options)
     if job == "fit" and not table.num_rows:
         raise ConfigError("pairs: there are none to fit the aligner on")
     stepwise &= "output" not in options and table.num_rows <= STEPWISE_PAIRS

@@ -15,18 +15,8 @@ from pairweave.pipelines.options.base import (
 )
 from pairweave.pipelines.options.corpus_options import DocumentCorpus
 from pairweave.pipelines.options.first_help import INPUT, LANGUAGES, PLACE, RUN, FirstHelp
-from pairweave.transforms.option_marks import (
-    PLANNED_OTHERWISE,
-    UNPLANNED,
-    UNSAID,
-    in_short,
-)
-from pairweave.transforms.option_places import (
-    CORPUS_FILES,
-    FILE_BESIDE,
-    HUB_MODEL,
-    MODEL,
-)
+from pairweave.transforms.option_marks import PLANNED_OTHERWISE, UNPLANNED, UNSAID, in_short
+from pairweave.transforms.option_places import CORPUS_FILES, FILE_BESIDE, HUB_MODEL, MODEL
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
 from pairweave.transforms.units import Notice
 

@@ -6,11 +6,7 @@ from pydantic import Field
 
 from pairweave.pipelines.options.base import Patterns
 from pairweave.transforms.links.link_options import PhraseOptions
-from pairweave.transforms.option_marks import (
-    UNSAID,
-    listed_after,
-    not_by,
-)
+from pairweave.transforms.option_marks import UNSAID, listed_after, not_by
 from pairweave.transforms.option_places import FILE_OF_LAUNCHER
 from pairweave.transforms.tags.injection_options import TagOptions
 

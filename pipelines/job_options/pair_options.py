@@ -44,12 +44,7 @@ from pairweave.transforms.option_marks import (
     not_at_night,
     not_by,
 )
-from pairweave.transforms.option_places import (
-    HUB_MODEL,
-    LINE_FILE,
-    MODEL,
-    SUBWORDS,
-)
+from pairweave.transforms.option_places import HUB_MODEL, LINE_FILE, MODEL, SUBWORDS
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
 from pairweave.transforms.symbols.mask import MASK

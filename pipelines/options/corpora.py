@@ -9,12 +9,7 @@ from pairweave.pipelines.options.corpus_options import FieldOptions
 from pairweave.pipelines.options.format_names import FormatOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats import registry
-from pairweave.transforms.option_marks import (
-    AGREES,
-    GIVES_PAIRS,
-    mark_of,
-    marked,
-)
+from pairweave.transforms.option_marks import AGREES, GIVES_PAIRS, mark_of, marked
 from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.units import CorpusInput
 

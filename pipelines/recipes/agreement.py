@@ -12,11 +12,7 @@ from typing import Any
 from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.recipes.step import Step
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_marks import (
-    AGREES,
-    REJECTS,
-    mark_of,
-)
+from pairweave.transforms.option_marks import AGREES, REJECTS, mark_of
 from pairweave.transforms.screen_options import ScreenLimits
 
 LIMITS = tuple(name for name, field in ScreenLimits.model_fields.items() if mark_of(field, REJECTS))

@@ -30,11 +30,7 @@ from pairweave.pipelines.recipes.references import Reference, put_paths
 from pairweave.pipelines.recipes.step import Step
 from pairweave.pipelines.recipes.step_checks import check_step, written_files
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_marks import (
-    AGREES,
-    GIVES_PAIRS,
-    marked,
-)
+from pairweave.transforms.option_marks import AGREES, GIVES_PAIRS, marked
 from pairweave.transforms.option_places import is_list_of_blocks
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.yaml_files import read_yaml

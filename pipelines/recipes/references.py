@@ -12,11 +12,7 @@ from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
 from pairweave.pipelines.recipes.step import Step
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_places import (
-    Use,
-    block_of,
-    role_of,
-)
+from pairweave.transforms.option_places import Use, block_of, role_of
 from pairweave.transforms.planning import earlier_run
 from pairweave.transforms.storage import files
 

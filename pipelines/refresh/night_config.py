@@ -27,13 +27,7 @@ from pairweave.transforms.option_marks import (
     mark_of,
     marked,
 )
-from pairweave.transforms.option_places import (
-    Place,
-    Use,
-    places_of,
-    role_of,
-    with_places,
-)
+from pairweave.transforms.option_places import Place, Use, places_of, role_of, with_places
 from pairweave.transforms.plugins.entry_points import plan_plugin
 from pairweave.transforms.plugins.plugin_kind import plugins_named
 from pairweave.transforms.storage import files, hashed_files

@@ -126,10 +126,12 @@ def test_a_column_of_translations_has_both_sides_by_language():
     expected = pa.table(dict(zip(("source", "target"), zip(*PAIRS, strict=True), strict=True)))
     table = pa.table({"id": range(len(rows)), "translation": rows})
     wanted = "source", "target"
-    made = python_tables.as_table(table, wanted, languages=("en", "de"))
+    made = python_tables.as_table(table, wanted, options=LANGS)
     assert made.to_pydict() == expected.to_pydict()
+    with_id = python_tables.as_table(table, ("id", *wanted), options=LANGS)
+    assert with_id.column("id").to_pylist() == [*range(len(rows))]
     with pytest.raises(ConfigError, match="column translation has texts in de, en; give source_la"):
-        python_tables.as_table(table, wanted, languages=("en", None))
+        python_tables.as_table(table, wanted, options={"source_lang": "en"})
 
 
 def test_lists_of_paragraphs_in_tuples_are_those_of_columns():

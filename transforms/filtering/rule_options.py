@@ -8,12 +8,7 @@ from pydantic import Field
 
 from pairweave.transforms.config import Share, StepOptions
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_marks import (
-    UNSAID,
-    in_short,
-    not_at_night,
-    values_not_at_night,
-)
+from pairweave.transforms.option_marks import UNSAID, in_short, not_at_night, values_not_at_night
 from pairweave.transforms.option_places import DETECTOR
 from pairweave.transforms.option_values import dashed
 from pairweave.transforms.plugins.filter_rule import PLUGIN_RULES

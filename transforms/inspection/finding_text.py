@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import regex
 
-from pairweave.transforms.findings import KINDS, Finding
+from pairweave.transforms.findings import KINDS, OF_LINES, Finding
 from pairweave.transforms.merged_notices import MOST_FILES
 
 WIDTH = 100
@@ -15,7 +15,8 @@ _NUMBER = regex.compile(r"\d[\d,.]*")
 def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield the lines that show findings, those of one kind together.
 
-    Of more than `MOST_FILES` files with the same finding, but for its numbers, the first is shown.
+    Of more than `MOST_FILES` files with the same finding, apart from its numbers, only the first is
+    shown; stretches of lines are all shown.
     """
     for kind, about in KINDS.items():
         of_kind = [finding for finding in findings if finding.kind == kind]
@@ -38,7 +39,7 @@ def _once(findings: Sequence[Finding]) -> Iterator[tuple[Finding, int]]:
         groups.setdefault(said, []).append(finding)
     for group in groups.values():
         files = len({finding.file for finding in group})
-        if files > MOST_FILES:
+        if files > MOST_FILES and group[0].kind not in OF_LINES:
             yield group[0], files - 1
         else:
             yield from ((finding, 0) for finding in group)

@@ -146,7 +146,8 @@ def language_findings(
 def _votes(texts: Sequence[str], given: str) -> list[str | None]:
     """Return the language or the script of each text; None for one that does not show it.
 
-    A short text in Japanese may have no kana: beside enough others it counts as Japanese, too.
+    A short text in Japanese may have no kana. Texts in Han alone count as Japanese if a tenth of
+    these texts have kana and the side is given as Japanese, or else if half of them have.
     """
     votes = [_vote(text) for text in texts]
     kana, han = votes.count(JAPANESE), votes.count("Han")

@@ -5,11 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from pairweave.transforms.config import StepOptions
-from pairweave.transforms.option_marks import (
-    UNPLANNED,
-    UNSAID,
-    in_short,
-)
+from pairweave.transforms.option_marks import UNPLANNED, UNSAID, in_short
 
 
 class LookOptions(StepOptions):

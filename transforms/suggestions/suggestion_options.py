@@ -7,12 +7,7 @@ import pydantic
 from pydantic import Field
 
 from pairweave.transforms.config import Mix, PositiveShare, Share, StepOptions, Variants
-from pairweave.transforms.option_marks import (
-    UNSAID,
-    Marks,
-    in_short,
-    listed_after,
-)
+from pairweave.transforms.option_marks import UNSAID, Marks, in_short, listed_after
 
 MAX_WORDS = 512
 """Words of the longest span that can be drawn."""

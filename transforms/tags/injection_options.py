@@ -7,12 +7,7 @@ from pydantic import Field
 
 from pairweave.transforms.config import Mix, PositiveShare, Share, StepOptions, Variants
 from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS
-from pairweave.transforms.option_marks import (
-    UNSAID,
-    Marks,
-    listed_after,
-    not_by,
-)
+from pairweave.transforms.option_marks import UNSAID, Marks, listed_after, not_by
 from pairweave.transforms.option_places import FILE_OF_LAUNCHER
 
 MAX_IDS = 10_000

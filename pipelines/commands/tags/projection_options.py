@@ -9,12 +9,7 @@ from pairweave.pipelines.aligners.given import AttentionOptions
 from pairweave.pipelines.options.base import Language, Patterns, SegmenterOptions
 from pairweave.pipelines.options.first_help import LANGUAGES, PLACE, FirstHelp
 from pairweave.transforms.links.link_options import Heuristic
-from pairweave.transforms.option_places import (
-    CORPUS_FILES,
-    FILE,
-    FILES,
-    OUTPUT,
-)
+from pairweave.transforms.option_places import CORPUS_FILES, FILE, FILES, OUTPUT
 
 
 class TagLinkOptions(AlignerOptions, SegmenterOptions, AttentionOptions):

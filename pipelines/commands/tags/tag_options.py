@@ -7,13 +7,7 @@ from pydantic import Field
 from pairweave.pipelines.options.base import Options
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import find_syntax
-from pairweave.transforms.option_places import (
-    CORPUS_FILES,
-    DIRECTORY,
-    FILE,
-    FILES,
-    OUTPUT,
-)
+from pairweave.transforms.option_places import CORPUS_FILES, DIRECTORY, FILE, FILES, OUTPUT
 from pairweave.transforms.symbols.representations import SELF_TRANSLATED, find_representation
 from pairweave.transforms.symbols.tag_coding import Coding
 from pairweave.transforms.symbols.tag_symbols import Representation

@@ -4,11 +4,7 @@ from collections.abc import Iterator
 
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_places import (
-    By,
-    Use,
-    places_of,
-)
+from pairweave.transforms.option_places import By, Use, places_of
 from pairweave.transforms.plugins.plugin_kind import plugins_named
 from pairweave.transforms.storage.hub_places import is_data_set
 

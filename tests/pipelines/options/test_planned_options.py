@@ -7,12 +7,7 @@ from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.job_options.pair_options import AlignOptions, AugmentOptions
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.options.base import Options, left_out_options
-from pairweave.transforms.option_marks import (
-    PLANNED_OTHERWISE,
-    UNPLANNED,
-    UNSAID,
-    marked,
-)
+from pairweave.transforms.option_marks import PLANNED_OTHERWISE, UNPLANNED, UNSAID, marked
 
 
 class MarkedOptions(Options):

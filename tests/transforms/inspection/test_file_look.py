@@ -1,5 +1,6 @@
 """What the look at a file finds: each kind put into clean text, at ten places, and nothing else."""
 
+import dataclasses
 import re
 
 import numpy as np
@@ -314,6 +315,8 @@ def test_one_finding_in_many_files_is_shown_once():
         "    all are empty",
     ]
     assert len(list(finding_lines(findings[:3]))) == 7
+    moved = [dataclasses.replace(finding, kind="moved") for finding in findings]
+    assert len(list(finding_lines(moved))) == 11
 
 
 def test_findings_are_shown_by_kind_and_as_json():
