@@ -151,7 +151,7 @@ def _votes(texts: Sequence[str], given: str) -> list[str | None]:
     """
     votes = [_vote(text) for text in texts]
     kana, han = votes.count(JAPANESE), votes.count("Han")
-    if kana and kana >= (MIXED_SHARE if _first(given) == "ja" else 0.5) * (kana + han):
+    if kana >= (MIXED_SHARE if _first(given) == "ja" else 0.5) * (kana + han):
         return [JAPANESE if vote == "Han" else vote for vote in votes]
     return votes
 
