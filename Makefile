@@ -6,7 +6,9 @@ INSTALL := $(BIN)/python deploy/dependencies/install.py --editable
 LOCKS := pyproject.toml requirements.lock
 JAR := deploy/flink/target/pairweave-flink-job-server.jar
 
-KERNELS := pairweave/compiled_kernels/numba.txt
+# All kernels, and at least those of the demonstration.
+KERNELS := $(VENV)/.kernels
+SOME_KERNELS := pairweave/compiled_kernels/numba.txt
 
 # Tests start Python often; without the compiled modules each start would compile them again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -15,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 setup: $(VENV)/.all prism flink ## every extra, the Prism runner and the Flink job server
 
-demo: $(VENV)/.demo ## the main job on a small real corpus
+demo: $(VENV)/.demo $(SOME_KERNELS) ## the main job on a small real corpus
 	$(BIN)/pairweave demo
 
 test: $(VENV)/.dev $(KERNELS) ## the unit suite
@@ -49,10 +51,11 @@ bench-check: $(VENV)/.dev ## speeds beside other programs, against the committed
 wheels: kernels ## dist/: the package without compiled kernels, and with those for this platform and Python
 	rm -rf build/lib build/bdist.* dist/*-none-any.whl
 	$(BIN)/python -m pip --disable-pip-version-check --quiet wheel --no-deps --no-build-isolation --wheel-dir dist .
-	$(BIN)/python deploy/wheels/compile_wheel.py dist/*-none-any.whl dist --kernels $(dir $(KERNELS))
+	$(BIN)/python deploy/wheels/compile_wheel.py dist/*-none-any.whl dist --kernels $(dir $(SOME_KERNELS))
 
 kernels: $(VENV)/.dev ## compiles the kernels of this checkout, on all cores, for any CPU of the platform
 	$(BIN)/python deploy/wheels/compile_kernels.py
+	touch $(KERNELS)
 
 MUTANTS ?= 300
 SEED ?= 1
@@ -81,6 +84,9 @@ $(JAR): pipelines/engines/flink/pom.xml
 # Once: a kernel that changes afterwards is compiled when it is first called.
 $(KERNELS): | $(VENV)/.dev
 	$(MAKE) kernels
+
+$(SOME_KERNELS): | $(VENV)/.demo
+	$(BIN)/python deploy/wheels/compile_kernels.py --runs fit augment_given
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

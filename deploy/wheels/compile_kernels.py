@@ -1,13 +1,15 @@
 """Compile the package's kernels for any CPU of this platform, once, on all cores.
 
-python deploy/wheels/compile_kernels.py [TREE] [LEVEL]
+python deploy/wheels/compile_kernels.py [--level LEVEL] [--runs NAME...] [TREE]
 
 Runs jobs and commands on a few made-up pairs and puts what Numba compiled into
 ``compiled_kernels`` of the package in the tree: a checkout (the default) or an unpacked wheel. With
 an optimization level lower than Numba's own, 3, that takes less time and the kernels are slower:
-enough for a test.
+enough for a test. With the names of some runs (of `JOBS` and `COMMANDS`), only the kernels of those
+are compiled, and others when they are first called.
 """
 
+import argparse
 import contextlib
 import graphlib
 import importlib.metadata
@@ -20,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
 
@@ -28,6 +31,9 @@ CPU = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 
 COMPILED = Path("pairweave", "compiled_kernels")
 """Where the package looks for them."""
+
+_RUN = ("--run",)
+"""What this program is started with to run the jobs, perhaps with the names of some."""
 
 PAIRS = 120
 ENGLISH = "the a small red old house dog tree river road sees likes takes finds has today here now"
@@ -50,6 +56,7 @@ TRANSLATED = ("--translation_input", "{directory}/text.mt")
 
 JOBS = {
     "align_given": ("align", *GIVEN),
+    "augment_given": ("augment", *GIVEN),
     "fit": ("fit",),
     "suggest": ("suggest", *TRANSLATED, "--deletions"),
     "filter": ("filter",),
@@ -88,12 +95,13 @@ COMMANDS = {
 """Other command lines by the names of their outputs."""
 
 
-def compile_kernels(tree: Path, level: str = "3") -> Path:
+def compile_kernels(tree: Path, level: str = "3", names: Sequence[str] = ()) -> Path:
     """Compile the kernels of a package in place of those that are there; return their folder.
 
     Args:
         tree: The directory with the folder ``pairweave``.
         level: How far the kernels are optimized, from 0 to 3.
+        names: The runs whose kernels are compiled; all by default.
 
     Raises:
         CalledProcessError: A job failed; it has said why.
@@ -109,7 +117,7 @@ def compile_kernels(tree: Path, level: str = "3") -> Path:
             "NUMBA_CACHE_DIR": str(directory / "kernels"),
             "PYTHONPATH": str(tree.absolute()),
         }
-        command = [sys.executable, str(Path(__file__).absolute()), "--run"]
+        command = [sys.executable, str(Path(__file__).absolute()), *_RUN, *names]
         shutil.rmtree(tree / COMPILED, ignore_errors=True)
         subprocess.run(command, env=environment, cwd=directory, check=True)
         folder = directory / "compiled"
@@ -123,8 +131,8 @@ def compile_kernels(tree: Path, level: str = "3") -> Path:
         return Path(shutil.copytree(folder, tree / COMPILED))
 
 
-def run_jobs(directory: Path) -> None:
-    """Run everything in a directory, on all cores, and say how much is done.
+def run_jobs(directory: Path, names: Sequence[str] = ()) -> None:
+    """Run everything, or what is named, in a directory, on all cores, and say how much is done.
 
     The first process that needs a kernel compiles it, and the others wait for it. So there are more
     processes than cores, and what has kernels of its own begins first.
@@ -139,7 +147,11 @@ def run_jobs(directory: Path) -> None:
     logging.getLogger().handlers.clear()
     sys.stdout.write("compiling kernels, once for these sources, on all cores\n")
     _write_texts(directory)
-    lines = _command_lines(directory)
+    every = _command_lines(directory)
+    wanted = list(names or every)
+    for name in wanted:  # which grows
+        wanted += sorted(_outputs_read(every[name], directory).difference(wanted))
+    lines = {name: every[name] for name in wanted}
     order = graphlib.TopologicalSorter(
         {name: _outputs_read(words, directory) for name, words in lines.items()}
     )
@@ -215,12 +227,18 @@ def _run(*words: str) -> None:
         sys.exit(f"{text}compile_kernels: exit status {status}: {command}")
 
 
+def _main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tree", nargs="?", type=Path, default=Path())
+    parser.add_argument("--level", default="3", choices=("0", "1", "2", "3"))
+    parser.add_argument("--runs", nargs="+", default=(), choices=(*JOBS, *COMMANDS))
+    given = parser.parse_args()
+    sys.stdout.write(f"{compile_kernels(given.tree, given.level, given.runs)}\n")
+
+
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--run"]:
+    if tuple(sys.argv[1:2]) == _RUN:
         with tempfile.TemporaryDirectory() as texts:
-            run_jobs(Path(texts))
-    elif len(sys.argv) > 3 or any(word.startswith("-") for word in sys.argv[1:]):
-        sys.exit(__doc__)
+            run_jobs(Path(texts), sys.argv[2:])
     else:
-        given_tree, *given_level = sys.argv[1:] or ["."]
-        sys.stdout.write(f"{compile_kernels(Path(given_tree), *given_level)}\n")
+        _main()
