@@ -141,11 +141,19 @@ class Arm(StepOptions):
         default=False,
         description="white space after tags instead of before them, for training and tests",
     )
+    raw_tags: bool = Field(
+        default=False,
+        description='tags as text (<g id="1">) that the vocabulary cuts into pieces, for training '
+        "and tests",
+    )
 
     @pydantic.model_validator(mode="after")
     def _check(self) -> Self:
-        if self.whitespace_shift and self.project is not None:
-            raise ValueError("whitespace_shift does nothing with project: the model sees no tags")
+        for name in ("whitespace_shift", "raw_tags"):
+            if getattr(self, name) and self.project is not None:
+                raise ValueError(f"{name} does nothing with project: the model sees no tags")
+        if self.whitespace_shift and self.raw_tags:
+            raise ValueError("whitespace_shift is for symbols; leave it out, or raw_tags")
         return self
 
     def stages(self) -> list[tuple[str, tuple[DataItem, ...]]]:

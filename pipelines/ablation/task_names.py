@@ -15,7 +15,7 @@ METRICS_OF: Mapping[TaskName, Mapping[str, Metric]] = {
 }
 """The metrics of each task by name."""
 
-_OF_TAGS = ("project", "whitespace_shift", "stream", "kinds", "syntax", "tags")
+_OF_TAGS = ("project", "whitespace_shift", "raw_tags", "stream", "kinds", "syntax", "tags")
 
 
 def task_problem(task: TaskName, part: Mapping[str, Any]) -> str | None:

@@ -81,6 +81,7 @@ class ForkServer:
         """
         own, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # Existing objects are not garbage-collected in a fork, so their pages stay shared.
+        were_frozen = gc.get_freeze_count() > 0
         gc.freeze()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -88,7 +89,8 @@ class ForkServer:
         if not self.pid:
             own.close()
             _leave(functools.partial(_serve, its, run))
-        gc.unfreeze()
+        if not were_frozen:
+            gc.unfreeze()
         its.close()
         self._socket = own
         self._forks: dict[int, Fork] = {}

@@ -52,6 +52,14 @@ def test_numbers_beside_a_named_size_replace_its_own(tmp_path):
             lambda v: v["arms"]["plain"].update(project={}, whitespace_shift=True),
             "arms.plain: whitespace_shift does nothing with project",
         ),
+        (
+            lambda v: v["arms"]["plain"].update(project={}, raw_tags=True),
+            "arms.plain: raw_tags does nothing with project",
+        ),
+        (
+            lambda v: v["arms"]["own"].update(whitespace_shift=True, raw_tags=True),
+            "arms.own: whitespace_shift is for symbols; leave it out, or raw_tags",
+        ),
         (lambda v: project(v, aligner="attention", layer=1), "project.layer: expected less than 1"),
         (lambda v: project(v, aligner="encoder:x", layer=1), "layer does nothing with aligner enc"),
         (lambda v: project(v, aligner="encoder"), "arms.plain.project: there is no aligner 'encod"),

@@ -1,0 +1,83 @@
+"""Tags of translated manuals put back onto their translations, beside the translators' own places.
+
+No weight was learnt from these manuals; five were set by hand on the Chinese, Japanese and Korean
+ones (`docs/explanation/tags.md`). They are fetched and prepared as ``tests/benchmarks/README.md``
+says; ``PAIRWEAVE_MANUALS`` is the folder. As in `bench_help`, the aligner is fitted on the plain
+text of the manual alone.
+"""
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.transforms.links.soft_links import soften
+from pairweave.transforms.projection.cut_tables import cut_table
+from pairweave.transforms.projection.joined_words import placings
+from pairweave.transforms.projection.project import project_tags
+from pairweave.transforms.text.segmenter import NONE, choose_segmenter, is_unspaced
+from pairweave.transforms.text.text_tables import token_table
+from pairweave.transforms.text.tokens import TokenConfig
+from tests.benchmarks.bench_help import is_test_page, same_tags, segments_of, whole_segments
+from tests.benchmarks.bench_project import SOFT, exactly_placed
+
+MOST = 3_000
+"""Segments of a manual that are measured at most, chosen by a hash of their text."""
+
+LEAST = 90.0
+"""The least per cent of tags that are exact, in any manual and language."""
+
+pytestmark = pytest.mark.bench
+
+
+def manuals():
+    """Return the files of all manuals that are there."""
+    folder = os.environ.get("PAIRWEAVE_MANUALS")
+    return sorted(Path(folder).glob("*.jsonl.gz")) if folder else []
+
+
+def placed_tags(segments, languages):
+    """Return the segments with the same tags on both sides, and their translations with tags."""
+    tokens = TokenConfig()
+    plain = [pair for pair in ((one.text, other.text) for _, one, other in segments) if all(pair)]
+    model = fit(
+        token_table(tuple(map(list, zip(*plain, strict=True))), tokens, languages),
+        HmmConfig(),
+        os.cpu_count() or 1,
+    )
+    chosen = [each for each in segments if each[1].tags and same_tags(*each[1:])]
+    chosen.sort(key=lambda each: hashlib.sha256(each[1].text.encode()).digest())
+    chosen = chosen[:MOST]
+    sources, targets = [each[1] for each in chosen], [each[2].text for each in chosen]
+    table = token_table(([source.text for source in sources], targets), tokens, languages)
+    table = cut_table(table, sources, targets)
+    links = soften(model.with_threshold(SOFT).align(table))
+    segmenter = choose_segmenter("auto", languages[1]) if is_unspaced(languages[1]) else NONE
+    each = placings(table, sources, links, tokens, segmenter)
+    made = [
+        project_tags(source, target, *given)
+        for source, target, given in zip(sources, targets, each, strict=True)
+    ]
+    return chosen, made
+
+
+@pytest.mark.parametrize(
+    "path",
+    manuals() or [pytest.param(None, marks=pytest.mark.skip("set PAIRWEAVE_MANUALS"))],
+    ids=lambda path: path.name.removesuffix(".jsonl.gz") if path else "none",
+)
+def test_tags_of_manuals_are_put_where_translators_have_them(path):
+    languages = tuple(path.name.split(".")[1].split("-"))
+    chosen, made = placed_tags(segments_of(path), languages)
+    sys.stdout.write(f"\n{path.name.removesuffix('.jsonl.gz'):<18} {len(chosen):6,} segments")
+    for pages in ("all", "test"):
+        rows = [n for n, each in enumerate(chosen) if pages == "all" or is_test_page(each[0])]
+        part = [made[n] for n in rows], [chosen[n][2] for n in rows]
+        exact, _ = exactly_placed(*part)
+        whole = whole_segments(*part)
+        sys.stdout.write(f"  {pages}: exact {exact:5.1f} %, whole {whole:4.0f} %")
+        assert exact >= LEAST
+    sys.stdout.write("\n")
