@@ -31,4 +31,4 @@ def _show(findings: Sequence[Finding], rows: int) -> None:
     for line in finding_lines(findings):
         terminal.say(line)
     what = f"{len(findings):,} finding{'s' * (len(findings) != 1)}" if findings else "nothing found"
-    terminal.say(f"{rows:,} pairs read: {what}")
+    terminal.say(f"{rows:,} pair{'s' * (rows != 1)} read: {what}")

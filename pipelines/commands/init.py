@@ -245,13 +245,18 @@ def _language(texts: Iterable[str], paths: Iterable[str]) -> tuple[str, str]:
 def _named(path: str) -> str | None:
     """Return the language in a file's name: its last suffix that is one, or else another part.
 
+    ``mt`` is Maltese in the end of a name, and elsewhere machine translation.
+
     >>> [_named(name) for name in ("Tatoeba.cs-en.en", "news.de.txt.gz", "wmt16_fr", "a-de-en")]
     ['en', 'de', 'fr', None]
+    >>> [_named(name) for name in ("Tatoeba.en-mt.mt.gz", "wmt17.mt.google.gz")]
+    ['mt', None]
     """
-    for suffix in reversed(PurePath(path).suffixes):
-        if suffix[1:] in NAMES:
+    name = re.sub(r"(\.(txt|gz|zst|xz|bz2))+$", "", PurePath(path).name)
+    for suffix in reversed(PurePath(name).suffixes):
+        if suffix[1:] in NAMES and (suffix != ".mt" or name.endswith(suffix)):
             return suffix[1:]
-    languages = {part for part in re.split(r"[._-]", PurePath(path).name)[1:] if part in NAMES}
+    languages = {part for part in re.split(r"[._-]", name)[1:] if part in NAMES} - {"mt"}
     return languages.pop() if len(languages) == 1 else None
 
 

@@ -262,8 +262,8 @@ class FileLook:
                 "duplicates",
                 lines,
                 again,
-                f"{count:,} of {len(lines):,} pairs are there before ({len(lines) - count:,} are "
-                "different); jobs keep the first of each",
+                f"{count:,} of {len(lines):,} pairs repeat an earlier one, so that "
+                f"{len(lines) - count:,} remain; jobs keep the first of each",
             )
         for side, name in enumerate(("source", "target")):
             texts, others = hashes[side], pairs

@@ -67,7 +67,7 @@ def test_files_can_be_named_by_the_options_of_jobs(tmp_path):
     assert runs.run_well_here(*words, cwd=tmp_path) == expected
     (tmp_path / "a.tsv").write_text("a house\tein Haus\n")
     out = runs.run_well_here("check", "--input", "a.tsv", cwd=tmp_path)
-    assert out == "1 pairs read: nothing found\n"
+    assert out == "1 pair read: nothing found\n"
 
 
 @pytest.mark.parametrize(
