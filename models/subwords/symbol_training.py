@@ -34,7 +34,11 @@ ModelType = Literal["unigram", "bpe"]
 
 
 def train_with_symbols(
-    texts: Iterable[str], symbols: Sequence[str], vocabulary: int, model_type: ModelType
+    texts: Iterable[str],
+    symbols: Sequence[str],
+    vocabulary: int,
+    model_type: ModelType,
+    characters: str = "",
 ) -> bytes:
     """Train a SentencePiece model whose pieces tags do not change.
 
@@ -43,6 +47,7 @@ def train_with_symbols(
         symbols: The tags, each to be one piece; they follow the trained pieces.
         vocabulary: Number of trained pieces; a unigram model of little text has fewer.
         model_type: How the model is trained and cuts text.
+        characters: Characters that have a piece even if the texts have none of them.
 
     Returns:
         The serialized model.
@@ -51,7 +56,9 @@ def train_with_symbols(
         ConfigError: The texts are too few or have more characters than fit the vocabulary, or a
             symbol would be split in some context.
     """
-    model = train_sentencepiece(texts, vocabulary, model_type, **PIECE_SETTINGS)
+    # If this setting is given and empty, it is in the model's bytes.
+    more = {"required_chars": characters} if characters else {}
+    model = train_sentencepiece(texts, vocabulary, model_type, **PIECE_SETTINGS, **more)
     return extend_sentencepiece(part_marks(model), symbols)
 
 

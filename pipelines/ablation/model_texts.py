@@ -9,6 +9,9 @@ from pairweave.pipelines.ablation.task_kind import EvaluationSet, Pair
 from pairweave.transforms.symbols.whitespace import shift_whitespace, unshift_whitespace
 
 _SYMBOL = re.compile(r"<(/?)a_(\d)(/?)>")
+RAW_CHARACTERS = '</>="gidx0123456789'
+"""Characters of raw tags, of each of which a vocabulary needs a piece."""
+
 _RAW = re.compile(r'<g id="(\d+)">|<x id="(\d+)"/>|</g>')
 
 

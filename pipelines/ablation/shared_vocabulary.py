@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import sentencepiece
 
 from pairweave.models.subwords.symbol_pieces import extend_sentencepiece
 from pairweave.models.subwords.symbol_training import train_with_symbols
 from pairweave.pipelines.ablation.ablation_config import Ablation
+from pairweave.pipelines.ablation.model_texts import RAW_CHARACTERS
 from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
@@ -21,11 +23,13 @@ def shared_vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:
         text: The file of pairs on which a new one is trained.
 
     Raises:
-        ConfigError: A model that is given cannot be read, or a new one cannot be trained.
+        ConfigError: A model that is given cannot be read or has no pieces for raw tags, or a new
+            one cannot be trained.
     """
     if path.exists():
         return path.read_bytes()
     task = task_of(ablation)
+    raw = next((name for name, arm in ablation.arms.items() if arm.raw_tags), None)
     listed = list(task.symbols)
     if isinstance(ablation.vocabulary, str):
         try:
@@ -38,6 +42,25 @@ def shared_vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:
         table = pq.read_table(text)
         sides = [table.column(side).to_pylist() for side in ("source", "target")]
         texts = dict.fromkeys(task.words(one) for side in sides for one in side)
-        model = train_with_symbols(texts, listed, ablation.vocabulary, "unigram")
+        model = train_with_symbols(
+            texts, listed, ablation.vocabulary, "unigram", RAW_CHARACTERS if raw else ""
+        )
+    if raw is not None:
+        _require_pieces(model, RAW_CHARACTERS, f"arms.{raw}.raw_tags")
     files.write_bytes(str(path), model)
     return model
+
+
+def _require_pieces(model: bytes, characters: str, field: str) -> None:
+    """Require pieces for some characters.
+
+    Raises:
+        ConfigError: There are none for one of them.
+    """
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    for character in characters:
+        if processor.unk_id() in processor.encode(character):
+            raise ConfigError(
+                f"{field}: the vocabulary has no piece for {character!r}, so models could not "
+                "write tags; give a number of pieces, or leave raw_tags out"
+            )

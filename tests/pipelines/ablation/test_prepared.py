@@ -164,6 +164,27 @@ def test_exports_are_read(tmp_path):
     assert made.passes("jsonl") == made.passes("tsv") == [wanted]
 
 
+def test_the_vocabulary_has_pieces_for_raw_tags_if_an_arm_has_them(tmp_path):
+    value = configuration(tmp_path)
+    assert not {"<", ">"} & set(Vocabulary(prepared(tmp_path, value).vocabulary).pieces)
+    value["arms"]["own"]["raw_tags"] = True
+    (tmp_path / "raw").mkdir()
+    pieces = Vocabulary(prepared(tmp_path / "raw", value).vocabulary).pieces
+    assert set('</>="') <= set(pieces)
+
+
+def test_a_vocabulary_without_pieces_for_raw_tags_is_refused(tmp_path):
+    value = configuration(tmp_path)
+    given = tmp_path / "given.spm"
+    given.write_bytes(prepared(tmp_path, value).vocabulary)
+    value["vocabulary"] = str(given)
+    value["arms"]["own"]["raw_tags"] = True
+    with pytest.raises(
+        ConfigError, match=r"arms\.own\.raw_tags: the vocabulary has no piece for '<'"
+    ):
+        prepared(tmp_path / "raw", value)
+
+
 def with_start(directory, numbers, **changed):
     """Return a configuration whose models go on from one of plain text."""
     more = {**write_pairs(directory, "more", numbers), "tags": "strip"}
