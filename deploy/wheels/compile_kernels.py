@@ -32,8 +32,8 @@ CPU = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 COMPILED = Path("pairweave", "compiled_kernels")
 """Where the package looks for them."""
 
-_RUN = ("--run",)
-"""What this program is started with to run the jobs, perhaps with the names of some."""
+_RUN = "--run"
+"""The word with which this program starts itself to run the jobs; names of some may follow."""
 
 PAIRS = 120
 ENGLISH = "the a small red old house dog tree river road sees likes takes finds has today here now"
@@ -117,7 +117,7 @@ def compile_kernels(tree: Path, level: str = "3", names: Sequence[str] = ()) -> 
             "NUMBA_CACHE_DIR": str(directory / "kernels"),
             "PYTHONPATH": str(tree.absolute()),
         }
-        command = [sys.executable, str(Path(__file__).absolute()), *_RUN, *names]
+        command = [sys.executable, str(Path(__file__).absolute()), _RUN, *names]
         shutil.rmtree(tree / COMPILED, ignore_errors=True)
         subprocess.run(command, env=environment, cwd=directory, check=True)
         folder = directory / "compiled"
@@ -237,7 +237,7 @@ def _main() -> None:
 
 
 if __name__ == "__main__":
-    if tuple(sys.argv[1:2]) == _RUN:
+    if sys.argv[1:2] == [_RUN]:
         with tempfile.TemporaryDirectory() as texts:
             run_jobs(Path(texts), sys.argv[2:])
     else:

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from pairweave.pipelines.ablation.ablation_config import Arm
 from pairweave.pipelines.ablation.suggestion_task import with_hint
 from pairweave.pipelines.ablation.task_kind import EvaluationSet, Pair
+from pairweave.transforms.indexed_tag import WRITTEN_TAG, digits_of, write_tag
+from pairweave.transforms.kernels.tags.tag_names import ALONE, WHOLE_CLOSE, WHOLE_OPEN
+from pairweave.transforms.symbols.tag_xliff import Xliff
 from pairweave.transforms.symbols.whitespace import shift_whitespace, unshift_whitespace
 
-_SYMBOL = re.compile(r"<(/?)a_(\d)(/?)>")
 RAW_CHARACTERS = '</>="gidx0123456789'
-"""Characters of raw tags, of each of which a vocabulary needs a piece."""
+"""Characters of raw tags; a vocabulary needs a piece for each."""
 
-_RAW = re.compile(r'<g id="(\d+)">|<x id="(\d+)"/>|</g>')
+_XLIFF = Xliff()
 
 
 def training_pairs(arm: Arm, pairs: Sequence[Pair]) -> list[Pair]:
@@ -45,11 +47,10 @@ def _raw(text: str) -> str:
     """
 
     def raw(symbol: re.Match[str]) -> str:
-        closes, number, alone = symbol.groups()
-        element = f'<{"x" if alone else "g"} id="{int(number) + 1}"{alone}>'
-        return "</g>" if closes else element
+        use = WHOLE_CLOSE if symbol["close"] else ALONE if symbol["empty"] else WHOLE_OPEN
+        return _XLIFF.symbol(use, int(digits_of(symbol[0])))
 
-    return _SYMBOL.sub(raw, text)
+    return WRITTEN_TAG.sub(raw, text)
 
 
 def _symbolic(text: str) -> str:
@@ -61,14 +62,13 @@ def _symbolic(text: str) -> str:
     opened: list[int] = []
 
     def symbol(element: re.Match[str]) -> str:
-        pair, alone = element.groups()
-        if alone is not None:
-            return f"<a_{int(alone) - 1}/>" if int(alone) else element[0]
-        if pair is not None:
-            if not int(pair):
-                return element[0]
-            opened.append(int(pair) - 1)
-            return f"<a_{opened[-1]}>"
-        return f"</a_{opened.pop()}>" if opened else element[0]
+        if element["close"]:
+            return write_tag(opened.pop(), closes=True) if opened else element[0]
+        if element["pair"]:
+            opened.append(int(element["pair"]) - 1)
+            return write_tag(opened[-1])
+        if element["name"] == "x":
+            return write_tag(int(element["id"]) - 1, is_empty=True)
+        return element[0]
 
-    return _RAW.sub(symbol, text)
+    return _XLIFF.pattern().sub(symbol, text)

@@ -23,44 +23,46 @@ def shared_vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:
         text: The file of pairs on which a new one is trained.
 
     Raises:
-        ConfigError: A model that is given cannot be read or has no pieces for raw tags, or a new
-            one cannot be trained.
+        ConfigError: A model that is given cannot be read, a new one cannot be trained, or the model
+            has no pieces for the raw tags of an arm.
     """
-    if path.exists():
-        return path.read_bytes()
-    task = task_of(ablation)
     raw = next((name for name, arm in ablation.arms.items() if arm.raw_tags), None)
+    characters = RAW_CHARACTERS if raw is not None else ""
+    model = path.read_bytes() if path.exists() else _new_model(ablation, text, characters)
+    _require_pieces(model, characters, f"arms.{raw}.raw_tags")
+    if not path.exists():
+        files.write_bytes(str(path), model)
+    return model
+
+
+def _new_model(ablation: Ablation, text: Path, characters: str) -> bytes:
+    """Return the given model with the symbols of the task, or one trained on a text."""
+    task = task_of(ablation)
     listed = list(task.symbols)
     if isinstance(ablation.vocabulary, str):
         try:
-            model = extend_sentencepiece(files.read_bytes(ablation.vocabulary), listed)
+            return extend_sentencepiece(files.read_bytes(ablation.vocabulary), listed)
         except OSError as error:
             raise ConfigError(
                 f"vocabulary: {ablation.vocabulary}: cannot be read: {error.strerror}"
             ) from error
-    else:
-        table = pq.read_table(text)
-        sides = [table.column(side).to_pylist() for side in ("source", "target")]
-        texts = dict.fromkeys(task.words(one) for side in sides for one in side)
-        model = train_with_symbols(
-            texts, listed, ablation.vocabulary, "unigram", RAW_CHARACTERS if raw else ""
-        )
-    if raw is not None:
-        _require_pieces(model, RAW_CHARACTERS, f"arms.{raw}.raw_tags")
-    files.write_bytes(str(path), model)
-    return model
+    table = pq.read_table(text)
+    sides = [table.column(side).to_pylist() for side in ("source", "target")]
+    texts = dict.fromkeys(task.words(one) for side in sides for one in side)
+    return train_with_symbols(texts, listed, ablation.vocabulary, "unigram", characters)
 
 
 def _require_pieces(model: bytes, characters: str, field: str) -> None:
-    """Require pieces for some characters.
+    """Require a piece for each of some characters.
 
     Raises:
-        ConfigError: There are none for one of them.
+        ConfigError: There is none for one of them.
     """
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     for character in characters:
         if processor.unk_id() in processor.encode(character):
             raise ConfigError(
                 f"{field}: the vocabulary has no piece for {character!r}, so models could not "
-                "write tags; give a number of pieces, or leave raw_tags out"
+                "write tags; give vocabulary a number of pieces and the command a new --output, or "
+                "leave raw_tags out"
             )

@@ -25,6 +25,7 @@ from pairweave.transforms.inspection.finding_text import finding_lines
 from pairweave.transforms.inspection.look import look_at_sample, sample_size
 from pairweave.transforms.planning.plan import Plan, make_plan
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.byte_streams import COMPRESSIONS
 from pairweave.transforms.text.iso_languages import NAMES
 from pairweave.transforms.units import CorpusInput, ReadLimits
 
@@ -245,18 +246,19 @@ def _language(texts: Iterable[str], paths: Iterable[str]) -> tuple[str, str]:
 def _named(path: str) -> str | None:
     """Return the language in a file's name: its last suffix that is one, or else another part.
 
-    ``mt`` is Maltese in the end of a name, and elsewhere machine translation.
+    ``mt`` is Maltese at the end of a name; elsewhere it stands for machine translation.
 
     >>> [_named(name) for name in ("Tatoeba.cs-en.en", "news.de.txt.gz", "wmt16_fr", "a-de-en")]
     ['en', 'de', 'fr', None]
     >>> [_named(name) for name in ("Tatoeba.en-mt.mt.gz", "wmt17.mt.google.gz")]
     ['mt', None]
     """
-    name = re.sub(r"(\.(txt|gz|zst|xz|bz2))+$", "", PurePath(path).name)
-    for suffix in reversed(PurePath(name).suffixes):
-        if suffix[1:] in NAMES and (suffix != ".mt" or name.endswith(suffix)):
+    name = PurePath(path)
+    suffixes = [suffix for suffix in name.suffixes if suffix not in {".txt", *COMPRESSIONS}]
+    for place, suffix in enumerate(reversed(suffixes)):
+        if suffix[1:] in NAMES and (suffix != ".mt" or not place):
             return suffix[1:]
-    languages = {part for part in re.split(r"[._-]", name)[1:] if part in NAMES} - {"mt"}
+    languages = {part for part in re.split(r"[._-]", name.name)[1:] if part in NAMES} - {"mt"}
     return languages.pop() if len(languages) == 1 else None
 
 

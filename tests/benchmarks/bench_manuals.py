@@ -1,9 +1,9 @@
 """Tags of translated manuals put back onto their translations, beside the translators' own places.
 
-No weight was learnt from these manuals; five were set by hand on the Chinese, Japanese and Korean
-ones (`docs/explanation/tags.md`). They are fetched and prepared as ``tests/benchmarks/README.md``
-says; ``PAIRWEAVE_MANUALS`` is the folder. As in `bench_help`, the aligner is fitted on the plain
-text of the manual alone.
+No weight was learnt from these manuals, but three were set by hand to suit the Chinese, Japanese
+and Korean ones (`docs/explanation/tags.md`). ``tests/benchmarks/README.md`` says how to fetch and
+prepare them; ``PAIRWEAVE_MANUALS`` is their folder. As in `bench_help`, the aligner is fitted on
+the plain text of the manual alone.
 """
 
 import hashlib

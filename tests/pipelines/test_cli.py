@@ -85,6 +85,13 @@ def test_a_program_that_shall_outlive_its_terminal_does(tmp_path):
         assert process.wait(60) == 7
 
 
+def test_garbage_collection_looks_through_no_imports(tmp_path):
+    job = "import gc; print(gc.isenabled(), gc.get_freeze_count() > 10_000); return 0"
+    with start(tmp_path, job) as process:
+        out, _ = process.communicate(timeout=60)
+    assert out == "True True\n"
+
+
 def test_an_error_about_no_file_in_particular_names_none(tmp_path):
     job = "raise FileNotFoundError(2, 'No usable temporary directory found')"
     with start(tmp_path, job) as process:

@@ -4,12 +4,15 @@ import pytest
 
 from pairweave.pipelines.ablation.ablation_config import Ablation, Arm
 from pairweave.pipelines.ablation.model_texts import (
+    RAW_CHARACTERS,
     evaluated_pairs,
     training_pairs,
     written_texts,
 )
 from pairweave.pipelines.ablation.prepared import prepare
 from pairweave.pipelines.ablation.task_kind import EvaluationSet
+from pairweave.transforms.indexed_tag import INDICES
+from pairweave.transforms.symbols import representations
 from tests.makers.ablations import configuration
 
 PAIRS = [("The <a_0>green</a_0> witch", "Die <a_0>grüne</a_0> Hexe"), ("plain", "einfach")]
@@ -38,6 +41,12 @@ def test_raw_tags_nest_and_what_was_not_opened_stays_text():
     assert written_texts(arm, raw[0]) == list(pairs[0])
     odd = ['a</g> <g id="0">b</g>', '<x id="0"/> <g id=" 1">', '<g id="1">a']
     assert written_texts(arm, odd) == [*odd[:2], "<a_0>a"]
+
+
+def test_raw_tags_have_the_characters_that_vocabularies_need():
+    symbols = [(one, "") for one in representations.symbols("indexed", INDICES)]
+    raw = training_pairs(Arm(data=DATA, raw_tags=True), symbols)
+    assert set("".join(text for text, _ in raw)) == {*RAW_CHARACTERS, " "}
 
 
 def test_a_hint_is_given_in_training_and_tests():

@@ -173,16 +173,18 @@ def test_the_vocabulary_has_pieces_for_raw_tags_if_an_arm_has_them(tmp_path):
     assert set('</>="') <= set(pieces)
 
 
-def test_a_vocabulary_without_pieces_for_raw_tags_is_refused(tmp_path):
+@pytest.mark.parametrize("is_given", [True, False])
+def test_a_vocabulary_without_pieces_for_raw_tags_is_refused(tmp_path, is_given):
     value = configuration(tmp_path)
-    given = tmp_path / "given.spm"
-    given.write_bytes(prepared(tmp_path, value).vocabulary)
-    value["vocabulary"] = str(given)
-    value["arms"]["own"]["raw_tags"] = True
+    without = prepared(tmp_path, value).vocabulary
+    if is_given:
+        (tmp_path / "given.spm").write_bytes(without)
+        value["vocabulary"] = str(tmp_path / "given.spm")
+    value["arms"]["raw"] = {**value["arms"]["own"], "raw_tags": True}
     with pytest.raises(
-        ConfigError, match=r"arms\.own\.raw_tags: the vocabulary has no piece for '<'"
+        ConfigError, match=r"arms\.raw\.raw_tags: the vocabulary has no piece for '<'"
     ):
-        prepared(tmp_path / "raw", value)
+        prepared(tmp_path / "other" if is_given else tmp_path, value)
 
 
 def with_start(directory, numbers, **changed):

@@ -86,6 +86,19 @@ print(server.start(["write"], [file]).wait(20))
     assert (tmp_path / "file").read_text(encoding="utf-8") == "later"
 
 
+def test_what_was_frozen_before_stays_so_and_nothing_else():
+    body = """
+import gc
+counts = [gc.get_freeze_count()]
+gc.freeze()
+frozen = gc.get_freeze_count()
+forks.ForkServer(act).close()
+counts.append(gc.get_freeze_count() >= frozen)
+print(counts)
+"""
+    assert run(body).stdout == "[0, True]\n"
+
+
 def test_a_fork_runs_nothing_that_waits_for_its_parents_end():
     body = """
 import atexit
