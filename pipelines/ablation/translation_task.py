@@ -16,6 +16,7 @@ from pairweave.transforms.markup.markup import INDEXED, find_syntax, parse_marku
 from pairweave.transforms.metrics.measured import Measured
 from pairweave.transforms.metrics.tags.translation_metrics import measure
 from pairweave.transforms.output.finished_run import FinishedRun
+from pairweave.transforms.storage.byte_streams import without_compression
 from pairweave.transforms.storage.text_lines import read_in_step, read_lines
 from pairweave.transforms.symbols.representations import symbols
 from pairweave.transforms.symbols.tag_coding import Coding
@@ -89,7 +90,7 @@ def _beyond_symbols(text: str) -> bool:
 
 def _read_export(path: str) -> list[Pair]:
     """Read an export as JSONL, or as TSV with a header."""
-    name = path.removesuffix(".gz").removesuffix(".zst")
+    name = without_compression(path)
     lines = read_lines(path)
     if name.endswith(".jsonl"):
         rows: list[Mapping[str, Any]] = []
@@ -102,7 +103,7 @@ def _read_export(path: str) -> list[Pair]:
         header = next(lines).text.split("\t")
         rows = [dict(zip(header, line.text.split("\t"), strict=False)) for line in lines]
     else:
-        raise ConfigError(f"{path}: give an export named *.jsonl or *.tsv, perhaps with .gz")
+        raise ConfigError(f"{path}: give an export named *.jsonl or *.tsv, perhaps compressed")
     pairs = []
     for number, row in enumerate(rows, 1):
         sides = [row.get(side) if isinstance(row, dict) else None for side in ("source", "target")]

@@ -1,6 +1,5 @@
 """From options to the corpora of a job."""
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats import registry
 from pairweave.transforms.option_marks import AGREES, GIVES_PAIRS, mark_of, marked
 from pairweave.transforms.planning.earlier_run import input_of_run
+from pairweave.transforms.storage.byte_streams import without_compression
 from pairweave.transforms.units import CorpusInput
 
 _OF_RUN = tuple(Corpus.model_fields)
@@ -158,7 +158,7 @@ def _implies_source_lang(form: str | None, inputs: Sequence[str]) -> bool:
     """Return True if the formats of all files imply a source language, as PO does."""
     if form is not None and registry.input_format(form).source_lang is not None:
         return True
-    names = [re.sub(r"\.(gz|zst)$", "", name) for name in inputs]
+    names = [without_compression(name) for name in inputs]
     formats = registry.extensions() if names else {}
     implying = tuple(ending for ending, each in formats.items() if each.source_lang is not None)
     return bool(names) and all(name.endswith(implying) for name in names)

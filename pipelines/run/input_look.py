@@ -14,7 +14,7 @@ from pairweave.transforms.inspection.look import look_at
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.reading.json_documents import IS_JSON
 from pairweave.transforms.reading.scan import HEAD_BYTES, known_content
-from pairweave.transforms.storage.byte_streams import compression_of
+from pairweave.transforms.storage.byte_streams import compression_of, without_compression
 from pairweave.transforms.storage.files import is_uri, open_read
 from pairweave.transforms.storage.hub_places import is_data_set
 from pairweave.transforms.units import CorpusInput, Plan, ReadLimits
@@ -159,7 +159,4 @@ def ending(path: str) -> str:
     >>> [ending(name) for name in ("a.tsv", "a.CSV.GZ", "a.zip.en", "a")]
     ['.tsv', '.csv', '.en', '']
     """
-    name = PurePath(path)
-    if compression_of(path.lower()) != "none":
-        name = name.with_suffix("")
-    return name.suffix.lower()
+    return PurePath(without_compression(path.lower())).suffix

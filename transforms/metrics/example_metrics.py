@@ -15,6 +15,7 @@ from pairweave.transforms.kernels.masks.masks import POSITIONS
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.byte_streams import COMPRESSIONS
 from pairweave.transforms.storage.text_lines import read_in_step
 from pairweave.transforms.suggestions.span_lengths import jensen_shannon, position_bin
 from pairweave.transforms.symbols.mask import MASK
@@ -249,7 +250,7 @@ def has_files(prefix: str) -> bool:
 
 
 def _path(prefix: str, side: str) -> str | None:
-    names = (f"{prefix}.{side}{ending}" for ending in ("", ".gz", ".zst"))
+    names = (f"{prefix}.{side}{ending}" for ending in ("", *COMPRESSIONS))
     return next((name for name in names if files.exists(name)), None)
 
 

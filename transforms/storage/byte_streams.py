@@ -41,6 +41,15 @@ def compression_of(path: str) -> str:
     return COMPRESSIONS.get(path[path.rfind(".") :], "none")
 
 
+def without_compression(path: str) -> str:
+    """Return a file's name without the ending of its compression.
+
+    >>> [without_compression(path) for path in ("corpus.en.xz", "corpus.en")]
+    ['corpus.en', 'corpus.en']
+    """
+    return path if compression_of(path) == "none" else path[: path.rfind(".")]
+
+
 def stored_chunks(path: str, start: int, stop: int | None, chunk_bytes: int) -> Iterator[bytes]:
     """Yield a range of a file as stored, in pieces; up to its end if ``stop`` is None.
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from pairweave.transforms.counts.histograms import HISTOGRAMS, Bars
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.masks.masks import POSITIONS
+from pairweave.transforms.storage.byte_streams import without_compression
 from pairweave.transforms.storage.text_lines import read_text_lines
 from pairweave.transforms.suggestions.suggestion_options import MAX_WORDS
 from pairweave.transforms.symbols.mask import MASK
@@ -161,7 +162,7 @@ def golden_sides(paths: Sequence[str], option: str, needed: str = "mask tgt") ->
     """
     sides: dict[str, str] = {}
     for path in paths:
-        ending = path.removesuffix(".gz").removesuffix(".zst").rpartition(".")[2]
+        ending = without_compression(path).rpartition(".")[2]
         if ending not in ("src", "mask", "tgt") or ending in sides:
             raise ConfigError(
                 f"{option} {path}: expected one .mask and one .tgt file, and a .src file if "

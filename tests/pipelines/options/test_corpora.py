@@ -26,7 +26,7 @@ def test_what_a_corpus_says_itself_goes_before_what_stands_around_the_list():
     ("inputs", "source_lang"),
     [
         (("a.po",), None),
-        (("a.po", "b.po.gz", "c.po.zst"), None),
+        (("a.po", "b.po.gz", "c.po.zst", "d.po.xz", "e.po.bz2"), None),
         (("a.po", "b.tsv"), "und"),
         (("b.tsv", "a.po"), "und"),
         (("a.tsv",), "und"),

@@ -1,5 +1,8 @@
+import bz2
+import lzma
 import math
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -7,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.metrics.example_metrics import has_files
 from pairweave.transforms.suggestions.span_lengths import (
     Histograms,
     compare,
@@ -79,6 +83,18 @@ def test_a_golden_set_tells_lengths_places_and_numbers(tmp_path):
     assert found.position == {0: 1, 10: 1, 19: 1}
     assert found.masks == {2: 1, 1: 1}
     assert read_golden(paths[:2], "de").masks == {1: 3}
+
+
+@pytest.mark.parametrize(("ending", "compress"), [("xz", lzma.compress), ("bz2", bz2.compress)])
+def test_a_golden_set_may_be_compressed_like_any_input(tmp_path, ending, compress):
+    paths = write(tmp_path, mask=["<MASK_REP> b c"], tgt=["x"])
+    packed = [Path(f"{path}.{ending}") for path in paths]
+    for path, other in zip(paths, packed, strict=True):
+        other.write_bytes(compress(Path(path).read_bytes()))
+    assert read_golden(list(map(str, packed)), "de") == read_golden(paths, "de")
+    for path in paths:
+        Path(path).unlink()
+    assert has_files(str(tmp_path / "gold"))
 
 
 @pytest.mark.parametrize(
