@@ -1,6 +1,6 @@
 """Compile the package's kernels for any CPU of this platform, once, on all cores.
 
-python deploy/wheels/compile_kernels.py [--level LEVEL] [--runs NAME...] [TREE]
+python deploy/wheels/compile_kernels.py [TREE] [--level LEVEL] [--runs NAME...]
 
 Runs jobs and commands on a few made-up pairs and puts what Numba compiled into
 ``compiled_kernels`` of the package in the tree: a checkout (the default) or an unpacked wheel. With
@@ -228,10 +228,10 @@ def _run(*words: str) -> None:
 
 
 def _main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("tree", nargs="?", type=Path, default=Path())
     parser.add_argument("--level", default="3", choices=("0", "1", "2", "3"))
-    parser.add_argument("--runs", nargs="+", default=(), choices=(*JOBS, *COMMANDS))
+    parser.add_argument("--runs", nargs="+", default=(), metavar="NAME", choices=(*JOBS, *COMMANDS))
     given = parser.parse_args()
     sys.stdout.write(f"{compile_kernels(given.tree, given.level, given.runs)}\n")
 
