@@ -8,8 +8,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import threading
 import time
 import urllib.parse
@@ -22,13 +20,6 @@ pytest.importorskip("deltalake", reason="needs the extra refresh")
 from tests.makers import corpora, nightly, runs, stores
 
 pytestmark = pytest.mark.slow
-
-MANY = """
-import json, os, sys
-from tests.makers import runs
-print(json.dumps([runs.run_here(*words, cwd=os.getcwd()) for words in json.loads(sys.argv[1])]))
-"""
-"""Runs several commands in one process."""
 
 LOG = re.compile(r"_delta_log/\d{20}\.json$")
 TEXT = corpora.sentence(3)[0]
@@ -94,19 +85,13 @@ def night(table, *words):
 
 
 def many(directory, *commands, statuses=None):
-    """Run commands in one process, and expect these exit statuses; return what each prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", MANY, json.dumps(commands)],
-        cwd=directory,
-        env={**os.environ, "PYTHONPATH": str(runs.ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=runs.SECONDS,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    found = json.loads(done.stdout.splitlines()[-1])
-    assert [each[0] for each in found] == (statuses or [0] * len(commands)), found
-    return [out + errors for _, out, errors in found]
+    """Run commands one after another, with these exit statuses; return what each prints."""
+    printed = []
+    for words, expected in zip(commands, statuses or [0] * len(commands), strict=True):
+        status, out, errors = runs.run(*words, cwd=directory)
+        assert status == expected, out + errors
+        printed.append(out + errors)
+    return printed
 
 
 def fetched(store, prefix, directory):

@@ -48,6 +48,7 @@ class Dataflow(http.server.ThreadingHTTPServer):
 
 class _Answers(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def do_GET(self):
         service = self.server

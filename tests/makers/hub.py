@@ -46,6 +46,7 @@ def running(data_sets):
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, *_arguments):
         """Print nothing."""

@@ -58,6 +58,7 @@ class Door(http.server.ThreadingHTTPServer):
 
 class _Passage(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each answer with a body waits 40 ms after its headers
 
     def _pass(self):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
