@@ -86,8 +86,7 @@ class HmmModel(AlignsEveryPair):
         parts = self._parts
         for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
             made = agreement.align_pairs(
-                parts.source.side(*source),
-                parts.target.side(*target),
+                *parts.sides(source, target),
                 self._model,
                 parts.config.threshold,
                 1 if parts.config.decode == "viterbi" else None,

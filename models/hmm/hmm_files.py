@@ -12,6 +12,7 @@ import pyarrow as pa
 from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.hmm.hmm_parts import Parts, know_words
 from pairweave.models.hmm.hmm_vocabulary import Vocabulary, build_vocabulary
+from pairweave.models.hmm.respelling import Respelling
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.hmm.emissions import Lexicon
 from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS
@@ -53,6 +54,11 @@ _TABLES = {
     "target_words.arrow": _WORDS,
 }
 
+RESPELLING = "respelling.arrow"
+"""The file of a model of two scripts."""
+
+_RESPELLING = pa.schema([("letter", pa.int32()), ("other", pa.int32())])
+
 
 def pack(parts: Parts) -> dict[str, bytes]:
     """Return the files of a model; the same model gives the same bytes."""
@@ -84,6 +90,9 @@ def pack(parts: Parts) -> dict[str, bytes]:
             words.null,
         ]
     files = {name: _write(_TABLES[name], columns[name]) for name in sorted(columns)}
+    if parts.respelling is not None:
+        letters = [parts.respelling.letters, parts.respelling.others]
+        files[RESPELLING] = _write(_RESPELLING, letters)
     header = {
         "aligner": "hmm",
         "version": VERSION,
@@ -153,7 +162,19 @@ def unpack(files: Mapping[str, bytes]) -> Parts:
         _read_factors(tables, "source", len(source)),
         _read_factors(tables, "target", len(target)),
         dict(header["fit"]),
+        _read_respelling(files, header["files"].get(RESPELLING)),
     )
+
+
+def _read_respelling(files: Mapping[str, bytes], entry: object) -> Respelling | None:
+    """Return how letters are respelled; None for a model of one script."""
+    if entry is None:
+        return None
+    table = _read(RESPELLING, files, entry, _RESPELLING)
+    letters, others = (_numbers(table, name) for name in _RESPELLING.names)
+    if not len(letters) or not np.all(np.diff(letters) > 0):
+        raise ConfigError(f"{RESPELLING} is damaged: its letters are not sorted; fit it again")
+    return Respelling(letters, others)
 
 
 def _read_factors(tables: Mapping[str, pa.Table], side: str, words: int) -> np.ndarray:

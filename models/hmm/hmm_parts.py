@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from pairweave.models.hmm.hmm_config import HmmConfig
-from pairweave.models.hmm.hmm_vocabulary import Vocabulary
+from pairweave.models.hmm.hmm_vocabulary import Cut, Vocabulary
+from pairweave.models.hmm.respelling import Respelling
 from pairweave.transforms.kernels.hmm.agreement import Model
 from pairweave.transforms.kernels.hmm.emissions import Lexicon
-from pairweave.transforms.kernels.hmm.sides import Words
+from pairweave.transforms.kernels.hmm.sides import Side, Words
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Parts:
             ``[source word + 2, bucket]`` (`transforms.kernels.hmm.agreement.Model`).
         target_factors: The same after each target word.
         report: Counts and likelihoods of the fit; they do not affect links.
+        respelling: How letters of one script are spelled in the other; None if both sides have one.
     """
 
     config: HmmConfig
@@ -40,6 +42,7 @@ class Parts:
     source_factors: np.ndarray
     target_factors: np.ndarray
     report: dict[str, Any]
+    respelling: Respelling | None = None
 
     @property
     def model(self) -> Model:
@@ -53,6 +56,19 @@ class Parts:
             self.target_factors,
             self.config.null_probability,
         )
+
+    def sides(self, source: Cut, target: Cut) -> tuple[Side, Side]:
+        """Return both sides of some pairs as the kernels take them, in one script.
+
+        Args:
+            source: Tokens of the sources, from `hmm_vocabulary.cut`.
+            target: Tokens of the targets, likewise.
+        """
+        sides = self.source.side(*source), self.target.side(*target)
+        if self.respelling is None:
+            return sides
+        one, other = (side._replace(letters=self.respelling.apply(side.letters)) for side in sides)
+        return one, other
 
 
 def know_words(

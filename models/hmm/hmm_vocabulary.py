@@ -17,6 +17,9 @@ ROWS = 65_536
 
 _WHOLE = 1 << 30
 
+Cut = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Tokens of one side of some pairs, from `cut`."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Vocabulary:
@@ -55,7 +58,7 @@ class Vocabulary:
         return Side(pair_offsets, self.number(offsets, letters), offsets, letters)
 
 
-def cut(table: pa.Table, side: str) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def cut(table: pa.Table, side: str) -> Iterator[Cut]:
     """Yield the folded tokens of a table's ``source`` or ``target``, in batches of rows.
 
     Yields:

@@ -44,8 +44,8 @@ def likelihoods(model: HmmModel, table: pa.Table) -> np.ndarray:
     parts = model.parts
     blocks = [np.zeros((2, 0), np.float32)]
     for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
-        sides = parts.source.side(*source), parts.target.side(*target)
-        blocks.append(kernel.score_pairs(*sides, parts.model)[:, kernel.LIKELIHOOD])
+        made = kernel.score_pairs(*parts.sides(source, target), parts.model)
+        blocks.append(made[:, kernel.LIKELIHOOD])
     return np.concatenate(blocks, axis=1)
 
 
@@ -77,9 +77,8 @@ def score_pairs(model: HmmModel, order: WordOrder, table: pa.Table) -> dict[str,
         raise ConfigError("the model has no HMM; fit one with hmm_iterations of 1 or more")
     blocks, rough = [np.zeros((2, kernel.COLUMNS, 0), np.float32)], [np.zeros(0, np.float32)]
     for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
-        sides = parts.source.side(*source), parts.target.side(*target)
-        blocks.append(kernel.score_pairs(*sides, parts.model))
-        rough.append(order.roughness(sides[1]))
+        blocks.append(kernel.score_pairs(*parts.sides(source, target), parts.model))
+        rough.append(order.roughness(parts.target.side(*target)))
     scores = np.concatenate(blocks, axis=2)
     columns = (
         *scores[:, kernel.LIKELIHOOD],

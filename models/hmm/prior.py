@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from pairweave.models.hmm.hmm_parts import Parts
 from pairweave.models.hmm.hmm_vocabulary import Vocabulary, build_vocabulary
+from pairweave.models.hmm.respelling import spellings_of
 from pairweave.transforms.kernels.hmm import model1
 from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS, bucket_of
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
@@ -136,8 +137,8 @@ def evidence_of(parts: Parts) -> Evidence:
         words,
         lexicon.row_offsets,
         lexicon.columns,
-        model1.Spellings(parts.source.letter_offsets, parts.source.letters),
-        model1.Spellings(parts.target.letter_offsets, parts.target.letters),
+        spellings_of(parts.source, parts.respelling),
+        spellings_of(parts.target, parts.respelling),
         alike,
     )
     chance = np.empty_like(lexicon.probabilities)

@@ -18,6 +18,7 @@ from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.hmm.hmm_parts import Parts, know_words
 from pairweave.models.hmm.hmm_vocabulary import Vocabulary, collect_vocabulary, cut
 from pairweave.models.hmm.prior import Earlier, Prior, joined, prior_of
+from pairweave.models.hmm.respelling import Respelling, learn_respelling, spellings_of
 from pairweave.transforms.kernels.hmm import agreement, model1
 from pairweave.transforms.kernels.hmm.emissions import Lexicon
 from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS, bucket_of
@@ -102,7 +103,9 @@ def train(
         )
         if prior is not None:
             prior, (row_offsets, columns, counts) = _with_prior(prior, row_offsets, columns, counts)
-        lexicon = _Candidates(row_offsets, columns, source, target, config, pool)
+        respelling = earlier.parts.respelling if earlier is not None and used else None
+        lexicon = _Candidates(row_offsets, columns, source, target, config)
+        lexicon.compare(respelling, pool)
         state = _State(
             counts,
             np.zeros(len(source), dtype=np.int64),
@@ -120,6 +123,8 @@ def train(
             if time.monotonic() - last_message > SAY_SECONDS:
                 last_message = time.monotonic()
                 _LOG.info("fitting the aligner: %d of %d rounds done", iteration, rounds)
+            if iteration <= config.model1_iterations:  # later links hardly change what is learnt
+                lexicon.respell(state.counts, pool)
             parts = lexicon.maximize(state, pool)
             _expect(sides, parts, state, _counting_threads(threads, len(columns)), pool, prior)
         parts = lexicon.maximize(state, pool)
@@ -183,29 +188,15 @@ class _Candidates:
         source: Vocabulary,
         target: Vocabulary,
         config: HmmConfig,
-        pool: ThreadPoolExecutor,
     ) -> None:
-        """Compare the words' letters and find their stems."""
+        """Find the words' stems; `compare` comes before anything else."""
         self.row_offsets, self.columns = row_offsets, columns
         self._source, self._target, self._config = source, target, config
         self._blocks = np.searchsorted(
             self.row_offsets, np.linspace(0, len(self.columns), _BLOCKS + 1)[1:-1]
         )
         self._alike = np.empty(len(self.columns), dtype=np.float32)
-        _over_blocks(
-            pool,
-            self._blocks,
-            len(source),
-            lambda first, last: model1.entry_likeness(
-                first,
-                last,
-                self.row_offsets,
-                self.columns,
-                model1.Spellings(source.letter_offsets, source.letters),
-                model1.Spellings(target.letter_offsets, target.letters),
-                self._alike,
-            ),
-        )
+        self._respelling: Respelling | None = None
         self._stem_offsets, self._stem_columns, self._stem_entry = model1.stem_entries(
             self.row_offsets,
             self.columns,
@@ -215,6 +206,32 @@ class _Candidates:
             target.stem_count,
         )
         self._probabilities = np.empty((len(self.columns), 2), dtype=np.float32)
+
+    def compare(self, respelling: Respelling | None, pool: ThreadPoolExecutor) -> None:
+        """Compare the words' letters, in one script."""
+        self._respelling = respelling
+        spellings = spellings_of(self._source, respelling), spellings_of(self._target, respelling)
+        _over_blocks(
+            pool,
+            self._blocks,
+            len(self._source),
+            lambda first, last: model1.entry_likeness(
+                first, last, self.row_offsets, self.columns, *spellings, self._alike
+            ),
+        )
+
+    def respell(self, counts: np.ndarray, pool: ThreadPoolExecutor) -> None:
+        """Learn which letters correspond, if the scripts differ, and compare the words again.
+
+        Args:
+            counts: Expected links of each entry, in units of 1 / FIXED_POINT.
+            pool: Threads to use.
+        """
+        learnt = learn_respelling(
+            self._source, self._target, self.row_offsets, self.columns, counts / FIXED_POINT
+        )
+        if learnt is not None:
+            self.compare(learnt, pool)
 
     def maximize(self, state: _State, pool: ThreadPoolExecutor) -> Parts:
         """Turn counts into probabilities."""
@@ -267,6 +284,7 @@ class _Candidates:
             state.source_factors,
             state.target_factors,
             {},
+            self._respelling,
         )
 
 

@@ -12,7 +12,12 @@ import numpy as np
 
 from pairweave.models.hmm.hmm import HmmModel
 from pairweave.models.sentences.bead_weights import NOTHING
-from pairweave.models.sentences.sentence_aligner import DocumentWords, Path, band_about
+from pairweave.models.sentences.sentence_aligner import (
+    DocumentWords,
+    Path,
+    band_about,
+    texts_of_words,
+)
 from pairweave.transforms.kernels.sentences import word_scores
 from pairweave.transforms.sentences.sentence_words import SentenceWords
 
@@ -98,12 +103,7 @@ def _scores(source: SentenceWords, target: SentenceWords, model: HmmModel) -> np
     Shift `SHIFTS` is its own target; NaN for a target that does not exist.
     """
     parts, count = model.parts, len(source)
-    ours, theirs = (
-        word_scores.Text(
-            vocabulary.side(side.offsets, side.letter_offsets, side.letters), side.frequency
-        )
-        for vocabulary, side in ((parts.source, source), (parts.target, target))
-    )
+    ours, theirs = texts_of_words(source, target, parts)
     band = band_about(np.arange(count + 1), count, SHIFTS + 1)
     forward, reverse = word_scores.score_words(
         ours, theirs, (parts.source_words, parts.target_words), parts.lexicon, band, 1, NOTHING

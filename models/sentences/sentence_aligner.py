@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pairweave.models.hmm.hmm import HmmModel
+from pairweave.models.hmm.hmm_parts import Parts
 from pairweave.models.sentences.bead_weights import (
     FIRST_KINDS,
     KINDS,
@@ -167,6 +168,15 @@ def align_by_length(words: DocumentWords) -> Path:
     return Path(FIRST_KINDS.sources[path], FIRST_KINDS.targets[path], chances)
 
 
+def texts_of_words(
+    source: SentenceWords, target: SentenceWords, parts: Parts
+) -> tuple[word_scores.Text, word_scores.Text]:
+    """Return both sides of a document as the kernels compare them."""
+    cuts = [(side.offsets, side.letter_offsets, side.letters) for side in (source, target)]
+    one, other = parts.sides(*cuts)
+    return word_scores.Text(one, source.frequency), word_scores.Text(other, target.frequency)
+
+
 def align_by_words(
     words: DocumentWords, first: Path, model: HmmModel, gains: Gains | None = None
 ) -> Path:
@@ -184,12 +194,7 @@ def align_by_words(
     document = words.as_kernels_take_it()
     weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
     parts = model.parts
-    texts = [
-        word_scores.Text(
-            vocabulary.side(side.offsets, side.letter_offsets, side.letters), side.frequency
-        )
-        for vocabulary, side in ((parts.source, words.source), (parts.target, words.target))
-    ]
+    texts = texts_of_words(words.source, words.target, parts)
     scores: tuple[np.ndarray, np.ndarray] = (np.empty((0, 0)), np.empty((0, 0)))
     progress = DocumentProgress(words.name, len(words.source))
 

@@ -13,6 +13,7 @@ from pairweave.models.sentences.sentence_aligner import (
     align_by_length,
     align_by_words,
     band_about,
+    texts_of_words,
     unaligned,
 )
 from pairweave.transforms.errors import InputError
@@ -102,12 +103,7 @@ def test_scores_of_words_are_those_of_the_slow_twin(model):
     source, target, _ = document(2_000, 6)
     words = words_of(source, target)
     parts = model.parts
-    texts = [
-        word_scores.Text(
-            vocabulary.side(side.offsets, side.letter_offsets, side.letters), side.frequency
-        )
-        for vocabulary, side in ((parts.source, words.source), (parts.target, words.target))
-    ]
+    texts = texts_of_words(words.source, words.target, parts)
     rows, columns = len(words.source), len(words.target)
     band = band_about(np.linspace(0, columns, rows + 1).astype(np.int64), columns, 3)
     known = parts.source_words, parts.target_words
