@@ -18,6 +18,9 @@ from pairweave.transforms.kernels.hmm.model1 import Spellings
 SAME_SCRIPT = 0.3
 """Two sides have one script if so much of their letters is common to both (Latin: 0.8 or more)."""
 
+MOST_SYMBOLS = 500
+"""Sides with more letters have syllables or logograms, as Korean, Japanese and Chinese do."""
+
 MOST_PAIRS = 20_000
 """Pairs of words to learn from at most, at even distances in the lexicon."""
 
@@ -40,7 +43,7 @@ LEAST_COUNT = 3.0
 """... in at least so many expected occurrences, ..."""
 
 LEAST_COVERED = 0.3
-"""... and such letters are so much of all letters; else nothing is respelled (Chinese)."""
+"""... and such letters are so much of all letters; else nothing is respelled."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,7 +90,7 @@ def learn_respelling(
         None if both sides have one script, or few letters correspond.
     """
     points, shares = _letter_shares(source, target)
-    if np.minimum(*shares).sum() >= SAME_SCRIPT:
+    if np.minimum(*shares).sum() >= SAME_SCRIPT or len(points) > MOST_SYMBOLS:
         return None
     rows = np.repeat(np.arange(len(source)), np.diff(row_offsets))
     kept = np.flatnonzero(links >= LEAST_LINKS)
@@ -95,15 +98,15 @@ def learn_respelling(
     sizes = _letters_of(source)[rows], _letters_of(target)[columns]
     alike = np.maximum(*sizes) <= 2 * np.minimum(*sizes)
     kept = np.flatnonzero(alike & (np.minimum(*sizes) >= MIN_LETTERS))
-    kept = kept[:: max(1, -(-len(kept) // MOST_PAIRS))]
+    if not len(kept):
+        return None
+    kept = kept[:: -(-len(kept) // MOST_PAIRS)]
     words, others = (source, rows[kept]), (target, columns[kept])
     low = 0
     # Letters with high code points are respelled, whichever side has them.
     medians = [points[np.searchsorted(np.cumsum(share), 0.5)] for share in shares]
     if medians[0] > medians[1]:
         words, others, low = others, words, 1
-    if not len(kept):
-        return None
     counts = _corresponding(words, others, points)
     totals = np.maximum(counts.sum(axis=0), 1e-9)
     best = counts.argmax(axis=0)

@@ -96,6 +96,31 @@ def in_georgian_letters(text):
     )
 
 
+_LATIN = "sch gue gui ch ia io ll ph qu sh th ts ya yu ce ci ge gi x"
+_SOUNDS = "ш ге ги ч ия ио ль ф к ш т ц я ю се си хе хи кс"  # noqa: RUF001 - it is Cyrillic
+CYRILLIC = {
+    **dict(zip(_LATIN.split(), _SOUNDS.split(), strict=True)),
+    **dict(zip("abcdefgijklmnopqrstuvwyz", "абкдефгижклмнопкрстуввйз", strict=True)),
+    "h": "",
+}
+"""How letters are written in Cyrillic, much as Spanish names are in Russian."""
+
+_TO_CYRILLIC = re.compile("|".join(sorted(CYRILLIC, key=len, reverse=True)))
+
+
+def in_cyrillic_letters(text):
+    """Return a text with its sounds written in Cyrillic: some letters for two, two for one."""
+    plain = "".join(
+        letter
+        for letter in unicodedata.normalize("NFKD", text.casefold())
+        if not unicodedata.combining(letter)
+    )
+    return " ".join(
+        _TO_CYRILLIC.sub(lambda found: CYRILLIC[found.group()], word) or word
+        for word in plain.split(" ")
+    )
+
+
 def english_french(shared_data):
     """Return the untokenised English-French training text as pairs with spans.
 
