@@ -68,7 +68,8 @@ LIMITS = {
 }
 """Highest error rate of each gold set, in percent, by the best symmetrization.
 
-Targets in another script have each letter exchanged (Georgian), or their sounds written as in Russian.
+Targets in another script have each letter exchanged (Georgian), or their sounds written as in
+Russian.
 """
 
 SCRIPTS = {"Georgian": in_georgian_letters, "Cyrillic": in_cyrillic_letters}
