@@ -14,7 +14,8 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.indexed_tag import INDICES
 from pairweave.transforms.markup.markup import INDEXED, find_syntax, parse_markup, strip_markup
 from pairweave.transforms.metrics.measured import Measured
-from pairweave.transforms.metrics.tags.translation_metrics import measure
+from pairweave.transforms.metrics.tags.translation_metrics import CONFIG, measure
+from pairweave.transforms.metrics.tags.xml_metrics import find_structure
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.storage.byte_streams import without_compression
 from pairweave.transforms.storage.text_lines import read_in_step, read_lines
@@ -52,6 +53,11 @@ def _read_test(name: str, given: EvaluationFiles, field: str) -> EvaluationSet:
             raise ConfigError(
                 f"{field}: {given.source} line {number}: has more than {INDICES} tags, for "
                 "which there are no symbols; leave the segment out"
+            )
+        if find_structure(other.strip(), CONFIG.rule) is None:  # told before any training
+            raise ConfigError(
+                f"{field}: {given.target[0]} line {number}: its tags are broken, so no translation "
+                f"can be measured against it: {lines[1].text[:80]!r}; mend the line or leave it out"
             )
         sources.append(one)
         references.append(other)

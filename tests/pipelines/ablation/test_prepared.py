@@ -114,6 +114,20 @@ def test_other_test_segments_are_refused(tmp_path):
         prepared(tmp_path, value)
 
 
+@pytest.mark.parametrize("name", ["tests", "dev"])
+def test_a_reference_with_broken_tags_is_refused_before_anything_is_trained(tmp_path, name):
+    value = configuration(tmp_path)
+    given = write_pairs(tmp_path, "broken", range(2_100, 2_110))
+    path = Path(given["target"])
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines[3] = f"</b>{lines[3]}"
+    path.write_text("".join(lines), encoding="utf-8")
+    value[name] = {"help": given} if name == "tests" else given
+    field = {"tests": "tests.help", "dev": "dev"}[name]
+    with pytest.raises(ConfigError, match=f"^{field}: {path} line 4: its tags are broken, so no "):
+        prepared(tmp_path, value)
+
+
 def test_a_test_set_in_the_training_data_is_refused_by_name_and_number(tmp_path):
     value = configuration(tmp_path)
     write_pairs(tmp_path, "train", range(1_950, 2_003), tagged=False)
