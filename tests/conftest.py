@@ -9,6 +9,8 @@ from types import FrameType
 import hypothesis
 import pytest
 
+from tests.makers import quick_disk
+
 # Where it is ignored, as in a shell's background job, a command that a test starts would ignore it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -36,6 +38,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         limits = [TIME_LIMITS[name] for name in TIME_LIMITS if item.get_closest_marker(name)]
         if limits and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(max(limits)))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Wait for no disk, unless time is measured."""
+    if not any(item.get_closest_marker("bench") for item in session.items):
+        quick_disk.install()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -25,6 +25,8 @@ import threading
 import time
 from pathlib import Path
 
+from tests.makers import quick_disk
+
 ROOT = Path(__file__).resolve().parents[2]
 AT_START = ("HF_", "LD_", "MALLOC", "MKL", "NUMBA", "OMP", "PYTHON")
 """Variables that begin so are read when Python or a library starts."""
@@ -140,6 +142,7 @@ class Server:
                     *(str(theirs.fileno()), *modules),
                 ],
                 cwd=ROOT,
+                env={**os.environ, **quick_disk.environment()},
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
             )
@@ -274,6 +277,7 @@ def _main():
     server = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that wait
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal of the tests
+    quick_disk.follow()
     _import_all()
     for module in sys.argv[2:]:
         importlib.import_module(module)
