@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import json
+import sys
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -21,6 +22,9 @@ from pairweave.transforms.storage.json_files import JsonFile, check
 
 VERSION = 2
 """Increased when the meaning of a file changes."""
+
+VERSION_OF_TWO_SCRIPTS = 3
+"""The version of a model with `RESPELLING`, without which it would give other links."""
 
 HEADER = "model.json"
 
@@ -95,7 +99,7 @@ def pack(parts: Parts) -> dict[str, bytes]:
         files[RESPELLING] = _write(_RESPELLING, letters)
     header = {
         "aligner": "hmm",
-        "version": VERSION,
+        "version": VERSION if parts.respelling is None else VERSION_OF_TWO_SCRIPTS,
         "config": dataclasses.asdict(parts.config),
         "files": {
             name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
@@ -174,6 +178,8 @@ def _read_respelling(files: Mapping[str, bytes], entry: object) -> Respelling | 
     letters, others = (_numbers(table, name) for name in _RESPELLING.names)
     if not len(letters) or not np.all(np.diff(letters) > 0):
         raise ConfigError(f"{RESPELLING} is damaged: its letters are not sorted; fit it again")
+    if max(letters.max(), others.max()) > sys.maxunicode:
+        raise ConfigError(f"{RESPELLING} is damaged: it has no letters; fit it again")
     return Respelling(letters, others)
 
 
@@ -243,9 +249,12 @@ def _read_header(files: Mapping[str, bytes]) -> dict[str, Any]:
         raise ConfigError(f"{HEADER} is damaged: {error}; fit the model again") from error
     if not isinstance(header, dict) or header.get("aligner") != "hmm":
         raise ConfigError(f"{HEADER}: not the header of an aligner of kind hmm")
-    if header.get("version") != VERSION:
+    named = header.get("files")
+    two_scripts = isinstance(named, dict) and RESPELLING in named
+    version = VERSION_OF_TWO_SCRIPTS if two_scripts else VERSION
+    if header.get("version") != version:
         raise ConfigError(
-            f"{HEADER}: expected version {VERSION}, found {header.get('version')!r}; "
+            f"{HEADER}: expected version {version}, found {header.get('version')!r}; "
             "fit the model again"
         )
     check(header, HEADER, _Header)

@@ -8,18 +8,23 @@ usual frequencies. From then on `transforms.kernels.hmm.emissions` compares spel
 """
 
 import dataclasses
+import unicodedata
+from typing import NamedTuple
 
 import numpy as np
 
 from pairweave.models.hmm.hmm_vocabulary import Vocabulary
 from pairweave.transforms.kernels.hmm.emissions import MIN_LETTERS
-from pairweave.transforms.kernels.hmm.model1 import Spellings
+from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT, Spellings
 
 SAME_SCRIPT = 0.3
-"""Two sides have one script if so much of their letters is common to both (Latin: 0.8 or more)."""
+"""Two sides have one script if so much of their letters is common to both (Latin: 0.7 or more)."""
 
-MOST_SYMBOLS = 500
-"""Sides with more letters have syllables or logograms, as Korean, Japanese and Chinese do."""
+SYLLABLES_AND_LOGOGRAMS = range(0x2E80, 0xD7B0)
+"""Signs of Chinese, Japanese and Korean, each of which sounds like several letters."""
+
+RARE = 1e-5
+"""Letters with a smaller share on both sides are not learnt, nor words with them."""
 
 MOST_PAIRS = 20_000
 """Pairs of words to learn from at most, at even distances in the lexicon."""
@@ -46,7 +51,7 @@ LEAST_COVERED = 0.3
 """... and such letters are so much of all letters; else nothing is respelled."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Respelling:
     """Letters that are replaced in both sides before spellings are compared.
 
@@ -57,6 +62,13 @@ class Respelling:
 
     letters: np.ndarray
     others: np.ndarray
+
+    def __eq__(self, other: object) -> bool:
+        """Compare all letters."""
+        return isinstance(other, Respelling) and (
+            np.array_equal(self.letters, other.letters)
+            and np.array_equal(self.others, other.others)
+        )
 
     def apply(self, letters: np.ndarray) -> np.ndarray:
         """Return folded code points with each letter replaced, int32."""
@@ -70,52 +82,71 @@ def spellings_of(words: Vocabulary, respelling: Respelling | None) -> Spellings:
     return Spellings(words.letter_offsets, letters)
 
 
-def learn_respelling(
-    source: Vocabulary,
-    target: Vocabulary,
-    row_offsets: np.ndarray,
-    columns: np.ndarray,
-    links: np.ndarray,
-) -> Respelling | None:
-    """Learn how letters of the script with higher code points are spelled in the other.
+class Scripts:
+    """Two sides with different scripts, of which it learns how one is spelled in the other."""
 
-    Args:
-        source: Words of the source side.
-        target: Words of the target side.
-        row_offsets: Start of each source word's entries in the lexicon, int64.
-        columns: Target word of each entry, int32.
-        links: Expected links of each entry.
+    def __init__(
+        self,
+        source: Vocabulary,
+        target: Vocabulary,
+        points: np.ndarray,
+        shares: tuple[np.ndarray, np.ndarray],
+    ) -> None:
+        """Keep what no round of a fit changes; see `of`."""
+        # Letters with high code points are respelled, whichever side has them.
+        medians = [points[np.searchsorted(np.cumsum(share), share.sum() / 2)] for share in shares]
+        self._high = 0 if medians[0] > medians[1] else 1
+        self._points, self._shares = points, shares
+        self._words = _Letters.of(source, points), _Letters.of(target, points)
 
-    Returns:
-        None if both sides have one script, or few letters correspond.
-    """
-    points, shares = _letter_shares(source, target)
-    if np.minimum(*shares).sum() >= SAME_SCRIPT or len(points) > MOST_SYMBOLS:
-        return None
-    rows = np.repeat(np.arange(len(source)), np.diff(row_offsets))
-    kept = np.flatnonzero(links >= LEAST_LINKS)
-    rows, columns = rows[kept], columns[kept]
-    sizes = _letters_of(source)[rows], _letters_of(target)[columns]
-    alike = np.maximum(*sizes) <= 2 * np.minimum(*sizes)
-    kept = np.flatnonzero(alike & (np.minimum(*sizes) >= MIN_LETTERS))
-    if not len(kept):
-        return None
-    kept = kept[:: -(-len(kept) // MOST_PAIRS)]
-    words, others = (source, rows[kept]), (target, columns[kept])
-    low = 0
-    # Letters with high code points are respelled, whichever side has them.
-    medians = [points[np.searchsorted(np.cumsum(share), 0.5)] for share in shares]
-    if medians[0] > medians[1]:
-        words, others, low = others, words, 1
-    counts = _corresponding(words, others, points)
-    totals = np.maximum(counts.sum(axis=0), 1e-9)
-    best = counts.argmax(axis=0)
-    share = np.round(counts[best, np.arange(len(points))] / totals, 6)
-    fine = (share >= LEAST_SHARE) & (totals * share >= LEAST_COUNT)
-    fine &= shares[1 - low] > shares[low]  # a letter of the other script stays
-    if shares[1 - low][fine].sum() < LEAST_COVERED:
-        return None
-    return Respelling(points[fine], points[best[fine]])
+    @classmethod
+    def of(cls, source: Vocabulary, target: Vocabulary) -> "Scripts | None":
+        """Return the scripts of two sides; None if they have one, or if one has no alphabet."""
+        points, shares = _letter_shares(source, target)
+        if np.minimum(*shares).sum() >= SAME_SCRIPT:
+            return None
+        signs = (points >= SYLLABLES_AND_LOGOGRAMS.start) & (points < SYLLABLES_AND_LOGOGRAMS.stop)
+        if any(share[signs].sum() > 0.5 or not share.any() for share in shares):
+            return None
+        usual = np.maximum(*shares) >= RARE
+        return cls(source, target, points[usual], (shares[0][usual], shares[1][usual]))
+
+    def learn(
+        self, row_offsets: np.ndarray, columns: np.ndarray, links: np.ndarray
+    ) -> Respelling | None:
+        """Learn how letters of the script with higher code points are spelled in the other.
+
+        Args:
+            row_offsets: Start of each source word's entries in the lexicon, int64.
+            columns: Target word of each entry, int32.
+            links: Expected links of each entry, in units of 1 / FIXED_POINT, int64.
+
+        Returns:
+            None if few letters correspond.
+        """
+        kept = np.flatnonzero(links >= int(LEAST_LINKS * FIXED_POINT))
+        pairs = np.searchsorted(row_offsets, kept, side="right") - 1, columns[kept]
+        sizes = [words.sizes[numbers] for words, numbers in zip(self._words, pairs, strict=True)]
+        alike = np.maximum(*sizes) <= 2 * np.minimum(*sizes)
+        kept = np.flatnonzero(alike & (np.minimum(*sizes) >= MIN_LETTERS))
+        if not len(kept):
+            return None
+        kept = kept[:: -(-len(kept) // MOST_PAIRS)]
+        low, high = 1 - self._high, self._high
+        # Rounded, so that no bit depends on how a processor computes logarithms.
+        counts = _corresponding(
+            (self._words[low], pairs[low][kept]),
+            (self._words[high], pairs[high][kept]),
+            len(self._points),
+        ).round(6)
+        totals = np.maximum(counts.sum(axis=0), 1e-9)
+        best = counts.argmax(axis=0)
+        most = counts[best, np.arange(len(best))]
+        fine = (most >= LEAST_SHARE * totals) & (most >= LEAST_COUNT)
+        fine &= self._shares[high] > self._shares[low]  # a letter of the other script stays
+        if self._shares[high][fine].sum() < LEAST_COVERED:
+            return None
+        return Respelling(self._points[fine], self._points[best[fine]])
 
 
 def _letter_shares(
@@ -138,58 +169,75 @@ def _letter_shares(
     return points, (shares[0], shares[1])
 
 
-def _letters_of(words: Vocabulary) -> np.ndarray:
-    """Return the number of letters of each word, 0 for one that has other characters."""
-    sizes = np.diff(words.letter_offsets)
-    fine = [word.isalpha() for word in words.words.to_pylist()]
-    return np.where(np.array(fine, dtype=np.bool_) & (sizes <= MOST_LETTERS), sizes, 0)
+class _Letters(NamedTuple):
+    """The letters of the words of one side, without accents and other marks.
+
+    Attributes:
+        offsets: Start of each word's letters, int64 ``[word + 1]``.
+        letters: Place of each letter in the list of all, int64.
+        sizes: Number of letters of each word, 0 for one that is not learnt from, int64.
+    """
+
+    offsets: np.ndarray
+    letters: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def of(cls, words: Vocabulary, points: np.ndarray) -> "_Letters":
+        """Return the letters of words as places in ``points``."""
+        distinct, inverse = np.unique(words.letters, return_inverse=True)
+        is_mark = [unicodedata.category(chr(point))[0] == "M" for point in distinct.tolist()]
+        kept = ~np.array(is_mark, dtype=np.bool_)[inverse]
+        offsets = np.append(0, np.cumsum(kept))[words.letter_offsets]
+        letters = words.letters[kept]
+        places = np.minimum(np.searchsorted(points, letters), len(points) - 1)
+        others = np.append(0, np.cumsum(points[places] != letters))[offsets]
+        sizes = np.diff(offsets)
+        fine = (np.diff(others) == 0) & (sizes <= MOST_LETTERS)
+        return cls(offsets, places, np.where(fine, sizes, 0))
 
 
 def _corresponding(
-    words: tuple[Vocabulary, np.ndarray],
-    others: tuple[Vocabulary, np.ndarray],
-    points: np.ndarray,
+    words: tuple[_Letters, np.ndarray], others: tuple[_Letters, np.ndarray], count: int
 ) -> np.ndarray:
     """Count how often letters correspond in pairs of words that are spelled alike.
 
     Args:
-        words: A vocabulary, and a word of each pair.
+        words: The words of one side, and which of them is in each pair.
         others: Likewise those whose letters are generated.
-        points: All letters, ascending.
+        count: Number of letters of both scripts.
 
     Returns:
         Expected occurrences, float64 ``[letter, generated letter]``.
     """
-    starts, sizes = words[0].letter_offsets[words[1]], np.diff(words[0].letter_offsets)[words[1]]
-    begins, lengths = (
-        others[0].letter_offsets[others[1]],
-        np.diff(others[0].letter_offsets)[others[1]],
+    (starts, sizes), (begins, lengths) = (
+        (side.offsets[numbers], side.sizes[numbers]) for side, numbers in (words, others)
     )
     pair, at = _counted(lengths)
-    generated = np.searchsorted(points, others[0].letters[begins[pair] + at])
+    generated = others[0].letters[begins[pair] + at]
     # The letters at the same relative place, and one on each side of it.
     centre = (at + 0.5) * sizes[pair] / lengths[pair] - 0.5
     first = np.maximum(np.floor(centre) - 1, 0).astype(np.int64)
     last = np.minimum(np.ceil(centre) + 2, sizes[pair]).astype(np.int64)
     place, step = _counted(last - first)
-    letter = np.searchsorted(points, words[0].letters[starts[pair[place]] + first[place] + step])
+    letter = words[0].letters[starts[pair[place]] + first[place] + step]
     weight = 1.0 / (last - first)[place]
-    cell = letter * len(points) + generated[place]
-    usual = np.bincount(generated, minlength=len(points)) + 1.0
+    cell = letter * count + generated[place]
+    usual = np.bincount(generated, minlength=count) + 1.0
     noise = np.bincount(pair, np.log(usual / usual.sum())[generated], len(sizes))
-    counts = np.bincount(cell, weight, len(points) ** 2)
+    counts = np.bincount(cell, weight, count**2)
     odds = 1.0
     for _ in range(ROUNDS):
-        chances = counts.reshape(len(points), -1) + SMOOTHING
+        chances = counts.reshape(count, -1) + SMOOTHING
         chances /= chances.sum(axis=1, keepdims=True)
         value = weight * chances.ravel()[cell]
         total = np.bincount(place, value, len(pair))
         alike = np.bincount(pair, np.log(total), len(sizes)) - noise + np.log(odds)
         alike = 1.0 / (1.0 + np.exp(-np.clip(alike, -50.0, 50.0)))
-        counts = np.bincount(cell, value / total[place] * alike[pair[place]], len(points) ** 2)
+        counts = np.bincount(cell, value / total[place] * alike[pair[place]], count**2)
         share = min(max(float(alike.mean()), 0.01), 0.99)
         odds = share / (1.0 - share)
-    return counts.reshape(len(points), -1)
+    return counts.reshape(count, -1)
 
 
 def _counted(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -18,7 +18,7 @@ from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.hmm.hmm_parts import Parts, know_words
 from pairweave.models.hmm.hmm_vocabulary import Vocabulary, collect_vocabulary, cut
 from pairweave.models.hmm.prior import Earlier, Prior, joined, prior_of
-from pairweave.models.hmm.respelling import Respelling, learn_respelling, spellings_of
+from pairweave.models.hmm.respelling import Respelling, Scripts, spellings_of
 from pairweave.transforms.kernels.hmm import agreement, model1
 from pairweave.transforms.kernels.hmm.emissions import Lexicon
 from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS, bucket_of
@@ -105,7 +105,7 @@ def train(
             prior, (row_offsets, columns, counts) = _with_prior(prior, row_offsets, columns, counts)
         respelling = earlier.parts.respelling if earlier is not None and used else None
         lexicon = _Candidates(row_offsets, columns, source, target, config)
-        lexicon.compare(respelling, pool)
+        lexicon.start_with(respelling, pool)
         state = _State(
             counts,
             np.zeros(len(source), dtype=np.int64),
@@ -189,13 +189,15 @@ class _Candidates:
         target: Vocabulary,
         config: HmmConfig,
     ) -> None:
-        """Find the words' stems; `compare` comes before anything else."""
+        """Find the words' stems; `start_with` comes before anything else."""
         self.row_offsets, self.columns = row_offsets, columns
         self._source, self._target, self._config = source, target, config
         self._blocks = np.searchsorted(
             self.row_offsets, np.linspace(0, len(self.columns), _BLOCKS + 1)[1:-1]
         )
         self._alike = np.empty(len(self.columns), dtype=np.float32)
+        self._scripts = Scripts.of(source, target)
+        self._earlier: Respelling | None = None
         self._respelling: Respelling | None = None
         self._stem_offsets, self._stem_columns, self._stem_entry = model1.stem_entries(
             self.row_offsets,
@@ -207,7 +209,12 @@ class _Candidates:
         )
         self._probabilities = np.empty((len(self.columns), 2), dtype=np.float32)
 
-    def compare(self, respelling: Respelling | None, pool: ThreadPoolExecutor) -> None:
+    def start_with(self, earlier: Respelling | None, pool: ThreadPoolExecutor) -> None:
+        """Compare the words' letters by what an earlier fit has learnt, if there is one."""
+        self._earlier = earlier
+        self._compare(earlier, pool)
+
+    def _compare(self, respelling: Respelling | None, pool: ThreadPoolExecutor) -> None:
         """Compare the words' letters, in one script."""
         self._respelling = respelling
         spellings = spellings_of(self._source, respelling), spellings_of(self._target, respelling)
@@ -227,11 +234,12 @@ class _Candidates:
             counts: Expected links of each entry, in units of 1 / FIXED_POINT.
             pool: Threads to use.
         """
-        learnt = learn_respelling(
-            self._source, self._target, self.row_offsets, self.columns, counts / FIXED_POINT
-        )
-        if learnt is not None:
-            self.compare(learnt, pool)
+        if self._scripts is None:
+            return
+        learnt = self._scripts.learn(self.row_offsets, self.columns, counts)
+        wanted = self._earlier if learnt is None else learnt
+        if wanted != self._respelling:
+            self._compare(wanted, pool)
 
     def maximize(self, state: _State, pool: ThreadPoolExecutor) -> Parts:
         """Turn counts into probabilities."""

@@ -3,6 +3,7 @@
 import collections
 import json
 import math
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +14,9 @@ from pairweave.models.hmm.hmm import HmmConfig, HmmModel, fit
 from pairweave.models.hmm.hmm_files import RESPELLING
 from pairweave.models.hmm.hmm_vocabulary import build_vocabulary
 from pairweave.models.hmm.prior import Earlier, evidence_of
-from pairweave.models.hmm.respelling import Respelling, learn_respelling
+from pairweave.models.hmm.respelling import Respelling, Scripts
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from tests.makers.corpora import sentence
 from tests.makers.hmm_corpora import (
     error_rate,
@@ -40,10 +42,11 @@ def vocabulary(words):
 def learnt(words, others, links=1.0):
     """Return what is learnt from words of which each is linked to the one at its place."""
     count = len(words)
-    offsets, columns = np.arange(count + 1), np.arange(count, dtype=np.int32)
-    return learn_respelling(
-        vocabulary(words), vocabulary(others), offsets, columns, np.full(count, links)
-    )
+    scripts = Scripts.of(vocabulary(words), vocabulary(others))
+    if scripts is None:
+        return None
+    counts = np.full(count, int(links * FIXED_POINT))
+    return scripts.learn(np.arange(count + 1), np.arange(count, dtype=np.int32), counts)
 
 
 def as_letters(made):
@@ -106,9 +109,32 @@ def test_nothing_is_respelled(words, others):
     assert learnt(folded[0][:count], folded[1][:count]) is None
 
 
-def test_sides_with_syllables_or_logograms_are_not_respelled(names, monkeypatch):
-    monkeypatch.setattr(respelling, "MOST_SYMBOLS", 40)
-    assert learnt(*names) is None
+@pytest.mark.parametrize("first", [0x3042, 0x4E00, 0xAC00], ids=["kana", "Han", "Hangul"])
+def test_sides_with_syllables_or_logograms_are_not_respelled(names, first):
+    words = ["".join(chr(first + ord(letter) - ord("a")) for letter in word) for word in names[0]]
+    assert learnt(names[0], words) is None
+
+
+def test_accents_hide_no_letter_and_are_kept(names):
+    accent = "\u0301"
+    accented = ["".join(f"{letter}{accent}" for letter in word) for word in names[1]]
+    made = learnt(names[0], accented)
+    assert as_letters(made) == as_letters(learnt(*names))
+    assert made.apply(np.array([ord(accent)])).tolist() == [ord(accent)]
+
+
+def test_a_few_words_in_other_scripts_change_nothing(names):
+    strange = ["".join(chr(0x4E00 + 7 * n + at) for at in range(6)) for n in range(90)]
+    (words, others), more = names, [f"seltsam{n}" for n in range(90)]
+    scripts = Scripts.of(
+        build_vocabulary(pa.array([*words, *more]), np.append(np.full(25, 3000), np.full(90, 1))),
+        build_vocabulary(
+            pa.array([*others, *strange]), np.append(np.full(25, 3000), np.full(90, 1))
+        ),
+    )
+    counts = np.full(115, FIXED_POINT)
+    made = scripts.learn(np.arange(116), np.arange(115, dtype=np.int32), counts)
+    assert as_letters(made) == as_letters(learnt(*names))
 
 
 def test_words_that_are_not_linked_teach_nothing(names):
@@ -161,10 +187,9 @@ def test_expected_occurrences_are_those_of_plain_loops(names):
     others = [*others[:18], *others[-1:-8:-1]]  # the last ones are not alike
     letters = sorted({letter for word in (*words, *others) for letter in word})
     points = np.array([ord(letter) for letter in letters], dtype=np.int32)
+    sides = [respelling._Letters.of(vocabulary(side), points) for side in (words, others)]
     every = np.arange(len(words))
-    made = respelling._corresponding(
-        (vocabulary(words), every), (vocabulary(others), every), points
-    )
+    made = respelling._corresponding(*((side, every) for side in sides), len(points))
     expected = slowly(list(zip(words, others, strict=True)), letters)
     for row, one in enumerate(letters):
         for column, letter in enumerate(letters):
@@ -221,7 +246,24 @@ def test_a_damaged_file_is_refused(model):
     spoilt = HmmModel(training.dataclasses.replace(model.parts, respelling=turned)).to_files()
     with pytest.raises(ConfigError, match=r"respelling\.arrow is damaged: its letters are not"):
         HmmModel.from_files(spoilt)
-    assert json.loads(spoilt["model.json"])["version"] == 2
+    beyond = Respelling(made.letters, np.full_like(made.others, sys.maxunicode + 1))
+    spoilt = HmmModel(training.dataclasses.replace(model.parts, respelling=beyond)).to_files()
+    with pytest.raises(ConfigError, match=r"respelling\.arrow is damaged: it has no letters"):
+        HmmModel.from_files(spoilt)
+
+
+def test_a_program_that_knows_no_letters_refuses_the_model(model):
+    header = json.loads(model.to_files()["model.json"])
+    assert header["version"] == 3
+    header["version"] = 2
+    with pytest.raises(ConfigError, match="expected version 3, found 2"):
+        HmmModel.from_files({**model.to_files(), "model.json": json.dumps(header).encode()})
+
+
+def test_letters_that_later_rounds_do_not_confirm_are_forgotten(table, monkeypatch):
+    rounds = iter([Respelling(np.array([4304], np.int32), np.array([97], np.int32)), None, None])
+    monkeypatch.setattr(Scripts, "learn", lambda *_: next(rounds))
+    assert fit(table, HmmConfig()).parts.respelling is None
 
 
 def test_a_later_fit_has_the_letters_of_the_earlier_one_until_it_learns_its_own(table, model):
