@@ -104,8 +104,7 @@ def train(
         if prior is not None:
             prior, (row_offsets, columns, counts) = _with_prior(prior, row_offsets, columns, counts)
         respelling = earlier.parts.respelling if earlier is not None and used else None
-        lexicon = _Candidates(row_offsets, columns, source, target, config)
-        lexicon.start_with(respelling, pool)
+        lexicon = _Candidates(row_offsets, columns, source, target, config, pool, respelling)
         state = _State(
             counts,
             np.zeros(len(source), dtype=np.int64),
@@ -188,17 +187,21 @@ class _Candidates:
         source: Vocabulary,
         target: Vocabulary,
         config: HmmConfig,
+        pool: ThreadPoolExecutor,
+        earlier: Respelling | None,
     ) -> None:
-        """Find the words' stems; `start_with` comes before anything else."""
+        """Compare the words' letters, by those of an earlier fit if it has two scripts.
+
+        Also finds their stems.
+        """
         self.row_offsets, self.columns = row_offsets, columns
         self._source, self._target, self._config = source, target, config
         self._blocks = np.searchsorted(
             self.row_offsets, np.linspace(0, len(self.columns), _BLOCKS + 1)[1:-1]
         )
         self._alike = np.empty(len(self.columns), dtype=np.float32)
-        self._scripts = Scripts.of(source, target)
-        self._earlier: Respelling | None = None
-        self._respelling: Respelling | None = None
+        self._scripts, self._earlier = Scripts.of(source, target), earlier
+        self._compare(earlier, pool)
         self._stem_offsets, self._stem_columns, self._stem_entry = model1.stem_entries(
             self.row_offsets,
             self.columns,
@@ -208,11 +211,6 @@ class _Candidates:
             target.stem_count,
         )
         self._probabilities = np.empty((len(self.columns), 2), dtype=np.float32)
-
-    def start_with(self, earlier: Respelling | None, pool: ThreadPoolExecutor) -> None:
-        """Compare the words' letters by what an earlier fit has learnt, if there is one."""
-        self._earlier = earlier
-        self._compare(earlier, pool)
 
     def _compare(self, respelling: Respelling | None, pool: ThreadPoolExecutor) -> None:
         """Compare the words' letters, in one script."""

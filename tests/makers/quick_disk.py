@@ -14,16 +14,16 @@ def _return_at_once(_file: object) -> None:
 
 
 def install() -> None:
-    """Wait for the disk no more, in this process and in those that `environment` is for."""
+    """Stop waiting for the disk, in this process and in those started with `environment`."""
     os.fsync = _return_at_once
 
 
 def environment() -> dict[str, str]:
-    """Return what tells a process that is started by this one to do likewise."""
+    """Return variables that tell a process started by this one to do the same."""
     return {_VARIABLE: "1"} if os.fsync is _return_at_once else {}
 
 
 def follow() -> None:
-    """Do as the process does that has started this one."""
+    """Do what the process that started this one does."""
     if _VARIABLE in os.environ:
         install()
