@@ -190,10 +190,7 @@ class _Candidates:
         pool: ThreadPoolExecutor,
         earlier: Respelling | None,
     ) -> None:
-        """Compare the words' letters, by those of an earlier fit if it has two scripts.
-
-        Also finds their stems.
-        """
+        """Compare the words' letters, as an earlier fit respells them, and find their stems."""
         self.row_offsets, self.columns = row_offsets, columns
         self._source, self._target, self._config = source, target, config
         self._blocks = np.searchsorted(
