@@ -1,6 +1,7 @@
 """Letters of one script as those of another, beside the same by plain loops."""
 
 import collections
+import dataclasses
 import json
 import math
 import sys
@@ -9,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pairweave.models.hmm import respelling, training
+from pairweave.models.hmm import respelling
 from pairweave.models.hmm.hmm import HmmConfig, HmmModel, fit
 from pairweave.models.hmm.hmm_files import RESPELLING
 from pairweave.models.hmm.hmm_vocabulary import build_vocabulary
@@ -113,6 +114,19 @@ def test_nothing_is_respelled(words, others):
 def test_sides_with_syllables_or_logograms_are_not_respelled(names, first):
     words = ["".join(chr(first + ord(letter) - ord("a")) for letter in word) for word in names[0]]
     assert learnt(names[0], words) is None
+
+
+@pytest.mark.parametrize(("times", "is_learnt"), [(1, True), (2_000, False)])
+def test_letters_that_are_little_of_the_text_are_not_respelled(names, times, is_learnt):
+    filler = "".join(map(chr, range(0x10EA, 0x10F0)))
+    words, others = ([*side, more] for side, more in zip(names, ("wort", filler), strict=True))
+    counts = np.append(np.full(25, 3), times)
+    scripts = Scripts.of(
+        *(build_vocabulary(pa.array(side, pa.string()), counts) for side in (words, others))
+    )
+    links = np.append(np.full(25, FIXED_POINT), 0)
+    made = scripts.learn(np.arange(27), np.arange(26, dtype=np.int32), links)
+    assert (made is not None) == is_learnt
 
 
 def test_accents_hide_no_letter_and_are_kept(names):
@@ -228,7 +242,7 @@ def test_a_fit_within_one_script_has_no_file_of_letters():
 
 def test_an_unseen_name_is_linked_by_its_letters(model):
     new = plain_table([("bis Linderod", f"{in_georgian_letters('bis Linderod')}")])
-    without = HmmModel(training.dataclasses.replace(model.parts, respelling=None))
+    without = HmmModel(dataclasses.replace(model.parts, respelling=None))
     assert (1, 1) in link_rows(model.align(new), "forward")[0]
     assert link_rows(without.align(new), "forward") != link_rows(model.align(new), "forward")
 
@@ -243,11 +257,11 @@ def test_a_damaged_file_is_refused(model):
         HmmModel.from_files({name: data for name, data in files.items() if name != RESPELLING})
     made = model.parts.respelling
     turned = Respelling(made.letters[::-1].copy(), made.others)
-    spoilt = HmmModel(training.dataclasses.replace(model.parts, respelling=turned)).to_files()
+    spoilt = HmmModel(dataclasses.replace(model.parts, respelling=turned)).to_files()
     with pytest.raises(ConfigError, match=r"respelling\.arrow is damaged: its letters are not"):
         HmmModel.from_files(spoilt)
     beyond = Respelling(made.letters, np.full_like(made.others, sys.maxunicode + 1))
-    spoilt = HmmModel(training.dataclasses.replace(model.parts, respelling=beyond)).to_files()
+    spoilt = HmmModel(dataclasses.replace(model.parts, respelling=beyond)).to_files()
     with pytest.raises(ConfigError, match=r"respelling\.arrow is damaged: it has no letters"):
         HmmModel.from_files(spoilt)
 
