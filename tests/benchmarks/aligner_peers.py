@@ -11,7 +11,11 @@ from tests.benchmarks.peers import run_peer
 
 def words(table, side):
     """Return the lowercased words of each pair."""
-    texts, tokens = table[side].to_pylist(), table[f"{side}_tokens"].to_pylist()
+    return lowercased(table[side].to_pylist(), table[f"{side}_tokens"].to_pylist())
+
+
+def lowercased(texts, tokens):
+    """Return the lowercased words of each text, of which the tokens are spans."""
     return [
         [text[span["start"] : span["end"]].lower() for span in spans]
         for text, spans in zip(texts, tokens, strict=True)

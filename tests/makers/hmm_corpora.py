@@ -86,13 +86,17 @@ def english_french_table(pairs):
     )
 
 
+def without_accents(text):
+    """Return a text case-folded, compatibly decomposed and without combining marks."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
 def in_georgian_letters(text):
     """Return a text with each Latin letter exchanged, so that no word is spelled alike."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
     return "".join(
         chr(ord("\u10d0") + ord(letter) - ord("a")) if "a" <= letter <= "z" else letter
-        for letter in plain
-        if not unicodedata.combining(letter)
+        for letter in without_accents(text)
     )
 
 
@@ -110,14 +114,9 @@ _TO_CYRILLIC = re.compile("|".join(sorted(CYRILLIC, key=len, reverse=True)))
 
 def in_cyrillic_letters(text):
     """Return a text with its sounds written in Cyrillic: some letters for two, two for one."""
-    plain = "".join(
-        letter
-        for letter in unicodedata.normalize("NFKD", text.casefold())
-        if not unicodedata.combining(letter)
-    )
     return " ".join(
         _TO_CYRILLIC.sub(lambda found: CYRILLIC[found.group()], word) or word
-        for word in plain.split(" ")
+        for word in without_accents(text).split(" ")
     )
 
 

@@ -10,16 +10,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
-from tests.benchmarks.aligner_peers import eflomal, write_sides
+from tests.benchmarks.aligner_peers import eflomal, lowercased, write_sides
 
 
 def words(texts):
     """Return the lowercased words of each text."""
-    spans = tokenize(pa.array(texts), TokenConfig()).to_pylist()
-    return [
-        [text[span["start"] : span["end"]].lower() for span in found]
-        for text, found in zip(texts, spans, strict=True)
-    ]
+    return lowercased(texts, tokenize(pa.array(texts), TokenConfig()).to_pylist())
 
 
 def main(source, target, *outputs):
