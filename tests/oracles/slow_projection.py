@@ -55,7 +55,10 @@ def fold(char):
 
 
 def look(text, at, step):
-    """Return the class of the next character, the kind and class of the next but white space."""
+    """Return the class of the next character, and what the next but white space is.
+
+    That is its kind, its class, and the number of white-space characters before it.
+    """
     side = text[at:] if step > 0 else text[:at][::-1]
     near = side[:1]
     solid = side.lstrip()[:1]
@@ -64,7 +67,13 @@ def look(text, at, step):
         where = at + len(side) - len(side.lstrip()) if step > 0 else len(text[:at].rstrip()) - 1
         if solid in (text[where - 1 : where], text[where + 1 : where + 2]):
             mark = "ellipsis"
-    return shape(near), mark, shape(solid)
+    return shape(near), mark, shape(solid), len(side) - len(side.lstrip())
+
+
+def same_run(source, target):
+    """Tell whether two places, each seen in both directions, are at one point of runs of spaces."""
+    runs = [[view[3] for view in views] for views in (source, target)]
+    return runs[0] == runs[1] and sum(runs[0]) > 1
 
 
 def compare(prefix, source, target):
@@ -92,9 +101,8 @@ def places_of(tokens, length):
     starts = [*(start for start, _ in tokens), length]
     counts = {}
     for number, (left, right) in enumerate(zip(ends, starts, strict=True)):
-        for at in (left, left + 1, right):
-            if left <= at <= right:
-                counts.setdefault(at, number)
+        for at in (*range(left, min(left + 8, right) + 1), right):
+            counts.setdefault(at, number)
     return sorted(counts.items())
 
 
@@ -200,6 +208,8 @@ def place_evidence(pair, place, at, tokens, beyond, step, held, *, touching, key
     evidence += edges("", source[1], target[1])
     if evidence["edge_both"] and target[0][1] == "stop" != source[0][1]:
         evidence["edge_stop"] = 50
+    if same_run(source, target):
+        evidence["space_run_kept"] = 50
     if target[0][0] == "space":
         kept = "edge_space_kept" if evidence["edge_both"] else "space_kept"
         evidence[kept if source[0][0] == "space" else "space_added"] = 50
@@ -367,6 +377,8 @@ def point_evidence(pair, at, place, *, keyed):
     behind = pair.target[offset:].lstrip()[:1]
     if pair.source[at:].lstrip()[:1].isupper() and behind.isupper():
         evidence["capital_both"] = 50
+    if same_run(source, target):
+        evidence["space_run_kept"] = 50
     if token > 0 and before > 0:
         evidence["left_links"] = pair.mass(token - 1, before - 1) // 10
     if token < len(pair.source_tokens) and before < len(pair.target_tokens):

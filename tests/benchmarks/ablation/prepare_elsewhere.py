@@ -1,44 +1,62 @@
-"""Test sets of other kinds of text for models of help pages: legal text with tags, and news.
+"""Test sets of other kinds of text for models of help pages: texts with tags, and news.
 
-usage: python -m tests.benchmarks.ablation.prepare_elsewhere DATA/ OUTPUT/
+usage: python -m tests.benchmarks.ablation.prepare_elsewhere DATA/ OUTPUT/ [TARGET]
 
-Pairs of at most `MOST` characters on each side, in order: a model of short segments ends long ones
-too early. Without pairs whose tags open or close in another segment (``<bx/>``, ``<ex/>``).
-`DATA/` is the folder that has ``tagged/`` and ``parallel/``.
+`DATA/` is the folder that has ``tagged/``, ``parallel/`` and ``xml/``; `TARGET` is ``de`` (the
+default) or ``fr``. Pairs of at most `MOST` characters on each side, in order: a model of short
+segments ends long ones too early. Without pairs whose tags open or close in another segment
+(``<bx/>``, ``<ex/>``). For French also the online help of ``xml/``.
 """
 
 import gzip
+import json
 import re
 import sys
 from pathlib import Path
 
+from tests.benchmarks.ablation.line_files import write_lines
+
 MOST = 160
 COUNT = 400
 SETS = {
-    "eurlex": "tagged/eurlex-dev.{}",
-    "glossary": "tagged/glossary-dev.{}",
-    "news": "parallel/newstest.en-de.{}.gz",
+    "eurlex": "tagged/eurlex-dev.{1}",
+    "glossary": "tagged/glossary-dev.{1}",
+    "news": "parallel/newstest.en-{0}.{1}.gz",
 }
+ONLINE_HELP = {"fr": "xml/enfr.{}.json"}
 
 
-def main(data, output):
+def read_lines(path):
+    """Return the lines of a text, which may be packed."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8", newline="\n") as lines:
+        return lines.read().split("\n")[:-1]
+
+
+def read_texts(path):
+    """Return the texts of a JSON file of texts by id, in the order of their ids, on one line each."""
+    texts = json.loads(path.read_text(encoding="utf-8"))["text"]
+    return [" ".join(texts[name].split()) for name in sorted(texts)]
+
+
+def is_wanted(pair):
+    """Return whether a pair is short enough and has its tags' other ends, too."""
+    return 0 < max(map(len, pair)) <= MOST and not re.search("<(bx|ex|it)", " ".join(pair))
+
+
+def main(data, output, target="de"):
     """Write the sets; return the exit status."""
-    for name, pattern in SETS.items():
-        sides = []
-        for language in ("en", "de"):
-            path = Path(data) / pattern.format(language)
-            opened = gzip.open if path.suffix == ".gz" else open
-            with opened(path, "rt", encoding="utf-8", newline="\n") as lines:
-                sides.append(lines.read().split("\n")[:-1])
-        pairs = [
-            pair
-            for pair in zip(*sides, strict=True)
-            if 0 < max(map(len, pair)) <= MOST and not re.search("<(bx|ex|it)", " ".join(pair))
-        ]
-        for side, language in enumerate(("en", "de")):
-            text = "".join(f"{pair[side]}\n" for pair in pairs[:COUNT])
-            (Path(output) / f"{name}.{language}").write_text(text, encoding="utf-8")
-        print(f"{name}: {len(pairs[:COUNT])} pairs")
+    data, languages = Path(data), ("en", target)
+    texts = {
+        name: [read_lines(data / pattern.format(target, side)) for side in languages]
+        for name, pattern in SETS.items()
+    }
+    if target in ONLINE_HELP:
+        files = [data / ONLINE_HELP[target].format(side) for side in languages]
+        texts["online_help"] = [read_texts(file) for file in files]
+    for name, sides in texts.items():
+        pairs = [pair for pair in zip(*sides, strict=True) if is_wanted(pair)]
+        write_lines(Path(output), name, languages, pairs[:COUNT])
     return 0
 
 

@@ -82,6 +82,7 @@ PLACE_EVIDENCE = (
     "touching_space_kept",
     "keyed_space_kept",
     "space_doubled",
+    "space_run_kept",
     "space_before_mark",
     "inside_word",
     "inner_links",
@@ -107,6 +108,7 @@ SAME_CLASS, SAME_KIND, ADDED = 0, 1, 1
     TOUCHING_SPACE_KEPT,
     KEYED_SPACE_KEPT,
     SPACE_DOUBLED,
+    SPACE_RUN_KEPT,
     SPACE_BEFORE_MARK,
     INSIDE_WORD,
     INNER_LINKS,
@@ -134,6 +136,9 @@ EVERYTHING, EQUAL_ONCE, EQUAL_AGAIN, EQUAL_LENGTH, LENGTH, BRACKETS, QUOTES, STO
 )
 
 FULL_STOP = ord(".")
+
+MOST_SPACES = 8
+"""Characters between two tokens behind which a tag is allowed; a longer run has its end as well."""
 
 LINK_UNIT = 10
 """Thousandths of a probability that count 1."""
@@ -221,7 +226,7 @@ class Places(NamedTuple):
     Attributes:
         offsets: Their offsets, int64 ``[place]``, ascending.
         before: Number of tokens before each, likewise.
-        left: `look` to the left of each, int64 ``[place, 3]``.
+        left: `look` to the left of each, int64 ``[place, 4]``.
         right: To the right.
     """
 
@@ -261,8 +266,8 @@ class Table(NamedTuple):
 def find_places(starts: np.ndarray, ends: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
     """List the offsets of a text at which a tag is allowed.
 
-    They are its edges, those of its tokens, and the middle of two spaces: a text without its tags
-    has two where an empty tag was.
+    They are its edges, those of its tokens, and those of the characters between tokens: a text
+    without its tags has two spaces where an empty tag was, and three where nested tags were.
 
     Args:
         starts: First code point of each token, int64 ``[token]``, ascending.
@@ -273,23 +278,27 @@ def find_places(starts: np.ndarray, ends: np.ndarray, length: int) -> tuple[np.n
         Ascending offsets and the number of tokens before each, int64 ``[place]``.
     """
     tokens = len(starts)
-    offsets = np.empty(3 * tokens + 3, np.int64)
-    before = np.empty(3 * tokens + 3, np.int64)
+    room = (tokens + 1) * (MOST_SPACES + 2)
+    offsets = np.empty(room, np.int64)
+    before = np.empty(room, np.int64)
     places = 0
     for token in range(tokens + 1):
         left = ends[token - 1] if token else 0
         right = starts[token] if token < tokens else length
-        middle = left + 1 if right > left + 1 else left
-        for at in (left, middle, right):
+        at = left
+        while at <= right:
             if not places or offsets[places - 1] != at:
                 offsets[places] = at
                 before[places] = token
                 places += 1
-    return offsets[:places], before[:places]
+            at = at + 1 if at < left + MOST_SPACES else max(at + 1, right)
+    return offsets[:places].copy(), before[:places].copy()
 
 
 @numba.njit(nogil=True, cache=True)
-def look(text: np.ndarray, shapes: np.ndarray, at: Integer, step: int) -> tuple[int, int, int]:
+def look(
+    text: np.ndarray, shapes: np.ndarray, at: Integer, step: int
+) -> tuple[int, int, int, int]:
     """Describe the characters on one side of an offset.
 
     Args:
@@ -300,17 +309,18 @@ def look(text: np.ndarray, shapes: np.ndarray, at: Integer, step: int) -> tuple[
 
     Returns:
         The class of the next character; the kind of mark of the next one other than white space;
-        and its class and case. 0 at the edge.
+        its class and case; and the number of white-space characters before it. 0 at the edge.
     """
     near = at if step > 0 else at - 1
     if near < 0 or near >= len(text):
-        return 0, 0, 0
+        return 0, 0, 0, 0
     following = near
     while 0 <= following < len(text) and shapes[text[following]] & CLASS == WHITE:
         following += step
     near_class = np.int64(shapes[text[near]]) & CLASS
+    spaces = abs(following - near)
     if following < 0 or following >= len(text):
-        return int(near_class), 0, 0
+        return int(near_class), 0, 0, int(spaces)
     shape = np.int64(shapes[text[following]])
     kind: Integer = shape >> KIND_SHIFT
     if kind == HYPHEN and following != near:
@@ -319,13 +329,13 @@ def look(text: np.ndarray, shapes: np.ndarray, at: Integer, step: int) -> tuple[
         for beside in (following - 1, following + 1):
             if 0 <= beside < len(text) and text[beside] == text[following]:
                 kind = ELLIPSIS
-    return int(near_class), int(kind), int(shape & (CLASS | UPPER))
+    return int(near_class), int(kind), int(shape & (CLASS | UPPER)), int(spaces)
 
 
 @numba.njit(nogil=True, cache=True)
 def look_around(text: np.ndarray, shapes: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return `look` to the left and to the right of each offset, int64 ``[2, offset, 3]``."""
-    views = np.empty((2, len(offsets), 3), np.int64)
+    """Return `look` to the left and to the right of each offset, int64 ``[2, offset, 4]``."""
+    views = np.empty((2, len(offsets), 4), np.int64)
     for place in range(len(offsets)):
         views[0, place] = look(text, shapes, offsets[place], -1)
         views[1, place] = look(text, shapes, offsets[place], 1)
@@ -433,7 +443,7 @@ def token_evidence(first: int, last: int, table: Table) -> np.ndarray:
 
 @numba.njit(nogil=True, cache=True)
 def compare_views(
-    source: tuple[int, int, int], target: np.ndarray, row: np.ndarray, start: int
+    source: tuple[int, int, int, int], target: np.ndarray, row: np.ndarray, start: int
 ) -> None:
     """Write how one side of a place compares with that of the tag, from ``row[start]``."""
     if source[0] == target[0]:
@@ -451,6 +461,31 @@ def compare_edges(source: int, target: int, row: np.ndarray, start: int) -> None
     """Write whether the place is at the edge of the text, like the tag or unlike it."""
     if target == 0:
         row[start if source == 0 else start + 1] = YES
+
+
+@numba.njit(nogil=True, cache=True)
+def same_run(
+    source: tuple[int, int, int, int],
+    source_beside: tuple[int, int, int, int],
+    target: np.ndarray,
+    beside: np.ndarray,
+) -> bool:
+    """Tell whether a tag and a place stand at the same point of runs of white space.
+
+    Args:
+        source: `look` in one direction from the tag.
+        source_beside: In the other one.
+        target: `look` in the first direction from the place.
+        beside: In the other one.
+
+    Returns:
+        Whether both runs have at least two characters, and as many of them on either side.
+    """
+    return bool(
+        source[3] + source_beside[3] > 1
+        and source[3] == target[3]
+        and source_beside[3] == beside[3]
+    )
 
 
 @numba.njit(nogil=True, cache=True)
@@ -541,6 +576,8 @@ def place_evidence(
         compare_edges(source_out[2], outer[2], row, EDGE_BOTH)
         if row[EDGE_BOTH] and inner[1] == STOP and source_in[1] != STOP:
             row[EDGE_STOP] = YES
+        if same_run(source_in, source_out, inner, outer):
+            row[SPACE_RUN_KEPT] = YES
         if inner[0] == WHITE:
             if source_in[0] != WHITE:
                 row[SPACE_ADDED] = YES

@@ -27,6 +27,7 @@ from pairweave.transforms.kernels.links.projection_evidence import (
     compare_edges,
     compare_views,
     look,
+    same_run,
 )
 from pairweave.transforms.kernels.text.japanese import WO, is_hiragana, is_particle
 
@@ -43,6 +44,7 @@ POINT_EVIDENCE = (
     "right_links",
     "gap",
     "unkeyed_gap",
+    "space_run_kept",
     "inside_word",
     "shift",
     "stray_particle",
@@ -58,6 +60,7 @@ POINT_EVIDENCE = (
     RIGHT_LINKS,
     GAP,
     UNKEYED_GAP,
+    POINT_SPACE_RUN_KEPT,
     POINT_INSIDE_WORD,
     POINT_SHIFT,
     STRAY_PARTICLE,
@@ -234,6 +237,8 @@ def point_evidence(
         if left[0] < WORD and (right[0] < WORD or right[1] in (STOP, COMMA)):
             row[GAP] = YES if left[0] != right[0] or left[0] == WHITE else 0
             row[UNKEYED_GAP] = 0 if keyed else row[GAP]
+        if same_run(source_left, source_right, left, right):
+            row[POINT_SPACE_RUN_KEPT] = YES
         if left[0] == WORD and right[0] == WORD:
             row[POINT_INSIDE_WORD] = YES
         off = abs(offset * size - at * target_size)

@@ -267,6 +267,25 @@ def test_places_are_the_edges_of_text_and_tokens():
     ]
 
 
+def test_a_tag_has_as_many_spaces_on_both_sides_as_in_the_source():
+    source, target = "One.   two", "Eins.   zwei"
+    tokens = [(0, 3), (3, 4), (7, 10)], [(0, 4), (4, 5), (8, 12)]
+    links = {(word, word): (1_000, 1_000) for word in range(3)}
+    for spaces in range(4):
+        case = source, target, *tokens, links, 4 + spaces, 10
+        assert found_by_kernel(case, shipped_weights().arrays())[0][1:] == (5 + spaces, 12)
+    for spaces in (1, 2):
+        case = source, target, *tokens, links, 4 + spaces, 4 + spaces
+        assert found_by_kernel(case, shipped_weights().arrays())[0][1:] == (5 + spaces, 5 + spaces)
+
+
+def test_in_a_long_run_of_spaces_there_are_eight_places_and_its_end():
+    offsets, before = find_places(np.array([0, 21]), np.array([1, 22]), 22)
+    assert list(zip(offsets.tolist(), before.tolist(), strict=True)) == [
+        *((0, 0), *((at, 1) for at in range(1, 10)), (21, 1), (22, 2)),
+    ]
+
+
 def test_between_two_spaces_there_is_a_place():
     offsets, before = find_places(np.array([0, 3]), np.array([1, 4]), 4)
     assert list(zip(offsets.tolist(), before.tolist(), strict=True)) == [
