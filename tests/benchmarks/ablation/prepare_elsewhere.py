@@ -34,7 +34,7 @@ def read_lines(path):
 
 
 def read_texts(path):
-    """Return the texts of a JSON file of texts by id, in the order of their ids, on one line each."""
+    """Return the texts of a JSON file by the order of their ids, on one line each."""
     texts = json.loads(path.read_text(encoding="utf-8"))["text"]
     return [" ".join(texts[name].split()) for name in sorted(texts)]
 

@@ -296,9 +296,7 @@ def find_places(starts: np.ndarray, ends: np.ndarray, length: int) -> tuple[np.n
 
 
 @numba.njit(nogil=True, cache=True)
-def look(
-    text: np.ndarray, shapes: np.ndarray, at: Integer, step: int
-) -> tuple[int, int, int, int]:
+def look(text: np.ndarray, shapes: np.ndarray, at: Integer, step: int) -> tuple[int, int, int, int]:
     """Describe the characters on one side of an offset.
 
     Args:
