@@ -316,7 +316,7 @@ def look(text: np.ndarray, shapes: np.ndarray, at: Integer, step: int) -> tuple[
     while 0 <= following < len(text) and shapes[text[following]] & CLASS == WHITE:
         following += step
     near_class = np.int64(shapes[text[near]]) & CLASS
-    spaces = abs(following - near)
+    spaces: Integer = (following - near) * step
     if following < 0 or following >= len(text):
         return int(near_class), 0, 0, int(spaces)
     shape = np.int64(shapes[text[following]])
