@@ -18,8 +18,8 @@ _TEXTS = (*SIDES, "pairs")
 def other_tag_notices(units: Sequence[Unit], limits: ReadLimits) -> Iterator[Notice]:
     """Yield a notice on each file of a corpus that has tags of another syntax.
 
-    The first `ROWS` rows of each unit are read for this, and only if the texts of the corpus are
-    to be searched for tags in a syntax that does not read every tag.
+    The first `ROWS` rows of each unit are read for this, and only if tags of another syntax would
+    stay text or be misread.
 
     Args:
         units: The units of one corpus or one group of its files, in their order.
@@ -47,10 +47,14 @@ def other_tag_notices(units: Sequence[Unit], limits: ReadLimits) -> Iterator[Not
 
 
 def _is_searched(unit: Unit) -> bool:
-    """Tell whether texts are searched for tags in a syntax that does not read every tag."""
+    """Tell whether texts are searched for tags, of which some may be missed or misread.
+
+    A syntax that reads every tag strips and rejects any; only where tags are kept does it matter
+    what they mean.
+    """
     if unit.inline_tags == "raw" or registry.format_of(unit).elements:
         return False
-    return not reads_every_tag(find_syntax(unit.inline_syntax))
+    return unit.inline_tags == "index" or not reads_every_tag(find_syntax(unit.inline_syntax))
 
 
 def _first_rows(unit: Unit, limits: ReadLimits) -> Iterator[tuple[int, list[str]]]:

@@ -52,6 +52,43 @@ def test_tags_of_another_syntax_beside_its_own_are_a_notice(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("syntax", "text", "said"),
+    [
+        (
+            "html",
+            OWN,
+            'xliff, not html, the first is <g id="1">; they are read without their ids; give '
+            "--inline_syntax xliff if this is XLIFF",
+        ),
+        (
+            "xml",
+            OWN,
+            'xliff, not xml, the first is <g id="1">; they are read without their ids; give '
+            "--inline_syntax xliff if this is XLIFF",
+        ),
+        (
+            "xml",
+            f"{HTML}<br>",
+            "html, not xml, the first is <br>; they are taken for opening tags that nothing "
+            "closes; give --inline_syntax html if this is HTML, or write <br/>",
+        ),
+    ],
+)
+def test_kept_tags_that_are_read_as_something_else_are_a_notice(tmp_path, syntax, text, said):
+    sides = write_sides(tmp_path, [PLAIN, text], [PLAIN, PLAIN])
+    plan = make_plan([moses(*sides, inline_tags="index", inline_syntax=syntax)])
+    assert notices(plan) == [f"a.en: 1 tags in 1 of 2 rows looked at are {said} [other_syntax]"]
+    for how in ("strip", "reject"):
+        assert notices(make_plan([moses(*sides, inline_tags=how, inline_syntax=syntax)])) == []
+
+
+@pytest.mark.parametrize("syntax", ["xml", "html"])
+def test_kept_tags_of_xml_and_html_are_no_notice(tmp_path, syntax):
+    sides = write_sides(tmp_path, [PLAIN, HTML], [PLAIN, HTML])
+    assert notices(make_plan([moses(*sides, inline_tags="index", inline_syntax=syntax)])) == []
+
+
 def test_columns_of_one_file_are_looked_at_together(tmp_path):
     path = tmp_path / "a.jsonl"
     rows = [{"source": PLAIN, "target": PLAIN}, {"source": PLAIN, "target": HTML}]
