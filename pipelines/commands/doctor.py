@@ -3,9 +3,12 @@
 import importlib.metadata
 import os
 import platform
+import re
 import shutil
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
+from pathlib import Path
 
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.command_options import DoctorOptions
@@ -23,6 +26,9 @@ EXTRAS = {
     "flink": "apache-flink-libraries",
     "hub": "datasets",
 }
+
+_DIGEST = re.compile(rb"[0-9a-f]{64}")
+"""The digest of the source in the index of a compiled kernel, which Numba writes."""
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -76,15 +82,48 @@ def _fault(path: str) -> str | None:
 def _kernels() -> str:
     """Return a sentence on whether a first run has to compile the kernels."""
     try:
-        from pairweave.transforms.kernels import kernel_cache
+        from pairweave.transforms.kernels import kernel_cache, kernel_sources
     except ImportError as error:  # the report must work in such an installation, too
         return f"numba cannot be imported: {error}"
     shipped, numba = kernel_cache.shipped_for(), _version("numba")
     if shipped == numba:
-        return "compiled ones come with the package"
+        said = "compiled ones come with the package"
+        outdated, all_files = _outdated(kernel_sources.PACKAGE)
+        if outdated:
+            said += f", but those of {outdated} of {all_files} files are outdated: a run that "
+            said += "needs one of these compiles it once, `make kernels` all of them"
+        return said
     if shipped is None:
         return "none come with the package: the first run compiles them"
     return f"those of the package are for numba {shipped}: the first run compiles them for {numba}"
+
+
+def _outdated(package: Path) -> tuple[int, int]:
+    """Return of how many source files the compiled kernels are outdated, and of how many any came.
+
+    They are where a source file, or one that it imports from, has changed since, as in a checkout
+    after an update.
+
+    Args:
+        package: The package's folder.
+    """
+    from pairweave.transforms.kernels import kernel_cache, kernel_sources
+
+    compiled_from: dict[str, set[bytes]] = defaultdict(set)
+    for path in (package / kernel_cache.SHIPPED).glob("*.nbi"):
+        module = path.name.partition(".")[0]
+        compiled_from[module].update(_DIGEST.findall(path.read_bytes()))
+    sources = [
+        path
+        for path in (package / "transforms").rglob("*.py")
+        if path.stem in compiled_from and b"njit" in path.read_bytes()
+    ]
+    outdated = [
+        path
+        for path in sources
+        if kernel_sources.digest(path, package).encode() not in compiled_from[path.stem]
+    ]
+    return len(outdated), len(sources)
 
 
 def _version(package: str) -> str:

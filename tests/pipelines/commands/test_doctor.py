@@ -1,12 +1,13 @@
 """What `doctor` says of the kernels."""
 
 import importlib.metadata
+import pickle
 import sys
 
 import pytest
 
 from pairweave.pipelines.commands import doctor
-from pairweave.transforms.kernels import kernel_cache
+from pairweave.transforms.kernels import kernel_cache, kernel_sources
 
 NUMBA = importlib.metadata.version("numba")
 
@@ -21,8 +22,39 @@ NUMBA = importlib.metadata.version("numba")
 )
 def test_it_says_whether_a_first_run_compiles(monkeypatch, capsys, shipped, said):
     monkeypatch.setattr(kernel_cache, "shipped_for", lambda: shipped)
+    monkeypatch.setattr(doctor, "_outdated", lambda _: (0, 60))
     doctor.main("doctor", [])
     assert f"\nkernels\n  {said}\n" in capsys.readouterr().out
+
+
+def test_it_counts_the_files_whose_compiled_kernels_are_outdated(monkeypatch, tmp_path):
+    package = tmp_path / "pairweave"
+    kernels = package / "transforms" / "kernels"
+    kernels.mkdir(parents=True)
+    (package / kernel_cache.SHIPPED).mkdir()
+    (kernels / "limits.py").write_text("MOST = 3\n")
+    for name in ("first", "second", "third", "never_compiled"):
+        (kernels / f"{name}.py").write_text("import numba\nf = numba.njit(abs)\n")
+    with (kernels / "second.py").open("a") as file:
+        file.write("from pairweave.transforms.kernels.limits import MOST\n")
+    for name in ("first", "second", "third"):
+        stamp = kernel_sources.digest(kernels / f"{name}.py", package)
+        index = package / kernel_cache.SHIPPED / f"{name}.f-2.py311.nbi"
+        index.write_bytes(pickle.dumps("0.68") + pickle.dumps((stamp, {})))
+    assert doctor._outdated(package) == (0, 3)
+
+    (kernels / "limits.py").write_text("MOST = 4\n")
+    (kernels / "third.py").write_text("import numba\nf = numba.njit(max)\n")
+    kernel_sources.digest.cache_clear()
+    kernel_sources._read.cache_clear()
+    assert doctor._outdated(package) == (2, 3)
+
+    monkeypatch.setattr(kernel_cache, "shipped_for", lambda: NUMBA)
+    monkeypatch.setattr(kernel_sources, "PACKAGE", package)
+    assert doctor._kernels() == (
+        "compiled ones come with the package, but those of 2 of 3 files are outdated: a run that "
+        "needs one of these compiles it once, `make kernels` all of them"
+    )
 
 
 def test_it_reports_a_numba_that_cannot_be_imported(monkeypatch):
