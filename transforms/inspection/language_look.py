@@ -25,6 +25,10 @@ LEAST_SHARE = 0.3
 MOST_SHARE = 0.6
 """Share of these that must be in one language to make it the side's language."""
 
+JOINED_LINES = (8, 32)
+"""Lines that vote together where too few have a language: labels and messages have few frequent
+words each."""
+
 MIXED_SHARE = 0.1
 """Share in other languages from which a side is mixed. A single line may be a quotation, or have
 its few frequent words in common with another language; of most clean corpora at most 2 in
@@ -75,7 +79,10 @@ def language_findings(
         _votes(sample[side].to_pylist(), given)
         for side, given in zip(("source", "target"), languages, strict=True)
     ]
-    looks = [_language(each) for each in votes]
+    looks = [
+        _language(each) or _language_of_joined(sample[side].to_pylist())
+        for each, side in zip(votes, ("source", "target"), strict=True)
+    ]
     rows = f"in a sample of {len(lines):,} pairs"
     wrong = [_is_other(look, each) for look, each in zip(looks, languages, strict=True)]
     exchanged = (
@@ -189,6 +196,20 @@ def _language(votes: Sequence[str | None]) -> str | None:
     return look if share >= MOST_SHARE else None
 
 
+def _language_of_joined(texts: Sequence[str]) -> str | None:
+    """Return the language of most texts where several are judged as one; None if none is shown.
+
+    Only frequent words decide here: a script shows in each text by itself.
+    """
+    for lines in JOINED_LINES:
+        starts = range(0, len(texts), lines)
+        votes = [_vote(" ".join(texts[start : start + lines])) for start in starts]
+        look = _language(votes)
+        if look is not None:
+            return look if look in _INDEXED else None
+    return None
+
+
 def _main_language(votes: Sequence[str | None], given: str) -> str | None:
     """Return the language or script from which others on the same side are told.
 
@@ -224,7 +245,7 @@ def _fits(look: str, language: str) -> bool:
         return not scripts or "Hiragana" in scripts
     if look in codepoints.SCRIPTS:
         return not scripts or look in scripts
-    if _first(language) in _INDEXED:
+    if look == "en" or _first(language) in _INDEXED:
         return look == _first(language)
     return not scripts or "Latin" in scripts
 

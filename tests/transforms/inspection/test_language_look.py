@@ -1,0 +1,48 @@
+"""Languages of short texts, which show none by themselves."""
+
+import itertools
+
+import pyarrow as pa
+import pytest
+
+from pairweave.transforms.inspection.language_look import language_findings
+
+LABELS = {
+    "en": (["Open the", "Save this", "Share a", "Print the"], ["file", "folder", "page and"]),
+    "de": (["Die", "Eine", "Nicht mit", "Auf der"], ["Datei", "Mappe", "Seite und"]),
+    "hr": (["Otvori", "Spremi", "Dijeli", "Ispiši"], ["datoteku", "mapu", "stranicu"]),
+}
+"""Openings and ends of labels, none with three frequent words."""
+
+
+def labels(language, count=400):
+    pairs = itertools.cycle(itertools.product(*LABELS[language]))
+    return [f"{' '.join(pair)} {number}" for number, pair in zip(range(count), pairs, strict=False)]
+
+
+def findings(source, target, languages):
+    lines = list(range(1, len(source) + 1))
+    sample = pa.table({"source": source, "target": target, "line": lines})
+    return [
+        (finding.kind, finding.option)
+        for finding in language_findings(("a.s", "a.t"), sample, languages)
+    ]
+
+
+def test_labels_show_their_language_together():
+    source, target = labels("en"), labels("de")
+    assert findings(source, target, ("en", "de")) == []
+    ((kind, _),) = findings(target, source, ("en", "de"))
+    assert kind == "exchanged_languages"
+    assert findings(source, target, ("en", "fr")) == [("other_language", "--target_lang de")]
+
+
+@pytest.mark.parametrize("count", [20, 100])
+def test_a_few_labels_show_no_language(count):
+    assert findings(labels("de", count), labels("en", count), ("en", "de")) == []
+
+
+def test_english_is_told_from_languages_whose_frequent_words_are_not_known():
+    source, target = labels("en"), labels("hr")
+    assert findings(source, target, ("en", "hr")) == []
+    assert findings(target, source, ("en", "hr")) == [("other_language", "--target_lang en")]
