@@ -12,8 +12,8 @@ from pairweave.transforms.findings import Finding
 from pairweave.transforms.formats import registry
 from pairweave.transforms.inspection.look import look_at
 from pairweave.transforms.planning.plan import make_plan
-from pairweave.transforms.reading.json_documents import IS_JSON
-from pairweave.transforms.reading.scan import HEAD_BYTES, known_content
+from pairweave.transforms.reading.json_documents import AS_JSON_LINES, IS_JSON, are_json_lines
+from pairweave.transforms.reading.known_content import HEAD_BYTES, known_content
 from pairweave.transforms.storage.byte_streams import compression_of, without_compression
 from pairweave.transforms.storage.files import is_uri, open_read
 from pairweave.transforms.storage.hub_places import is_data_set
@@ -124,10 +124,15 @@ def _content(path: str) -> str | None:
         return None
     try:
         with open_read(path) as file:
-            known = known_content(file.read(HEAD_BYTES))
+            head = file.read(HEAD_BYTES)
     except OSError:  # whatever reads it says why
         return None
-    return None if known is None or compression_of(path) != "none" else known[1]
+    if compression_of(path) != "none":
+        return None
+    known = known_content(head)
+    if known is None:
+        return AS_JSON_LINES if are_json_lines(head) else None
+    return known[1]
 
 
 def _as_given(options: CheckOptions) -> tuple[tuple[str, ...], ...]:

@@ -10,7 +10,12 @@ from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.export.export_formats import IN_LINE, LinkedRows, RowExport, joined_lines
 from pairweave.transforms.reading.column_lines import Lines, decode, line_blocks, whole_lines
 from pairweave.transforms.reading.input_format import InputFormat
-from pairweave.transforms.reading.json_documents import DocumentWatch
+from pairweave.transforms.reading.json_documents import (
+    AS_JSON_LINES,
+    DocumentWatch,
+    are_json_lines,
+)
+from pairweave.transforms.reading.known_content import HEAD_BYTES
 from pairweave.transforms.reading.links_of_rows import LINKS
 from pairweave.transforms.reading.rows import Problem, RowMaker
 from pairweave.transforms.reading.scan import Scan, ScanRequest
@@ -119,11 +124,11 @@ Lines, ``text`` would be a string."""
 
 
 def scan_moses(file: ScanRequest) -> Scan:
-    """Scan one side, unless it is a JSON document, which has no sentence a line.
+    """Scan one side, unless it is JSON, which has no sentence a line.
 
     Raises:
         InputError: The whole file cannot be used (``lxm_as_text`` if it is JSON whose texts have
-            names, ``json_as_text`` if it is another JSON document).
+            names, ``json_as_text`` if it is another JSON document or has one on each line).
     """
     if file.role not in _TEXTS:
         return scan_lines(file)
@@ -134,6 +139,8 @@ def scan_moses(file: ScanRequest) -> Scan:
         nonlocal seen
         if not seen and file.role in _SIDES and _LXM.match(chunk):
             raise InputError("lxm_as_text", file.name, "this is LXM JSON; give --format lxm")
+        if not seen and are_json_lines(chunk[:HEAD_BYTES]):
+            raise InputError("json_as_text", file.name, f"this is {AS_JSON_LINES}")
         seen = True
         document.see(chunk)
 

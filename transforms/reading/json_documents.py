@@ -1,7 +1,10 @@
-"""Texts that are one JSON document, which no line-parallel reader can use."""
+"""Texts that are one JSON document, or one on each line, which are no sentences a line."""
 
 import json
 
+import orjson
+
+from pairweave.transforms.reading.known_content import HEAD_BYTES
 from pairweave.transforms.storage.byte_streams import BYTE_ORDER_MARK
 
 PARSED_BYTES = 1 << 20
@@ -13,6 +16,12 @@ IS_JSON = (
     "target"
 )
 """What a message says of a file whose name ends in .json."""
+
+AS_JSON_LINES = (
+    "JSON lines, each an object; give one file with both sides as input with --format jsonl, or "
+    "write one text a line"
+)
+"""What a message says of a file whose lines are JSON objects."""
 
 _KINDS = {b"{": (b"}", "object"), b"[": (b"]", "array")}
 _CUT_TOKEN = 8
@@ -56,6 +65,32 @@ class DocumentWatch:
         if self._size <= PARSED_BYTES:
             return kind if _parses(text) else None
         return kind if _goes_on(text) else None
+
+
+def are_json_lines(head: bytes) -> bool:
+    r"""Tell whether a text has several lines, each of which is a JSON object with a text.
+
+    Args:
+        head: Its first `known_content.HEAD_BYTES` bytes, or all of a smaller one.
+
+    >>> are_json_lines(b'{"en": "a"}\n{"en": "b"}\n'), are_json_lines(b'{"en": "a"}\n{0} files\n')
+    (True, False)
+    """
+    lines = head.removeprefix(BYTE_ORDER_MARK).split(b"\n")
+    if len(head) >= HEAD_BYTES:
+        lines.pop()  # perhaps only a part of a line
+    lines = [line for line in lines if line.strip()]
+    return len(lines) > 1 and all(map(_is_object, lines))
+
+
+def _is_object(line: bytes) -> bool:
+    if not line.lstrip().startswith(b"{"):
+        return False
+    try:
+        value = orjson.loads(line)
+    except ValueError:
+        return False
+    return isinstance(value, dict) and any(isinstance(each, str) for each in value.values())
 
 
 def _parses(text: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 import xxhash
 
 from pairweave.transforms.errors import InputError
+from pairweave.transforms.reading.known_content import HEAD_BYTES, known_content
 from pairweave.transforms.storage.byte_streams import (
     COMPRESSED_CHUNK_BYTES,
     PLAIN_CHUNK_BYTES,
@@ -18,34 +19,6 @@ from pairweave.transforms.storage.byte_streams import (
     stored_chunks,
 )
 from pairweave.transforms.units import Columns, CorpusInput, ReadLimits
-
-ZIP_ADVICE = "give one of OPUS for Moses with input, and unpack any other"
-HTML_ADVICE = "extract its text first, a paragraph a line, and give it to bitext"
-
-# First bytes of files other than UTF-8 text, in which every line would be rejected.
-NOT_TEXT = (
-    (b"\xff\xfe", "unsupported_charset", "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"),
-    (b"\xfe\xff", "unsupported_charset", "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"),
-    (b"\x1f\x8b\x08", "unsupported_format", "gzip data without the extension .gz"),
-    (b"\x28\xb5\x2f\xfd", "unsupported_format", "Zstandard data without the extension .zst"),
-    (b"\xfd7zXZ\x00", "unsupported_format", "xz data without the extension .xz"),
-    *(
-        (b"BZh%d1AY&SY" % level, "unsupported_format", "bzip2 data without the extension .bz2")
-        for level in range(1, 10)
-    ),
-    (b"PK\x03\x04", "unsupported_format", f"a zip archive; {ZIP_ADVICE}"),
-    (b"PAR1", "unsupported_format", "Parquet without the extension .parquet"),
-    (b"%PDF-", "unsupported_format", "a PDF file; extract its text first"),
-    (b"\x89PNG", "unsupported_format", "an image"),
-    (b"\xff\xd8\xff", "unsupported_format", "an image"),
-    (b"\x7fELF", "unsupported_format", "a program"),
-    (b"SQLite format 3\0", "unsupported_format", "a SQLite database; export its rows as TSV"),
-    (b"<!DOCTYPE html", "unsupported_format", f"an HTML page; {HTML_ADVICE}"),
-    (b"<!doctype html", "unsupported_format", f"an HTML page; {HTML_ADVICE}"),
-    (b"<html", "unsupported_format", f"an HTML page; {HTML_ADVICE}"),
-)
-HEAD_BYTES = max(len(magic) for magic, _, _ in NOT_TEXT)
-"""Number of first bytes by which they are recognised."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -191,19 +164,31 @@ def _refuse_non_text(text: Iterable[bytes], name: str) -> Iterator[bytes]:
     Raises:
         InputError: ``unsupported_charset`` or ``unsupported_format``.
     """
-    head = b""
+    held: list[bytes] = []
+    size = 0
     for chunk in text:
-        if len(head) < HEAD_BYTES:
-            head += chunk[:HEAD_BYTES]
-            known = known_content(head)
-            if known is not None:
-                raise InputError(known[0], name, f"this is {known[1]}")
+        if size < HEAD_BYTES:
+            held.append(chunk)
+            size += len(chunk)
+            if size < HEAD_BYTES:
+                continue
+            chunk = _text_alone(held, name)
         yield chunk
+    if 0 < size < HEAD_BYTES:
+        yield _text_alone(held, name)
 
 
-def known_content(head: bytes) -> tuple[str, str] | None:
-    """Return a code and what a file is, if its first bytes show that it is no UTF-8 text."""
-    return next(((code, what) for magic, code, what in NOT_TEXT if head.startswith(magic)), None)
+def _text_alone(pieces: list[bytes], name: str) -> bytes:
+    """Return the beginning of a text.
+
+    Raises:
+        InputError: ``unsupported_charset`` or ``unsupported_format``.
+    """
+    text = b"".join(pieces)
+    known = known_content(text[:HEAD_BYTES])
+    if known is not None:
+        raise InputError(known[0], name, f"this is {known[1]}")
+    return text
 
 
 def stored_file(path: str, name: str, compression: str = "none") -> Iterator[bytes]:

@@ -135,6 +135,28 @@ def test_a_file_that_is_no_text_is_named_and_not_the_other(tmp_path, command, wo
     assert errors.startswith(f"pairweave: {said}")
 
 
+@pytest.mark.parametrize("command", ["check", "init"])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["a.dat", "b.dat"], "a.dat: this is a binary file and no text: "),
+        (["a.dat"], "a.dat: is a binary file and no text: "),
+        (["a.txt", "a.txt"], "a.txt: this is a TMX file, which has both sides; give it as input"),
+        (["a.txt"], "a.txt: is a TMX file, which has both sides; give it as input with --format"),
+        (["a.log", "a.log"], "a.log: this is JSON lines, each an object; give one file with both"),
+        (["a.log"], "a.log: is JSON lines, each an object; give one file with both sides as input"),
+    ],
+)
+def test_what_is_no_text_is_told_before_lines_are_compared(tmp_path, command, words, said):
+    (tmp_path / "a.dat").write_bytes(bytes(range(256)) * 20)
+    (tmp_path / "b.dat").write_bytes(bytes(range(256)) * 30)
+    (tmp_path / "a.txt").write_text('<?xml version="1.0"?>\n<tmx version="1.4">\n</tmx>\n')
+    (tmp_path / "a.log").write_text('{"source": "a", "target": "b"}\n' * 3)
+    status, out, errors = runs.run_here(command, *words, cwd=tmp_path)
+    assert (status, out) == (2, "")
+    assert errors.startswith(f"pairweave: {said}")
+
+
 @pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
 def test_json_is_told_alike_by_check_and_by_jobs(tmp_path, name):
     (tmp_path / name).write_bytes(b"[]" if name == "a.json" else gzip.compress(b"[]"))
