@@ -1,4 +1,7 @@
-"""The report in headless Chromium: its script, its console, its width. Skipped without Chromium."""
+"""The report in headless Chromium: its script, its console, its widths, its contrast.
+
+Skipped without Chromium.
+"""
 
 import base64
 import hashlib
@@ -13,8 +16,9 @@ import pytest
 from pairweave.transforms.commit.checking import read_sums
 from pairweave.transforms.finding_notices import finding_notices
 from pairweave.transforms.findings import Finding
+from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.report import page as report_page
-from pairweave.transforms.report.run_samples import Samples
+from pairweave.transforms.report.run_samples import Samples, gather
 from pairweave.transforms.report.sample_groups import Group
 from tests.makers import finished_runs
 
@@ -53,9 +57,57 @@ PLAY = """
   change("tags", "3");
   change("tags", "0");
   change("wanted", "WORD17 ");
-  var wide = document.documentElement.scrollWidth > window.innerWidth;
-  document.body.replaceChildren(JSON.stringify({notes: notes, wide: wide}));
+  parent.postMessage(JSON.stringify(notes), "*");
 }());
+"""
+
+# Measures the page, and the least contrast of a text with what is behind it (WCAG 2.2).
+MEASURE = """
+(function () {
+  function channels(colour) {
+    var found = colour.match(/[0-9.]+/g).map(Number);
+    return found.length === 3 ? found.concat(1) : found;
+  }
+  function behind(element) {
+    var layers = [];
+    for (; element; element = element.parentElement) {
+      layers.unshift(channels(getComputedStyle(element).backgroundColor));
+    }
+    return layers.reduce(function (under, layer) {
+      return under.map(function (value, place) {
+        return layer[place] * layer[3] + value * (1 - layer[3]);
+      });
+    }, [255, 255, 255]);
+  }
+  function luminance(colour) {
+    var parts = colour.slice(0, 3).map(function (value) {
+      return value > 10 ? Math.pow((value / 255 + 0.055) / 1.055, 2.4) : value / 255 / 12.92;
+    });
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  }
+  var least = [99, ""];
+  document.querySelectorAll("body *:not(svg *)").forEach(function (element) {
+    var says = Array.from(element.childNodes).some(function (node) {
+      return node.nodeType === 3 && node.textContent.trim();
+    });
+    if (!says || element.offsetParent === null) { return; }
+    var both = [channels(getComputedStyle(element).color), behind(element)].map(luminance);
+    var contrast = (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
+    if (contrast < least[0]) { least = [contrast, element.outerHTML.slice(0, 90)]; }
+  });
+  parent.postMessage(JSON.stringify({
+    dark: matchMedia("(prefers-color-scheme: dark)").matches,
+    inner: window.innerWidth, scroll: document.documentElement.scrollWidth, least: least
+  }), "*");
+}());
+"""
+
+# A window has at least 500 pixels; a frame has any width, and its page reports to this one.
+FRAME = """
+<iframe src="page.html" width="%d" height="%d" style="border: 0"></iframe>
+<script>
+addEventListener("message", function (event) { document.body.replaceChildren(event.data); });
+</script>
 """
 
 
@@ -92,8 +144,26 @@ def page(tmp_path_factory):
     return directory, report_page.render(made, read_sums(output, made), Samples(groups, {}))
 
 
-def opened(directory, text, *options, play=None):
-    """Open a page; return its document at the end and what the console said."""
+@pytest.fixture(scope="module")
+def rich_page(tmp_path_factory):
+    """A page with tables of bars that are wider than a phone, a finding, tags and rejects."""
+    directory = tmp_path_factory.mktemp("rich")
+    output = str(directory / "out")
+    counts = {f"would_reject{kind}_placeholder_mismatch": 5 for kind in ("", "_first", "_only")}
+    made = finished_runs.write_run(output, counts={**finished_runs.COUNTS, **counts})
+    finding = Finding("misaligned", "a.en", 201, 250, 50, "50 lines are none", "leave them out")
+    said = [str(notice) for notice in finding_notices([finding])]
+    made |= {"look": {"pairs": 400, "findings": [finding.as_json()]}, "notices": [*said, "w" * 99]}
+    sums = read_sums(output, made)
+    samples = gather(FinishedRun(output, made), sums)
+    return directory, report_page.render(made, sums, samples, finished_runs.run_note())
+
+
+def opened(directory, text, *options, play=None, size=None):
+    """Open a page, in a frame if a size is given; return its document at the end and its console.
+
+    If it is played in a frame, the document has what it reports.
+    """
     if play is not None:
         digest = base64.b64encode(hashlib.sha256(play.encode()).digest()).decode()
         assert text.count("script-src &#x27;") + text.count("script-src '") == 1
@@ -101,6 +171,10 @@ def opened(directory, text, *options, play=None):
         text = text.replace("</body>", f"<script>{play}</script></body>")
     path = directory / "page.html"
     path.write_text(text)
+    if size is not None:
+        path = directory / "frame.html"
+        path.write_text(FRAME % size)
+        options = (*options, "--window-size=1600,1200", "--virtual-time-budget=5000")
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"]
     command = [CHROMIUM, *flags, f"--user-data-dir={directory}/profile", *options, "--dump-dom"]
     done = subprocess.run(
@@ -110,15 +184,14 @@ def opened(directory, text, *options, play=None):
     return done.stdout, console
 
 
-@pytest.fixture(scope="module")
-def played(page):
-    document, console = opened(*page, "--window-size=500,900", play=PLAY)
-    body = re.search("<body>(.*)</body>", document, re.S)[1]
-    return json.loads(html.unescape(body)), console
+def reported(document):
+    return json.loads(html.unescape(re.search("<body>(.*)</body>", document, re.S)[1]))
 
 
-def test_samples_are_paged_sorted_and_filtered(played):
-    notes = [(status, [place.split() for place in seen]) for status, seen in played[0]["notes"]]
+def test_samples_are_paged_sorted_and_filtered_and_the_console_says_nothing(page):
+    document, console = opened(*page, play=PLAY, size=(500, 900))
+    assert console == []
+    notes = [(status, [place.split() for place in seen]) for status, seen in reported(document)]
     first, second, third, longest, in_b, every, tagged, _, wanted = notes
     assert first == ("1 to 10 of 25", [[str(n), "ab"[n % 2]] for n in range(10)])
     assert [int(place) for place, _ in second[1]] == list(range(10, 20))
@@ -133,22 +206,29 @@ def test_samples_are_paged_sorted_and_filtered(played):
     assert wanted == ("1 to 1 of 1", [["17", "b"]])
 
 
-def test_the_console_says_nothing_and_the_page_is_not_wider_than_a_phone(played):
-    found, console = played
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 820, 390])
+def test_the_page_fits_its_window_and_texts_have_contrast(rich_page, width, theme):
+    options = ["--force-dark-mode"] if theme == "dark" else []
+    document, console = opened(*rich_page, *options, play=MEASURE, size=(width, 844))
+    found = reported(document)
     assert console == []
-    assert found["wide"] is False
+    assert found["dark"] == (theme == "dark")
+    assert found["scroll"] <= found["inner"] == width
+    contrast, element = found["least"]
+    assert contrast >= 4.5, element
 
 
 PLACES = """
 var found = document.querySelector("article:has(.token)").getBoundingClientRect();
-document.body.replaceChildren(JSON.stringify({
+parent.postMessage(JSON.stringify({
   first: found.top, notices: document.querySelectorAll("header > .notice").length
-}));
+}), "*");
 """
 
 
 @pytest.mark.parametrize("notices", [5, 30])
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (900, 900), (500, 900)])
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (820, 900), (390, 844)])
 def test_a_tagged_pair_is_on_the_first_screen(page, width, height, notices):
     directory, _ = page
     output = str(directory / "out")
@@ -160,10 +240,10 @@ def test_a_tagged_pair_is_on_the_first_screen(page, width, height, notices):
     samples = Samples([Group("At random", [tagged_row()])], {})
     text = report_page.render(made, read_sums(output, made), samples)
     assert text.count("50 lines are none") == 2  # and in the table by file and line
-    document, _ = opened(directory, text, f"--window-size={width},{height}", play=PLACES)
-    seen = json.loads(html.unescape(re.search("<body>(.*)</body>", document, re.S)[1]))
+    document, _ = opened(directory, text, play=PLACES, size=(width, height))
+    seen = reported(document)
     assert seen["first"] < height - 100
-    assert seen["notices"] == min(notices, 4 + (notices == 5))
+    assert seen["notices"] == 3
 
 
 def test_without_script_all_samples_stand_and_no_control_is_seen(page):
