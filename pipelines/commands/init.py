@@ -4,7 +4,7 @@ import collections
 import dataclasses
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -21,6 +21,12 @@ from pairweave.transforms.filtering import detectors
 from pairweave.transforms.findings import OF_LINES, Finding
 from pairweave.transforms.formats import registry
 from pairweave.transforms.formats.csv import DELIMITERS
+from pairweave.transforms.inspection.column_look import (
+    TextColumns,
+    text_columns_of,
+    text_columns_of_parquet,
+)
+from pairweave.transforms.inspection.column_names import side_of
 from pairweave.transforms.inspection.finding_text import finding_lines
 from pairweave.transforms.inspection.look import look_at_sample, sample_size
 from pairweave.transforms.planning.plan import Plan, make_plan
@@ -46,6 +52,7 @@ _EFFECTS = {
 
 _TAG = r"</?[A-Za-z][^<>]*>"
 _UNKNOWN = "und"
+_SIDES = ("source", "target")
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -54,17 +61,21 @@ def main(name: str, arguments: Sequence[str]) -> int:
     if files.exists(options.output):
         raise ConfigError(f"{options.output}: already exists; give another --output, or delete it")
     input_options = _input(options.files)
-    plan, of_format = _planned(input_options)
-    rows = _texts(plan)
+    plan, of_format, columns = _planned(input_options)
+    rows = _texts(plan, columns)
     languages = {
-        side: _language(rows[side].to_pylist(), input_options.get(f"{side}_input", ()))
-        for side in ("source", "target")
+        side: _language(
+            rows[side].to_pylist(),
+            input_options.get(f"{side}_input", ()),
+            of_format.get(f"{side}_field"),
+        )
+        for side in _SIDES
     }
     for side in languages:
         stated = {getattr(unit, f"{side}_lang") for unit in plan.units}
         if len(stated) == 1 and _UNKNOWN not in stated:
             languages[side] = (stated.pop(), "as the file says")
-    text = _yaml({**input_options, **of_format}, plan, rows, languages)
+    text = _yaml({**input_options, **of_format}, plan, rows, languages, columns)
     findings = _look(plan, {side: language for side, (language, _) in languages.items()})
     mending = _mending(findings, text)
     text += "".join(f"{line}\n" for line in mending)
@@ -86,17 +97,37 @@ def _input(paths: Sequence[str]) -> dict[str, Any]:
     return {"input": both} if both else {"source_input": source, "target_input": target}
 
 
-def _planned(input_options: dict[str, Any]) -> tuple[Plan, dict[str, str]]:
-    """Return the plan for reading the files, and the format options that it needs."""
+def _planned(
+    input_options: dict[str, Any],
+) -> tuple[Plan, dict[str, str], TextColumns | None]:
+    """Return the plan for reading the files, the options that it needs, and what columns hold."""
+    plan, options, columns = _by_format(input_options)
+    columns = columns or _columns(plan)
+    if columns is None or not columns.options:
+        return plan, options, columns
+    plan = make_plan([_corpus(input_options, {**options, **columns.options})])
+    fields = {name: value for name, value in columns.options.items() if name.endswith("_field")}
+    return plan, options | fields, columns
+
+
+def _by_format(
+    input_options: dict[str, Any],
+) -> tuple[Plan, dict[str, str], TextColumns | None]:
+    """Return the plan with the options that only the format asks for."""
     refused: InputError | None = None
     for name in DELIMITERS:
         options = {} if refused is None else {"csv_delimiter": name}
         try:
-            return make_plan([_corpus(input_options, options)]), options
+            return make_plan([_corpus(input_options, options)]), options, None
         except InputError as error:
             if error.code == "lxm_as_text":
                 of_format = {"format": "lxm"}
-                return make_plan([_corpus(input_options, of_format)]), of_format
+                return make_plan([_corpus(input_options, of_format)]), of_format, None
+            if error.code == "missing_column" and ending(error.path) == ".parquet":
+                columns = _columns_of_parquet(input_options["input"][0])
+                if columns is not None and columns.options:
+                    read = make_plan([_corpus(input_options, columns.options)])
+                    return read, {}, columns
             refused = refused or error
             if ending(error.path) != ".csv":
                 break
@@ -104,14 +135,33 @@ def _planned(input_options: dict[str, Any]) -> tuple[Plan, dict[str, str]]:
     raise refused
 
 
-def _corpus(input_options: dict[str, Any], of_format: dict[str, str]) -> CorpusInput:
-    options = {name: value for name, value in of_format.items() if name != "format"}
+def _corpus(input_options: dict[str, Any], given: Mapping[str, str]) -> CorpusInput:
+    options = {name: value for name, value in given.items() if name == "csv_delimiter"}
     return CorpusInput(
-        _UNKNOWN, _UNKNOWN, format=of_format.get("format"), format_options=options, **input_options
+        given.get("source_lang", _UNKNOWN),
+        given.get("target_lang", _UNKNOWN),
+        format=given.get("format"),
+        source_field=given.get("source_field"),
+        target_field=given.get("target_field"),
+        format_options=options,
+        **input_options,
     )
 
 
-def _texts(plan: Plan) -> pa.Table:
+def _columns(plan: Plan) -> TextColumns | None:
+    """Return what the columns of the files hold, if it is the same in all of them."""
+    firsts = {unit.file: unit for unit in reversed(plan.units)}
+    looks = [text_columns_of(unit, ReadLimits(), detect=_detected) for unit in firsts.values()]
+    same = all(look is not None and look.options == looks[0].options for look in looks if looks[0])
+    return looks[0] if looks and same else None
+
+
+def _columns_of_parquet(path: str) -> TextColumns | None:
+    """Return what the columns of a Parquet file hold; None if the path names no single file."""
+    return text_columns_of_parquet(path, _detected) if files.exists(path) else None
+
+
+def _texts(plan: Plan, columns: TextColumns | None) -> pa.Table:
     """Return source and target of the first rows that could be read.
 
     Raises:
@@ -128,19 +178,26 @@ def _texts(plan: Plan) -> pa.Table:
     whole = rows.filter(pc.and_(rows["source"].is_valid(), rows["target"].is_valid()))
     if not whole.num_rows:
         row = rows.slice(0, 1).to_pylist()[0]
+        held = f"; {columns.held}, and {columns.option}" if columns and columns.option else ""
         raise ConfigError(
             f"{row['file']}:{row['line']}: {row['detail']} [{row['reason']}]; none of the first "
-            f"{rows.num_rows:,} rows is a pair that can be read"
+            f"{rows.num_rows:,} rows is a pair that can be read{held}"
         )
     return whole.select(["source", "target"])
 
 
 def _yaml(
-    input_options: dict[str, Any], plan: Plan, rows: pa.Table, languages: dict[str, tuple[str, str]]
+    input_options: dict[str, Any],
+    plan: Plan,
+    rows: pa.Table,
+    languages: dict[str, tuple[str, str]],
+    columns: TextColumns | None,
 ) -> str:
     """Return a commented file of options."""
     lines = [f"# {file.name}: {file.format}, {file.rows:,} rows" for file in plan.files]
     lines += [f"# {notice}" for notice in plan.notices]
+    if columns is not None and columns.options:
+        lines.append(f"# by the contents of the first rows, {columns.held}")
     lines += _written(
         {
             name: list(each) if isinstance(each, tuple) else each
@@ -230,13 +287,18 @@ def _written(values: dict[str, object]) -> list[str]:
     return lines
 
 
-def _language(texts: Iterable[str], paths: Iterable[str]) -> tuple[str, str]:
+def _language(
+    texts: Iterable[str], paths: Iterable[str], field: str | None = None
+) -> tuple[str, str]:
     """Return the language of one side, and how it was determined."""
     by_name = sorted(set(filter(None, map(_named, paths))))
     detected = _detected(texts)
     if detected is None:
         if len(by_name) == 1:
             return by_name[0], "by the file's name"
+        by_field = side_of(field) if field is not None else None
+        if by_field in NAMES:
+            return by_field, "by the field's name"
         return _UNKNOWN, "not known: give the tag of the language, such as en"
     if by_name and detected not in by_name:
         return detected, f"detected, but the file's name says {by_name[0]}: are sides exchanged?"

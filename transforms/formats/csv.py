@@ -19,7 +19,7 @@ from pairweave.transforms.reading.column_lines import Lines, line_blocks
 from pairweave.transforms.reading.given_scores import SCORE
 from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.reading.links_of_rows import LINKS
-from pairweave.transforms.reading.named_fields import find_fields, wanted_fields
+from pairweave.transforms.reading.named_fields import find_fields
 from pairweave.transforms.reading.rows import RAW_BYTES, Problem, RowMaker, in_batches, read_text
 from pairweave.transforms.reading.scan import Digests, Scan, ScanRequest
 from pairweave.transforms.reading.scan_lines import LineCounter
@@ -32,9 +32,6 @@ DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
 
 MAX_LINE_BYTES = 256 << 20
 """The highest ``max_line_bytes``."""
-
-_NAMES = ("source", "target")
-"""Names of the texts in a header, unless others are given."""
 
 _ADVICE = (
     "A quoted field ends with a quote before the next delimiter, and a quote inside it is doubled; "
@@ -217,11 +214,7 @@ def _scan(file: ScanRequest) -> Scan:
 
 
 def _find_fields(first: Sequence[str], delimiter: str, file: ScanRequest) -> tuple[Columns, int]:
-    """Find the wanted fields by the first record, like `find_fields`.
-
-    If no field is given, and the first record has the names ``source`` and ``target``, it is a
-    header.
-    """
+    """Find the wanted fields by the first record (`find_fields`); refuse one not divided."""
     if not first:
         raise InputError("missing_column", file.name, "the first line is blank", 1)
     if len(first) == 1:
@@ -233,12 +226,7 @@ def _find_fields(first: Sequence[str], delimiter: str, file: ScanRequest) -> tup
                     f"the first line has no {delimiter}, but a {name}; give --csv_delimiter {name}",
                     1,
                 )
-    corpus = file.corpus
-    _, others = wanted_fields(corpus)
-    by_default = corpus.source_field is None and corpus.target_field is None
-    if by_default and not any(map(str.isdigit, others.values())) and {*_NAMES} <= {*first}:
-        corpus = dataclasses.replace(corpus, source_field=_NAMES[0], target_field=_NAMES[1])
-    return find_fields(first, dataclasses.replace(file, corpus=corpus))
+    return find_fields(first, file)
 
 
 def _write(rows: pa.RecordBatch) -> list[bytes]:

@@ -10,6 +10,7 @@ import xxhash
 from pairweave.transforms.file_labels import file_labels
 from pairweave.transforms.findings import OF_LINES, Finding
 from pairweave.transforms.formats.registry import read_unit
+from pairweave.transforms.inspection.bare_texts import BareTexts
 from pairweave.transforms.inspection.file_look import FileLook
 from pairweave.transforms.units import ReadLimits, Unit
 
@@ -194,8 +195,10 @@ def _look(
     """Yield what is wrong with a file, by all rows or by those of some blocks."""
     first = file[0]
     rows = sum(_rows_in(unit, blocks) for unit in file)
+    name = labels[first.parts[0].role]
+    bare = BareTexts((name, labels.get("target", name)), first, limits)
     look = FileLook(
-        labels[first.parts[0].role],
+        name,
         (first.source_lang, first.target_lang),
         rows,
         reads_tags=first.inline_tags != "raw",
@@ -208,9 +211,11 @@ def _look(
             batches = _read_blocks(unit, limits, blocks.get(unit.index, ()))
         for batch in batches:
             look.add(batch)
+            bare.add(batch)
     # Planning has found both sides to be the same.
     copied = all(unit.copied for unit in file)
-    yield from (each for each in look.findings() if not (copied and each.kind == "copied"))
+    of_texts = (each for each in look.findings() if not (copied and each.kind == "copied"))
+    yield from bare.findings(of_texts)
 
 
 def _read_blocks(

@@ -1,10 +1,14 @@
 """The fields of a table in text whose first record may be a header of names."""
 
+import dataclasses
 from collections.abc import Sequence
 
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.reading.scan import ScanRequest
 from pairweave.transforms.units import Columns, CorpusInput
+
+_NAMES = ("source", "target")
+"""Names of the texts in a header, unless others are given."""
 
 
 def wanted_fields(corpus: CorpusInput) -> tuple[list[str], dict[str, str]]:
@@ -26,18 +30,21 @@ def are_numbers(wanted: Sequence[str]) -> bool:
 def find_fields(first: Sequence[str], file: ScanRequest) -> tuple[Columns, int]:
     """Find the wanted fields by the first record.
 
+    If no field is given, and the first record has the names ``source`` and ``target``, it is a
+    header.
+
     Args:
         first: The fields of the first record.
         file: The file.
 
     Returns:
-        The fields' numbers from 1, and the number of header records: 1 if fields are given by name.
+        The fields' numbers from 1, and the number of header records: 1 if fields are named.
 
     Raises:
         InputError: ``missing_column``, with the wanted and the existing columns.
         ConfigError: Some fields are numbers and some are names.
     """
-    name, corpus = file.name, file.corpus
+    name, corpus = file.name, _with_default_names(first, file.corpus)
     wanted, given = wanted_fields(corpus)
     header = 0
     if not are_numbers(wanted):
@@ -73,3 +80,12 @@ def find_fields(first: Sequence[str], file: ScanRequest) -> tuple[Columns, int]:
         **dict(zip(given, others, strict=True)),
     )
     return columns, header
+
+
+def _with_default_names(first: Sequence[str], corpus: CorpusInput) -> CorpusInput:
+    """Name the texts if no field is given and the first record has the default names."""
+    _, others = wanted_fields(corpus)
+    by_default = corpus.source_field is None and corpus.target_field is None
+    if by_default and not any(map(str.isdigit, others.values())) and {*_NAMES} <= {*first}:
+        return dataclasses.replace(corpus, source_field=_NAMES[0], target_field=_NAMES[1])
+    return corpus

@@ -5,6 +5,8 @@ import re
 import zipfile
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -150,6 +152,73 @@ def test_rows_of_which_none_is_a_pair_are_refused_with_the_first_reason(tmp_path
     assert status == 2
     assert "x.jsonl:1: source: field 'source' is missing [missing_field]" in errors
     assert not (tmp_path / "pairweave.yaml").exists()
+
+
+def write_columns(directory):
+    """Write the same pairs as tables and as rows with other names, and return the files."""
+    rows = [(n, *corpora.sentence(n)[:2]) for n in range(30)]
+    names = ("id", "english", "german")
+    lines = ("\t".join(map(str, row)) for row in rows)
+    (directory / "a.tsv").write_text("".join(f"{line}\n" for line in lines))
+    lines = (";".join(map(str, row)) for row in [names, *rows])
+    (directory / "b.csv").write_text("".join(f"{line}\n" for line in lines))
+    objects = [dict(zip(names, row, strict=True)) for row in rows]
+    (directory / "c.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in objects))
+    pq.write_table(pa.Table.from_pylist(objects), directory / "d.parquet")
+    nested = ({"translation": {"en": source, "de": target}} for _, source, target in rows)
+    (directory / "e.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in nested))
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        ("a.tsv", {"source_field": "2", "target_field": "3"}),
+        ("b.csv", {"source_field": "english", "target_field": "german"}),
+        ("c.jsonl", {"source_field": "english", "target_field": "german"}),
+        ("d.parquet", {"source_field": "english", "target_field": "german"}),
+        ("e.jsonl", {}),
+    ],
+)
+def test_the_fields_with_the_texts_are_written_and_told(tmp_path, name, fields):
+    write_columns(tmp_path)
+    out = runs.run_well_here("init", name, "--output", "o.yaml", cwd=tmp_path)
+    options = yaml.safe_load((tmp_path / "o.yaml").read_text())
+    assert {key: value for key, value in options.items() if key.endswith("_field")} == fields
+    assert (options["source_lang"], options["target_lang"]) == ("en", "de")
+    assert f"# {name}: {name.split('.')[1]}, 30 rows" in out
+    assert "# by the contents of the first rows, " in out
+    assert "no_letters" not in out
+    assert "other_columns" not in out
+    words = ("filter", "--config", "o.yaml", "--output", "out", "--plan_only")
+    runs.run_well_here(*words, cwd=tmp_path)
+
+
+def test_files_with_other_columns_each_have_no_fields_in_common(tmp_path):
+    rows = write_columns(tmp_path)
+    lines = (f"{source}\t{target}\tx\n" for _, source, target in rows)
+    (tmp_path / "f.tsv").write_text("".join(lines))
+    out = runs.run_well_here("init", "a.tsv", "f.tsv", "--output", "o.yaml", cwd=tmp_path)
+    assert "source_field" not in (tmp_path / "o.yaml").read_text()
+    assert "-> --source_field 2 --target_field 3" in out
+
+
+def test_fields_that_are_not_clear_are_named_with_the_options(tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"x": 1, "text": "a house"}\n')
+    status, _, errors = runs.run_here("init", "x.jsonl", cwd=tmp_path)
+    assert status == 2
+    assert "the fields are x, text, and --source_field and --target_field name those" in errors
+
+
+def test_without_a_detector_names_of_fields_count(tmp_path, monkeypatch):
+    def load(name):
+        raise detectors.ConfigError(name)
+
+    monkeypatch.setattr(detectors, "load", load)
+    write_columns(tmp_path)
+    out = runs.run_well_here("init", "c.jsonl", cwd=tmp_path)
+    assert "source_lang: en  # by the field's name" in out
+    assert "target_lang: de  # by the field's name" in out
 
 
 def test_lxm_is_recognized_by_its_content(tmp_path):

@@ -62,6 +62,12 @@ def test_lines_with_a_kind_of_findings_have_a_limit(lines, passes):
     assert broken(limits, metrics(20), []) == []
 
 
+@pytest.mark.parametrize("kind", ["no_letters", "other_columns", "header"])
+def test_columns_that_hold_no_text_have_a_limit(kind):
+    limits = gates.read_gates({"max_findings": {kind: 0}})
+    assert broken(limits, metrics(20, findings={kind: 1}), []) == [f"max_findings.{kind}"]
+
+
 def test_a_kind_of_findings_that_does_not_exist_is_refused():
     with pytest.raises(ConfigError, match="unknown kind misalinged, did you mean misaligned"):
         gates.read_gates({"max_findings": {"misalinged": 0}})

@@ -76,6 +76,19 @@ def test_columns_are_chosen_by_the_names_of_a_header(tmp_path, suffix):
     assert [row["line"] for row in rows] == [2, 3]
 
 
+@pytest.mark.parametrize("fields", [{}, {"score_field": "score"}])
+def test_the_names_source_and_target_are_a_header_unless_numbers_are_given(tmp_path, fields):
+    path = write(tmp_path, b"score\tsource\ttarget\n0.5\ta\tb\n")
+    assert pairs(read_all(single(path, **fields))) == [("a", "b")]
+    assert pairs(read_all(single(path, source_field="2", target_field="3")))[0] == (
+        "source",
+        "target",
+    )
+    path = write(tmp_path, b"source\ttarget\na\tb\n")
+    assert pairs(read_all(single(path))) == [("a", "b")]
+    assert pairs(read_all(single(write(tmp_path, b"source\tb\n")))) == [("source", "b")]
+
+
 def test_a_header_alone_is_no_rows(tmp_path):
     path = write(tmp_path, b"en\tde")
     plan = make_plan([single(path, source_field="en", target_field="de")])

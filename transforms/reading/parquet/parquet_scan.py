@@ -276,10 +276,18 @@ def _has_links(schema: pa.Schema, name: str) -> bool:
     return is_list_of_links(kind) or is_text(kind)
 
 
+_OPTIONS = (
+    "--source_field and --target_field name the columns with the texts, and --source_lang and "
+    "--target_lang the languages of a column translation"
+)
+
+
 def _missing(name: str, wanted: list[str], schema: pa.Schema) -> InputError:
     columns = ", ".join(f"{field.name}: {field.type}" for field in schema) or "no columns"
     return InputError(
-        "missing_column", name, f"wanted {', '.join(wanted)}; found {columns}; see source_field"
+        "missing_column",
+        name,
+        f"wanted {', '.join(wanted)}; found {columns}; {_OPTIONS}",
     )
 
 

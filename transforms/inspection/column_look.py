@@ -1,0 +1,312 @@
+"""The columns or fields of a file: which of them hold texts, by their names and the first rows."""
+
+import dataclasses
+import itertools
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import regex
+
+from pairweave.transforms.formats.jsonl import parse_object
+from pairweave.transforms.formats.registry import format_of
+from pairweave.transforms.inspection.column_names import side_of
+from pairweave.transforms.inspection.language_look import language_findings
+from pairweave.transforms.reading.column_lines import line_blocks
+from pairweave.transforms.storage.byte_streams import part_text
+from pairweave.transforms.storage.files import open_read
+from pairweave.transforms.units import Columns, ReadLimits, Unit
+
+HEAD_ROWS = 500
+"""Rows at the beginning of a file by which its columns are judged."""
+
+MOST_COLUMNS = 64
+"""Columns that are looked at."""
+
+LETTERED = 0.5
+"""Share of a column's cells that must have a letter to make them texts."""
+
+CODES = 0.8
+"""Share of cells that are one word with digits or marks inside, from which a column holds ids or
+addresses."""
+
+DISTINCT = 0.1
+"""Share of distinct cells up to which a column holds labels, such as names of corpora."""
+
+LONGEST_NAME = 30
+"""Characters of a cell that may be the name of a column."""
+
+TABLES = ("tsv", "csv")
+UNKNOWN = "und"
+
+Languages = tuple[str, str]
+
+Detect = Callable[[Sequence[str]], str | None]
+"""Returns the language of some texts, or None."""
+
+_LETTER = regex.compile(r"\p{L}")
+_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
+_CODE = regex.compile(rf"(?=\S*(?:[\p{{N}}_/\\@=#:]|\p{{L}}\.\p{{L}}))[^\s{_UNSPACED}]+")
+_NAME = regex.compile(r"[\p{L}_][^.!?,;:\"]*")
+_NO_VALUE = frozenset({"nan", "none", "null", "na", "n/a", "inf"})
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TextColumns:
+    """What the columns or fields of a file hold.
+
+    Attributes:
+        held: Which of them hold text, or which fields there are, as a clause.
+        options: If it is clear which ones hold the pairs: the options that read them where those
+            that are given do not.
+        several: Whether there are more than two, among which options choose.
+        misread: Whether others than those in `options` are read; else only the first row is, which
+            names them.
+    """
+
+    held: str
+    options: Mapping[str, str]
+    several: bool
+    misread: bool
+
+    @property
+    def option(self) -> str:
+        """Return what to give, in words."""
+        given = (f"--{name} {shlex.quote(value)}" for name, value in self.options.items())
+        return " ".join(given) or (
+            "--source_field and --target_field name those with the texts" if self.several else ""
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Column:
+    """A column or field.
+
+    Attributes:
+        field: Its number from 1, or its key.
+        name: Its name, if it has one: of a table the cell in the first row.
+        texts: Its other cells; empty where there is none.
+    """
+
+    field: str
+    name: str
+    texts: Sequence[str]
+
+    @property
+    def holds_text(self) -> bool:
+        """Tell whether it holds texts, and not numbers, ids or labels."""
+        filled = [text for text in self.texts if text.strip()]
+        if not filled or 2 * len(filled) < len(self.texts):
+            return False
+        lettered = sum(_LETTER.search(text) is not None for text in filled)
+        codes = sum(_CODE.fullmatch(text) is not None for text in filled)
+        labels = len(set(filled)) <= max(1, DISTINCT * len(filled)) and len(filled) > 1
+        return lettered >= LETTERED * len(filled) and codes < CODES * len(filled) and not labels
+
+
+def text_columns_of(
+    unit: Unit,
+    limits: ReadLimits,
+    languages: Languages = (UNKNOWN, UNKNOWN),
+    detect: Detect | None = None,
+) -> TextColumns | None:
+    """Return what the columns of a file hold; None if it has none, or its header names them.
+
+    Args:
+        unit: The first unit of the file.
+        limits: Limits of the readers.
+        languages: The languages given for the two sides.
+        detect: Tells languages apart where more than two columns hold text.
+    """
+    if unit.columns is None or not unit.rows:
+        return None
+    if unit.format in TABLES and unit.first_line == 1:
+        return _of_table(unit, unit.columns, limits, languages, detect)
+    if unit.format == "jsonl":
+        return _of_objects(_objects(unit, limits), unit.columns, languages, detect)
+    return None
+
+
+def text_columns_of_parquet(path: str, detect: Detect | None = None) -> TextColumns | None:
+    """Return what the columns of a Parquet file hold that cannot be planned without their names.
+
+    Args:
+        path: The file.
+        detect: As in `text_columns_of`.
+    """
+    columns = Columns("source", "target", languages_in="translation")
+    with open_read(path) as file:
+        batches = pq.ParquetFile(file).iter_batches(HEAD_ROWS, row_groups=[0])
+        rows = next(batches, pa.RecordBatch.from_pylist([])).to_pylist()
+    return _of_objects(rows, columns, (UNKNOWN, UNKNOWN), detect)
+
+
+def _of_table(
+    unit: Unit,
+    columns: Columns,
+    limits: ReadLimits,
+    languages: Languages,
+    detect: Detect | None,
+) -> TextColumns:
+    taken = {columns.translation, columns.score, columns.links}
+    table = [each for each in _cells(unit, columns, limits) if each.field not in taken]
+    texts = [column for column in table if column.holds_text]
+    read = [column for column in table if column.field in (columns.source, columns.target)]
+    pair = _pair(texts, languages, detect)
+    named = pair is not None and _has_header(table, pair, languages)
+    if pair is None or (not named and all(column in texts for column in read)):
+        pair = (read[0], read[1])
+        named = _has_header(table, pair, languages)
+        clear = named
+    else:
+        clear = named or (columns.source, columns.target) != (pair[0].field, pair[1].field)
+    values = [column.name.strip() if named else column.field for column in pair]
+    held = [f"{each.field} ({each.name.strip()})" if named else each.field for each in texts]
+    return TextColumns(
+        f"column{'s' * (len(held) != 1)} {_listed(held)} hold{'s' * (len(held) == 1)} text"
+        if held
+        else "no column holds text",
+        dict(zip(("source_field", "target_field"), values, strict=True)) if clear else {},
+        several=columns.field_count > 2,
+        misread=(columns.source, columns.target) != (pair[0].field, pair[1].field),
+    )
+
+
+def _cells(unit: Unit, columns: Columns, limits: ReadLimits) -> list[Column]:
+    """Return the columns of a table with their first cells."""
+    cells: list[list[str]] = []
+    count = min(columns.field_count, MOST_COLUMNS)
+    for first in range(1, count + 1, 2):
+        both = Columns(str(first), str(min(first + 1, count)), field_count=columns.field_count)
+        of_both = dataclasses.replace(unit, columns=both, inline_tags="raw", attention=None)
+        batch = next(iter(format_of(of_both).read(of_both, limits, HEAD_ROWS)))
+        cells += (
+            [text or "" for text in batch.column(side).to_pylist()] for side in ("source", "target")
+        )
+    return [
+        Column(str(number), column[0], column[1:] or column)
+        for number, column in enumerate(cells[:count], 1)
+    ]
+
+
+def _has_header(table: Sequence[Column], pair: tuple[Column, Column], languages: Languages) -> bool:
+    """Tell whether the first row names the columns of a pair.
+
+    It does if both cells name a side or one of the languages, of which short words may be the
+    codes, and the next ones do not, or if a column of numbers begins with a word.
+    """
+    names = [column.name.strip() for column in table]
+    of_pair = [column.name.strip() for column in pair]
+    usable = all(
+        names.count(name) == 1 and len(name) <= LONGEST_NAME and _NAME.fullmatch(name)
+        for name in of_pair
+    )
+    if not usable:
+        return False
+    sides = [side_of(name) for name in of_pair]
+    known = {"source", "target", *map(_base, languages)}
+    if all(sides) and sides[0] != sides[1] and (UNKNOWN in languages or known.issuperset(sides)):
+        return not all(side_of(column.texts[0]) for column in pair)
+    return any(_begins_with_a_name(column) for column in table)
+
+
+def _begins_with_a_name(column: Column) -> bool:
+    name, filled = column.name.strip(), [text for text in column.texts if text.strip()]
+    return (
+        name[:1].isalpha()
+        and len(name) <= LONGEST_NAME
+        and name.lower() not in _NO_VALUE
+        and len(filled) > 1
+        and not any(map(_LETTER.search, filled))
+    )
+
+
+def _of_objects(
+    rows: Sequence[dict[str, Any]], columns: Columns, languages: Languages, detect: Detect | None
+) -> TextColumns | None:
+    if not rows:
+        return None
+    inside = columns.languages_in
+    names = {columns.source, columns.target}
+    nested = [row[inside] for row in rows if inside and isinstance(row.get(inside), dict)]
+    if 2 * len(nested) > len(rows) and not any(row.keys() & names for row in rows):
+        rows, prefix, kind, read = nested, f"{inside}.", "lang", languages
+    else:
+        prefix, kind, read = "", "field", (columns.source, columns.target)
+    keys = list(dict.fromkeys(itertools.chain.from_iterable(rows)))
+    fields = [Column(key, key, [_text(row.get(key)) for row in rows]) for key in keys]
+    held = ", ".join(f"{prefix}{key}" for key in keys[:MOST_COLUMNS]) or "none"
+    texts = [field for field in fields if field.holds_text]
+    pair = None if all(key in keys for key in read) else _pair(texts, languages, detect)
+    options = {}
+    if pair is not None:
+        options = {f"source_{kind}": pair[0].field, f"target_{kind}": pair[1].field}
+    return TextColumns(f"the fields are {held}", options, several=True, misread=True)
+
+
+def _objects(unit: Unit, limits: ReadLimits) -> list[dict[str, Any]]:
+    """Return the first objects of a file of JSON lines."""
+    blocks = line_blocks(part_text(unit.parts[0], limits), limits.max_line_bytes)
+    lines = (block.line(line) for block in blocks for line in range(len(block)))
+    first = itertools.islice(lines, HEAD_ROWS)
+    values = (parse_object(line, limits.max_json_depth) for line in first)
+    return [value for value in values if isinstance(value, dict)]
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _pair(
+    texts: Sequence[Column], languages: Languages, detect: Detect | None
+) -> tuple[Column, Column] | None:
+    """Return the columns of source and target; None if it is not clear which they are."""
+    by_name = _of_sides(texts, [side_of(column.name) for column in texts], languages)
+    if by_name is not None:
+        return by_name
+    if len(texts) == 2:
+        return _in_order(texts[0], texts[1], languages)
+    if len(texts) > 2 and detect is not None:
+        return _of_sides(texts, [detect(column.texts) for column in texts], languages)
+    return None
+
+
+def _of_sides(
+    texts: Sequence[Column], sides: Sequence[str | None], languages: Languages
+) -> tuple[Column, Column] | None:
+    """Choose by the side or the language of each column, in their order if no other is given."""
+    given = [_base(language) for language in languages]
+    for wanted in (("source", "target"), given):
+        if all(sides.count(side) == 1 for side in wanted):
+            source, target = (texts[sides.index(side)] for side in wanted)
+            return source, target
+    known = [place for place, side in enumerate(sides) if side not in (None, "source", "target")]
+    if UNKNOWN in given and len(known) == 2 and sides[known[0]] != sides[known[1]]:
+        first, second = (texts[place] for place in known)
+        exchanged = sides[known[0]] == given[1] or sides[known[1]] == given[0]
+        return (second, first) if exchanged else (first, second)
+    return None
+
+
+def _in_order(first: Column, second: Column, languages: Languages) -> tuple[Column, Column] | None:
+    """Return two columns as source and target; None if they are in the same language."""
+    both = zip(first.texts, second.texts, strict=True)
+    rows = [(one, other) for one, other in both if one and other]
+    if not rows:
+        return None
+    source, target = zip(*rows, strict=True)
+    sample = pa.table({"source": source, "target": target, "line": range(1, len(rows) + 1)})
+    kinds = {each.kind for each in language_findings(("", ""), sample, languages)}
+    if "one_language" in kinds:
+        return None
+    return (second, first) if "exchanged_languages" in kinds else (first, second)
+
+
+def _base(language: str) -> str:
+    return language.lower().partition("-")[0]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
