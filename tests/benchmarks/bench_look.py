@@ -25,7 +25,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.findings import OF_LINES
 from pairweave.transforms.inspection.look import look_at
 from pairweave.transforms.planning.plan import make_plan
@@ -39,7 +39,8 @@ LINES, PLACES, LANGUAGE_LINES = 3_000, 10, 1_000
 
 DAMAGED = ("news en-de", "captions en-fr", "help en-ko")
 
-LANGUAGE_KINDS = ("_language", "_languages")
+OF_FILES = ("_language", "_languages", "no_letters")
+"""The ends of kinds that concern whole files."""
 
 MOST_SECONDS = 15
 """CPU seconds for a million pairs."""
@@ -185,6 +186,15 @@ DAMAGE = {
         lambda place: changed(place, 30, lambda _, text: f"{text} \x93OK\x94"),
         set(),
     ),
+    "no_letters": (
+        lambda place: (
+            lambda sides: [
+                part(place, sides)[0],
+                [f"0.{number:04}" for number in range(LANGUAGE_LINES)],
+            ]
+        ),
+        set(),
+    ),
     "exchanged_languages": (lambda place: lambda sides: part(place, sides[::-1]), set()),
     "other_language": (lambda place: lambda sides: part(place, sides), set()),
     "one_language": (
@@ -237,7 +247,44 @@ def is_at(finding, line):
     """Tell whether a finding is about a line: of a stretch its first one, within five."""
     if finding.kind in OF_LINES:
         return abs(finding.first_line - line) <= 5
-    return finding.kind.endswith(LANGUAGE_KINDS) or finding.first_line <= line <= finding.last_line
+    return finding.kind.endswith(OF_FILES) or finding.first_line <= line <= finding.last_line
+
+
+def mismatch(directory, sides):
+    """Return what is said of sides with different numbers of lines, and the line that is named."""
+    for name, lines in zip(("a.x", "a.y"), sides, strict=True):
+        text = "".join(f"{line}\n" for line in lines)
+        (directory / name).write_text(text, encoding="utf-8", newline="")
+    paths = [(str(directory / name),) for name in ("a.x", "a.y")]
+    with pytest.raises(InputError) as caught:
+        make_plan([CorpusInput("en", "de", source_input=paths[0], target_input=paths[1])])
+    return str(caught.value), caught.value.line
+
+
+def test_a_lost_or_inserted_line_is_found_where_it_is(shared_data, tmp_path):
+    found, claims = Counter(), []
+    corpora = clean_corpora(shared_data)
+    for name, (source, target) in corpora.items():
+        cut = target[: -max(1, len(target) // 20)]  # the end alone is missing
+        claims += [name for sides in ((source, cut), (cut, source)) if mismatch(tmp_path, sides)[1]]
+    for name in DAMAGED:
+        source, target = (side[:LINES] for side in corpora[name])
+        for place in map(int, np.linspace(250, 1_950, PLACES)):
+            changed = {
+                "lost": [*target[:place], *target[place + 1 :]],
+                "inserted": [*target[:place], source[0], *target[place:]],
+                "ten lost": [*target[:place], *target[place + 10 :]],
+            }
+            for what, lines in changed.items():
+                said, line = mismatch(tmp_path, [source, lines])
+                # Beside lines of the source whose translations are lost, any line is the first.
+                right = line is not None and -5 <= line - place - 1 <= 5 + 10 * (what == "ten lost")
+                found[what, name] += right
+                if not right:
+                    sys.stdout.write(f"{what} in {name} at {place}: {said}\n")
+    sys.stdout.write(f"\nfound of {PLACES}: {dict(found)}; said of {len(corpora)}: {claims}\n")
+    assert min(found.values()) >= PLACES
+    assert not claims
 
 
 def files_that_are_no_text(directory):

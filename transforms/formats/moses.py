@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.export.export_formats import IN_LINE, LinkedRows, RowExport, joined_lines
@@ -22,6 +24,9 @@ from pairweave.transforms.reading.scan import Scan, ScanRequest
 from pairweave.transforms.reading.scan_lines import scan_lines
 from pairweave.transforms.storage.byte_streams import part_text
 from pairweave.transforms.units import Part, ReadLimits, Unit
+
+if TYPE_CHECKING:
+    from pairweave.transforms.sentences.line_shift import LineShift
 
 _SIDES = ("source", "target")
 _TEXTS = (*_SIDES, "translation")
@@ -116,6 +121,26 @@ def _write(rows: pa.RecordBatch) -> list[bytes]:
 
 def _write_linked(rows: pa.RecordBatch) -> list[bytes]:
     return [*_write(rows), joined_lines(rows.column("links"))]
+
+
+def shift_between(source: Side, target: Side, more: int, limits: ReadLimits) -> "LineShift | None":
+    """Find where two sides stop running side by side, of which one has more lines.
+
+    Args:
+        source: The source, from its first line.
+        target: Its translation, likewise.
+        more: Number of lines that the target has more.
+        limits: The limits of the readers.
+    """
+    # Imported here because it loads kernels.
+    from pairweave.transforms.sentences.line_shift import find_line_shift
+
+    def texts() -> Iterator[tuple[pa.Array, pa.Array]]:
+        while count := min(source.ready(), target.ready()):
+            lines = [side.take(count, limits, {}) for side in (source, target)]
+            yield pc.fill_null(lines[0], ""), pc.fill_null(lines[1], "")
+
+    return find_line_shift(texts(), more)
 
 
 _LXM = re.compile(rb"(\xef\xbb\xbf)?\s*\{\s*(\"\w+\"\s*:\s*\"[^\"]*\"\s*,\s*)*\"text\"\s*:\s*\{")

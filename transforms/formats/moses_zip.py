@@ -15,8 +15,9 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import InputError, WorkerError
-from pairweave.transforms.formats.moses import Side, read_sides
+from pairweave.transforms.formats.moses import Side, read_sides, shift_between
 from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.reading.scan import Digests, Scan, ScanRequest, stored_file
 from pairweave.transforms.reading.scan_lines import LineCounter
@@ -144,16 +145,19 @@ def scan_zip(file: ScanRequest) -> Scan:
             for chunk in counter.pass_on(_text(archive, member, file.name, file.limits)):
                 digests.text_bytes += len(chunk)
             counters.append(counter)
-    lines = [counter.lines for counter in counters]
-    if lines[0] != lines[1]:
-        told = " and ".join(
-            f"{member.filename} has {count} lines"
-            for member, count in zip(members, lines, strict=True)
-        )
-        message = f"{told}; both sides must have the same number of lines"
-        raise InputError("line_count_mismatch", file.name, message)
+        more = counters[1].lines - counters[0].lines
+        if more:
+            told = " and ".join(
+                f"{member.filename} has {counted(counter.lines, 'line')}"
+                for member, counter in zip(members, counters, strict=True)
+            )
+            source, target = _sides(archive, members, file.limits)
+            shift = shift_between(source, target, more, file.limits)
+            message = f"{told}; both sides must have the same number of lines"
+            message += f", and {shift.message}" if shift is not None else ""
+            raise InputError("line_count_mismatch", file.name, message)
     return dataclasses.replace(
-        digests.scan(lines[0]),
+        digests.scan(counters[0].lines),
         carriage_returns=sum(counter.carriage_returns for counter in counters),
         byte_order_mark=any(counter.byte_order_mark for counter in counters),
         langs=langs if _UNKNOWN in file.langs else None,

@@ -10,13 +10,6 @@ import pyarrow.compute as pc
 
 from pairweave.transforms.findings import Finding, file_of
 from pairweave.transforms.inspection.language_look import language_findings
-from pairweave.transforms.inspection.stretches import (
-    NATS,
-    Stretch,
-    features_of,
-    joined,
-    judge_lines,
-)
 from pairweave.transforms.inspection.tagged_texts import tag_findings
 from pairweave.transforms.kernels.inspection.line_features import (
     MOJIBAKE,
@@ -25,6 +18,14 @@ from pairweave.transforms.kernels.inspection.line_features import (
 )
 from pairweave.transforms.reading.damaged_characters import with_c1
 from pairweave.transforms.rejects import AS_UTF8, Reject
+from pairweave.transforms.sentences.line_shift import moved_by
+from pairweave.transforms.sentences.stretches import (
+    NATS,
+    Stretch,
+    features_of,
+    joined,
+    judge_lines,
+)
 
 CHUNK_LINES = 1 << 19
 """Lines that are judged together: about 100 MB of features and evidence."""
@@ -228,12 +229,8 @@ class FileLook:
                 yield Finding("misaligned", self._name, first, last, lines, what, REJECT, curve)
                 curve = ()
                 continue
-            number = abs(stretch.move)
-            ahead = "ahead" if stretch.move < 0 else "behind"
-            what = (
-                f"from line {first:,} to {last:,} the target is {number} "
-                f"line{'s' * (number > 1)} {ahead} ({shown})"
-            )
+            where = f"from line {first:,} to {last:,}"
+            what = f"{where} the target is {moved_by(stretch.move)} ({shown})"
             yield Finding("moved", self._name, first, last, lines, what, REJECT, curve)
             curve = ()
 

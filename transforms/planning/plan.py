@@ -10,18 +10,21 @@ import os
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.formats import registry
+from pairweave.transforms.formats.moses import Side, shift_between
 from pairweave.transforms.merged_notices import merged
 from pairweave.transforms.planning.earlier_run import check_shard
 from pairweave.transforms.planning.locate import FileGroup, LocatedFile, locate
 from pairweave.transforms.planning.other_tags import other_tag_notices
 from pairweave.transforms.planning.scan_attention import scan_attention
-from pairweave.transforms.reading.scan import Cut, Scan, ScanRequest
+from pairweave.transforms.reading.scan import Cut, Scan, ScanRequest, stored_file
 from pairweave.transforms.reading.scan_lines import scan_lines
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.byte_streams import decompress
 from pairweave.transforms.storage.text_lines import odd_count
 from pairweave.transforms.units import (
     Columns,
@@ -33,6 +36,9 @@ from pairweave.transforms.units import (
     ReadLimits,
     Unit,
 )
+
+if TYPE_CHECKING:
+    from pairweave.transforms.sentences.line_shift import LineShift
 
 __all__ = [
     "Columns",
@@ -112,7 +118,7 @@ def make_plan(
             units.append(_document(group, file_scans, len(units)))
             notices.extend(_unpaired_notices(group))
         else:
-            _check_line_counts(group, file_scans)
+            _check_line_counts(group, file_scans, limits)
             new_units = list(_units(group, file_scans, len(units)))
             notices.extend(other_tag_notices(new_units, limits))
             units.extend(new_units)
@@ -170,18 +176,48 @@ def _join_by_name(scans: Sequence[Scan]) -> list[Scan]:
     return [dataclasses.replace(scan, cuts=(scan.whole(),) if rows else ()) for scan in counted]
 
 
-def _check_line_counts(group: FileGroup, scans: Sequence[Scan]) -> None:
+def _check_line_counts(group: FileGroup, scans: Sequence[Scan], limits: ReadLimits) -> None:
     odd = odd_count([scan.rows for scan in scans])
     if odd is not None:
         counts = ", ".join(
-            f"{file.name} has {scan.rows} lines"
+            f"{file.name} has {counted(scan.rows, 'line')}"
             for file, scan in zip(group.files, scans, strict=True)
         )
+        shift = _shift(group, scans, limits)
         raise InputError(
             "line_count_mismatch",
             group.files[odd].name,
-            f"{counts}; line-parallel files must have the same number of lines",
+            f"{counts}; line-parallel files must have the same number of lines"
+            f"{f', and {shift.message}' if shift is not None else ''}",
+            None if shift is None else shift.line,
         )
+
+
+def _shift(group: FileGroup, scans: Sequence[Scan], limits: ReadLimits) -> "LineShift | None":
+    """Find where the texts part, if they are what differs in the number of lines."""
+    sides = [
+        (file, scan)
+        for file, scan in zip(group.files, scans, strict=True)
+        if file.role in ("source", "target")
+    ]
+    more = sides[-1][1].rows - sides[0][1].rows
+    if not more:
+        return None
+    source, target = (
+        Side(
+            file.name,
+            file.role,
+            decompress(
+                stored_file(file.path, file.name, file.compression),
+                file.compression,
+                file.name,
+                limits,
+            ),
+            limits,
+        )
+        for file, _ in sides
+    )
+    return shift_between(source, target, more, limits)
 
 
 def _corpus_name(group: FileGroup) -> str:

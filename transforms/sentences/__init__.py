@@ -1,1 +1,1 @@
-"""Documents of sentences: their paragraphs, and beads of sentences that translate each other."""
+"""Documents of sentences, beads of sentences that translate each other, and lines that do not."""

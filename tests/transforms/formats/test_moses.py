@@ -152,6 +152,42 @@ def test_unequal_line_counts_refuse_the_pair_of_files_with_both_counts(tmp_path,
     assert caught.value.path == "a.de"
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("limit", [1 << 20, 120])
+def test_a_lost_line_is_named_with_its_place(tmp_path, shared_data, pack, limit):
+    names = [shared_data / "parallel" / f"newstest.en-de.{side}.gz" for side in ("en", "de")]
+    sides = [gzip.decompress(name.read_bytes()).split(b"\n")[:1_000] for name in names]
+    sides[0][100:103] = [b"\xff", b"a\0", b""]  # a line that cannot be read keeps its place
+    del sides[1][600]
+    ending = "gz" if pack is gzip.compress else "txt"
+    files = [
+        write(tmp_path, f"{name}.{ending}", pack(b"\n".join(lines)))
+        for name, lines in zip(("en", "de"), sides, strict=True)
+    ]
+    links = write(tmp_path, "a.links", b"0-0\n" * 1_000)
+    for more in ({}, {"links": (str(links),)}):
+        with pytest.raises(InputError) as caught:
+            make_plan([moses(*files, **more)], ReadLimits(max_line_bytes=limit))
+        assert (caught.value.code, caught.value.path) == ("line_count_mismatch", f"de.{ending}")
+        assert abs(caught.value.line - 601) <= 5
+        said = f"lines, and from line {caught.value.line} on the target is 1 line ahead"
+        assert said in str(caught.value)
+
+
+def test_nothing_is_said_of_texts_with_as_many_lines_as_each_other(tmp_path, shared_data):
+    names = [shared_data / "parallel" / f"newstest.en-de.{side}.gz" for side in ("en", "de")]
+    sides = [gzip.decompress(name.read_bytes()).split(b"\n")[:400] for name in names]
+    texts = [b"\n".join(sides[0][1:]), b"\n".join(sides[1][:-1])]
+    source, target, links = (
+        write(tmp_path, name, data)
+        for name, data in zip(("en", "de", "links"), [*texts, b"0-0\n" * 9], strict=True)
+    )
+    with pytest.raises(InputError) as caught:
+        make_plan([moses(source, target, links=(str(links),))])
+    assert (caught.value.path, caught.value.line) == ("links", None)
+    assert "the target is" not in str(caught.value)
+
+
 @pytest.mark.parametrize("odd", ["a.en", "a.de", "a.links"])
 def test_the_file_that_has_other_lines_than_most_is_the_one_named(tmp_path, odd):
     lines = dict.fromkeys(("a.en", "a.de", "a.links"), b"0-0\n0-0\n")

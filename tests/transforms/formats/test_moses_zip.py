@@ -1,6 +1,7 @@
 """The zip archives of OPUS for Moses."""
 
 import dataclasses
+import gzip
 import zipfile
 
 import pytest
@@ -55,6 +56,17 @@ def test_a_tag_finds_the_member_of_its_language(tmp_path):
     assert pairs(read_all(corpus(path, "pt", "en"))) == [("b", "a")]
 
 
+def test_a_lost_line_is_named_with_its_place(tmp_path, shared_data):
+    names = [shared_data / "parallel" / f"newstest.en-de.{side}.gz" for side in ("en", "de")]
+    sides = [gzip.decompress(name.read_bytes()).decode().split("\n")[:1_000] for name in names]
+    del sides[1][600]
+    texts = {f"a.{lang}": "\n".join(side) for lang, side in zip(("en", "de"), sides, strict=True)}
+    with pytest.raises(
+        InputError, match=r"lines, and from line 60[0-9] on the target is 1 l"
+    ):
+        make_plan([corpus(archive(tmp_path, texts), "en", "de")])
+
+
 @pytest.mark.parametrize(
     ("texts", "langs", "code", "said"),
     [
@@ -70,7 +82,7 @@ def test_a_tag_finds_the_member_of_its_language(tmp_path):
             {"a.en": "a\nb\n", "a.de": "b\n"},
             ("en", "de"),
             "line_count_mismatch",
-            "a.en has 2 lines and a.de has 1 lines",
+            "a.en has 2 lines and a.de has 1 line; both",
         ),
         (
             {"a.en": "a" * 99_999, "a.de": "b\n"},

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.inspection.stretches import features_of
 from pairweave.transforms.kernels.inspection import line_features as kernel
 from pairweave.transforms.kernels.inspection.stretches import best_states
+from pairweave.transforms.sentences.stretches import features_of
 from tests.oracles import slow_line_features
 
 LINES = [

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pairweave.transforms.inspection import stretches
-from pairweave.transforms.inspection.stretches import Stretch, features_of, judge_lines
+from pairweave.transforms.sentences import stretches
+from pairweave.transforms.sentences.stretches import Stretch, features_of, judge_lines
 
 
 def text(path):

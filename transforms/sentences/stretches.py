@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import itertools
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -109,12 +109,15 @@ def joined(parts: list[LineFeatures]) -> LineFeatures:
     return LineFeatures(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def judge_lines(source: LineFeatures, target: LineFeatures) -> tuple[list[Stretch], np.ndarray]:
+def judge_lines(
+    source: LineFeatures, target: LineFeatures, moves: Sequence[int] = MOVES
+) -> tuple[list[Stretch], np.ndarray]:
     """Find the stretches of lines that do not belong to those beside them, in order.
 
     Args:
         source: Features of the source, in the order of the file.
         target: Features of its translation.
+        moves: Numbers of lines by which a stretch may have moved, besides 0.
 
     Returns:
         The stretches in order, and int32 ``[line]`` in `NATS`; zeros if there are too few lines.
@@ -123,7 +126,7 @@ def judge_lines(source: LineFeatures, target: LineFeatures) -> tuple[list[Stretc
     lines = len(source.points)
     if lines < LEAST_CORPUS_LINES:
         return [], np.zeros(lines, np.int32)
-    judge = _Judge(sides, lines)
+    judge = _Judge(sides, lines, moves)
     return list(judge.stretches()), judge.beside
 
 
@@ -147,11 +150,12 @@ def _folded() -> np.ndarray:
 class _Judge:
     """Judges the lines of one file."""
 
-    def __init__(self, sides: kernel.Sides, lines: int) -> None:
+    def __init__(self, sides: kernel.Sides, lines: int, moves: Sequence[int]) -> None:
         self._sides = sides
         self._lines = lines
-        self._moves = (0, *(move for move in MOVES if abs(move) * 4 < lines))
-        self._shifts = [shift for shift in SHIFTS if abs(shift) * 3 < lines]
+        self._moves = (0, *(move for move in moves if abs(move) * 4 < lines))
+        apart = [shift for shift in SHIFTS if shift not in moves]
+        self._shifts = [shift for shift in apart if abs(shift) * 3 < lines]
         counts = [self._counts(0, lines, shift) for shift in self._shifts]
         self._chance: np.ndarray = np.sum(counts, axis=0)
         self.beside = np.zeros(lines, np.int32)

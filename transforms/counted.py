@@ -1,0 +1,15 @@
+"""Numbers of things, in words that agree with them."""
+
+
+def counted(number: int, thing: str, things: str = "") -> str:
+    """Return a number with what it counts.
+
+    Args:
+        number: How many there are.
+        thing: What one is called.
+        things: What several are called; by default the same with an s.
+
+    >>> counted(1, "line"), counted(2_000, "line"), counted(1, "pair has", "pairs have")
+    ('1 line', '2,000 lines', '1 pair has')
+    """
+    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
