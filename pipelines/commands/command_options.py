@@ -118,7 +118,7 @@ class ProjectionFitOptions(SimilarityEncoderOptions, Options):
     """Options of ``projection_fit``."""
 
     source_input: Annotated[str, CORPUS_FILES] = Field(
-        description="clean text, one sentence per line [.gz .zst]"
+        description="clean text, one sentence per line [.gz .zst .xz .bz2]"
     )
     target_input: Annotated[str, CORPUS_FILES] = Field(description="its translation, line by line")
     source_lang: Language | None = Field(
@@ -329,7 +329,7 @@ class ExportOptions(Options):
     golden: Annotated[Patterns, FILES] = Field(
         (),
         description="wets, mt5: also a golden set for the second stage of training, as .src, .mask "
-        "and .tgt in the format of WeTS [.gz .zst], in the same format as the rows",
+        "and .tgt in the format of WeTS [.gz .zst .xz .bz2], in the same format as the rows",
     )
     golden_sizes: Sizes = Field(
         (), description="a series of samples of the golden set instead of all of it"
@@ -564,7 +564,7 @@ class TagsProfileOptions(Options):
     """Options of ``tags profile``."""
 
     input: Annotated[str, CORPUS_FILES] = Field(
-        description="tagged text, one text per line [.gz .zst]"
+        description="tagged text, one text per line [.gz .zst .xz .bz2]"
     )
     target_input: Annotated[str | None, CORPUS_FILES] = Field(
         None, description="its tagged translation, to count pairs that are in two parts"

@@ -101,8 +101,8 @@ class FilterJobOptions(
     earlier: Annotated[Patterns, EARLIER] = Field(
         (),
         description="finished runs of bitext, filter or align, or files with both sides (.tsv "
-        ".jsonl .parquet .tmx [.gz .zst]), whose pairs are rejected; addresses and numbers are "
-        "ignored unless --duplicates is exact",
+        ".jsonl .parquet .tmx [.gz .zst .xz .bz2]), whose pairs are rejected; addresses and "
+        "numbers are ignored unless --duplicates is exact",
         json_schema_extra={**PLANNED_OTHERWISE, **listed_after("near_threshold")},
     )
     output: Annotated[str, OUTPUT_DIRECTORY] = Field(

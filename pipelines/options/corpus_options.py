@@ -36,7 +36,7 @@ class PairFileOptions(StepOptions):
     input: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="files or globs with both sides: .tsv .csv .jsonl .parquet .po .tmx .xlf "
-        "[.gz .zst] or .zip of OPUS; or a data set, hf://OWNER/NAME/CONFIG?split=SPLIT",
+        "[.gz .zst .xz .bz2] or .zip of OPUS; or a data set, hf://OWNER/NAME/CONFIG?split=SPLIT",
         json_schema_extra=gives_pairs("files"),
     )
     from_run: Annotated[Patterns, FINISHED_RUNS] = Field(
@@ -142,7 +142,7 @@ class GivenLinkOptions(StepOptions):
     links: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
         description="aligner given: Pharaoh links (i-j) between the tokens set by --tokens of the "
-        "two texts that are aligned, one line per line of source_input [.gz .zst]",
+        "two texts that are aligned, one line per line of source_input [.gz .zst .xz .bz2]",
         json_schema_extra=UNLISTED,
     )
     forward_links: Annotated[Patterns, CORPUS_FILES] = Field(
@@ -185,7 +185,8 @@ class DocumentCorpus(ControlOptions, FieldOptions, SideOptions, Corpus):
 
     input: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
-        description="tables with one document pair per row: .tsv .csv .jsonl .parquet [.gz .zst]",
+        description="tables with one document pair per row: .tsv .csv .jsonl .parquet "
+        "[.gz .zst .xz .bz2]",
         json_schema_extra={**gives_pairs("files"), **listed_after("licence")},
     )
     document_field: str | None = Field(

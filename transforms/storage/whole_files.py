@@ -1,7 +1,9 @@
 """Files that are written piece by piece and appear under their names complete or not at all."""
 
+import bz2
 import contextlib
 import gzip
+import lzma
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -29,7 +31,7 @@ def require_apart(paths: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def open_whole(path: str) -> Iterator[BinaryIO]:
-    """Open a local file for writing, compressed if its name ends in ``.gz`` or ``.zst``.
+    """Open a local file for writing, compressed if its name ends in ``.gz`` or the like.
 
     It appears under its name when all went well.
 
@@ -51,5 +53,11 @@ def _packed(stored: BinaryIO, suffix: str) -> Iterator[BinaryIO]:
     elif suffix == ".zst":
         with zstandard.ZstdCompressor().stream_writer(stored, closefd=False) as writer:
             yield cast("BinaryIO", writer)
+    elif suffix == ".xz":
+        with lzma.open(stored, "wb") as packed_file:
+            yield cast("BinaryIO", packed_file)
+    elif suffix == ".bz2":
+        with bz2.open(stored, "wb") as packed_file:
+            yield cast("BinaryIO", packed_file)
     else:
         yield stored

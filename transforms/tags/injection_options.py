@@ -139,7 +139,8 @@ class MethodOptions(StepOptions):
     glossary: Annotated[str | None, FILE_OF_LAUNCHER] = Field(
         None,
         min_length=1,
-        description="method glossary: file of terms, source TAB target on each line [.gz .zst]",
+        description="method glossary: file of terms, source TAB target on each line "
+        "[.gz .zst .xz .bz2]",
         json_schema_extra=UNSAID,
     )
     glossary_match: Literal["stem", "exact"] = Field(

@@ -19,7 +19,7 @@ class TagLinkOptions(AlignerOptions, SegmenterOptions, AttentionOptions):
     """Whether the translation has tags, too."""
 
     source_input: Annotated[str, CORPUS_FILES] = Field(
-        description="text with tags, one sentence per line [.gz .zst]"
+        description="text with tags, one sentence per line [.gz .zst .xz .bz2]"
     )
     syntax: Literal["xliff", "xml", "html", "indexed"] = Field(
         "xliff", description="syntax of tags in the text"
@@ -63,7 +63,7 @@ class TagsProjectOptions(TagLinkOptions):
         description="its translation without tags, line by line"
     )
     output: Annotated[str, OUTPUT] = Field(
-        description="file for the translation with the tags [.gz .zst]"
+        description="file for the translation with the tags [.gz .zst .xz .bz2]"
     )
     rules: Literal["best", "paper"] = Field(
         "best",
@@ -78,7 +78,7 @@ class TagsProjectOptions(TagLinkOptions):
     confidence: Annotated[str | None, OUTPUT] = Field(
         None,
         description="file for how sure each tag's place is, JSON lines, one for each line of text "
-        "[.gz .zst]",
+        "[.gz .zst .xz .bz2]",
     )
 
 

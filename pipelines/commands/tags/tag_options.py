@@ -64,13 +64,14 @@ class TagsEncodeOptions(CodingOptions):
     """Options of ``tags encode``."""
 
     input: Annotated[str, CORPUS_FILES] = Field(
-        min_length=1, description="tagged text, one per line [.gz .zst]"
+        min_length=1, description="tagged text, one per line [.gz .zst .xz .bz2]"
     )
     output: Annotated[str, OUTPUT] = Field(
-        min_length=1, description="file of the text with symbols [.gz .zst]"
+        min_length=1, description="file of the text with symbols [.gz .zst .xz .bz2]"
     )
     table: Annotated[str, OUTPUT] = Field(
-        min_length=1, description="file of the tags behind the symbols, JSON lines [.gz .zst]"
+        min_length=1,
+        description="file of the tags behind the symbols, JSON lines [.gz .zst .xz .bz2]",
     )
     target_input: Annotated[str | None, CORPUS_FILES] = Field(
         None, description="its tagged translation: matching tags get the same number"
@@ -94,10 +95,10 @@ class TagsDecodeOptions(CodingOptions):
     """Options of ``tags decode``."""
 
     input: Annotated[str, CORPUS_FILES] = Field(
-        min_length=1, description="text with symbols, one per line [.gz .zst]"
+        min_length=1, description="text with symbols, one per line [.gz .zst .xz .bz2]"
     )
     output: Annotated[str, OUTPUT] = Field(
-        min_length=1, description="file of the text with real tags [.gz .zst]"
+        min_length=1, description="file of the text with real tags [.gz .zst .xz .bz2]"
     )
     table: Annotated[str | None, FILE] = Field(
         None, description="the table that tags encode wrote; it also records how tags were encoded"
@@ -114,7 +115,8 @@ class TagsAgreeOptions(Options):
 
     input: Annotated[tuple[str, ...], CORPUS_FILES] = Field(
         min_length=1,
-        description="tagged text, a file per language, the same sentences line by line [.gz .zst]",
+        description="tagged text, a file per language, the same sentences line by line "
+        "[.gz .zst .xz .bz2]",
     )
     output: Annotated[str, OUTPUT] = Field(
         min_length=1, description="directory of the kept lines, in files of the same names"
@@ -145,8 +147,9 @@ class TagsVocabularyOptions(SymbolOptions):
     )
     train: Annotated[tuple[str, ...], FILES] = Field(
         (),
-        description="instead: plain text in all languages [.gz .zst] to train a new SentencePiece "
-        "model on; with --whitespace_shift, tags then do not change the pieces of text",
+        description="instead: plain text in all languages [.gz .zst .xz .bz2] to train a new "
+        "SentencePiece model on; with --whitespace_shift, tags then do not change the pieces of "
+        "text",
     )
     model_type: Literal["unigram", "bpe"] = Field(
         "unigram", description="algorithm of the trained model"

@@ -4,6 +4,7 @@ import dataclasses
 import importlib
 import inspect
 import pkgutil
+import re
 import typing
 
 import pydantic
@@ -15,6 +16,7 @@ from pairweave.transforms.config import Config, SeedOptions, StepOptions, pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_marks import listed_after
 from pairweave.transforms.option_places import role_of
+from pairweave.transforms.storage.byte_streams import COMPRESSIONS
 
 ROOMS = (
     "pipelines.options",
@@ -290,3 +292,13 @@ def test_values_are_not_given_twice():
         ToyConfig(1, size=2)
     with pytest.raises(TypeError, match="too many"):
         ToyConfig(1, "far", 3, 4)
+
+
+def test_help_names_every_compression_that_is_read(classes):
+    listed = {
+        words
+        for model in classes
+        for field in model.model_fields.values()
+        for words in re.findall(r"\[(\.gz[^]]*)\]", field.description or "")
+    }
+    assert listed == {" ".join(COMPRESSIONS)}

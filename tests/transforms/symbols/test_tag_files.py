@@ -1,12 +1,15 @@
 """Files of tags are encoded and decoded line by line, to the byte, or not at all."""
 
+import bz2
 import gzip
 import json
+import lzma
 
 import pytest
 import zstandard
 
 from pairweave.pipelines import cli
+from pairweave.transforms.storage.byte_streams import COMPRESSIONS
 from pairweave.transforms.storage.text_lines import read_lines
 from pairweave.transforms.storage.whole_files import open_whole
 from tests.makers.marked_texts import TEMPLATE
@@ -159,7 +162,8 @@ def test_what_a_model_damaged_is_counted(capsys, folder):
 
 def test_compressed_files_are_read_and_written(capsys, folder):
     (folder / "src.gz").write_bytes(gzip.compress(SOURCE.encode()))
-    for suffix, unpack in ((".gz", gzip.decompress), (".zst", unzstd)):
+    unpackers = (gzip.decompress, unzstd, lzma.decompress, bz2.decompress)
+    for suffix, unpack in zip(COMPRESSIONS, unpackers, strict=True):
         names = [folder / f"{name}{suffix}" for name in ("out", "table", "back")]
         run(
             capsys,
@@ -273,9 +277,7 @@ def test_a_source_in_another_syntax_is_refused_and_nothing_is_written(capsys, fo
     (folder / "src").write_text("plain\n<b>one</b> two\n")
     status, errors = encode(capsys, folder, "--syntax", "xliff")
     assert status == 2
-    assert (
-        f"{folder / 'src'}:2: expected tags of xliff, but 1 tags in 1 of 2 lines are xml" in errors
-    )
+    assert f"{folder / 'src'}:2: expected tags of xliff, but 1 tag in 1 of 2 lines is xml" in errors
     assert not (folder / "out").exists()
     assert not (folder / "table").exists()
 
@@ -296,7 +298,7 @@ def test_some_tags_in_another_syntax_are_warned_of(capsys, folder):
     arguments = ("--input", folder / "src", "--output", folder / "out", "--table", folder / "table")
     assert cli.main(["tags", "encode", *map(str, arguments), "--syntax", "xliff"]) == 0
     errors = capsys.readouterr().err
-    assert f"{folder / 'src'}:2: 1 tags in 1 of 2 lines are xml, not xliff" in errors
+    assert f"{folder / 'src'}:2: 1 tag in 1 of 2 lines is xml, not xliff" in errors
 
 
 def test_decoding_by_a_source_in_another_syntax_is_refused(capsys, folder):
@@ -320,6 +322,6 @@ def test_other_commands_refuse_files_in_another_syntax(capsys, folder, monkeypat
     monkeypatch.chdir(folder)
     (folder / "src").write_text("plain\n<b>one</b>\n")
     assert cli.main([*command, "--syntax", "xliff"]) == 2
-    assert "src:2: expected tags of xliff, but 1 tags in 1 of 2 lines are xml" in (
+    assert "src:2: expected tags of xliff, but 1 tag in 1 of 2 lines is xml" in (
         capsys.readouterr().err
     )
