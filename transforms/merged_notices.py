@@ -35,6 +35,8 @@ def merged(notices: Iterable[Notice]) -> tuple[Notice, ...]:
 
 
 _COUNT = "\0"
+_SINGLE = regex.compile(rf"(?<={_COUNT} )(?:line|row|segment)\b")
+"""What one is called in a message, which others say of several."""
 
 
 def _without_count(notice: Notice) -> str:
@@ -42,4 +44,4 @@ def _without_count(notice: Notice) -> str:
     written = "|".join({f"{notice.count:,}", str(notice.count)})
     count = regex.compile(rf"(?<!\w|\d[.,])(?:{written})(?!\w|[.,]\d)")
     once = len(count.findall(notice.message)) == 1
-    return count.sub(_COUNT, notice.message) if once else notice.message
+    return _SINGLE.sub(r"\g<0>s", count.sub(_COUNT, notice.message)) if once else notice.message

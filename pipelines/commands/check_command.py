@@ -7,6 +7,7 @@ from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.job_options.check_options import CheckOptions
 from pairweave.pipelines.process import terminal, verbosity
 from pairweave.pipelines.run.input_look import look_at_input
+from pairweave.transforms.counted import counted
 from pairweave.transforms.findings import KINDS, Finding
 from pairweave.transforms.inspection.finding_text import finding_lines
 
@@ -30,5 +31,5 @@ def main(name: str, arguments: Sequence[str]) -> int:
 def _show(findings: Sequence[Finding], rows: int) -> None:
     for line in finding_lines(findings):
         terminal.say(line)
-    what = f"{len(findings):,} finding{'s' * (len(findings) != 1)}" if findings else "nothing found"
-    terminal.say(f"{rows:,} pair{'s' * (rows != 1)} read: {what}")
+    what = counted(len(findings), "finding") if findings else "nothing found"
+    terminal.say(f"{counted(rows, 'pair')} read: {what}")

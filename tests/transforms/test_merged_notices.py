@@ -1,5 +1,6 @@
 import pytest
 
+from pairweave.transforms.counted import counted
 from pairweave.transforms.merged_notices import merged
 from pairweave.transforms.units import Notice
 
@@ -20,6 +21,17 @@ def test_counts_of_files_that_say_the_same_are_added(message, counts):
     assert notice.file == "f0.xlf and 3 other files"
     assert notice.count == sum(counts)
     assert notice.message == message.format(sum(counts))
+
+
+@pytest.mark.parametrize("counts", [(1, 1, 1, 1), (1, 2, 1, 3), (2, 2, 2, 1)])
+def test_one_and_several_say_the_same(counts):
+    each = [
+        Notice("code", f"f{number}.xlf", count, f"left out: {counted(count, 'segment')} of 99")
+        for number, count in enumerate(counts)
+    ]
+    (notice,) = merged(each)
+    assert notice.message == f"left out: {sum(counts)} segments of 99"
+    assert [one.message for one in merged(each[:1])] == [each[0].message]
 
 
 def test_a_count_with_a_comma_is_one_number():

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pairweave.transforms.counted import counted
 from pairweave.transforms.findings import Finding, file_of
 from pairweave.transforms.inspection.language_look import language_findings
 from pairweave.transforms.inspection.tagged_texts import tag_findings
@@ -183,7 +184,8 @@ class FileLook:
             )
         unread = sum(problem.count for problem in self._unread.values())
         if int(empty.sum()) > unread:
-            what = f"{int(empty.sum()) - unread:,} pairs have an empty side"
+            count = int(empty.sum()) - unread
+            what = f"{counted(count, 'pair has', 'pairs have')} an empty side"
             counts = empty_sides.sum(axis=1) - unread  # of what is not read both sides are empty
             yield self._of_rows("empty", lines, empty, what, file=file_of(self._sides, counts))
         yield from self._repetitions(lines[~empty], hashes[:, ~empty])
@@ -217,12 +219,13 @@ class FileLook:
         for stretch, first, last in _merged(self._stretches):
             # Not every line of a file of markup is a pair.
             lines = int(((every >= first) & (every <= last)).sum())
-            shown = (
-                f"evidence {stretch.mean:.1f} a pair, {stretch.elsewhere:.1f} in the rest of the "
-                f"file, {stretch.chance:.1f} between lines taken at random"
-            )
+            rest = stretch.elsewhere
+            shown = f"evidence {stretch.mean:.1f} a pair, "
+            shown += f"{rest:.1f} in the rest of the file, " if rest is not None else ""
+            shown += f"{stretch.chance:.1f} between lines taken at random"
             if stretch.move is None:
-                what = f"{lines:,} lines are no translations of those beside them ({shown})"
+                what = counted(lines, "line is no translation", "lines are no translations")
+                what += f" of those beside them ({shown})"
                 if lines == len(every):
                     what = "the lines of the two sides do not belong together: no more alike "
                     what += "than lines taken at random"
@@ -260,7 +263,7 @@ class FileLook:
                 lines,
                 again,
                 f"{count:,} of {len(lines):,} pairs repeat an earlier one, so that "
-                f"{len(lines) - count:,} remain; jobs keep the first of each",
+                f"{counted(len(lines) - count, 'remains', 'remain')}; jobs keep the first of each",
             )
         for side, name in enumerate(("source", "target")):
             texts, others = hashes[side], pairs
@@ -300,7 +303,8 @@ class FileLook:
             rows, counts = np.logical_or(*damaged), damaged.sum(axis=1)
             count = int(rows.sum())
             if count and count >= least:
-                said = f"{count:,} of {len(lines):,} pairs contain {what}"
+                verb = "contains" if count == 1 else "contain"
+                said = f"{count:,} of {counted(len(lines), 'pair')} {verb} {what}"
                 if counts.all() and self._sides[0] != self._sides[1]:
                     said += f", {counts[0]:,} in the source and {counts[1]:,} in the target"
                 yield self._of_rows(kind, lines, rows, said, option, file_of(self._sides, counts))

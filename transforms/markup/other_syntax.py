@@ -10,6 +10,7 @@ translated attributes nothing would say which is which.
 import dataclasses
 from collections.abc import Iterable
 
+from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.markup.markup import (
     HTML,
@@ -25,10 +26,10 @@ from pairweave.transforms.markup.markup import (
 )
 
 _VOID = (
-    "they are taken for opening tags that nothing closes; give {option} html if this is HTML, or "
-    "write <br/>"
+    "such tags are taken for opening tags that nothing closes; give {option} html if this is HTML, "
+    "or write <br/>"
 )
-_WITHOUT_IDS = "they are read without their ids; give {option} xliff if this is XLIFF"
+_WITHOUT_IDS = "such tags are read without their ids; give {option} xliff if this is XLIFF"
 _MISREAD = {
     ("xml", "html"): _VOID,
     ("xml", "xliff"): _WITHOUT_IDS,
@@ -55,7 +56,7 @@ class SyntaxCheck:
         path: The file.
         syntax: The syntax that it is read with.
         option: The option that sets the syntax.
-        unit: What is counted, in the plural, for messages.
+        unit: What one and several of what is counted are called, for messages.
         lines: Number of lines seen.
         own: Number of tags of the syntax.
         others: Number of elements of other syntaxes.
@@ -68,7 +69,7 @@ class SyntaxCheck:
     path: str
     syntax: Syntax
     option: str = "--syntax"
-    unit: str = "lines"
+    unit: tuple[str, str] = ("line", "lines")
     lines: int = 0
     own: int = 0
     others: int = 0
@@ -126,8 +127,9 @@ class SyntaxCheck:
         line, raw = self.first
         named = self.fits[0]
         seen = (
-            f"{self.others} tags in {self.other_lines} of {self.lines} {self.unit} are {named}, "
-            f"not {self.syntax.name}, the first is {raw[:80]}"
+            f"{counted(self.others, 'tag')} in {self.other_lines:,} of "
+            f"{counted(self.lines, *self.unit)} {'is' if self.others == 1 else 'are'} {named}, not "
+            f"{self.syntax.name}, the first is {raw[:80]}"
         )
         if not self.own and self.other_lines * MANY >= self.lines:
             raise InputError(
@@ -138,7 +140,7 @@ class SyntaxCheck:
                 "begins no tag",
                 line,
             )
-        misread = _MISREAD.get((self.syntax.name, named), "they are taken for text")
+        misread = _MISREAD.get((self.syntax.name, named), "such tags are taken for text")
         return f"{seen}; {misread.format(option=self.option)}"
 
 

@@ -32,7 +32,7 @@ def other_tag_notices(units: Sequence[Unit], limits: ReadLimits) -> Iterator[Not
         return
     syntax = find_syntax(units[0].inline_syntax)
     checks = [
-        SyntaxCheck(part.name, syntax, "--inline_syntax", "rows looked at")
+        SyntaxCheck(part.name, syntax, "--inline_syntax", ("row looked at", "rows looked at"))
         for part in units[0].parts
         if part.role in _TEXTS
     ]

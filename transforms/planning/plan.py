@@ -345,7 +345,7 @@ def _notices(name: str, scan: Scan, inline_tags: str) -> Iterator[Notice]:
             "tags_stripped",
             name,
             scan.rows_with_tags,
-            f"inline tags are removed from {scan.rows_with_tags} rows; "
+            f"inline tags are removed from {counted(scan.rows_with_tags, 'row')}; "
             "pairweave augment --inline_tags index keeps them",
         )
     if scan.untranslatable:
@@ -353,8 +353,8 @@ def _notices(name: str, scan: Scan, inline_tags: str) -> Iterator[Notice]:
             "not_for_translation",
             name,
             scan.untranslatable,
-            f"{scan.untranslatable} segments without a target are marked as not to be translated "
-            "and are not counted as pairs",
+            f"no pair is made of {counted(scan.untranslatable, 'segment')} without a target, "
+            "marked as not to be translated",
         )
     if not scan.rows:
         what = "zero bytes" if not scan.bytes else "no rows"
@@ -366,7 +366,8 @@ def _notices(name: str, scan: Scan, inline_tags: str) -> Iterator[Notice]:
             "carriage_returns",
             name,
             scan.carriage_returns,
-            f"a carriage return was dropped from the end of {scan.carriage_returns} lines",
+            "a carriage return was dropped from the end of "
+            f"{counted(scan.carriage_returns, 'line')}",
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, MutableMapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pairweave.transforms.counted import counted
 from pairweave.transforms.markup.markup import Marked, find_syntax, parse_markup
 from pairweave.transforms.markup.pair_markup import pair_markup
 from pairweave.transforms.markup.segments import escape_text
@@ -62,12 +63,14 @@ def treat(pair: InlinePair, unit: Unit) -> Treated:
     if unit.inline_tags == "reject":
         count = len(pair.source.tags) + len(pair.target.tags)
         first = (*pair.source.tags, *pair.target.tags)[0].raw
-        return _rejected(raw, Reject.INLINE_TAGS, f"{count} tags, the first is {first[:80]}")
+        detail = f"{counted(count, 'tag')}, the first is {first[:80]}"
+        return _rejected(raw, Reject.INLINE_TAGS, detail)
     markup = pair_markup(pair.source, pair.target)
     if not markup.agrees and unit.tags_differ == "reject":
         alone = [element for element in markup.elements if element.index is None]
         side = "source" if alone[0].source is not None else "target"
-        detail = f"{len(alone)} elements are on one side only; the first, in the {side}, is "
+        some = counted(len(alone), "element is", "elements are")
+        detail = f"{some} on one side only; the first, in the {side}, is "
         return _rejected(raw, Reject.TAGS_DIFFER, f"{detail}{alone[0].form} {alone[0].name}")
     return Treated(*plain, raw, markup.to_json())
 

@@ -82,7 +82,7 @@ class Stretch:
         last: The last one.
         move: Number of lines that the target is further on; None if the lines belong nowhere.
         mean: Mean evidence that a line belongs to the one beside it, in nats.
-        elsewhere: Mean of the lines that do belong together.
+        elsewhere: Mean of the lines that do belong together; None if there are none.
         chance: Mean of lines paired at random.
     """
 
@@ -90,7 +90,7 @@ class Stretch:
     last: int
     move: int | None
     mean: float
-    elsewhere: float
+    elsewhere: float | None
     chance: float
 
     @property
@@ -184,10 +184,10 @@ class _Judge:
         ):
             if self._lengths_vary():
                 mean = float(beside.mean()) / NATS
-                yield Stretch(0, self._lines - 1, None, mean, mean, random)
+                yield Stretch(0, self._lines - 1, None, mean, None, random)
             return
         kept = [beside[first:last] for first, last, move in parts if move == 0]
-        elsewhere = float(np.concatenate(kept).mean()) / NATS if kept else 0.0
+        elsewhere = float(np.concatenate(kept).mean()) / NATS if kept else None
         for first, last, move in parts:
             if move == 0 or last - first < LEAST_LINES:
                 continue

@@ -61,9 +61,7 @@ def test_a_lost_line_is_named_with_its_place(tmp_path, shared_data):
     sides = [gzip.decompress(name.read_bytes()).decode().split("\n")[:1_000] for name in names]
     del sides[1][600]
     texts = {f"a.{lang}": "\n".join(side) for lang, side in zip(("en", "de"), sides, strict=True)}
-    with pytest.raises(
-        InputError, match=r"lines, and from line 60[0-9] on the target is 1 l"
-    ):
+    with pytest.raises(InputError, match=r"lines, and from line 60[0-9] on the target is 1 l"):
         make_plan([corpus(archive(tmp_path, texts), "en", "de")])
 
 

@@ -202,7 +202,7 @@ def test_sides_with_unlike_tags_are_rejected_or_keep_what_they_share(tmp_path):
     unit = tu(("en", '<ph x="1"/>a<ph x="2"/>'), ("de", 'b<ph x="2"/>'))
     (row,) = rows_of(tmp_path, unit, inline_tags="index")
     assert row["reason"] == "tags_differ"
-    assert "1 elements are on one side only; the first, in the source" in row["detail"]
+    assert "1 element is on one side only; the first, in the source" in row["detail"]
     assert row["source"] == '<ph x="1"/>a<ph x="2"/>'
     (row,) = rows_of(tmp_path, unit, inline_tags="index", tags_differ="keep")
     markup = PairMarkup.from_json(row["markup"])

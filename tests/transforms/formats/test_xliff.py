@@ -287,4 +287,5 @@ def test_a_notice_on_many_files_is_one(tmp_path):
     (notice,) = (each for each in plan.notices if each.code == "not_for_translation")
     assert notice.file.endswith("0.xlf and 4 other files")
     assert notice.count == 15
-    assert notice.message.startswith("15 segments without a target")
+    said = "no pair is made of 15 segments without a target, marked as not to be translated"
+    assert notice.message == said

@@ -272,6 +272,26 @@ def test_a_block_in_another_order_and_a_moved_one_are_named_by_lines(tmp_path, c
     assert abs(found[1].last_line - 1_100) <= 3
 
 
+@pytest.mark.parametrize("late", [1, -1])
+def test_of_a_file_that_has_moved_as_a_whole_no_rest_is_told(tmp_path, clean, late):
+    source, target = clean
+    moved = [*target[1:], "Noch eine."] if late < 0 else ["Noch eine.", *target[:-1]]
+    (finding,) = look(tmp_path, source, moved)
+    assert (finding.kind, finding.count) == ("moved", LINES)
+    said = rf"from line 1 to 1,500 the target is 1 line {'ahead' if late < 0 else 'behind'} \("
+    said += r"evidence -?\d\.\d a pair, -?\d\.\d between lines taken at random\)"
+    assert re.fullmatch(said, finding.evidence)
+
+
+def test_findings_on_one_pair_agree_with_it(tmp_path):
+    (finding,) = look(tmp_path, ["a house"], [""])
+    assert (finding.kind, finding.evidence) == ("empty", "1 pair has an empty side")
+    (finding,) = look(tmp_path, ["a house"], ["ein H\ufffdus"])
+    assert finding.evidence.startswith("1 of 1 pair contains U+FFFD")
+    many = look(tmp_path, ["a house"] * 150, ["ein Haus"] * 150)
+    assert "149 of 150 pairs repeat an earlier one, so that 1 remains;" in many[0].evidence
+
+
 def test_lines_that_cannot_be_read_keep_the_others_in_place(tmp_path, clean):
     source, target = clean
     changed, lines = put(target, lambda line: f"{line}\x01")

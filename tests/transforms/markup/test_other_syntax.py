@@ -41,7 +41,7 @@ def test_a_file_with_tags_in_another_syntax_alone_is_refused_and_the_syntax_is_n
         check(syntax, "plain", line, "plain").warning()
     message = str(caught.value)
     assert message.startswith("s.txt:2: ")
-    assert f"are {named}, not {syntax}" in message
+    assert f" {named}, not {syntax}" in message
     assert f"give --syntax {named}" in message
 
 
@@ -66,15 +66,15 @@ def test_text_that_only_looks_like_tags_is_left_alone(syntax, line):
 def test_a_few_tags_of_another_syntax_are_warned_of_once():
     lines = ['<g id="1">x</g>', "plain", "<b>y</b> <i>z</i>", "<b>w</b>"]
     assert check("xliff", *lines).warning() == (
-        "s.txt:3: 3 tags in 2 of 4 lines are xml, not xliff, the first is <b>; they are taken for "
-        "text"
+        "s.txt:3: 3 tags in 2 of 4 lines are xml, not xliff, the first is <b>; such tags are "
+        "taken for text"
     )
 
 
 def test_one_line_in_a_hundred_refuses_a_file_without_tags_and_one_in_more_warns():
     with pytest.raises(InputError, match="1 of 100 lines"):
         check("xliff", "<b>y</b>", *["plain"] * 99).warning()
-    assert "1 tags in 1 of 101 lines" in check("xliff", "<b>y</b>", *["plain"] * 100).warning()
+    assert "1 tag in 1 of 101 lines" in check("xliff", "<b>y</b>", *["plain"] * 100).warning()
 
 
 @given(st.lists(st.sampled_from(["<b>", "</b>", "<a_0>", "</a_0>", "<x/>", "<br/>", "a "])))
@@ -84,18 +84,18 @@ def test_a_syntax_of_any_tags_is_not_warned_of_tags_that_it_reads_well(parts):
 
 
 @pytest.mark.parametrize(
-    ("line", "number", "first"),
+    ("line", "number", "verb", "first"),
     [
-        ("one<br>two", 1, "<br>"),
-        ("<b>one<BR>two</b><hr>", 2, "<BR>"),
-        ('a <img src="x"> b', 1, '<img src="x">'),
+        ("one<br>two", "1 tag", "is", "<br>"),
+        ("<b>one<BR>two</b><hr>", "2 tags", "are", "<BR>"),
+        ('a <img src="x"> b', "1 tag", "is", '<img src="x">'),
     ],
 )
-def test_void_elements_of_html_in_xml_are_warned_of(line, number, first):
+def test_void_elements_of_html_in_xml_are_warned_of(line, number, verb, first):
     assert check("xml", "plain", line).warning() == (
-        f"s.txt:2: {number} tags in 1 of 2 lines are html, not xml, the first is {first}; they are "
-        "taken for opening tags that nothing closes; give --syntax html if this is HTML, or write "
-        "<br/>"
+        f"s.txt:2: {number} in 1 of 2 lines {verb} html, not xml, the first is {first}; such tags "
+        "are taken for opening tags that nothing closes; give --syntax html if this is HTML, or "
+        "write <br/>"
     )
     assert check("html", line).warning() is None
 
@@ -115,7 +115,7 @@ def test_void_elements_of_html_in_xml_are_warned_of(line, number, first):
 def test_tags_of_xliff_in_xml_and_html_are_warned_of(syntax, line):
     said = check(syntax, "<b>plain</b>", line).warning()
     assert said.startswith("s.txt:2: ")
-    assert f"are xliff, not {syntax}" in said
+    assert f" xliff, not {syntax}" in said
     assert said.endswith("read without their ids; give --syntax xliff if this is XLIFF")
     assert check("xliff", line).warning() is None
 

@@ -33,7 +33,7 @@ def test_a_corpus_with_tags_of_another_syntax_alone_is_refused(tmp_path, how, sy
     message = str(caught.value)
     assert caught.value.code == "other_syntax"
     assert message.startswith("a.de:2: ")
-    assert f"are xml, not {syntax}, the first is <b>" in message
+    assert f" xml, not {syntax}, the first is <b>" in message
     assert "give --inline_syntax xml" in message
 
 
@@ -47,7 +47,7 @@ def test_tags_of_another_syntax_beside_its_own_are_a_notice(tmp_path):
     sides = write_sides(tmp_path, [OWN, HTML], [OWN, PLAIN])
     plan = make_plan([moses(*sides, inline_tags="index", inline_syntax="xliff")])
     assert notices(plan) == [
-        "a.en: 1 tags in 1 of 2 rows looked at are xml, not xliff, the first is <b>; they are "
+        "a.en: 1 tag in 1 of 2 rows looked at is xml, not xliff, the first is <b>; such tags are "
         "taken for text [other_syntax]"
     ]
 
@@ -58,27 +58,27 @@ def test_tags_of_another_syntax_beside_its_own_are_a_notice(tmp_path):
         (
             "html",
             OWN,
-            'xliff, not html, the first is <g id="1">; they are read without their ids; give '
+            'xliff, not html, the first is <g id="1">; such tags are read without their ids; give '
             "--inline_syntax xliff if this is XLIFF",
         ),
         (
             "xml",
             OWN,
-            'xliff, not xml, the first is <g id="1">; they are read without their ids; give '
+            'xliff, not xml, the first is <g id="1">; such tags are read without their ids; give '
             "--inline_syntax xliff if this is XLIFF",
         ),
         (
             "xml",
             f"{HTML}<br>",
-            "html, not xml, the first is <br>; they are taken for opening tags that nothing "
-            "closes; give --inline_syntax html if this is HTML, or write <br/>",
+            "html, not xml, the first is <br>; such tags are taken for opening tags that "
+            "nothing closes; give --inline_syntax html if this is HTML, or write <br/>",
         ),
     ],
 )
 def test_kept_tags_that_are_read_as_something_else_are_a_notice(tmp_path, syntax, text, said):
     sides = write_sides(tmp_path, [PLAIN, text], [PLAIN, PLAIN])
     plan = make_plan([moses(*sides, inline_tags="index", inline_syntax=syntax)])
-    assert notices(plan) == [f"a.en: 1 tags in 1 of 2 rows looked at are {said} [other_syntax]"]
+    assert notices(plan) == [f"a.en: 1 tag in 1 of 2 rows looked at is {said} [other_syntax]"]
     for how in ("strip", "reject"):
         assert notices(make_plan([moses(*sides, inline_tags=how, inline_syntax=syntax)])) == []
 
@@ -93,7 +93,7 @@ def test_columns_of_one_file_are_looked_at_together(tmp_path):
     path = tmp_path / "a.jsonl"
     rows = [{"source": PLAIN, "target": PLAIN}, {"source": PLAIN, "target": HTML}]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with pytest.raises(InputError, match=r"^a\.jsonl:2: .* 1 of 2 rows looked at are xml"):
+    with pytest.raises(InputError, match=r"^a\.jsonl:2: .* 1 of 2 rows looked at is xml"):
         make_plan([single(path, inline_tags="strip", inline_syntax="xliff")])
 
 

@@ -317,7 +317,7 @@ def test_a_source_in_another_syntax_is_refused_before_anything_is_fitted_or_writ
     links = [folder / value if value == "l" else value for value in links]
     status, _, errors = run_here(*command(folder, *links))
     assert status == 2
-    assert f"{folder / 's'}:1: expected tags of xliff, but 1 tags in 1 of 4 lines are xml" in errors
+    assert f"{folder / 's'}:1: expected tags of xliff, but 1 tag in 1 of 4 lines is xml" in errors
     assert not (folder / "out").exists()
 
 
@@ -325,7 +325,7 @@ def test_some_tags_in_another_syntax_are_warned_of(folder):
     (folder / "s").write_text(SOURCE.replace("no tags", "no <b>tags</b>"), newline="")
     status, _, errors = run_here(*command(folder, "--links", folder / "l", "--rules", "paper"))
     assert status == 0
-    assert f"{folder / 's'}:3: 1 tags in 1 of 4 lines are xml, not xliff" in errors
+    assert f"{folder / 's'}:3: 1 tag in 1 of 4 lines is xml, not xliff" in errors
     assert (folder / "out").read_bytes().decode() == MADE
 
 
