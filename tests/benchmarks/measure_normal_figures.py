@@ -2,9 +2,11 @@
 
     python -m tests.benchmarks.measure_normal_figures ../shared/data build/normal_figures
 
-runs `augment` and `filter` with their default options on WMT news from English to German and
-French, and on pairs that were mined from the web, with the aligner that was fitted on the news.
-What their manifests count goes into ``transforms/report/normal_figures.json``.
+runs `augment`, `align` and `filter` with their default options on WMT news from English to German
+and French, and on pairs that were mined from the web, with the aligner that was fitted on the news;
+and `suggest` on news that Google translated. What their manifests count goes into
+``transforms/report/normal_figures.json``. ``--jobs`` measures some of these and keeps the figures
+of the others.
 """
 
 import argparse
@@ -15,17 +17,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from pairweave.transforms.counts.histograms import HISTOGRAMS
 from pairweave.transforms.report.normal_figures import FIGURES
 from tests.makers.hmm_corpora import SHUFFLED
 
 TEXTS = {
     "news": "WMT news, English to German and French",
     "web": "pairs mined from Wikipedia, English to French (REFreSD)",
+    "translations": "WMT news of 2016 to 2018, English to German, translated by Google",
 }
+JOBS = ("augment", "align", "filter", "suggest")
+YEARS = (16, 17, 18)
 
 
 def write_texts(data: Path, work: Path) -> None:
-    """Write the corpora and the options of both texts."""
+    """Write the corpora and the options of all texts."""
     for side in ("en", "fr"):
         news = gzip.decompress((data / f"parallel/newstest.en-fr.{side}.gz").read_bytes())
         lines = news.decode().split("\n")
@@ -52,6 +58,14 @@ def write_texts(data: Path, work: Path) -> None:
         ]
         options = {"source_lang": "en", "target_lang": "de", "corpora": rows_of}
         (work / f"{text}.yaml").write_text(json.dumps(options), encoding="utf-8")
+    sides = {"source_input": "src", "target_input": "ref", "translation_input": "mt.google"}
+    triples = (data / "triples/en-de").resolve()
+    translated = {
+        option: [f"{triples}/wmt{year}.{side}.gz" for year in YEARS]
+        for option, side in sides.items()
+    }
+    translated |= {"source_lang": "en", "target_lang": "de"}
+    (work / "translations.yaml").write_text(json.dumps(translated), encoding="utf-8")
 
 
 def measured(job: str, text: str, work: Path, *options: str) -> dict[str, Any]:
@@ -63,8 +77,9 @@ def measured(job: str, text: str, work: Path, *options: str) -> dict[str, Any]:
     manifest = json.loads((output / "_manifest.json").read_text("utf-8"))
     histograms = {}
     for name, histogram in manifest["histograms"].items():
-        groups = histogram["counts"].values()
-        histograms[name] = [sum(bars) for bars in zip(*groups, strict=True)]
+        groups = histogram["counts"]
+        summed = [sum(bars) for bars in zip(*groups.values(), strict=True)]
+        histograms[name] = groups if HISTOGRAMS[name].by == "method" else summed
     return {
         "rows": manifest["rows"],
         "rejected": manifest["rejected"],
@@ -78,16 +93,22 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("data", type=Path)
     parser.add_argument("work", type=Path)
+    parser.add_argument("--jobs", nargs="+", choices=JOBS, default=JOBS)
     given = parser.parse_args()
     work = given.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
     write_texts(given.data, work)
     if not FIGURES.exists():  # the runs make reports, too
         FIGURES.write_text('{"jobs":{},"texts":{}}', "utf-8")
-    figures = {"augment": {"news": measured("augment", "news", work)}}
-    model = str(work / "augment-news" / "models" / "hmm")
-    figures["augment"]["web"] = measured("augment", "web", work, "--model", model)
-    figures["filter"] = {text: measured("filter", text, work, "--model", model) for text in TEXTS}
+    figures = json.loads(FIGURES.read_text("utf-8"))["jobs"]
+    model: tuple[str, ...] = ()
+    for job in (name for name in JOBS if name in given.jobs):
+        texts = ("translations",) if job == "suggest" else ("news", "web")
+        figures[job] = {}
+        for text in texts:
+            figures[job][text] = measured(job, text, work, *(() if job == "suggest" else model))
+            if not model and text == "news":
+                model = ("--model", str(work / f"{job}-news" / "models" / "hmm"))
     document = {"texts": TEXTS, "jobs": figures}
     FIGURES.write_text(json.dumps(document, separators=(",", ":"), sort_keys=True) + "\n", "utf-8")
 

@@ -1,4 +1,4 @@
-"""What is normal: figures of clean news and of text from the web, to show beside those of a run.
+"""What is normal: figures of news and of text from the web, to show beside those of a run.
 
 They are in ``normal_figures.json``, the counts of runs with default options, written by
 ``python -m tests.benchmarks.measure_normal_figures``.
@@ -19,6 +19,8 @@ FIGURES = Path(__file__).with_name("normal_figures.json")
 RATES = {
     "tags in a tagged row": ("tags", "tagged_rows"),
     "words of a kept target": ("kept_target_words", "kept_pairs"),
+    "links of a pair": ("links", "pairs"),
+    "share of the judged translations that are kept": ("kept_triples", "triples"),
 }
 """Means that are shown: a counter divided by another, by what is said of it."""
 
@@ -51,9 +53,21 @@ class NormalFigures:
         """Return the shares of pairs that a rule of `filter` rejects, or would reject."""
         return self._of_read(lambda run: run["counts"].get(f"would_reject_{rule}", 0))
 
-    def median(self, histogram: str) -> str:
-        """Return the medians of a histogram, as the range of a bar."""
-        return self._said(lambda run: _median(histogram, run["histograms"].get(histogram, [])))
+    def median(self, histogram: str, group: str = "") -> str:
+        """Return the medians of a histogram, as the range of a bar.
+
+        Args:
+            histogram: Its name.
+            group: The method of examples, of a histogram by method.
+        """
+
+        def of_run(run: Json) -> str:
+            bars = run["histograms"].get(histogram, [])
+            if HISTOGRAMS[histogram].by == "method":
+                bars = bars.get(group, []) if bars else []
+            return _median(histogram, bars)
+
+        return self._said(of_run)
 
     def rate(self, what: str) -> str:
         """Return a mean of `RATES`."""

@@ -237,8 +237,8 @@ def _distributions(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the histograms that are not by corpus: charts, and those that have only one bar."""
     spread, one_valued = [], []
-    for name, title, about, unit, labels, (bars,) in distributions(sums.histograms):
-        median = normal.median(name)
+    for name, group, title, about, unit, labels, (bars,) in distributions(sums.histograms):
+        median = normal.median(name, group)
         if len(bars) == 1:
             value = {"what": title, "value": f"{labels[0]} {unit}".strip()}
             one_valued.append({**value, "number": bars[0], "normal medians": median})

@@ -20,6 +20,7 @@ class Distribution(NamedTuple):
 
     Attributes:
         name: The histogram's name in `HISTOGRAMS`.
+        group: What its values are of, such as a method.
         title: What is measured, in which group.
         about: A further explanation.
         unit: The unit of its labels.
@@ -28,6 +29,7 @@ class Distribution(NamedTuple):
     """
 
     name: str
+    group: str
     title: str
     about: str
     unit: str
@@ -98,6 +100,7 @@ def _distribution(name: str, group: str, bars_of_runs: list[Counter[int]]) -> Di
     ends = [min(start + width - 1, high) for start in starts]
     return Distribution(
         name,
+        group,
         histogram.title if histogram.by == "all" else f"{histogram.title}: {group}",
         MEANINGS.get(name, "") if histogram.by == "all" else "",
         histogram.unit,

@@ -143,8 +143,26 @@ def test_a_job_that_was_not_measured_has_no_normal_figures(run):
     assert "normal" not in shown
 
 
+def test_a_histogram_by_method_has_the_normal_median_of_its_method(monkeypatch):
+    bars = {"alignment": [0, 5, 1, 1], "random": [0, 1, 1, 5]}
+    run_of_text = {"histograms": {"suggestion_words": bars}}
+    figures = {"texts": {"news": "a newspaper"}, "jobs": {"suggest": {"news": run_of_text}}}
+    monkeypatch.setattr(normal_figures, "_figures", lambda: figures)
+    normal = normal_figures.NormalFigures("suggest")
+    assert normal.median("suggestion_words", "alignment") == "news\u00a01"
+    assert normal.median("suggestion_words", "random") == "news\u00a03"
+    assert normal.median("suggestion_words", "diff") == normal.median("mask") == ""
+
+
+def test_the_measured_figures_of_suggest_are_of_translated_news():
+    normal = normal_figures.NormalFigures("suggest")
+    assert list(normal.texts) == ["translations"]
+    for method in ("alignment", "random"):
+        assert normal.median("suggestion_words", method).startswith("translations")
+
+
 def test_the_measured_figures_are_of_both_texts():
-    for job in ("augment", "filter"):
+    for job in ("augment", "align", "filter"):
         normal = normal_figures.NormalFigures(job)
         assert list(normal.texts) == ["news", "web"]
         assert re.fullmatch(
