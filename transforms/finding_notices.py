@@ -8,7 +8,9 @@ from pairweave.transforms.merged_notices import MOST_FILES
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.units import Notice
 
-COUNTED_ANYWAY = frozenset({"duplicates", "empty", "unreadable", "empty_file", "c1_controls"})
+COUNTED_ANYWAY = frozenset(
+    {"duplicates", "empty", "unreadable", "untranslated", "empty_file", "c1_controls"}
+)
 """Kinds that a job rejects or notes by itself at its end, with exact numbers."""
 
 EARLY_SHARE = 0.05

@@ -22,6 +22,7 @@ KINDS = {
     "empty": "pairs with an empty side",
     "empty_file": "files without a pair",
     "unreadable": "lines that cannot be read as pairs",
+    "untranslated": "entries without a finished translation",
     "encoding": "characters that were damaged by a wrong encoding",
     "c1_controls": "control characters from U+0080 to U+009F, which a wrong encoding leaves",
 }

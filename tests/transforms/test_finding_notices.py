@@ -54,5 +54,5 @@ def test_the_start_and_the_end_of_a_job_tell_of_the_same_share():
 
 
 def test_entries_that_are_to_be_left_out_are_no_warning():
-    said = "9 of 9 rows cannot be read as pairs: obsolete"
+    said = "9 of 9 rows are left out: obsolete"
     assert of_start([Finding("unreadable", "a.po", 1, 99, 99, said)], 99) == []

@@ -171,6 +171,12 @@ class FileLook:
         empty = np.logical_or(*empty_sides)
         hashes = np.concatenate(self._hashes, axis=1)
         for (reason, file), problem in sorted(self._unread.items()):
+            some = f"{problem.count:,} of {counted(len(lines), 'row')}"
+            if reason in _OF_STATE:
+                kind, one, several, option = _OF_STATE[reason]
+                what = f"{some} {one if problem.count == 1 else several}"
+                yield Finding(kind, file, problem.first, problem.last, problem.count, what, option)
+                continue
             many = problem.count >= LEAST_SHARE * len(lines)  # others are seen in their lines
             what = f"{reason} (first: {problem.detail})" if many and problem.detail else reason
             yield Finding(
@@ -179,7 +185,7 @@ class FileLook:
                 problem.first,
                 problem.last,
                 problem.count,
-                f"{problem.count:,} of {len(lines):,} rows cannot be read as pairs: {what}",
+                f"{some} cannot be read as pairs: {what}",
                 AS_UTF8 if many and reason == Reject.INVALID_UTF8 else "",
             )
         unread = sum(problem.count for problem in self._unread.values())
@@ -315,6 +321,24 @@ AS_CONTROLS = "C1 control characters (U+0080 to U+009F)"
 AS_OTHER = "UTF-8 read as another encoding, such as Ã¼ for ü"
 MEND_CONTROLS = "--c1_controls mend reads them as windows-1252"
 REJECT = "--misaligned reject leaves these lines out"
+_TAKE_DOUBTFUL = "--po_take fuzzy reads those of PO, --xliff_take doubtful those of XLIFF"
+_OF_STATE: dict[str, tuple[str, str, str, str]] = {
+    Reject.UNTRANSLATED: ("untranslated", "is not translated", "are not translated", ""),
+    Reject.FUZZY: (
+        "untranslated",
+        "has a translation that is marked as doubtful",
+        "have translations that are marked as doubtful",
+        _TAKE_DOUBTFUL,
+    ),
+    Reject.OBSOLETE: (
+        "unreadable",
+        f"is left out: {Reject.OBSOLETE}",
+        f"are left out: {Reject.OBSOLETE}",
+        "",
+    ),
+}
+"""Reasons that are states of entries, which can be read: kinds, what is said of one and of several,
+and what reads them."""
 _SAMPLED = ("source", "target", "line")
 
 

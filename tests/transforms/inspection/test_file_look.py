@@ -292,6 +292,31 @@ def test_findings_on_one_pair_agree_with_it(tmp_path):
     assert "149 of 150 pairs repeat an earlier one, so that 1 remains;" in many[0].evidence
 
 
+def test_untranslated_entries_are_apart_from_what_cannot_be_read(tmp_path):
+    entries = [
+        'msgid "{}"\nmsgstr ""\n',
+        'msgid "{}"\nmsgstr ""\n',
+        '#, fuzzy\nmsgid "{}"\nmsgstr "vielleicht"\n',
+        'msgid "{}"\nmsgstr "a\\001b"\n',
+        'msgid "{}"\nmsgstr "ja"\n',
+        '#~ msgid "{}"\n#~ msgstr "alt"\n',
+    ]
+    texts = [entry.format(number) for number, entry in enumerate(entries)]
+    (tmp_path / "a.po").write_text("\n".join(texts))
+    plan = make_plan([CorpusInput("en", "de", input=(str(tmp_path / "a.po"),))])
+    found = look_at(plan.units, ReadLimits())
+    assert [(each.kind, each.count, each.evidence.partition(" (")[0]) for each in found] == [
+        ("unreadable", 1, "1 of 6 rows cannot be read as pairs: control_char"),
+        ("untranslated", 1, "1 of 6 rows has a translation that is marked as doubtful"),
+        ("unreadable", 1, "1 of 6 rows is left out: obsolete"),
+        ("untranslated", 2, "2 of 6 rows are not translated"),
+    ]
+    take = {"po_take": ("fuzzy", "obsolete")}
+    corpus = CorpusInput("en", "de", input=(str(tmp_path / "a.po"),), format_options=take)
+    found = look_at(make_plan([corpus]).units, ReadLimits())
+    assert [each.kind for each in found] == ["unreadable", "untranslated"]
+
+
 def test_lines_that_cannot_be_read_keep_the_others_in_place(tmp_path, clean):
     source, target = clean
     changed, lines = put(target, lambda line: f"{line}\x01")
