@@ -49,6 +49,25 @@ def likelihoods(model: HmmModel, table: pa.Table) -> np.ndarray:
     return np.concatenate(blocks, axis=1)
 
 
+def coverages(model: HmmModel, table: pa.Table) -> np.ndarray:
+    """Return the share of each side's words that have a partner, weighted by their rarity.
+
+    Args:
+        model: The aligner.
+        table: Pairs with the kind of tokens that it was fitted on (`transforms.schemas.TOKENS`).
+
+    Returns:
+        Of the target's words and of the source's, float32 ``[direction, pair]`` in [0, 1].
+    """
+    schemas.require(table, schemas.TOKENS)
+    parts = model.parts
+    blocks = [np.zeros((2, 0), np.float32)]
+    for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
+        made = kernel.score_pairs(*parts.sides(source, target), parts.model)
+        blocks.append(made[:, kernel.COVERAGE])
+    return np.concatenate(blocks, axis=1)
+
+
 def score_pairs(model: HmmModel, order: WordOrder, table: pa.Table) -> dict[str, np.ndarray]:
     """Score pairs by both directions of a fitted aligner.
 

@@ -10,7 +10,7 @@ from pairweave.pipelines.options.corpus_options import FieldOptions
 from pairweave.pipelines.options.format_names import FormatOptions
 from pairweave.transforms.findings import KINDS
 from pairweave.transforms.option_marks import SHAPES_TEXT, gives_pairs
-from pairweave.transforms.option_places import CORPUS_FILES
+from pairweave.transforms.option_places import CORPUS_FILES, MODEL
 from pairweave.transforms.suggestions.suggestion_options import split_words
 from pairweave.transforms.units import FileLimitOptions
 
@@ -51,6 +51,11 @@ class CheckOptions(FormatOptions, FileLimitOptions, FieldOptions, Options):
         description="tags inside texts, as in jobs (default strip for TMX, XLIFF and LXM, else "
         "raw)",
         json_schema_extra=SHAPES_TEXT,
+    )
+    model: Annotated[str | None, MODEL] = Field(
+        None,
+        description="fitted aligner, whose links tell stretches of 20 lines that do not belong "
+        "together, where 50 are needed without it",
     )
     fail_on: Annotated[tuple[KindName, ...], pydantic.BeforeValidator(split_words)] = Field(
         (),

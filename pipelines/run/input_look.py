@@ -3,6 +3,9 @@
 from collections.abc import Collection, Sequence
 from pathlib import Path, PurePath
 
+import numpy as np
+import pyarrow as pa
+
 from pairweave.pipelines.job_options.check_options import CheckOptions
 from pairweave.pipelines.options.format_names import FormatOptions
 from pairweave.transforms.config import pick
@@ -14,10 +17,13 @@ from pairweave.transforms.inspection.look import look_at
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.reading.json_documents import AS_JSON_LINES, IS_JSON, are_json_lines
 from pairweave.transforms.reading.known_content import HEAD_BYTES, known_content
+from pairweave.transforms.sentences.coverage_evidence import PairCoverage
 from pairweave.transforms.storage.byte_streams import compression_of, without_compression
 from pairweave.transforms.storage.files import is_uri, open_read
 from pairweave.transforms.storage.hub_places import is_data_set
 from pairweave.transforms.units import CorpusInput, Plan, ReadLimits
+
+_PAIRS_AT_ONCE = 1 << 14
 
 
 def look_at_input(options: CheckOptions) -> tuple[Plan, list[Finding]]:
@@ -27,11 +33,36 @@ def look_at_input(options: CheckOptions) -> tuple[Plan, list[Finding]]:
         The plan of reading them, with its notices, and the findings.
 
     Raises:
-        ConfigError: The files cannot be read as a corpus.
+        ConfigError: The files cannot be read as a corpus, or there is no such aligner.
     """
+    coverage = None if options.model is None else _coverage_by(options.model)
     limits = pick(ReadLimits, options)
     plan = make_plan([corpus_of(options)], limits)
-    return plan, [*of_planning(plan.notices), *look_at(plan.units, limits)]
+    return plan, [*of_planning(plan.notices), *look_at(plan.units, limits, coverage)]
+
+
+def _coverage_by(directory: str) -> PairCoverage:
+    """Return what judges pairs by a fitted aligner.
+
+    Raises:
+        ConfigError: There is none in the directory.
+    """
+    from pairweave.models.hmm import hmm_reference, pair_scores
+    from pairweave.transforms.text.text_tables import token_table
+
+    fitted = hmm_reference.read(directory)
+    own = [(fitted.about.get(f"{side}_lang") or ["und"])[0] for side in ("source", "target")]
+
+    def coverage(sides: tuple[pa.Array, pa.Array], languages: tuple[str, str]) -> np.ndarray:
+        given = [one if one != "und" else other for one, other in zip(languages, own, strict=True)]
+        values = [np.zeros(0, np.float32)]
+        for first in range(0, len(sides[0]), _PAIRS_AT_ONCE):
+            source, target = (side.slice(first, _PAIRS_AT_ONCE).to_pylist() for side in sides)
+            table = token_table((source, target), fitted.tokens, (given[0], given[1]))
+            values.append(pair_scores.coverages(fitted.model, table).min(axis=0))
+        return np.concatenate(values)
+
+    return coverage
 
 
 def corpus_of(options: CheckOptions) -> CorpusInput:

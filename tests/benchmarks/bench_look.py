@@ -14,6 +14,7 @@ import bz2
 import gzip
 import json
 import lzma
+import os
 import pickle
 import sqlite3
 import sys
@@ -23,12 +24,18 @@ import zipfile
 from collections import Counter
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.models.hmm.pair_scores import coverages
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.findings import OF_LINES
 from pairweave.transforms.inspection.look import look_at
 from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.sentences.stretches import Linked, features_of, judge_lines
+from pairweave.transforms.text.text_tables import token_table
+from pairweave.transforms.text.tokens import TokenConfig
 from pairweave.transforms.units import CorpusInput, ReadLimits
 from tests.benchmarks.bench_help import segments_of
 from tests.makers.hmm_corpora import SHUFFLED
@@ -241,6 +248,47 @@ def test_each_kind_is_found_where_it_was_put(shared_data, tmp_path):
         sys.stdout.write(f"| `{kind}` | {' | '.join(cells)} |\n")
     assert not any(alarms.values())
     assert min(found.values()) >= PLACES
+
+
+SHORT, SHORT_LINES = 20, 20_000
+"""Lines of the shortest blocks that are put in, and of the text around them, with an aligner."""
+
+
+def test_a_fitted_aligner_shows_shorter_stretches(shared_data):
+    corpora = clean_corpora(shared_data)
+    sys.stdout.write(f"\n| {PLACES} blocks of {SHORT} lines in another order | without | with |\n")
+    for name in ("news en-de", "captions en-fr", "help en-de", "help en-ko"):
+        languages = tuple(name.split()[1].split("-"))
+        rows = [row for row in zip(*corpora[name], strict=True) if all(map(str.strip, row))]
+        sides = [list(side) for side in zip(*rows[:SHORT_LINES], strict=True)]
+        for damaged in (False, True):
+            source, target = sides[0], list(sides[1])
+            draws = np.random.default_rng(1)
+            places = draws.permutation(len(source) // 200 - 1)[:PLACES] * 200 + 50
+            for place in places.tolist() if damaged else ():
+                order = place + draws.permutation(SHORT)
+                target[place : place + SHORT] = [sides[1][line] for line in order]
+            table = token_table((source, target), TokenConfig(), languages)
+            model = fit(table, HmmConfig(), os.cpu_count() or 1)
+
+            def coverage(one, other, model=model, languages=languages):
+                table = token_table((one.to_pylist(), other.to_pylist()), TokenConfig(), languages)
+                return coverages(model, table).min(axis=0)
+
+            texts = pa.array(source), pa.array(target)
+            features = [features_of(text) for text in texts]
+            found = []
+            for linked in (None, Linked(*texts, coverage)):
+                stretches, _ = judge_lines(*features, linked=linked)
+                at = [
+                    any(each.first < place + SHORT and each.last >= place for each in stretches)
+                    for place in places
+                ]
+                found.append(sum(at))
+                assert len(stretches) == (sum(at) if damaged else 0)
+            if damaged:
+                sys.stdout.write(f"| {name} | {found[0]} | {found[1]} |\n")
+                assert PLACES - 1 <= found[1] > found[0]
 
 
 def is_at(finding, line):

@@ -19,9 +19,11 @@ from pairweave.transforms.kernels.inspection.line_features import (
 )
 from pairweave.transforms.reading.damaged_characters import with_c1
 from pairweave.transforms.rejects import AS_UTF8, Reject
+from pairweave.transforms.sentences.coverage_evidence import PairCoverage
 from pairweave.transforms.sentences.line_shift import moved_by
 from pairweave.transforms.sentences.stretches import (
     NATS,
+    Linked,
     Stretch,
     features_of,
     joined,
@@ -72,6 +74,7 @@ class FileLook:
         rows: Number of its rows.
         reads_tags: Whether its tags are read as tags.
         files: The file of each role, if its sides and what accompanies them are files of their own.
+        coverage: Judges pairs by a fitted aligner.
     """
 
     def __init__(
@@ -82,6 +85,7 @@ class FileLook:
         *,
         reads_tags: bool,
         files: Mapping[str, str] | None = None,
+        coverage: PairCoverage | None = None,
     ) -> None:
         self._name = name
         self._files = files or {}
@@ -89,6 +93,8 @@ class FileLook:
         self._languages = languages
         self._rows = rows
         self._reads_tags = reads_tags
+        self._coverage = coverage
+        self._texts: list[list[pa.Array]] = []
         self._stretches: list[tuple[Stretch, int, int]] = []
         self._chunk: list[tuple[np.ndarray, LineFeatures, LineFeatures]] = []
         self._chunk_lines = 0
@@ -114,6 +120,8 @@ class FileLook:
         ]
         source, target = map(features_of, texts)
         self._chunk.append((lines, source, target))
+        if self._coverage is not None:
+            self._texts.append(texts)
         self._chunk_lines += len(lines)
         if self._chunk_lines >= self._chunk_size:
             self._judge_chunk()
@@ -154,11 +162,20 @@ class FileLook:
         lines = np.concatenate([each[0] for each in self._chunk])
         source = joined([each[1] for each in self._chunk])
         target = joined([each[2] for each in self._chunk])
-        stretches, evidence = judge_lines(source, target)
+        stretches, evidence = judge_lines(source, target, linked=self._linked())
         self._evidence.append(evidence)
         for stretch in stretches:
             self._stretches.append((stretch, int(lines[stretch.first]), int(lines[stretch.last])))
         self._chunk, self._chunk_lines = [], 0
+
+    def _linked(self) -> Linked | None:
+        """Return the texts of the chunk with what judges them by a fitted aligner."""
+        if self._coverage is None:
+            return None
+        judge, languages = self._coverage, self._languages
+        texts = [pa.concat_arrays(side) for side in zip(*self._texts, strict=True)]
+        self._texts = []
+        return Linked(texts[0], texts[1], lambda *sides: judge(sides, languages))
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is wrong with the file."""

@@ -12,6 +12,7 @@ from pairweave.transforms.findings import OF_LINES, Finding
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.inspection.bare_texts import BareTexts
 from pairweave.transforms.inspection.file_look import FileLook
+from pairweave.transforms.sentences.coverage_evidence import PairCoverage
 from pairweave.transforms.units import ReadLimits, Unit
 
 BLOCK_ROWS = 4_096
@@ -47,15 +48,18 @@ Blocks = Mapping[int, Collection[int]]
 """Numbers of the blocks of a unit that are looked at, by the unit's number."""
 
 
-def look_at(units: Sequence[Unit], limits: ReadLimits) -> Iterator[Finding]:
+def look_at(
+    units: Sequence[Unit], limits: ReadLimits, coverage: PairCoverage | None = None
+) -> Iterator[Finding]:
     """Read units, and yield what is wrong with each file, in the order of the units.
 
     Args:
         units: Units of a plan, in its order.
         limits: Limits of the readers.
+        coverage: Judges pairs by a fitted aligner, which finds shorter stretches.
     """
     for labels, file in _files(units):
-        yield from _look(labels, file, limits)
+        yield from _look(labels, file, limits, coverage=coverage)
 
 
 def sample_size(rows: int) -> int:
@@ -190,7 +194,11 @@ def _rows_in(unit: Unit, blocks: Blocks | None) -> int:
 
 
 def _look(
-    labels: Labels, file: Sequence[Unit], limits: ReadLimits, blocks: Blocks | None = None
+    labels: Labels,
+    file: Sequence[Unit],
+    limits: ReadLimits,
+    blocks: Blocks | None = None,
+    coverage: PairCoverage | None = None,
 ) -> Iterator[Finding]:
     """Yield what is wrong with a file, by all rows or by those of some blocks."""
     first = file[0]
@@ -203,6 +211,7 @@ def _look(
         rows,
         reads_tags=first.inline_tags != "raw",
         files=labels,
+        coverage=coverage,
     )
     for unit in file:
         if blocks is None:

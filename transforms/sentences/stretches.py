@@ -1,4 +1,7 @@
-"""Stretches of lines that are not translations of each other, by evidence that needs no model."""
+"""Stretches of lines that are not translations of each other.
+
+The evidence needs no model; that of a fitted aligner can be added.
+"""
 
 import dataclasses
 import functools
@@ -16,6 +19,7 @@ from pairweave.transforms.kernels.inspection.line_features import (
     LineFeatures,
     line_features,
 )
+from pairweave.transforms.sentences.coverage_evidence import Coverage, CoverageEvidence
 from pairweave.transforms.text import codepoints
 
 NATS = 16
@@ -109,8 +113,26 @@ def joined(parts: list[LineFeatures]) -> LineFeatures:
     return LineFeatures(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Linked:
+    """The texts of lines, and what a fitted aligner makes of them.
+
+    Attributes:
+        source: Texts of the source, in the order of the file.
+        target: Those of its translation.
+        coverage: Judges pairs of texts.
+    """
+
+    source: pa.Array
+    target: pa.Array
+    coverage: Coverage
+
+
 def judge_lines(
-    source: LineFeatures, target: LineFeatures, moves: Sequence[int] = MOVES
+    source: LineFeatures,
+    target: LineFeatures,
+    moves: Sequence[int] = MOVES,
+    linked: Linked | None = None,
 ) -> tuple[list[Stretch], np.ndarray]:
     """Find the stretches of lines that do not belong to those beside them, in order.
 
@@ -118,6 +140,7 @@ def judge_lines(
         source: Features of the source, in the order of the file.
         target: Features of its translation.
         moves: Numbers of lines by which a stretch may have moved, besides 0.
+        linked: The evidence of a fitted aligner, if there is one.
 
     Returns:
         The stretches in order, and int32 ``[line]`` in `NATS`; zeros if there are too few lines.
@@ -126,7 +149,7 @@ def judge_lines(
     lines = len(source.points)
     if lines < LEAST_CORPUS_LINES:
         return [], np.zeros(lines, np.int32)
-    judge = _Judge(sides, lines, moves)
+    judge = _Judge(sides, lines, moves, linked)
     return list(judge.stretches()), judge.beside
 
 
@@ -150,7 +173,9 @@ def _folded() -> np.ndarray:
 class _Judge:
     """Judges the lines of one file."""
 
-    def __init__(self, sides: kernel.Sides, lines: int, moves: Sequence[int]) -> None:
+    def __init__(
+        self, sides: kernel.Sides, lines: int, moves: Sequence[int], linked: Linked | None
+    ) -> None:
         self._sides = sides
         self._lines = lines
         self._moves = (0, *(move for move in moves if abs(move) * 4 < lines))
@@ -159,6 +184,10 @@ class _Judge:
         counts = [self._counts(0, lines, shift) for shift in self._shifts]
         self._chance: np.ndarray = np.sum(counts, axis=0)
         self.beside = np.zeros(lines, np.int32)
+        self._coverage = None
+        if linked is not None:
+            texts = linked.source, linked.target
+            self._coverage = CoverageEvidence(linked.coverage, *texts, self._shifts, NATS)
 
     def _counts(self, first: int, last: int, move: int) -> np.ndarray:
         return kernel.count_classes(self._sides, first, last, move)
@@ -169,8 +198,12 @@ class _Judge:
     def stretches(self) -> Iterator[Stretch]:
         """Yield the stretches, in order."""
         counts = self._first_counts()
+        together: list[tuple[int, int, int]] = [(0, self._lines, 0)]
         for _ in range(3):
             weights = _weights(counts, self._chance)
+            if self._coverage is not None:
+                self._coverage.learn(together)
+                self._coverage.judge_moved(self._moves)
             parts = self._parts(weights)
             together = [part for part in parts if part[2] != kernel.NOWHERE]
             counts = sum(
@@ -211,6 +244,9 @@ class _Judge:
     def _parts(self, weights: np.ndarray) -> list[tuple[int, int, int]]:
         """Return the first line of each part, the line after it, and its move."""
         evidence = [self._evidence(weights, 0, self._lines, move) for move in self._moves]
+        if self._coverage is not None:
+            for move, sums in zip(self._moves, evidence, strict=True):
+                sums += self._coverage.of_lines(move)
         evidence.append(np.zeros(self._lines, np.int32))
         path = kernel.best_states(np.stack(evidence), PRICE)
         cuts = [0, *(np.flatnonzero(np.diff(path)) + 1).tolist(), self._lines]
@@ -233,7 +269,10 @@ class _Judge:
         part = part._replace(target_logs=(part.target_logs + usual).astype(np.int32))
         lines = last - first
         beside = kernel.evidence(part, weights, 0, lines, 0).astype(np.float64)
-        if int(beside.sum()) > -PRICE:
+        total = int(beside.sum())
+        if self._coverage is not None:
+            total += int(self._coverage.of_lines(0)[first:last].sum())
+        if total > -PRICE:
             return False
         others = []
         for step in (3, 5, 7, 11):
@@ -243,7 +282,7 @@ class _Judge:
             others.append(kernel.evidence(moved, weights, 0, lines, 0).astype(np.float64))
         gain = beside - np.mean(others, axis=0)
         error = float(gain.std()) / np.sqrt(lines)
-        return float(gain.mean()) < LARGEST_SCORE * error
+        return float(gain.mean()) <= LARGEST_SCORE * error
 
     def _is_no_translation(self) -> bool:
         """Tell whether lines fit with no move at all, judging each half by the other."""

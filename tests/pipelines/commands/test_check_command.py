@@ -3,6 +3,7 @@
 import gzip
 import json
 
+import numpy as np
 import pytest
 
 from pairweave.pipelines import cli
@@ -35,6 +36,30 @@ def test_a_kind_can_end_the_command_with_a_failure(tmp_path):
     words = ("check", "a.en", "a.de", "--fail_on")
     assert runs.run_here(*words, "encoding", "inline_tags", cwd=tmp_path)[0] == 1
     assert runs.run_here(*words, "encoding,empty", cwd=tmp_path)[0] == 0
+
+
+def test_a_fitted_aligner_shows_stretches_that_lines_do_not(tmp_path):
+    draws = np.random.default_rng(5)
+    names = ["".join(draws.permutation([*"bcdfghjk"])[:5]) for _ in range(60)]
+    rows = draws.choice(names, (600, 6)).tolist()
+    source = [" ".join(row) for row in rows]
+    target = [" ".join(f"{name[::-1]}o" for name in row) for row in rows]
+    target[300:330] = target[317:330] + target[300:317]
+    for name, lines in (("a.en", source), ("a.de", target)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    texts = ("--source_input", "a.en", "--target_input", "a.de")
+    languages = ("--source_lang", "en", "--target_lang", "de", "--check", "none")
+    runs.run_well_here("fit", *texts, *languages, "--output", "model", cwd=tmp_path)
+    assert "misaligned" not in runs.run_well_here("check", "a.en", "a.de", cwd=tmp_path)
+    out = runs.run_well_here("check", "a.en", "a.de", "--model", "model", cwd=tmp_path)
+    assert "misaligned: lines that are no translations of those beside them\n  a.en:301-330" in out
+
+
+def test_an_aligner_that_is_not_there_is_told(tmp_path):
+    write(tmp_path)
+    status, _, errors = runs.run_here("check", "a.en", "a.de", "--model", "model", cwd=tmp_path)
+    assert status == 2
+    assert "--model model: no fitted aligner there" in errors
 
 
 def test_an_empty_file_is_a_finding(tmp_path):

@@ -1,0 +1,124 @@
+"""Evidence that lines translate each other, by the words that a fitted aligner links."""
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+Coverage: TypeAlias = Callable[[pa.Array, pa.Array], np.ndarray]
+"""Takes source texts and target texts ``[pair]``; returns the share of words that have a partner,
+weighted by their rarity, on the side with fewer, float ``[pair]`` in [0, 1]."""
+
+PairCoverage: TypeAlias = Callable[[tuple[pa.Array, pa.Array], tuple[str, str]], np.ndarray]
+"""Likewise, for texts in the languages given as BCP 47 tags."""
+
+Part: TypeAlias = tuple[int, int, int]
+"""The first line of a part, the line after it, and its move."""
+
+CHANCE_PAIRS = 4_096
+"""Pairs of lines that do not belong together of which the coverage is taken."""
+
+BINS = 16
+"""Classes of coverage, each with as many of the lines and pairs at random."""
+
+WINDOW = 9
+"""Lines that are seen together: where their evidence is below zero, they may have moved."""
+
+_CLIP = 4.0
+_SMOOTHING = 8.0
+
+
+class CoverageEvidence:
+    """The evidence of coverage for the lines of a file, in place or moved.
+
+    Args:
+        coverage: Judges pairs of texts.
+        source: The texts of the source, in the order of the file.
+        target: Those of its translation.
+        shifts: Distances of lines that do not belong together.
+        nats: Units of evidence in one natural logarithm.
+    """
+
+    def __init__(
+        self,
+        coverage: Coverage,
+        source: pa.Array,
+        target: pa.Array,
+        shifts: Iterable[int],
+        nats: int,
+    ) -> None:
+        self._coverage = coverage
+        self._sides = source, target
+        self._lines = len(source)
+        self._nats = nats
+        self._empty = [
+            np.fromiter((not text for text in side.to_pylist()), np.bool_, self._lines)
+            for side in self._sides
+        ]
+        every = np.arange(self._lines)
+        self._classes: dict[int, np.ndarray] = {}
+        values = self._values(every, 0)
+        shifts = tuple(shifts)
+        sample = every[:: max(1, self._lines * len(shifts) // CHANCE_PAIRS)]
+        chance = np.concatenate([self._values(sample, shift) for shift in shifts])
+        chance = chance[~np.isnan(chance)]
+        known = np.sort(np.concatenate([values[~np.isnan(values)], chance]))
+        # Ranks rather than means of two values, so that every machine has the same bounds.
+        self._bounds = known[[len(known) * number // BINS for number in range(1, BINS)]]
+        self._chance = np.bincount(self._class_of(chance), minlength=BINS)[:BINS]
+        self._weights = np.zeros(BINS + 1, np.int32)
+        self._classes[0] = self._class_of(values)
+
+    def learn(self, parts: Iterable[Part]) -> None:
+        """Learn the evidence of each class from the parts of which both sides belong together."""
+        counts = np.zeros(BINS, np.float64)
+        for first, last, move in parts:
+            classes = self._classes.get(move)
+            if classes is not None:
+                counts += np.bincount(classes[first:last], minlength=BINS + 1)[:BINS]
+        expected = (self._chance + 0.5) / (self._chance.sum() + 0.5 * BINS)
+        seen = (counts + _SMOOTHING * expected) / (counts.sum() + _SMOOTHING)
+        evidence = np.clip(np.log(seen / expected), -_CLIP, _CLIP)
+        self._weights[:BINS] = np.rint(self._nats * evidence).astype(np.int32)
+
+    def judge_moved(self, moves: Iterable[int]) -> None:
+        """Judge the lines that do not fit in place with those some lines further on."""
+        sums = np.convolve(self.of_lines(0), np.ones(WINDOW, np.int64), "same")
+        doubtful = np.convolve(sums < 0, np.ones(WINDOW, np.int64), "same") > 0
+        rows = np.flatnonzero(doubtful)
+        for move in moves:
+            if move not in self._classes:
+                values = np.full(self._lines, np.nan)
+                values[rows] = self._values(rows, move)
+                self._classes[move] = self._class_of(values)
+
+    def of_lines(self, move: int) -> np.ndarray:
+        """Return the evidence that lines belong to those ``move`` lines further on.
+
+        Returns:
+            int32 ``[line]``; 0 where it is not known.
+        """
+        return self._weights[self._classes[move]]
+
+    def _values(self, rows: np.ndarray, move: int) -> np.ndarray:
+        """Return the coverage of lines with those further on; NaN where there is none."""
+        others = rows + move
+        inside = (others >= 0) & (others < self._lines)
+        values = np.full(len(rows), np.nan)
+        values[inside] = self._judged(rows[inside], others[inside])
+        return values
+
+    def _judged(self, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+        values = np.full(len(rows), np.nan)
+        full = ~(self._empty[0][rows] | self._empty[1][others])
+        if full.any():
+            source, target = self._sides
+            taken = source.take(pa.array(rows[full])), target.take(pa.array(others[full]))
+            values[full] = self._coverage(*taken)
+        return values
+
+    def _class_of(self, values: np.ndarray) -> np.ndarray:
+        """Return the class of each coverage; `BINS`, which is no evidence, if there is none."""
+        classes = np.searchsorted(self._bounds, values, side="right")
+        return np.where(np.isnan(values), BINS, classes)
