@@ -24,7 +24,7 @@ from pairweave.models.encoder.heads import extract
 from pairweave.models.encoder.piece_encoder import PieceEncoder
 from pairweave.models.encoder.piece_similarity import padded
 from pairweave.models.encoder.pieces import add_piece_tokens
-from pairweave.transforms import schemas
+from pairweave.transforms import progress_marks, schemas
 from pairweave.transforms.arrow import flat_columns
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.text.encoder_pieces import UnitLinks
@@ -119,6 +119,7 @@ class EncoderAligner:
                 rejected |= block.rejected
                 rows.append(block.rows)
                 futures.append(pool.submit(block.token_links, self.find_links(block)))
+                progress_marks.aligned(len(block.rows))
             links = [future.result() for future in futures]
         kept = table
         if rejected:

@@ -19,6 +19,7 @@ from pairweave.models.hmm.hmm_parts import Parts, know_words
 from pairweave.models.hmm.hmm_vocabulary import Vocabulary, collect_vocabulary, cut
 from pairweave.models.hmm.prior import Earlier, Prior, joined, prior_of
 from pairweave.models.hmm.respelling import Respelling, Scripts, spellings_of
+from pairweave.transforms import progress_marks
 from pairweave.transforms.kernels.hmm import agreement, model1
 from pairweave.transforms.kernels.hmm.emissions import Lexicon
 from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS, bucket_of
@@ -117,6 +118,7 @@ def train(
         del counts
         rounds, last_message = config.model1_iterations + config.hmm_iterations, time.monotonic()
         for iteration in range(rounds):
+            progress_marks.fitting(iteration + 1, rounds)
             if iteration == config.model1_iterations:
                 state.jumps = _first_jumps()
             if time.monotonic() - last_message > SAY_SECONDS:
@@ -126,6 +128,7 @@ def train(
                 lexicon.respell(state.counts, pool)
             parts = lexicon.maximize(state, pool)
             _expect(sides, parts, state, _counting_threads(threads, len(columns)), pool, prior)
+        progress_marks.fitting(rounds + 1, rounds)
         parts = lexicon.maximize(state, pool)
     del lexicon
     return dataclasses.replace(

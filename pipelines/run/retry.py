@@ -263,4 +263,6 @@ def _standstill(run: Run, extra: Sequence[str]) -> Standstill:
 
 def _progress(run: Run, output: str, standstill: Standstill) -> Progress:
     model = files.join(run.model_directory, hashed_files.ABOUT) if run.fits else None
-    return Progress(output, len(run.plan.units), run.shards, run.plan.rows, model, standstill)
+    units, pairs = len(run.plan.units), run.plan.rows
+    alignments = 1 if getattr(run.options, "second_aligner", None) is None else 2
+    return Progress(output, units, run.shards, pairs, model, standstill, alignments)

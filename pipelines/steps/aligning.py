@@ -4,7 +4,7 @@ import pyarrow as pa
 
 from pairweave.models.aligner import NOTHING, LoadableReference
 from pairweave.pipelines.steps.step_times import timed
-from pairweave.transforms import schemas
+from pairweave.transforms import progress_marks, schemas
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.shards.shard import Shard
 
@@ -14,7 +14,8 @@ def align_table(shard: Shard, reference: LoadableReference) -> Shard:
     if reference.digest == NOTHING:
         return shard.with_table(no_links(shard.table))
     aligner = reference.load()
-    with timed(shard.table.num_rows):
+    rows = shard.table.num_rows
+    with timed(rows), progress_marks.aligning(rows):
         linked, given_up = aligner.align_or_reject(shard.table)
     return shard.give_up(given_up).with_table(linked)
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from pairweave.models.aligner import LoadableReference
 from pairweave.pipelines.steps.steps import MapWholeShards
-from pairweave.transforms import schemas
+from pairweave.transforms import progress_marks, schemas
 from pairweave.transforms.links.aligner_agreement import Agreement
 from pairweave.transforms.links.combine import combine
 from pairweave.transforms.links.link_options import Heuristic
@@ -37,7 +37,9 @@ def align_with_second(
         that the second aligner cannot align are rejected.
     """
     first = shard.table
-    linked, given_up = reference.load().align_or_reject(first.select(schemas.TOKENS.names))
+    aligner = reference.load()
+    with progress_marks.aligning(first.num_rows):
+        linked, given_up = aligner.align_or_reject(first.select(schemas.TOKENS.names))
     if given_up:
         stay = np.ones(first.num_rows, np.bool_)
         stay[list(given_up)] = False

@@ -1,4 +1,7 @@
-"""The progress of a run, on every engine: read from the receipts that it writes."""
+"""The progress of a run, on every engine: read from the receipts that it writes.
+
+On a terminal, marks of workers on the same machine say how far they are within a shard.
+"""
 
 import logging
 import sys
@@ -11,6 +14,7 @@ import rich.progress
 
 from pairweave.pipelines.process import verbosity
 from pairweave.pipelines.run.attempts.standstill import Standstill
+from pairweave.transforms import progress_marks
 from pairweave.transforms.output.run_files import RECEIPTS
 from pairweave.transforms.storage import files
 
@@ -21,6 +25,9 @@ LOG_SECONDS = 10.0
 STANDSTILL_SECONDS = 900.0
 """Time without a finished unit or shard after which a warning says so: an engine that waits for a
 worker may wait forever, and only the user knows how long a shard may take."""
+
+MOST_ALIGNED = 0.99
+"""Most of the bar of shards that aligned pairs fill: what is not written is not finished."""
 
 SPEED_SECONDS = 1.0
 """Time after which a speed is shown; before, it would be unreliable."""
@@ -40,6 +47,7 @@ class Progress:
         pairs: int,
         model: str | None = None,
         standstill: Standstill | None = None,
+        alignments: int = 1,
     ) -> None:
         """Set up.
 
@@ -50,6 +58,7 @@ class Progress:
             pairs: Pairs in all of them.
             model: A file that exists once the run's model is fitted; None if none is fitted.
             standstill: Ends the attempt if it makes no progress; None if nothing does.
+            alignments: How many aligners align each pair.
         """
         self._standstill = standstill
         self._directory = files.join(output, RECEIPTS)
@@ -62,7 +71,9 @@ class Progress:
         self._thread = threading.Thread(target=self._follow, daemon=True)
         self._since = self._changed = time.monotonic()
         self._finished = -1
-        self._shards_before = self._count()[1]
+        self._shards_before = self._shards_at_start = self._count()[1]
+        self._alignments = alignments
+        progress_marks.clear()
 
     def __enter__(self) -> "Progress":
         """Begin to follow."""
@@ -125,15 +136,26 @@ class Progress:
         console = rich.console.Console(stderr=True)
         with rich.progress.Progress(*columns, console=console, transient=False) as bar:
             unit_bar = bar.add_task("units", total=self._units, state="")
+            round_bar = bar.add_task("rounds", total=None, state="", visible=False)
             shard_bar = bar.add_task("shards", total=self._shards, state="")
             running = True
             while running:
                 running = not self._stop.wait(self._seconds)
                 units, shards = self._count()
+                marks = progress_marks.read()
                 if running:
                     self._look_for_standstill(units, shards)
                 bar.update(unit_bar, completed=units, state=f"{units} of {self._units}")
-                bar.update(shard_bar, completed=shards, state=self._state(units, shards))
+                state = self._state(units, shards) + self._aligned(shards, marks.aligned)
+                bar.update(shard_bar, completed=self._done(shards, marks.aligned), state=state)
+                if self._model is not None and any(marks.rounds):
+                    begun, rounds = marks.rounds
+                    state = f"{begun - 1} of {rounds} of fitting the aligner"
+                    bar.update(
+                        round_bar, total=rounds, visible=True, completed=begun - 1, state=state
+                    )
+                else:
+                    bar.update(round_bar, visible=False)
 
     def _log(self) -> None:
         last, due = "", 0.0
@@ -150,6 +172,26 @@ class Progress:
             if line != last:
                 LOG.info(line)
                 last, due = line, now + LOG_SECONDS
+
+    def _done(self, shards: int, aligned: int) -> float:
+        """Return how many shards are done, with parts of those whose pairs are being aligned."""
+        if shards == self._shards:
+            return shards
+        part = aligned / max(1, self._pairs * self._alignments)
+        begun = self._shards_at_start + part * self._shards
+        return max(shards, min(begun, MOST_ALIGNED * self._shards))
+
+    def _aligned(self, shards: int, aligned: int) -> str:
+        """Describe how far aligning is, as long as no shard of this attempt tells a speed."""
+        if not aligned or shards > self._shards_at_start:
+            return ""
+        pairs = self._pairs * (self._shards - self._shards_at_start) // self._shards
+        done = min(aligned // self._alignments, pairs)
+        text = f", {done:,} of {pairs:,} pairs aligned"
+        seconds = time.monotonic() - self._since
+        if not done or seconds < SPEED_SECONDS:
+            return text
+        return f"{text}, the others in {_duration((pairs - done) * seconds / done)}"
 
     def _state(self, units: int, shards: int) -> str:
         """Describe the shards: number done and total, pairs/s, time left.

@@ -1,10 +1,12 @@
 import io
 import logging
+import re
 import sys
 import time
 import types
 
 from pairweave.pipelines.run.attempts.progress import Progress
+from pairweave.transforms import progress_marks
 from pairweave.transforms.output.run_files import shard_receipt_name, unit_receipt_name
 from pairweave.transforms.storage import files
 
@@ -126,6 +128,61 @@ def test_a_run_that_stands_still_is_told_once_in_a_while(tmp_path, monkeypatch, 
     (first, second) = [record.getMessage() for record in caplog.records]
     assert first == second
     assert first.startswith("no unit was read and no shard written for 15 min 00 s; ")
+
+
+def test_aligned_pairs_move_the_bar_of_shards_that_are_not_written(tmp_path, monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    progress = Progress(str(tmp_path), units=1, shards=1, pairs=1000)
+    assert progress._done(0, 0) == 0
+    assert progress._aligned(0, 0) == ""
+    now = 104.0
+    assert progress._done(0, 400) == 0.4
+    assert progress._aligned(0, 400) == ", 400 of 1,000 pairs aligned, the others in 6 s"
+    assert progress._done(0, 1000) == 0.99  # they are not written
+    assert progress._done(1, 1000) == 1
+    assert progress._aligned(1, 1000) == ""  # the speed is told
+
+
+def test_pairs_that_two_aligners_align_count_half_as_often(tmp_path):
+    progress = Progress(str(tmp_path), units=1, shards=1, pairs=1000, alignments=2)
+    assert progress._done(0, 400) == 0.2
+    assert progress._aligned(0, 400) == ", 200 of 1,000 pairs aligned"
+
+
+def test_aligned_pairs_of_a_continued_run_are_of_the_shards_that_were_missing(tmp_path):
+    output = str(tmp_path)
+    write_shards(output, 4, of=10)
+    progress = Progress(output, units=1, shards=10, pairs=1000)
+    assert progress._done(4, 150) == 5.5
+    assert progress._aligned(4, 150) == ", 150 of 600 pairs aligned"
+
+
+def test_a_terminal_shows_rounds_of_fitting_and_aligned_pairs(tmp_path, monkeypatch):
+    monkeypatch.setattr("pairweave.pipelines.run.attempts.progress.LOCAL_SECONDS", 0.01)
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("COLUMNS", "100")
+    scratch = tmp_path / "pairweave-run-1"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    progress_marks.aligned(9)  # of an earlier attempt
+    output = str(tmp_path / "out")
+    model = files.join(output, "about.json")
+
+    def wait(words):
+        until = time.monotonic() + 30
+        while words not in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", screen.getvalue()):
+            assert time.monotonic() < until, screen.getvalue()[-900:]
+            time.sleep(0.01)
+
+    with Progress(output, units=1, shards=1, pairs=300, model=model):
+        files.write_bytes(files.join(output, unit_receipt_name(0)), b"{}")
+        progress_marks.fitting(3, 6)
+        wait("33% 2 of 6 of fitting the aligner")
+        files.write_bytes(model, b"{}")
+        progress_marks.aligned(120)
+        wait(" 40% 0 of 1, 120 of 300 pairs aligned")
 
 
 class Screen(io.StringIO):

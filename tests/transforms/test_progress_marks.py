@@ -1,0 +1,56 @@
+"""Marks of how far workers of this machine are."""
+
+import subprocess
+import sys
+
+import pytest
+
+from pairweave.transforms import progress_marks
+from pairweave.transforms.progress_marks import Marks
+
+
+@pytest.fixture
+def directory(tmp_path, monkeypatch):
+    directory = tmp_path / "pairweave-run-1"
+    directory.mkdir()
+    monkeypatch.setenv("TMPDIR", str(directory))
+    return directory
+
+
+def test_pairs_of_all_processes_add_up_and_the_last_round_counts(directory):
+    assert progress_marks.read() == Marks(0, (0, 0))
+    progress_marks.aligned(30)
+    progress_marks.aligned(12)
+    code = "from pairweave.transforms import progress_marks; progress_marks.aligned(100)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    progress_marks.fitting(1, 6)
+    progress_marks.fitting(2, 6)
+    assert progress_marks.read() == Marks(142, (2, 6))
+    progress_marks.clear()
+    assert progress_marks.read() == Marks(0, (0, 0))
+    assert list(directory.iterdir()) == []
+
+
+@pytest.mark.usefixtures("directory")
+def test_a_block_marks_what_was_not_marked_within_it():
+    with progress_marks.aligning(100):
+        progress_marks.aligned(64)
+        assert progress_marks.read().aligned == 64
+    assert progress_marks.read().aligned == 100
+    with progress_marks.aligning(100):
+        progress_marks.aligned(120)
+    assert progress_marks.read().aligned == 220
+
+
+def test_half_written_marks_do_no_harm(directory):
+    (directory / "fitting").write_text("3")
+    (directory / "aligned-1").write_text("7\n-")
+    assert progress_marks.read() == Marks(0, (0, 0))
+
+
+def test_outside_a_run_nothing_is_marked(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    progress_marks.aligned(30)
+    progress_marks.fitting(1, 6)
+    assert progress_marks.read() == Marks(0, (0, 0))
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,92 @@
+"""Marks of how far workers are within a shard, for the progress bar of a command on this machine.
+
+They are files in the temporary directory of the run, which its workers have in ``TMPDIR``. Workers
+on other machines leave none.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+_RUN = "pairweave-run-"
+_ALIGNED = "aligned-"
+_FITTING = "fitting"
+
+
+class Marks(NamedTuple):
+    """How far a run is.
+
+    Attributes:
+        aligned: Pairs that were aligned, also those of shards that are not finished.
+        rounds: The round of fitting an aligner that has begun, from 1, and how many there are; one
+            more has begun after the last. Zeros before the first.
+    """
+
+    aligned: int
+    rounds: tuple[int, int]
+
+
+_marked = 0
+"""Pairs that this process has marked."""
+
+
+def aligned(pairs: int) -> None:
+    """Mark that this process has aligned some more pairs."""
+    global _marked
+    _marked += pairs
+    directory = _directory()
+    if directory is not None:
+        with (
+            contextlib.suppress(OSError),
+            (directory / f"{_ALIGNED}{os.getpid()}").open("a") as file,
+        ):
+            file.write(f"{pairs}\n")
+
+
+@contextlib.contextmanager
+def aligning(pairs: int) -> Iterator[None]:
+    """Mark pairs as aligned when this block ends, without those that it marks itself."""
+    before = _marked
+    yield
+    left = pairs - (_marked - before)
+    if left > 0:
+        aligned(left)
+
+
+def fitting(begun: int, rounds: int) -> None:
+    """Mark that a round of fitting an aligner begins."""
+    directory = _directory()
+    if directory is not None:
+        with contextlib.suppress(OSError):
+            (directory / _FITTING).write_text(f"{begun} {rounds}\n", encoding="utf-8")
+
+
+def read() -> Marks:
+    """Return what the workers have marked since `clear`."""
+    directory = _directory()
+    pairs, rounds = 0, (0, 0)
+    if directory is not None:
+        with contextlib.suppress(OSError, ValueError):  # a line may be half written
+            for path in directory.glob(f"{_ALIGNED}*"):
+                pairs += sum(map(int, path.read_text(encoding="utf-8").split()))
+        with contextlib.suppress(OSError, ValueError):
+            begun, number = (directory / _FITTING).read_text(encoding="utf-8").split()
+            rounds = int(begun), int(number)
+    return Marks(pairs, rounds)
+
+
+def clear() -> None:
+    """Remove the marks of an earlier attempt or job."""
+    directory = _directory()
+    if directory is not None:
+        for path in (*directory.glob(f"{_ALIGNED}*"), directory / _FITTING):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _directory() -> Path | None:
+    """Return the temporary directory of the run that this process is of."""
+    directory = Path(os.environ.get("TMPDIR", ""))
+    return directory if directory.name.startswith(_RUN) else None
