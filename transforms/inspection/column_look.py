@@ -151,13 +151,16 @@ def _of_table(
     detect: Detect | None,
 ) -> TextColumns:
     taken = {columns.translation, columns.score, columns.links}
-    table = [each for each in _cells(unit, columns, limits) if each.field not in taken]
+    cells = _cells(unit, columns, limits)
+    read = cells[columns.source], cells[columns.target]
+    table = [each for field, each in cells.items() if field not in taken]
     texts = [column for column in table if column.holds_text]
-    read = [column for column in table if column.field in (columns.source, columns.target)]
-    pair = _pair(texts, languages, detect)
+    # Two that are read keep their order, where neither names nor languages tell another one.
+    inverted = all(column in texts for column in read) and int(read[0].field) > int(read[1].field)
+    pair = _pair(texts[::-1] if inverted else texts, languages, detect)
     named = pair is not None and _has_header(table, pair, languages)
     if pair is None or (not named and all(column in texts for column in read)):
-        pair = (read[0], read[1])
+        pair = read
         named = _has_header(table, pair, languages)
         clear = named
     else:
@@ -174,21 +177,20 @@ def _of_table(
     )
 
 
-def _cells(unit: Unit, columns: Columns, limits: ReadLimits) -> list[Column]:
-    """Return the columns of a table with their first cells."""
-    cells: list[list[str]] = []
-    count = min(columns.field_count, MOST_COLUMNS)
-    for first in range(1, count + 1, 2):
-        both = Columns(str(first), str(min(first + 1, count)), field_count=columns.field_count)
+def _cells(unit: Unit, columns: Columns, limits: ReadLimits) -> dict[str, Column]:
+    """Return the first columns of a table, and those that are read, with their first cells."""
+    numbers = {*range(1, min(columns.field_count, MOST_COLUMNS) + 1)}
+    fields = [*map(str, sorted(numbers | {int(columns.source), int(columns.target)}))]
+    cells = {}
+    for first in range(0, len(fields), 2):
+        two = fields[first], fields[min(first + 1, len(fields) - 1)]
+        both = Columns(*two, field_count=columns.field_count)
         of_both = dataclasses.replace(unit, columns=both, inline_tags="raw", attention=None)
         batch = next(iter(format_of(of_both).read(of_both, limits, HEAD_ROWS)))
-        cells += (
-            [text or "" for text in batch.column(side).to_pylist()] for side in ("source", "target")
-        )
-    return [
-        Column(str(number), column[0], column[1:] or column)
-        for number, column in enumerate(cells[:count], 1)
-    ]
+        for field, side in zip(two, ("source", "target"), strict=True):
+            texts = [text or "" for text in batch.column(side).to_pylist()]
+            cells[field] = Column(field, texts[0], texts[1:] or texts)
+    return cells
 
 
 def _has_header(table: Sequence[Column], pair: tuple[Column, Column], languages: Languages) -> bool:

@@ -224,3 +224,31 @@ def test_columns_of_parquet_are_named(tmp_path):
 @pytest.mark.parametrize("name", ["", "A house", "text", "en_de", "id", "EN_DE", "he said"])
 def test_other_names_are_of_no_side(name):
     assert side_of(name) is None
+
+
+def test_columns_beyond_those_that_are_looked_at_may_be_read(tmp_path):
+    numbers = [str(number) for number in range(40)]
+    table = [(text, *["1"] * 70, number) for text, number in zip(SOURCE, numbers, strict=False)]
+    fields = {"source_field": "1", "target_field": "72"}
+    (finding,) = found_in(tmp_path, table, **fields)
+    assert (finding.kind, finding.count) == ("no_letters", 40)
+
+
+def test_a_column_may_be_both_sides(tmp_path):
+    table = list(zip(SOURCE, SCORES, strict=True))
+    found = found_in(tmp_path, table, source_field="2", target_field="2")
+    assert [each.kind for each in found][:2] == ["no_letters", "no_letters"]
+
+
+@pytest.mark.parametrize(
+    ("languages", "option"),
+    [
+        (("und", "und"), "--source_field en --target_field de"),
+        (("en", "de"), "--source_field en --target_field de"),
+    ],
+)
+def test_columns_that_are_given_in_another_order_keep_it(tmp_path, languages, option):
+    table = [("de", "en"), *zip(TARGET, SOURCE, strict=True)]
+    fields = {"source_field": "2", "target_field": "1"}
+    (finding,) = found_in(tmp_path, table, languages=languages, **fields)
+    assert (finding.kind, finding.option) == ("header", option)
