@@ -15,6 +15,7 @@ from pairweave.transforms.formats.registry import format_of
 from pairweave.transforms.inspection.column_names import side_of
 from pairweave.transforms.inspection.language_look import language_findings
 from pairweave.transforms.reading.column_lines import line_blocks
+from pairweave.transforms.reading.parquet.parquet_scan import is_text
 from pairweave.transforms.storage.byte_streams import part_text
 from pairweave.transforms.storage.files import open_read
 from pairweave.transforms.units import Columns, ReadLimits, Unit
@@ -138,9 +139,25 @@ def text_columns_of_parquet(path: str, detect: Detect | None = None) -> TextColu
     """
     columns = Columns("source", "target", languages_in="translation")
     with open_read(path) as file:
-        batches = pq.ParquetFile(file).iter_batches(HEAD_ROWS, row_groups=[0])
-        rows = next(batches, pa.RecordBatch.from_pylist([])).to_pylist()
+        stored = pq.ParquetFile(file)
+        every = {field.name: None for field in stored.schema_arrow}
+        texts = [field.name for field in stored.schema_arrow if _has_text(field.type)]
+        groups = range(min(1, stored.num_row_groups))
+        batches = stored.iter_batches(HEAD_ROWS, row_groups=groups, columns=texts)
+        rows = [
+            {**every, **row} for batch in itertools.islice(batches, 1) for row in batch.to_pylist()
+        ]
     return _of_objects(rows, columns, (UNKNOWN, UNKNOWN), detect)
+
+
+def _has_text(kind: pa.DataType) -> bool:
+    """Tell whether the cells of a column are texts, or texts by languages.
+
+    Others are not read: they may be large, or times that Python does not have.
+    """
+    if pa.types.is_struct(kind):
+        return all(is_text(field.type) for field in kind)
+    return is_text(kind)
 
 
 def _of_table(

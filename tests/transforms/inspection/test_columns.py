@@ -252,3 +252,15 @@ def test_columns_that_are_given_in_another_order_keep_it(tmp_path, languages, op
     fields = {"source_field": "2", "target_field": "1"}
     (finding,) = found_in(tmp_path, table, languages=languages, **fields)
     assert (finding.kind, finding.option) == ("header", option)
+
+
+def test_a_parquet_file_may_have_times_that_python_does_not_know_or_no_rows(tmp_path):
+    columns = {"en": SOURCE, "time": pa.array([2**61] * 600, pa.timestamp("us")), "de": TARGET}
+    path = str(tmp_path / "a.parquet")
+    pq.write_table(pa.table(columns), path)
+    found = text_columns_of_parquet(path)
+    assert found.options == {"source_field": "en", "target_field": "de"}
+    assert found.held == "the fields are en, time, de"
+    with pq.ParquetWriter(path, pa.schema({"en": pa.string(), "de": pa.string()})):
+        pass
+    assert text_columns_of_parquet(path) is None
