@@ -26,6 +26,9 @@ VERSION = 2
 VERSION_OF_TWO_SCRIPTS = 3
 """The version of a model with `RESPELLING`, without which it would give other links."""
 
+VERSION_OF_SYLLABLES = 4
+"""The version of a model whose Korean and Katakana is spelled out (`models.hmm.syllables`)."""
+
 HEADER = "model.json"
 
 _WORDS = pa.schema(
@@ -99,7 +102,7 @@ def pack(parts: Parts) -> dict[str, bytes]:
         files[RESPELLING] = _write(_RESPELLING, letters)
     header = {
         "aligner": "hmm",
-        "version": VERSION if parts.respelling is None else VERSION_OF_TWO_SCRIPTS,
+        "version": _version(two_scripts=parts.respelling is not None, syllables=parts.syllables),
         "config": dataclasses.asdict(parts.config),
         "files": {
             name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
@@ -114,6 +117,13 @@ def pack(parts: Parts) -> dict[str, bytes]:
     }
     text = json.dumps(header, indent=1, sort_keys=True, allow_nan=False) + "\n"
     return {HEADER: text.encode(), **files}
+
+
+def _version(*, two_scripts: bool, syllables: bool) -> int:
+    """Return the version of a model, so that no program reads one that it would use otherwise."""
+    if syllables:
+        return VERSION_OF_SYLLABLES
+    return VERSION_OF_TWO_SCRIPTS if two_scripts else VERSION
 
 
 def digest_of(header: bytes) -> str:
@@ -167,6 +177,7 @@ def unpack(files: Mapping[str, bytes]) -> Parts:
         _read_factors(tables, "target", len(target)),
         dict(header["fit"]),
         _read_respelling(files, header["files"].get(RESPELLING)),
+        header["version"] == VERSION_OF_SYLLABLES,
     )
 
 
@@ -251,7 +262,8 @@ def _read_header(files: Mapping[str, bytes]) -> dict[str, Any]:
         raise ConfigError(f"{HEADER}: not the header of an aligner of kind hmm")
     named = header.get("files")
     two_scripts = isinstance(named, dict) and RESPELLING in named
-    version = VERSION_OF_TWO_SCRIPTS if two_scripts else VERSION
+    syllables = header.get("version") == VERSION_OF_SYLLABLES
+    version = _version(two_scripts=two_scripts, syllables=syllables)
     if header.get("version") != version:
         raise ConfigError(
             f"{HEADER}: expected version {version}, found {header.get('version')!r}; "

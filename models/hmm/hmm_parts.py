@@ -7,9 +7,10 @@ import numpy as np
 
 from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.hmm.hmm_vocabulary import Cut, Vocabulary
-from pairweave.models.hmm.respelling import Respelling
+from pairweave.models.hmm.respelling import Respelling, spellings_of
 from pairweave.transforms.kernels.hmm.agreement import Model
 from pairweave.transforms.kernels.hmm.emissions import Lexicon
+from pairweave.transforms.kernels.hmm.model1 import Spellings
 from pairweave.transforms.kernels.hmm.sides import Side, Words
 
 
@@ -30,6 +31,7 @@ class Parts:
         target_factors: The same after each target word.
         report: Counts and likelihoods of the fit; they do not affect links.
         respelling: How letters of one script are spelled in the other; None if both sides have one.
+        syllables: Whether signs of Korean and Japanese are spelled out before words are compared.
     """
 
     config: HmmConfig
@@ -43,6 +45,7 @@ class Parts:
     target_factors: np.ndarray
     report: dict[str, Any]
     respelling: Respelling | None = None
+    syllables: bool = False
 
     @property
     def model(self) -> Model:
@@ -65,10 +68,16 @@ class Parts:
             target: Tokens of the targets, likewise.
         """
         sides = self.source.side(*source), self.target.side(*target)
-        if self.respelling is None:
+        if self.respelling is None and not self.syllables:
             return sides
-        one, other = (side._replace(letters=self.respelling.apply(side.letters)) for side in sides)
+        one, other = map(self._spelled, sides)
         return one, other
+
+    def _spelled(self, side: Side) -> Side:
+        offsets, letters = spellings_of(
+            Spellings(side.letter_offsets, side.letters), self.respelling, syllables=self.syllables
+        )
+        return side._replace(letter_offsets=offsets, letters=letters)
 
 
 def know_words(

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from pairweave.transforms.arrow.flat_columns import fields_of, texts_of
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels.hmm.model1 import Spellings
 from pairweave.transforms.kernels.hmm.sides import Side
 from pairweave.transforms.kernels.text import words as kernels
 
@@ -48,6 +49,11 @@ class Vocabulary:
     def __len__(self) -> int:
         """Return the number of words."""
         return len(self.counts)
+
+    @property
+    def spellings(self) -> Spellings:
+        """Return the letters of the words as they are written."""
+        return Spellings(self.letter_offsets, self.letters)
 
     def number(self, letter_offsets: np.ndarray, letters: np.ndarray) -> np.ndarray:
         """Return the number of each token; see `transforms.kernels.text.words.look_up`."""

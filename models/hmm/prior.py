@@ -137,8 +137,8 @@ def evidence_of(parts: Parts) -> Evidence:
         words,
         lexicon.row_offsets,
         lexicon.columns,
-        spellings_of(parts.source, parts.respelling),
-        spellings_of(parts.target, parts.respelling),
+        spellings_of(parts.source.spellings, parts.respelling, syllables=parts.syllables),
+        spellings_of(parts.target.spellings, parts.respelling, syllables=parts.syllables),
         alike,
     )
     chance = np.empty_like(lexicon.probabilities)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pairweave.models.hmm.hmm_vocabulary import Vocabulary
+from pairweave.models.hmm.syllables import HANGUL, NAMED_LETTERS, spell_out
 from pairweave.transforms.kernels.hmm.emissions import MIN_LETTERS
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT, Spellings
 
@@ -21,7 +22,8 @@ SAME_SCRIPT = 0.3
 """Two sides have one script if so much of their letters is common to both (Latin: 0.7 or more)."""
 
 SYLLABLES_AND_LOGOGRAMS = range(0x2E80, 0xD7B0)
-"""Signs of Chinese, Japanese and Korean, each of which sounds like several letters."""
+"""Signs of Chinese, Japanese and Korean, each of which sounds like several letters. Those of Korean
+and Katakana are spelled out before, where they are no more than a few."""
 
 RARE = 1e-5
 """Letters with a smaller share on both sides are not learnt, nor words with them."""
@@ -76,10 +78,34 @@ class Respelling:
         return np.where(self.letters[at] == letters, self.others[at], letters).astype(np.int32)
 
 
-def spellings_of(words: Vocabulary, respelling: Respelling | None) -> Spellings:
-    """Return the letters of words as they are compared."""
-    letters = words.letters if respelling is None else respelling.apply(words.letters)
-    return Spellings(words.letter_offsets, letters)
+def spellings_of(words: Spellings, respelling: Respelling | None, *, syllables: bool) -> Spellings:
+    """Return the letters of words as they are compared.
+
+    Args:
+        words: The letters as they are written.
+        respelling: How letters of one script are spelled in the other, if there are two.
+        syllables: Whether signs of Korean and Japanese are spelled out (`models.hmm.syllables`).
+    """
+    spelled = spell_out(*words) if syllables else words
+    if respelling is None:
+        return spelled
+    return Spellings(spelled.offsets, respelling.apply(spelled.letters))
+
+
+def respelling_of_hangul(source: Vocabulary, target: Vocabulary) -> Respelling | None:
+    """Return the letters of Hangul as Latin ones by their names, until a fit has learnt its own.
+
+    Returns:
+        None if no side has syllables of Hangul.
+    """
+    if not any(
+        ((words.letters >= HANGUL.start) & (words.letters < HANGUL.stop)).any()
+        for words in (source, target)
+    ):
+        return None
+    letters = sorted(NAMED_LETTERS)
+    others = [NAMED_LETTERS[letter] for letter in letters]
+    return Respelling(np.array(letters, np.int32), np.array(others, np.int32))
 
 
 class Scripts:
@@ -100,8 +126,18 @@ class Scripts:
         self._words = _Letters.of(source, points), _Letters.of(target, points)
 
     @classmethod
-    def of(cls, source: Vocabulary, target: Vocabulary) -> "Scripts | None":
-        """Return the scripts of two sides; None if they have one, or if one has no alphabet."""
+    def of(
+        cls, source: Vocabulary, target: Vocabulary, *, syllables: bool = False
+    ) -> "Scripts | None":
+        """Return the scripts of two sides; None if they have one, or if one has no alphabet.
+
+        Args:
+            source: The words of the source.
+            target: Those of the target.
+            syllables: Whether signs of Korean and Japanese are spelled out.
+        """
+        if syllables:
+            source, target = map(_spelled_out, (source, target))
         points, shares = _letter_shares(source, target)
         if np.minimum(*shares).sum() >= SAME_SCRIPT:
             return None
@@ -147,6 +183,11 @@ class Scripts:
         if self._shares[high][fine].sum() < LEAST_COVERED:
             return None
         return Respelling(self._points[fine], self._points[best[fine]])
+
+
+def _spelled_out(words: Vocabulary) -> Vocabulary:
+    offsets, letters = spell_out(words.letter_offsets, words.letters)
+    return dataclasses.replace(words, letter_offsets=offsets, letters=letters)
 
 
 def _letter_shares(

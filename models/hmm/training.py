@@ -18,7 +18,13 @@ from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.hmm.hmm_parts import Parts, know_words
 from pairweave.models.hmm.hmm_vocabulary import Vocabulary, collect_vocabulary, cut
 from pairweave.models.hmm.prior import Earlier, Prior, joined, prior_of
-from pairweave.models.hmm.respelling import Respelling, Scripts, spellings_of
+from pairweave.models.hmm.respelling import (
+    Respelling,
+    Scripts,
+    respelling_of_hangul,
+    spellings_of,
+)
+from pairweave.models.hmm.syllables import has_syllables
 from pairweave.transforms import progress_marks
 from pairweave.transforms.kernels.hmm import agreement, model1
 from pairweave.transforms.kernels.hmm.emissions import Lexicon
@@ -200,7 +206,11 @@ class _Candidates:
             self.row_offsets, np.linspace(0, len(self.columns), _BLOCKS + 1)[1:-1]
         )
         self._alike = np.empty(len(self.columns), dtype=np.float32)
-        self._scripts, self._earlier = Scripts.of(source, target), earlier
+        self._syllables = has_syllables(source) or has_syllables(target)
+        self._scripts = Scripts.of(source, target, syllables=self._syllables)
+        self._earlier = earlier
+        if earlier is None and self._syllables:
+            self._earlier = earlier = respelling_of_hangul(source, target)
         self._compare(earlier, pool)
         self._stem_offsets, self._stem_columns, self._stem_entry = model1.stem_entries(
             self.row_offsets,
@@ -215,13 +225,16 @@ class _Candidates:
     def _compare(self, respelling: Respelling | None, pool: ThreadPoolExecutor) -> None:
         """Compare the words' letters, in one script."""
         self._respelling = respelling
-        spellings = spellings_of(self._source, respelling), spellings_of(self._target, respelling)
+        source, target = (
+            spellings_of(words.spellings, respelling, syllables=self._syllables)
+            for words in (self._source, self._target)
+        )
         _over_blocks(
             pool,
             self._blocks,
             len(self._source),
             lambda first, last: model1.entry_likeness(
-                first, last, self.row_offsets, self.columns, *spellings, self._alike
+                first, last, self.row_offsets, self.columns, source, target, self._alike
             ),
         )
 
@@ -291,6 +304,7 @@ class _Candidates:
             state.target_factors,
             {},
             self._respelling,
+            self._syllables,
         )
 
 

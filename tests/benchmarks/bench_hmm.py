@@ -16,6 +16,8 @@ from tests.makers.hmm_corpora import (
     gold_pairs,
     in_cyrillic_letters,
     in_georgian_letters,
+    in_hangul,
+    in_katakana,
     link_rows,
     plain_table,
     tokens_table,
@@ -65,14 +67,24 @@ LIMITS = {
     "xlwa-es in Cyrillic": 16.5,
     "xlwa-it in Cyrillic": 21.2,
     "roen in Cyrillic": 30.5,
+    "xlwa-es in Hangul": 18.5,
+    "xlwa-it in Hangul": 22.7,
+    "roen in Hangul": 31.5,
+    "xlwa-es in Katakana": 18.5,
+    "roen in Katakana": 32.0,
 }
 """Highest error rate of each gold set, in percent, by the best symmetrization.
 
 Targets in another script have each letter exchanged (Georgian), or their sounds written as in
-Russian.
+Russian, Korean or Japanese.
 """
 
-SCRIPTS = {"Georgian": in_georgian_letters, "Cyrillic": in_cyrillic_letters}
+SCRIPTS = {
+    "Georgian": in_georgian_letters,
+    "Cyrillic": in_cyrillic_letters,
+    "Hangul": in_hangul,
+    "Katakana": in_katakana,
+}
 
 
 @pytest.mark.parametrize("name", LIMITS)

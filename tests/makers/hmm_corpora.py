@@ -120,6 +120,42 @@ def in_cyrillic_letters(text):
     )
 
 
+_LIKE = str.maketrans({"c": "k", "q": "k", "x": "k", "v": "b", "j": "z", "y": "i", "w": None})
+_SYLLABLE = re.compile(r"([bdfghklmnprstz]?)([aeiou])|([bdfghklmnprstz])")
+
+
+def _in_syllables(text, write):
+    """Return a text with each consonant and vowel written as one sign, as loanwords are."""
+    return " ".join(
+        _SYLLABLE.sub(
+            lambda found: write(found[1] or found[3] or "", found[2] or ""), word.translate(_LIKE)
+        )
+        or word
+        for word in without_accents(text).split(" ")
+    )
+
+
+def in_hangul(text):
+    """Return a text with its sounds written in Hangul; a consonant alone has the vowel EU."""
+    places = (0, 2, 3, 5, 5, 6, 7, 9, 12, 15, 16, 17, 17, 18, 11)
+    initials = dict(zip([*"gndrlmbszktpfh", ""], places, strict=True))
+    vowels = {"a": 0, "e": 5, "i": 20, "o": 8, "u": 13, "": 18}
+    return _in_syllables(
+        text, lambda one, two: chr(0xAC00 + (initials[one] * 21 + vowels[two]) * 28)
+    )
+
+
+def in_katakana(text):
+    """Return a text with its sounds written in Katakana; a consonant alone has the vowel U."""
+    like = {"l": "r", "f": "h", "": ""}
+    return _in_syllables(
+        text,
+        lambda one, two: unicodedata.lookup(
+            f"KATAKANA LETTER {like.get(one, one)}{two or 'u'}".upper()
+        ),
+    )
+
+
 def english_french(shared_data):
     """Return the untokenised English-French training text as pairs with spans.
 
