@@ -45,7 +45,8 @@ NOT_TEXT = (
     *((b"\x80" + bytes([protocol]), _FORMAT, PICKLE) for protocol in range(2, 6)),
 )
 
-_TAR_MARK, _TAR_PLACE = b"ustar", 257
+_TAR_MARKS, _TAR_PLACE = (b"ustar\0", b"ustar  \0"), 257
+"""Marks of POSIX and of GNU; a text may have the letters there, as in German *Neustart*."""
 
 _WIDE = {
     "utf-32-le": "UTF-32LE",
@@ -96,7 +97,7 @@ def known_content(head: bytes) -> tuple[str, str] | None:
         if head.startswith(magic):
             document = _document(_from_utf16(head)) if what is UTF16 else None
             return (_FORMAT, document) if document is not None else (code, what)
-    if head[_TAR_PLACE:].startswith(_TAR_MARK):
+    if head.startswith(_TAR_MARKS, _TAR_PLACE):
         return _FORMAT, "a tar archive; unpack it, and give its files"
     document = _document(head)
     return (_FORMAT, document) if document is not None else _binary(head)
