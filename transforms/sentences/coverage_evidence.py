@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 Coverage: TypeAlias = Callable[[pa.Array, pa.Array], np.ndarray]
 """Takes source texts and target texts ``[pair]``; returns the share of words that have a partner,
@@ -53,7 +54,7 @@ class CoverageEvidence:
         self._lines = len(source)
         self._nats = nats
         self._empty = [
-            np.fromiter((not text for text in side.to_pylist()), np.bool_, self._lines)
+            pc.equal(pc.binary_length(side), 0).to_numpy(zero_copy_only=False)
             for side in self._sides
         ]
         every = np.arange(self._lines)
@@ -65,7 +66,8 @@ class CoverageEvidence:
         chance = chance[~np.isnan(chance)]
         known = np.sort(np.concatenate([values[~np.isnan(values)], chance]))
         # Ranks rather than means of two values, so that every machine has the same bounds.
-        self._bounds = known[[len(known) * number // BINS for number in range(1, BINS)]]
+        ranks = [len(known) * number // BINS for number in range(1, BINS)]
+        self._bounds = known[ranks] if len(known) else np.zeros(BINS - 1)
         self._chance = np.bincount(self._class_of(chance), minlength=BINS)[:BINS]
         self._weights = np.zeros(BINS + 1, np.int32)
         self._classes[0] = self._class_of(values)

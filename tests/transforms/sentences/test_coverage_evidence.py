@@ -77,3 +77,9 @@ def test_lines_without_a_counterpart_are_no_evidence():
     assert (np.delete(in_place, [10, 20]) > 0).all()
     assert (moved == 0).all()  # none is doubtful, so none was judged elsewhere
     assert BINS == 16
+
+
+def test_a_file_without_a_whole_pair_has_no_evidence():
+    assert stretches([""] * 200, sides()[1][:200]) == stretches(
+        [""] * 200, sides()[1][:200], linked=False
+    )
