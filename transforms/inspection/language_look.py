@@ -15,6 +15,7 @@ from pairweave.transforms.findings import Finding
 from pairweave.transforms.kernels.text.utf8 import SCRIPT, SCRIPT_SHIFT
 from pairweave.transforms.report.exchanged_languages import WORDS
 from pairweave.transforms.text import codepoints
+from pairweave.transforms.text.iso_languages import SHORT
 
 LEAST_LINES = 20
 """Minimum number of lines with a language for a finding on a side."""
@@ -44,6 +45,12 @@ JAPANESE = "Japanese"
 _UNKNOWN = "und"
 _SAME = {"nb": "no", "nn": "no", "da": "no"}
 """Languages that frequent words of a line do not tell apart."""
+
+_NO_SINGLE = frozenset({"art", "mis", "mul", "zxx"})
+"""Codes of ISO 639-2 for several languages, for invented and other ones, and for none."""
+
+_LIKE_ENGLISH = frozenset({"enm", "pcm", "sco"})
+"""Languages with many of the frequent words of English: Middle English, Nigerian Pidgin, Scots."""
 
 _INDEXED = frozenset(_SAME.get(language, language) for language in WORDS)
 
@@ -138,7 +145,8 @@ def language_findings(
                 "filter --detector cld2 rejects the others",
             )
     same = looks[0] is not None and looks[0] == looks[1]
-    if same and looks[0] in WORDS and (languages[0] != languages[1] or _UNKNOWN in languages):
+    differ = _first(languages[0]) != _first(languages[1])
+    if same and looks[0] in WORDS and (differ or _UNKNOWN in languages):
         yield Finding(
             "one_language",
             names[0],
@@ -235,6 +243,7 @@ def _most_frequent(votes: Sequence[str | None]) -> tuple[str | None, float]:
 
 def _first(tag: str) -> str:
     code = tag.lower().partition("-")[0]
+    code = SHORT.get(code, code)
     return _SAME.get(code, code)
 
 
@@ -245,8 +254,11 @@ def _fits(look: str, language: str) -> bool:
         return not scripts or "Hiragana" in scripts
     if look in codepoints.SCRIPTS:
         return not scripts or look in scripts
-    if look == "en" or _first(language) in _INDEXED:
-        return look == _first(language)
+    first = _first(language)
+    if look == "en" and (first in _LIKE_ENGLISH | _NO_SINGLE or "qaa" <= first <= "qtz"):
+        return True
+    if look == "en" or first in _INDEXED:
+        return look == first
     return not scripts or "Latin" in scripts
 
 

@@ -46,3 +46,28 @@ def test_english_is_told_from_languages_whose_frequent_words_are_not_known():
     source, target = labels("en"), labels("hr")
     assert findings(source, target, ("en", "hr")) == []
     assert findings(target, source, ("en", "hr")) == [("other_language", "--target_lang en")]
+
+
+@pytest.mark.parametrize("language", ["en-GB", "eng", "eng-Latn", "sco", "mul", "zxx", "qaa"])
+def test_english_may_be_given_by_any_code_and_as_no_single_language(language):
+    assert findings(labels("en"), labels("de"), (language, "deu")) == []
+
+
+def test_codes_of_three_letters_are_those_of_two():
+    source, target = labels("en"), labels("de")
+    ((kind, _),) = findings(target, source, ("eng", "deu"))
+    assert kind == "exchanged_languages"
+    assert findings(source, target, ("eng", "fra")) == [("other_language", "--target_lang de")]
+
+
+@pytest.mark.parametrize("languages", [("en", "en-GB"), ("eng", "en-US")])
+def test_two_variants_of_a_language_are_no_single_one(languages):
+    others = [f"{label}!" for label in labels("en")]
+    assert findings(labels("en"), others, languages) == []
+    ((kind, _),) = findings(labels("en"), others, ("en", "und"))
+    assert kind == "one_language"
+
+
+def test_danish_and_norwegian_are_not_told_apart():
+    texts = ["det er en bok som jeg har til deg", "og den er ikke for dem"] * 20
+    assert findings(texts, texts[1:] + texts[:1], ("da", "nb")) == []
