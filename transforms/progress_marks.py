@@ -6,6 +6,7 @@ on other machines leave none.
 
 import contextlib
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -28,14 +29,18 @@ class Marks(NamedTuple):
     rounds: tuple[int, int]
 
 
-_marked = 0
-"""Pairs that this process has marked."""
+class _Marked(threading.local):
+    """Pairs that this thread has marked: an engine may align two shards in one process."""
+
+    pairs = 0
+
+
+_marked = _Marked()
 
 
 def aligned(pairs: int) -> None:
     """Mark that this process has aligned some more pairs."""
-    global _marked
-    _marked += pairs
+    _marked.pairs += pairs
     directory = _directory()
     if directory is not None:
         with (
@@ -48,9 +53,9 @@ def aligned(pairs: int) -> None:
 @contextlib.contextmanager
 def aligning(pairs: int) -> Iterator[None]:
     """Mark pairs as aligned when this block ends, without those that it marks itself."""
-    before = _marked
+    before = _marked.pairs
     yield
-    left = pairs - (_marked - before)
+    left = pairs - (_marked.pairs - before)
     if left > 0:
         aligned(left)
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -40,6 +41,13 @@ def test_a_block_marks_what_was_not_marked_within_it():
     with progress_marks.aligning(100):
         progress_marks.aligned(120)
     assert progress_marks.read().aligned == 220
+
+
+@pytest.mark.usefixtures("directory")
+def test_two_threads_do_not_count_for_each_other():
+    with progress_marks.aligning(100), ThreadPoolExecutor(1) as pool:
+        pool.submit(progress_marks.aligned, 70).result()
+    assert progress_marks.read().aligned == 170
 
 
 def test_half_written_marks_do_no_harm(directory):
