@@ -43,7 +43,7 @@ JAPANESE = "Japanese"
 """The scripts of Japanese together, as ISO 15924 has them (``Jpan``)."""
 
 _UNKNOWN = "und"
-_SAME = {"nb": "no", "nn": "no", "da": "no"}
+_SAME = {"nb": "no", "nn": "no", "da": "no", "bs": "hr", "sr": "hr", "ms": "id"}
 """Languages that frequent words of a line do not tell apart."""
 
 _NO_SINGLE = frozenset({"art", "mis", "mul", "zxx"})

@@ -25,22 +25,37 @@ MIN_WORDS = 6
 apart."""
 
 _FREQUENT = """
+az və bu bir ilə üçün də olan deyil ki çox kimi onun hər əgər sonra bütün belə lakin bunun edir
+ca la que i el en les els del per amb és ha al són com més aquest aquesta però
 cs a se na že je v jsem by jako ale pro tak jsou byl nebo aby když jeho
 da og at er det en til på som af den for de med ikke der har et jeg
 de der die und das ist nicht ein eine zu den mit von auf für sich auch dem
 en the of and to in is that for it was on with as are be this not
 es de la que el en y los se del las por con una para es no lo
+et et see ta ka kui mis või aga siis seda oma pole ning ole peab saab nagu kes oleks
+eu eta da ez bat du dira duen ere baina edo hau dute izan beste dago bere behar honek
 fi ja on ei että se oli hän mutta kun niin olen ovat tämä mitä joka myös
 fr de la le et les des en un une du que est pour dans qui pas il
+ga an na agus ar go le tá ní ag bhí leis nach mar seo sin atá chun sa
+hr je i u se da su od ili koji koja nije kao ako će što samo ima može
 hu a az és hogy nem is egy van de csak meg már ez azt volt mint
+id yang dan di ini itu untuk dengan tidak dari dalam akan pada adalah oleh atau juga telah harus
+is og að í á sem ekki það við um hann fyrir eru með þú þetta eða ég verið
 it di e che la il un a per una in sono con non le dei della si
+lt ir kad yra į iš su bet kaip buvo jis tai jo arba nuo taip tik šis gali būti
+lv un ir ka uz ar bet kā nav tas par lai arī vai bija pēc šis tikai var kas
 nl de het een en van in is dat op te zijn met niet voor aan er ook
 no og det er i på som en til av for ikke har med at de jeg den
 pl nie i w na się że do to z jest jak ale co po tak za od
 pt de a o que e do da em um para não uma com os no se na
 ro de și a în la nu cu pe că un o din este pentru mai care sunt
+sk je sa na že som ako pre sú bol alebo keď nie ktoré pri čo ktorý podľa bolo už
+sl je in v se ki so pa ali kot tudi po lahko ni če iz pri biti bo še
+sq të e në dhe për që një është nga nuk më por kjo janë ka si kur mund duhet
 sv och att det är i en som på för av med inte den till har ett jag
+sw ya wa kwa ni katika cha hii kuwa huu kama yake hiyo lakini vya sana kwamba ambayo pia
 tr bir ve bu da de için ne çok ben mi gibi daha var olarak o ama
+vi và của là có các cho không được một trong này với để những đã khi từ bạn phải
 """
 
 WORDS = {

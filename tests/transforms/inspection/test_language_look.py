@@ -2,10 +2,12 @@
 
 import itertools
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from pairweave.transforms.inspection.language_look import language_findings
+from pairweave.transforms.report.exchanged_languages import WORDS
 
 LABELS = {
     "en": (["Open the", "Save this", "Share a", "Print the"], ["file", "folder", "page and"]),
@@ -71,3 +73,14 @@ def test_two_variants_of_a_language_are_no_single_one(languages):
 def test_danish_and_norwegian_are_not_told_apart():
     texts = ["det er en bok som jeg har til deg", "og den er ikke for dem"] * 20
     assert findings(texts, texts[1:] + texts[:1], ("da", "nb")) == []
+
+
+@pytest.mark.parametrize("language", sorted(WORDS))
+def test_text_in_each_language_is_known_by_its_frequent_words(language):
+    same = {"da": "no"}.get(language, language)
+    draws = np.random.default_rng(1)
+    words = sorted(WORDS[language])
+    lines = [" ".join(draws.permutation(words)[:10]) for _ in range(100)]
+    other = "cs" if language != "cs" else "tr"
+    ((kind, option),) = findings(lines, labels("hr", 100), (other, "und"))
+    assert (kind, option) == ("other_language", f"--source_lang {same}")
