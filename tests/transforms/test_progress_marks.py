@@ -6,8 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.pipelines.steps.aligning import align_table
 from pairweave.transforms import progress_marks
 from pairweave.transforms.progress_marks import Marks
+from pairweave.transforms.shards.shard import Shard
+from tests.makers.hmm_corpora import plain_table
 
 
 @pytest.fixture
@@ -54,6 +58,39 @@ def test_half_written_marks_do_no_harm(directory):
     (directory / "fitting").write_text("3")
     (directory / "aligned-1").write_text("7\n-")
     assert progress_marks.read() == Marks(0, (0, 0))
+
+
+def test_a_directory_that_cannot_be_written_stops_nothing(directory):
+    directory.rmdir()
+    progress_marks.aligned(30)
+    progress_marks.fitting(1, 6)
+    progress_marks.clear()
+    assert progress_marks.read() == Marks(0, (0, 0))
+
+
+def test_the_rounds_of_a_fit_are_marked_from_the_first_to_one_more_than_the_last(monkeypatch):
+    marked = []
+    monkeypatch.setattr(progress_marks, "fitting", lambda *mark: marked.append(mark))
+    fit(plain_table([("a b", "A B"), ("b a", "B A")]), HmmConfig())
+    rounds = HmmConfig().model1_iterations + HmmConfig().hmm_iterations
+    assert marked == [(begun, rounds) for begun in range(1, rounds + 2)]
+
+
+@pytest.mark.usefixtures("directory")
+def test_a_shard_marks_its_pairs_once_they_are_aligned():
+    class Reference:
+        digest = "a"
+
+        def load(self):
+            return self
+
+        def align_or_reject(self, table):
+            assert progress_marks.read().aligned == 0
+            return table, {}
+
+    table = plain_table([("a", "A"), ("b", "B")])
+    align_table(Shard(0, table, table.slice(0, 0), table), Reference())
+    assert progress_marks.read().aligned == 2
 
 
 def test_outside_a_run_nothing_is_marked(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import pytest
 
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.hmm_vocabulary import collect_vocabulary, cut
-from pairweave.models.hmm.pair_scores import score_pairs
+from pairweave.models.hmm.pair_scores import coverages, score_pairs
 from pairweave.models.hmm.word_order import build_word_order
 from pairweave.transforms.filtering.evidence import HMM_COLUMNS
 from pairweave.transforms.kernels.hmm import pair_scores as kernel
@@ -44,6 +44,14 @@ def test_words_without_a_partner_count_on_whichever_side_they_are(fitted):
     found = scores(fitted, plain, (plain[0] + junk, plain[1]), (plain[0], plain[1] + junk))
     assert found["gap"][0] < 0.1
     assert min(found["gap"][1:]) > 0.3
+
+
+def test_coverages_are_those_of_the_scores(fitted):
+    table = plain_table([pair(*"abcdef"), ("a b c x y z", "A B C"), ("l k", "x L y z")])
+    found, alone = score_pairs(*fitted, table), coverages(fitted[0], table)
+    np.testing.assert_array_equal(alone[0], found["target_coverage"])
+    np.testing.assert_array_equal(alone[1], found["source_coverage"])
+    assert alone[1][1] < alone[0][1]
 
 
 def test_of_both_directions_the_worse_gap_and_order_count(fitted):

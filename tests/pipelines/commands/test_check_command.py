@@ -4,9 +4,12 @@ import gzip
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from pairweave.pipelines import cli
+from pairweave.pipelines.run import input_look
+from pairweave.transforms.text import text_tables
 from tests.makers import runs
 
 
@@ -53,6 +56,28 @@ def test_a_fitted_aligner_shows_stretches_that_lines_do_not(tmp_path):
     assert "misaligned" not in runs.run_well_here("check", "a.en", "a.de", cwd=tmp_path)
     out = runs.run_well_here("check", "a.en", "a.de", "--model", "model", cwd=tmp_path)
     assert "misaligned: lines that are no translations of those beside them\n  a.en:301-330" in out
+
+
+def test_pairs_are_judged_alike_in_any_number_at_once(tmp_path, monkeypatch):
+    texts = pa.array(["a b c", "b c", "c a", "a x y z"]), pa.array(["A B C", "B C", "C A", "A"])
+    for name, side in zip(("a.en", "a.de"), texts, strict=True):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in side.to_pylist() * 30))
+    files = ("--source_input", "a.en", "--target_input", "a.de", "--check", "none")
+    languages = ("--source_lang", "en", "--target_lang", "de")
+    runs.run_well_here("fit", *files, *languages, "--output", "model", cwd=tmp_path)
+    asked, made = set(), text_tables.token_table
+
+    def noted(sides, tokens, given):
+        asked.add(given)
+        return made(sides, tokens, given)
+
+    monkeypatch.setattr(text_tables, "token_table", noted)
+    judge = input_look._coverage_by(str(tmp_path / "model"))
+    whole = judge(texts, ("en", "de"))
+    assert whole[3] == whole.min() < 0.5
+    monkeypatch.setattr(input_look, "_PAIRS_AT_ONCE", 3)
+    np.testing.assert_array_equal(judge(texts, ("und", "fr")), whole)
+    assert asked == {("en", "de"), ("en", "fr")}
 
 
 def test_an_aligner_that_is_not_there_is_told(tmp_path):

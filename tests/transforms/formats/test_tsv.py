@@ -89,6 +89,11 @@ def test_the_names_source_and_target_are_a_header_unless_numbers_are_given(tmp_p
     assert pairs(read_all(single(write(tmp_path, b"source\tb\n")))) == [("source", "b")]
 
 
+def test_a_first_line_is_a_pair_if_another_column_is_given_by_its_number(tmp_path):
+    path = write(tmp_path, b"source\ttarget\t0.5\na\tb\t0.5\n")
+    assert pairs(read_all(single(path, score_field="3"))) == [("source", "target"), ("a", "b")]
+
+
 def test_a_header_alone_is_no_rows(tmp_path):
     path = write(tmp_path, b"en\tde")
     plan = make_plan([single(path, source_field="en", target_field="de")])

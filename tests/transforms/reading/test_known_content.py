@@ -68,6 +68,12 @@ def test_lines_that_mention_markup_are_text(text):
     assert what(text) is None
 
 
+def test_a_few_control_characters_in_a_small_text_are_damage():
+    assert what(b"a\0\nb\0\n") is None
+    assert what(b"a\0\n" * 63) is None
+    assert what(b"a\0\n" * 64) is not None
+
+
 def test_a_word_at_the_place_of_a_mark_of_tar_is_text():
     text = f"{'Ein' + ' ' * 252}Neustart hilft.\n"
     assert text[257:262] == "ustar"
