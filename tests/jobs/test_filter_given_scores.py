@@ -194,7 +194,7 @@ def test_a_corpus_in_yaml_may_set_them(directory):
         ((*SIDES, *LINES, "--score_field", "3"), "give score_field or score_input, not both"),
         ((*SIDES, "--score_field", "3"), "line-parallel text has no columns; give score_input"),
         (("--input", "mined.tsv", *LINES), "score_input goes with source_input and target_input"),
-        ((*SIDES, "--score_input", "short"), "short has 1 lines; line-parallel files must have"),
+        ((*SIDES, "--score_input", "short"), "short has 1 line; line-parallel files must have"),
         ((*SIDES, "--score_input", "none"), "none: no file has this name"),
         ((*SIDES, "--select_score", "1.05"), "select_score: 1.05: scores are from 0 to 1"),
         ((*SIDES, "--scorer", "given"), "scorer"),
