@@ -254,13 +254,6 @@ def test_columns_that_are_given_in_another_order_keep_it(tmp_path, languages, op
     assert (finding.kind, finding.option) == ("header", option)
 
 
-def test_columns_are_judged_with_their_tags(tmp_path):
-    table = [("<b>", "1", text) for text in SOURCE[:20]] + [("</i>", "1", SOURCE[20])]
-    found = found_in(tmp_path, table, inline_tags="strip", source_field="3", target_field="2")
-    evidence = next(each.evidence for each in found if each.kind == "no_letters")
-    assert evidence.endswith("column 3 holds text")
-
-
 def test_a_parquet_file_may_have_times_that_python_does_not_know_or_no_rows(tmp_path):
     columns = {"en": SOURCE, "time": pa.array([2**61] * 600, pa.timestamp("us")), "de": TARGET}
     path = str(tmp_path / "a.parquet")

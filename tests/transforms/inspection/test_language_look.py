@@ -84,3 +84,16 @@ def test_text_in_each_language_is_known_by_its_frequent_words(language):
     other = "cs" if language != "cs" else "tr"
     ((kind, option),) = findings(lines, labels("hr", 100), (other, "und"))
     assert (kind, option) == ("other_language", f"--source_lang {same}")
+
+
+def test_a_script_that_few_texts_show_is_not_that_of_a_side():
+    source = ["42", "Привет всем", "7", "%", "x2"] * 80
+    assert findings(source, labels("en"), ("en", "en")) == []
+
+
+def test_labels_with_hardly_a_frequent_word_are_judged_in_larger_groups():
+    words = ["the", "of", "and", "is"]
+    source = [f"{words[n // 8 % 4] if n % 8 == 0 else 'button'} {n}" for n in range(960)]
+    assert findings(source, labels("hr", 960), ("de", "hr")) == [
+        ("other_language", "--source_lang en")
+    ]
