@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+import numpy as np
+
 from pairweave.transforms.storage.byte_streams import BYTE_ORDER_MARK
 
 HEAD_BYTES = 1 << 16
@@ -63,6 +65,10 @@ rejected one by one, and have fewer."""
 LEAST_SHARE = 0.01
 """Share of control characters in a binary file: text with one in 100 bytes would lose most of its
 lines. Random bytes have 11 %, and text in another encoding has none."""
+
+ONE_ROW = 0.4
+"""Share of the characters of a text in UTF-16 that have one first byte, if all its bytes are UTF-8
+as well: the letters of its script have. Of pairs of letters read as characters, a fifth has."""
 
 _CONTROL = bytes(byte for byte in range(32) if byte not in b"\t\n\v\f\r\x1b")
 
@@ -160,6 +166,10 @@ def _reads_as(head: bytes, encoding: str) -> bool:
         if error.reason != "unexpected end of data":
             return False
         text = head[: error.start].decode(encoding)
+    rows = np.frombuffer(text.encode("utf-32-le"), np.uint32) >> 8
+    # Read so, letters of one byte each are characters of many scripts.
+    if not _is_damaged(head) and np.bincount(rows).max(initial=0) < ONE_ROW * len(rows):
+        return False
     unusual = sum(
         unicodedata.category(character) in ("Cc", "Cn", "Co") and character not in "\t\n\r\f"
         for character in text

@@ -68,6 +68,28 @@ def test_lines_that_mention_markup_are_text(text):
     assert what(text) is None
 
 
+def test_texts_that_are_divided_by_zero_bytes_are_no_utf_16():
+    text = "\0".join(["some words here and there"] * 500)
+    assert what(text).startswith("a binary file")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Привет, мир.\n",
+        "Καλημέρα κόσμε\n",
+        "नमस्ते दुनिया\n",
+        "テキストです。\n",
+        "他们在学校里学习汉语。然后回家吃饭。\n",
+        "Hello\n",
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_wide_encodings_of_any_script_are_named(text, encoding):
+    named = encoding.upper()[:6]
+    assert what((text * 400).encode(encoding)).startswith(f"{named} text without")
+
+
 def test_a_few_control_characters_in_a_small_text_are_damage():
     assert what(b"a\0\nb\0\n") is None
     assert what(b"a\0\n" * 63) is None
