@@ -42,7 +42,7 @@ LEAST_LINES = 12
 """Length of the shortest stretch that is reported."""
 
 LEAST_CORPUS_LINES = 100
-"""Minimum number of lines for judging one part by the rest."""
+"""Minimum number of lines with text on both sides for judging one part by the rest."""
 
 LARGEST_SCORE = 3.0
 """A stretch in which lines fit those beside them better than others in the stretch, by this many
@@ -143,11 +143,12 @@ def judge_lines(
         linked: The evidence of a fitted aligner, if there is one.
 
     Returns:
-        The stretches in order, and int32 ``[line]`` in `NATS`; zeros if there are too few lines.
+        The stretches in order, and int32 ``[line]`` in `NATS`; zeros if there are too few lines
+        with text on both sides.
     """
     sides = _sides(source, target)
     lines = len(source.points)
-    if lines < LEAST_CORPUS_LINES:
+    if ((source.points > 0) & (target.points > 0)).sum() < LEAST_CORPUS_LINES:
         return [], np.zeros(lines, np.int32)
     judge = _Judge(sides, lines, moves, linked)
     return list(judge.stretches()), judge.beside

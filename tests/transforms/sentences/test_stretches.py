@@ -184,3 +184,11 @@ def test_nothing_is_found_in_clean_corpora(shared_data, name):
     source, target = CLEAN[name](shared_data)
     assert found(source, target) == []
     assert found(target, source) == []
+
+
+@pytest.mark.parametrize(("translated", "number"), [(99, 0), (100, 1)])
+def test_lines_without_a_translation_are_no_corpus(clean, translated, number):
+    source, target = clean[0][:400], shuffled(clean[1], 0, 400)
+    target = [text if line % 4 == 0 else "" for line, text in enumerate(target[:400])]
+    target[:4] = target[0] if translated == 100 else "", "", "", ""
+    assert len(found(source, target)) == number
