@@ -173,7 +173,10 @@ class FileLook:
         if self._coverage is None:
             return None
         judge, languages = self._coverage, self._languages
-        texts = [pa.concat_arrays(side) for side in zip(*self._texts, strict=True)]
+        texts = [
+            pa.concat_arrays([text.cast(pa.large_string()) for text in side])
+            for side in zip(*self._texts, strict=True)
+        ]
         self._texts = []
         return Linked(texts[0], texts[1], lambda *sides: judge(sides, languages))
 
