@@ -338,7 +338,7 @@ def test_c1_controls_are_treated_in_documents(finished, tmp_path, treatment, pai
         (("--beads", "c", *PARALLEL), "--beads c: is an input"),
         (("--beads", "c", "--exclude", "[c]"), "--beads c: is an input"),
         (("--beads", "out"), "--beads out: is the run's own directory"),
-        ((*PARALLEL[:2], "--parallel_target_input", "long"), "a has 1 lines, long has 2 lines"),
+        ((*PARALLEL[:2], "--parallel_target_input", "long"), "a has 1 line, long has 2 lines"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(tmp_path, arguments, message):

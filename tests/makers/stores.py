@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import threading
 import time
 import urllib.parse
@@ -54,6 +55,11 @@ class Door(http.server.ThreadingHTTPServer):
         self.spoil = lambda *_: None
         self.alone = threading.Lock()
         threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, request, client_address):
+        """Say nothing where a client has gone, or the store behind has ended before it."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Passage(http.server.BaseHTTPRequestHandler):
