@@ -40,13 +40,7 @@ def likelihoods(model: HmmModel, table: pa.Table) -> np.ndarray:
         Natural logarithms divided by the number of words, of the target given the source and of the
         source given the target, float32 ``[direction, pair]``.
     """
-    schemas.require(table, schemas.TOKENS)
-    parts = model.parts
-    blocks = [np.zeros((2, 0), np.float32)]
-    for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
-        made = kernel.score_pairs(*parts.sides(source, target), parts.model)
-        blocks.append(made[:, kernel.LIKELIHOOD])
-    return np.concatenate(blocks, axis=1)
+    return _column(model, table, kernel.LIKELIHOOD)
 
 
 def coverages(model: HmmModel, table: pa.Table) -> np.ndarray:
@@ -59,12 +53,17 @@ def coverages(model: HmmModel, table: pa.Table) -> np.ndarray:
     Returns:
         Of the target's words and of the source's, float32 ``[direction, pair]`` in [0, 1].
     """
+    return _column(model, table, kernel.COVERAGE)
+
+
+def _column(model: HmmModel, table: pa.Table, column: int) -> np.ndarray:
+    """Return one column of the scores of pairs, float32 ``[direction, pair]``."""
     schemas.require(table, schemas.TOKENS)
     parts = model.parts
     blocks = [np.zeros((2, 0), np.float32)]
     for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
         made = kernel.score_pairs(*parts.sides(source, target), parts.model)
-        blocks.append(made[:, kernel.COVERAGE])
+        blocks.append(made[:, column])
     return np.concatenate(blocks, axis=1)
 
 

@@ -23,7 +23,7 @@ SAME_SCRIPT = 0.3
 
 SYLLABLES_AND_LOGOGRAMS = range(0x2E80, 0xD7B0)
 """Signs of Chinese, Japanese and Korean, each of which sounds like several letters. Those of Korean
-and Katakana are spelled out before, where they are no more than a few."""
+and Katakana are spelled out first, unless they are only a few (`models.hmm.syllables`)."""
 
 RARE = 1e-5
 """Letters with a smaller share on both sides are not learnt, nor words with them."""

@@ -19,10 +19,10 @@ from pairweave.transforms.kernels.inspection.line_features import (
 )
 from pairweave.transforms.reading.damaged_characters import with_c1
 from pairweave.transforms.rejects import AS_UTF8, Reject
+from pairweave.transforms.sentences.class_evidence import NATS
 from pairweave.transforms.sentences.coverage_evidence import PairCoverage
 from pairweave.transforms.sentences.line_shift import moved_by
 from pairweave.transforms.sentences.stretches import (
-    NATS,
     Linked,
     Stretch,
     features_of,

@@ -7,6 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pairweave.transforms.sentences.class_evidence import class_evidence
+
 Coverage: TypeAlias = Callable[[pa.Array, pa.Array], np.ndarray]
 """Takes source texts and target texts ``[pair]``; returns the share of words that have a partner,
 weighted by their rarity, on the side with fewer, float ``[pair]`` in [0, 1]."""
@@ -26,9 +28,6 @@ BINS = 16
 WINDOW = 9
 """Lines that are seen together: where their evidence is below zero, they may have moved."""
 
-_CLIP = 4.0
-_SMOOTHING = 8.0
-
 
 class CoverageEvidence:
     """The evidence of coverage for the lines of a file, in place or moved.
@@ -38,7 +37,6 @@ class CoverageEvidence:
         source: The texts of the source, in the order of the file.
         target: Those of its translation.
         shifts: Distances of lines that do not belong together.
-        nats: Units of evidence in one natural logarithm.
     """
 
     def __init__(
@@ -47,12 +45,10 @@ class CoverageEvidence:
         source: pa.Array,
         target: pa.Array,
         shifts: Iterable[int],
-        nats: int,
     ) -> None:
         self._coverage = coverage
         self._sides = source, target
         self._lines = len(source)
-        self._nats = nats
         self._empty = [
             pc.equal(pc.binary_length(side), 0).to_numpy(zero_copy_only=False)
             for side in self._sides
@@ -79,10 +75,7 @@ class CoverageEvidence:
             classes = self._classes.get(move)
             if classes is not None:
                 counts += np.bincount(classes[first:last], minlength=BINS + 1)[:BINS]
-        expected = (self._chance + 0.5) / (self._chance.sum() + 0.5 * BINS)
-        seen = (counts + _SMOOTHING * expected) / (counts.sum() + _SMOOTHING)
-        evidence = np.clip(np.log(seen / expected), -_CLIP, _CLIP)
-        self._weights[:BINS] = np.rint(self._nats * evidence).astype(np.int32)
+        self._weights[:BINS] = class_evidence(counts[None], self._chance[None])[0]
 
     def judge_moved(self, moves: Iterable[int]) -> None:
         """Judge the lines that do not fit in place with those some lines further on."""

@@ -19,11 +19,9 @@ from pairweave.transforms.kernels.inspection.line_features import (
     LineFeatures,
     line_features,
 )
+from pairweave.transforms.sentences.class_evidence import NATS, class_evidence
 from pairweave.transforms.sentences.coverage_evidence import Coverage, CoverageEvidence
 from pairweave.transforms.text import codepoints
-
-NATS = 16
-"""Units of evidence in one natural logarithm: sums of integers are the same on any machine."""
 
 MOVES = (1, -1, 2, -2, 3, -3, 4, -4)
 """Numbers of lines by which a stretch may have moved, besides 0; beyond these it belongs
@@ -61,9 +59,6 @@ LEAST_DISTANCE_ERRORS = 2.5
 """Likewise, in standard errors, for small files."""
 
 _FOLD_LINES = 64
-
-_SMOOTHING = 8.0
-"""Number of pairs of lines with which the frequency of a class is smoothed towards chance."""
 
 _GROUPS = (
     (kernel.LENGTHS, kernel.NUMBERS, 0),
@@ -188,7 +183,7 @@ class _Judge:
         self._coverage = None
         if linked is not None:
             texts = linked.source, linked.target
-            self._coverage = CoverageEvidence(linked.coverage, *texts, self._shifts, NATS)
+            self._coverage = CoverageEvidence(linked.coverage, *texts, self._shifts)
 
     def _counts(self, first: int, last: int, move: int) -> np.ndarray:
         return kernel.count_classes(self._sides, first, last, move)
@@ -333,12 +328,7 @@ def _weights(counts: np.ndarray, chance: np.ndarray) -> np.ndarray:
         if first == kernel.LENGTHS:
             true, random = _smooth(true), _smooth(random)
         true, random = (each.reshape(-1, size or last - first) for each in (true, random))
-        totals = random.sum(axis=1, keepdims=True)
-        expected = (random + 0.5) / (totals + 0.5 * random.shape[1])
-        rows = true.sum(axis=1, keepdims=True)
-        seen = (true + _SMOOTHING * expected) / (rows + _SMOOTHING)
-        evidence = np.clip(np.log(seen / expected), -4.0, 4.0)
-        weights[first:last] = np.rint(NATS * evidence).astype(np.int32).ravel()
+        weights[first:last] = class_evidence(true, random).ravel()
     return weights
 
 

@@ -8,13 +8,12 @@ segments ends long ones too early. Without pairs whose tags open or close in ano
 (``<bx/>``, ``<ex/>``). For French also the online help of ``xml/``.
 """
 
-import gzip
 import json
 import re
 import sys
 from pathlib import Path
 
-from tests.benchmarks.ablation.line_files import write_lines
+from tests.benchmarks.ablation.line_files import read_lines, write_lines
 
 MOST = 160
 COUNT = 400
@@ -24,13 +23,6 @@ SETS = {
     "news": "parallel/newstest.en-{0}.{1}.gz",
 }
 ONLINE_HELP = {"fr": "xml/enfr.{}.json"}
-
-
-def read_lines(path):
-    """Return the lines of a text, which may be packed."""
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8", newline="\n") as lines:
-        return lines.read().split("\n")[:-1]
 
 
 def read_texts(path):

@@ -7,12 +7,11 @@ of WeTS; the rest is for the learning curve. Lines with a long side are left out
 of the training data whose source is in the test set or the dev set.
 """
 
-import gzip
 import hashlib
 import sys
 from pathlib import Path
 
-from tests.benchmarks.ablation.line_files import write_lines
+from tests.benchmarks.ablation.line_files import read_lines, write_lines
 
 LONGEST = 180
 """Characters of a side: small models learn little from longer segments in little time."""
@@ -26,9 +25,7 @@ CURVE_SOURCES = 100
 
 def read(path):
     """Return the lines of a file, with single blanks."""
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8", newline="\n") as file:
-        return [" ".join(line.split()) for line in file]
+    return [" ".join(line.split()) for line in read_lines(path)]
 
 
 def short(rows, sides):

@@ -74,11 +74,18 @@ def test_exchanged_sides_are_seen(tmp_path):
     assert "source_lang: de  # detected, but the file's name says en" in out
 
 
-def test_without_a_detector_names_of_files_count(tmp_path, monkeypatch):
+@pytest.fixture
+def no_detector(monkeypatch):
+    """Have no detector of languages installed."""
+
     def load(name):
         raise detectors.ConfigError(name)
 
     monkeypatch.setattr(detectors, "load", load)
+
+
+@pytest.mark.usefixtures("no_detector")
+def test_without_a_detector_names_of_files_count(tmp_path):
     write(tmp_path)
     out = runs.run_well_here("init", "corpus.en", "corpus.de", cwd=tmp_path)
     assert "source_lang: en  # by the file's name" in out
@@ -210,11 +217,8 @@ def test_fields_that_are_not_clear_are_named_with_the_options(tmp_path):
     assert "the fields are x, text, and --source_field and --target_field name those" in errors
 
 
-def test_without_a_detector_names_of_fields_count(tmp_path, monkeypatch):
-    def load(name):
-        raise detectors.ConfigError(name)
-
-    monkeypatch.setattr(detectors, "load", load)
+@pytest.mark.usefixtures("no_detector")
+def test_without_a_detector_names_of_fields_count(tmp_path):
     write_columns(tmp_path)
     out = runs.run_well_here("init", "c.jsonl", cwd=tmp_path)
     assert "source_lang: en  # by the field's name" in out

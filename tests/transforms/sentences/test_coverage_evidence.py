@@ -69,7 +69,7 @@ def test_lines_without_a_counterpart_are_no_evidence():
     source, target = sides()
     source[10] = target[20] = ""
     texts = pa.array(source), pa.array(target)
-    evidence = CoverageEvidence(coverage, *texts, (17, -23), 16)
+    evidence = CoverageEvidence(coverage, *texts, (17, -23))
     evidence.learn([(0, LINES, 0)])
     evidence.judge_moved([1])
     in_place, moved = evidence.of_lines(0), evidence.of_lines(1)
