@@ -12,7 +12,7 @@ from pairweave.transforms.report.exchanged_languages import WORDS
 LABELS = {
     "en": (["Open the", "Save this", "Share a", "Print the"], ["file", "folder", "page and"]),
     "de": (["Die", "Eine", "Nicht mit", "Auf der"], ["Datei", "Mappe", "Seite und"]),
-    "hr": (["Otvori", "Spremi", "Dijeli", "Ispiši"], ["datoteku", "mapu", "stranicu"]),
+    "cy": (["Agor", "Cadw", "Rhannu", "Argraffu"], ["ffeil", "ffolder", "tudalen"]),
 }
 """Openings and ends of labels, none with three frequent words."""
 
@@ -45,9 +45,9 @@ def test_a_few_labels_show_no_language(count):
 
 
 def test_english_is_told_from_languages_whose_frequent_words_are_not_known():
-    source, target = labels("en"), labels("hr")
-    assert findings(source, target, ("en", "hr")) == []
-    assert findings(target, source, ("en", "hr")) == [("other_language", "--target_lang en")]
+    source, target = labels("en"), labels("cy")
+    assert findings(source, target, ("en", "cy")) == []
+    assert findings(target, source, ("en", "cy")) == [("other_language", "--target_lang en")]
 
 
 @pytest.mark.parametrize("language", ["en-GB", "eng", "eng-Latn", "sco", "mul", "zxx", "qaa"])
@@ -82,7 +82,7 @@ def test_text_in_each_language_is_known_by_its_frequent_words(language):
     words = sorted(WORDS[language])
     lines = [" ".join(draws.permutation(words)[:10]) for _ in range(100)]
     other = "cs" if language != "cs" else "tr"
-    ((kind, option),) = findings(lines, labels("hr", 100), (other, "und"))
+    ((kind, option),) = findings(lines, labels("cy", 100), (other, "und"))
     assert (kind, option) == ("other_language", f"--source_lang {same}")
 
 
@@ -94,6 +94,6 @@ def test_a_script_that_few_texts_show_is_not_that_of_a_side():
 def test_labels_with_hardly_a_frequent_word_are_judged_in_larger_groups():
     words = ["the", "of", "and", "is"]
     source = [f"{words[n // 8 % 4] if n % 8 == 0 else 'button'} {n}" for n in range(960)]
-    assert findings(source, labels("hr", 960), ("de", "hr")) == [
+    assert findings(source, labels("cy", 960), ("de", "cy")) == [
         ("other_language", "--source_lang en")
     ]

@@ -10,6 +10,8 @@ from pairweave.transforms.kernels.links.projection_choice import TOGETHER, choos
 from pairweave.transforms.kernels.links.projection_evidence import (
     SPAN_EVIDENCE,
     find_places,
+    look_around,
+    same_run,
 )
 from pairweave.transforms.kernels.links.projection_points import POINT_EVIDENCE
 from pairweave.transforms.projection import project
@@ -277,6 +279,20 @@ def test_a_tag_has_as_many_spaces_on_both_sides_as_in_the_source():
     for spaces in (1, 2):
         case = source, target, *tokens, links, 4 + spaces, 4 + spaces
         assert found_by_kernel(case, shipped_weights().arrays())[0][1:] == (5 + spaces, 5 + spaces)
+
+
+@pytest.mark.parametrize("spaces", [0, 1, 2, 3])
+def test_only_two_spaces_or_more_are_a_run(spaces):
+    points, shapes = project._points(f"a{' ' * spaces}b"), characters().shapes
+    left, right = look_around(points, shapes, np.arange(1, spaces + 2))
+    for one in range(spaces + 1):
+        for other in range(spaces + 1):
+            same = same_run(tuple(left[one]), tuple(right[one]), left[other], right[other])
+            assert same == (spaces > 1 and one == other)
+            views = [
+                [(None, None, None, view) for view in (at, spaces - at)] for at in (one, other)
+            ]
+            assert slow_projection.same_run(*views) is same
 
 
 def test_in_a_long_run_of_spaces_there_are_eight_places_and_its_end():
