@@ -54,8 +54,8 @@ class CheckOptions(FormatOptions, FileLimitOptions, FieldOptions, Options):
     )
     model: Annotated[str | None, MODEL] = Field(
         None,
-        description="fitted aligner, whose links tell stretches of 20 lines that do not belong "
-        "together, where 50 are needed without it",
+        description="fitted aligner; with its links, stretches of 20 lines that do not belong "
+        "together are found, without them those of 50",
     )
     fail_on: Annotated[tuple[KindName, ...], pydantic.BeforeValidator(split_words)] = Field(
         (),
