@@ -144,8 +144,9 @@ class BitextOptions(RowJobOptions, DocumentCorpus):  # type: ignore[misc, unused
     beads: Annotated[str | None, FILE_BESIDE] = Field(
         None,
         min_length=1,
-        description="file for the beads of each document, one per line as [0, 1]:[2]:score, with "
-        "unaligned sentences; blank lines separate documents, and an empty document is []:[]",
+        description="file for the beads of each document [.gz .zst .xz .bz2], one per line as [0, "
+        "1]:[2]:score, with unaligned sentences; blank lines separate documents, and an empty "
+        "document is []:[]",
         json_schema_extra=UNPLANNED,
     )
 

@@ -90,8 +90,8 @@ class FilterJobOptions(
     scores: Annotated[str | None, LINE_FILE] = Field(
         None,
         min_length=1,
-        description="file for the score of each input line, in input order; 0 for a pair that was "
-        "rejected before the selection",
+        description="file for the score of each input line, in input order [.gz .zst .xz .bz2]; 0 "
+        "for a pair that was rejected before the selection",
         json_schema_extra={
             **listed_after("score_weights"),
             **UNPLANNED,

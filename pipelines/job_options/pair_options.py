@@ -157,7 +157,7 @@ class AlignOptions(
     pharaoh: Annotated[str | None, LINE_FILE] = Field(
         None,
         min_length=1,
-        description="file for the links of each input line, in input order",
+        description="file for the links of each input line, in input order [.gz .zst .xz .bz2]",
         json_schema_extra={**UNPLANNED, **not_at_night("a table has no order of lines")},
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.whole_files import packed_as
 
 _WRITTEN = (
     run_files.CARD,
@@ -37,8 +38,8 @@ class BesideFile:
     content: Callable[[], bytes]
 
     def write(self) -> None:
-        """Write the file."""
-        files.write_alone(self.path, self.content())
+        """Write the file, compressed as its name says."""
+        files.write_alone(self.path, packed_as(self.path, self.content()))
 
 
 def check_beside(option: str, path: str, output: str, inputs: Iterable[str]) -> None:

@@ -3,10 +3,11 @@
 import bz2
 import contextlib
 import gzip
+import io
 import lzma
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import BinaryIO, cast
 
 import zstandard
@@ -42,6 +43,14 @@ def open_whole(path: str) -> Iterator[BinaryIO]:
     final.parent.mkdir(parents=True, exist_ok=True)
     with disk_files.opened_temporary(path) as stored, _packed(stored, final.suffix) as out:
         yield out
+
+
+def packed_as(path: str, data: bytes) -> bytes:
+    """Return the content of a file, compressed if its name ends in ``.gz`` or the like."""
+    stored = io.BytesIO()
+    with _packed(stored, PurePath(path).suffix) as out:
+        out.write(data)
+    return stored.getvalue()
 
 
 @contextlib.contextmanager

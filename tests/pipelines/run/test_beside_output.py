@@ -1,8 +1,13 @@
 """A file that a job writes beside its run must be writable, and not be one of the run's own."""
 
-import pytest
+import bz2
+import gzip
+import lzma
 
-from pairweave.pipelines.run.beside_output import check_beside
+import pytest
+import zstandard
+
+from pairweave.pipelines.run.beside_output import BesideFile, check_beside
 from pairweave.transforms.errors import ConfigError
 
 
@@ -49,3 +54,22 @@ def test_a_directory_and_a_place_that_does_not_exist_are_refused(tmp_path, outpu
     assert str(refused.value) == (
         f"--scores {path}: no file can be written in {path.parent}: No such file or directory"
     )
+
+
+@pytest.mark.parametrize(
+    ("ending", "unpack"),
+    [
+        ("", bytes),
+        (".gz", gzip.decompress),
+        (".zst", lambda data: zstandard.ZstdDecompressor().stream_reader(data).read()),
+        (".xz", lzma.decompress),
+        (".bz2", bz2.decompress),
+    ],
+)
+def test_a_file_is_compressed_as_its_name_says(tmp_path, ending, unpack):
+    path = tmp_path / f"scores{ending}"
+    BesideFile(str(path), lambda: b"0.5\n" * 9).write()
+    assert unpack(path.read_bytes()) == b"0.5\n" * 9
+    first = path.read_bytes()
+    BesideFile(str(path), lambda: b"0.5\n" * 9).write()
+    assert path.read_bytes() == first
