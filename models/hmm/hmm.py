@@ -19,6 +19,13 @@ from pairweave.models.hmm.hmm_files import HEADER, digest_of, pack, unpack
 from pairweave.models.hmm.hmm_parts import Parts
 from pairweave.models.hmm.hmm_vocabulary import cut
 from pairweave.models.hmm.prior import Earlier
+from pairweave.models.hmm.prior_choice import (
+    ENOUGH_PAIRS,
+    FEW_PAIRS,
+    SAMPLE_PAIRS,
+    agreement_of,
+    is_better,
+)
 from pairweave.models.hmm.training import train
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
@@ -123,7 +130,8 @@ def fit(
         config: The settings.
         threads: Threads to use; their number changes no bit of the model.
         earlier: An earlier fit, what it says of each word being worth a few occurrences
-            (`models.hmm.prior`); None for none.
+            (`models.hmm.prior`); None for none. Left out of a fit that is no better with it
+            (`models.hmm.prior_choice`).
 
     Returns:
         The model. It aligns other pairs as well as these.
@@ -136,7 +144,25 @@ def fit(
         raise ConfigError("an aligner needs pairs to be fitted on, got none")
     if threads < 1:
         raise ConfigError(f"threads must be at least 1, got {threads}")
-    return HmmModel(train(table, config, threads, earlier))
+    if earlier is None:
+        return HmmModel(train(table, config, threads))
+    if not FEW_PAIRS <= table.num_rows < ENOUGH_PAIRS:
+        used = table.num_rows < FEW_PAIRS
+        model = HmmModel(train(table, config, threads, earlier if used else None))
+        return _reported(model, earlier.report(used=used))
+    alone = HmmModel(train(table, config, threads, turn=(0, 2)))
+    started = HmmModel(train(table, config, threads, earlier, turn=(1, 2)))
+    sample = table.slice(0, SAMPLE_PAIRS)
+    without, given = (agreement_of(model.align(sample)) for model in (alone, started))
+    used = is_better(given, without)
+    report = earlier.report(used=used, agreement=given, agreement_without=without)
+    return _reported(started if used else alone, report)
+
+
+def _reported(model: HmmModel, prior: dict[str, object]) -> HmmModel:
+    """Return a model whose report says what became of the earlier fit."""
+    report = {**model.parts.report, "prior": prior}
+    return HmmModel(dataclasses.replace(model.parts, report=report))
 
 
 def _links(

@@ -14,20 +14,20 @@ from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.hmm.hmm_parts import Parts, know_words
 from pairweave.models.hmm.hmm_vocabulary import Vocabulary, build_vocabulary
 from pairweave.models.hmm.respelling import Respelling
+from pairweave.transforms.config import Share
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.hmm.emissions import Lexicon
 from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS
 from pairweave.transforms.kernels.hmm.sides import Words
 from pairweave.transforms.storage.json_files import JsonFile, check
 
-VERSION = 2
+VERSION = 5
 """Increased when the meaning of a file changes."""
 
-VERSION_OF_TWO_SCRIPTS = 3
-"""The version of a model with `RESPELLING`, without which it would give other links."""
+OLDER_VERSIONS = (2, 3, 4)
+"""Versions without ``last_share``: of one script, of two, and with syllables spelled out."""
 
-VERSION_OF_SYLLABLES = 4
-"""The version of a model whose Korean and Katakana is spelled out (`models.hmm.syllables`)."""
+_OLDER_WITH_SYLLABLES = 4
 
 HEADER = "model.json"
 
@@ -102,8 +102,10 @@ def pack(parts: Parts) -> dict[str, bytes]:
         files[RESPELLING] = _write(_RESPELLING, letters)
     header = {
         "aligner": "hmm",
-        "version": _version(two_scripts=parts.respelling is not None, syllables=parts.syllables),
+        "version": VERSION,
         "config": dataclasses.asdict(parts.config),
+        "last_share": parts.last_share,
+        "syllables": parts.syllables,
         "files": {
             name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
             for name, data in files.items()
@@ -117,13 +119,6 @@ def pack(parts: Parts) -> dict[str, bytes]:
     }
     text = json.dumps(header, indent=1, sort_keys=True, allow_nan=False) + "\n"
     return {HEADER: text.encode(), **files}
-
-
-def _version(*, two_scripts: bool, syllables: bool) -> int:
-    """Return the version of a model, so that no program reads one that it would use otherwise."""
-    if syllables:
-        return VERSION_OF_SYLLABLES
-    return VERSION_OF_TWO_SCRIPTS if two_scripts else VERSION
 
 
 def digest_of(header: bytes) -> str:
@@ -175,9 +170,10 @@ def unpack(files: Mapping[str, bytes]) -> Parts:
         jumps,
         _read_factors(tables, "source", len(source)),
         _read_factors(tables, "target", len(target)),
+        header.get("last_share", 0.0),
         dict(header["fit"]),
         _read_respelling(files, header["files"].get(RESPELLING)),
-        header["version"] == VERSION_OF_SYLLABLES,
+        header.get("syllables", header["version"] == _OLDER_WITH_SYLLABLES),
     )
 
 
@@ -238,8 +234,8 @@ class _Config(JsonFile):
     max_translations: int
 
 
-class _Header(JsonFile):
-    """The content of `HEADER`."""
+class _OlderHeader(JsonFile):
+    """The content of `HEADER` in models of older versions."""
 
     ADVICE: ClassVar[str] = "fit the model again"
 
@@ -248,6 +244,13 @@ class _Header(JsonFile):
     config: _Config
     files: dict[str, _HashedFile]
     fit: dict[str, Any]
+
+
+class _Header(_OlderHeader):
+    """The content of `HEADER`."""
+
+    last_share: Share
+    syllables: bool
 
 
 def _read_header(files: Mapping[str, bytes]) -> dict[str, Any]:
@@ -260,16 +263,12 @@ def _read_header(files: Mapping[str, bytes]) -> dict[str, Any]:
         raise ConfigError(f"{HEADER} is damaged: {error}; fit the model again") from error
     if not isinstance(header, dict) or header.get("aligner") != "hmm":
         raise ConfigError(f"{HEADER}: not the header of an aligner of kind hmm")
-    named = header.get("files")
-    two_scripts = isinstance(named, dict) and RESPELLING in named
-    syllables = header.get("version") == VERSION_OF_SYLLABLES
-    version = _version(two_scripts=two_scripts, syllables=syllables)
-    if header.get("version") != version:
+    version = header.get("version")
+    if version not in (*OLDER_VERSIONS, VERSION):
         raise ConfigError(
-            f"{HEADER}: expected version {version}, found {header.get('version')!r}; "
-            "fit the model again"
+            f"{HEADER}: expected version {VERSION}, found {version!r}; fit the model again"
         )
-    check(header, HEADER, _Header)
+    check(header, HEADER, _Header if version == VERSION else _OlderHeader)
     return header
 
 

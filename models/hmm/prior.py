@@ -116,9 +116,14 @@ class Earlier:
         evidence = evidence_of(self.parts)
         return evidence.exchanged() if self.exchanged else evidence
 
-    def report(self, *, used: bool) -> dict[str, object]:
-        """Return what the report of the new fit says of it."""
-        return {"digest": self.digest, "exchanged": self.exchanged, "used": used}
+    def report(self, *, used: bool, **agreement: float) -> dict[str, object]:
+        """Return what the report of the new fit says of it.
+
+        Args:
+            used: Whether the new fit started from it.
+            agreement: How far both directions agree with it and without, if that was compared.
+        """
+        return {"digest": self.digest, "exchanged": self.exchanged, "used": used, **agreement}
 
 
 def evidence_of(parts: Parts) -> Evidence:

@@ -48,14 +48,14 @@ WORD_JUMP_PRIOR = 10.0
 """Number of jumps that the jumps after all words count as in those after one word (3 to 30: same).
 """
 
+LAST_SHARE = 0.1
+"""Probability that the last word has the last state, whatever the jump (0.03 to 0.3: same)."""
+
 FIRST_JUMP_DECAY = 8.0
 """The initial weight of a jump is ``exp(-abs(distance - 1) / 8)``, which is nearly flat."""
 
 MIN_COUNT = FIXED_POINT >> 10
 """Entries with fewer links are not kept in the fitted model: the back-off replaces them."""
-
-ENOUGH_PAIRS = 20_000
-"""With so many pairs an earlier fit is not used: it helps at 10,000 and harms at 47,073."""
 
 SAY_SECONDS = 10.0
 """Time between messages about the progress of a fit."""
@@ -84,6 +84,8 @@ def train(
     config: HmmConfig,
     threads: int,
     earlier: Earlier | None = None,
+    *,
+    turn: tuple[int, int] = (0, 1),
 ) -> Parts:
     """Fit all parts of a model; see `models.hmm.hmm.fit`.
 
@@ -91,15 +93,15 @@ def train(
         table: Pairs with token offsets.
         config: The settings.
         threads: Threads to use.
-        earlier: An earlier fit to start from, with fewer than `ENOUGH_PAIRS`; None for none.
+        earlier: An earlier fit to start from; None for none.
+        turn: Number of this fit, from 0, and how many are made, for the progress bar.
     """
-    used = earlier is not None and table.num_rows < ENOUGH_PAIRS
     with ThreadPoolExecutor(threads) as pool:
         source, target = (
             collect_vocabulary(table, side, config.max_vocabulary) for side in ("source", "target")
         )
         prior = None
-        if earlier is not None and used:
+        if earlier is not None:
             evidence = earlier.evidence()
             source = joined(source, evidence.source.words, config.max_vocabulary)
             target = joined(target, evidence.target.words, config.max_vocabulary)
@@ -110,7 +112,7 @@ def train(
         )
         if prior is not None:
             prior, (row_offsets, columns, counts) = _with_prior(prior, row_offsets, columns, counts)
-        respelling = earlier.parts.respelling if earlier is not None and used else None
+        respelling = None if earlier is None else earlier.parts.respelling
         lexicon = _Candidates(row_offsets, columns, source, target, config, pool, respelling)
         state = _State(
             counts,
@@ -123,8 +125,9 @@ def train(
         )
         del counts
         rounds, last_message = config.model1_iterations + config.hmm_iterations, time.monotonic()
+        marked = turn[1] * (rounds + 1) - 1
         for iteration in range(rounds):
-            progress_marks.fitting(iteration + 1, rounds)
+            progress_marks.fitting(turn[0] * (rounds + 1) + iteration + 1, marked)
             if iteration == config.model1_iterations:
                 state.jumps = _first_jumps()
             if time.monotonic() - last_message > SAY_SECONDS:
@@ -134,7 +137,7 @@ def train(
                 lexicon.respell(state.counts, pool)
             parts = lexicon.maximize(state, pool)
             _expect(sides, parts, state, _counting_threads(threads, len(columns)), pool, prior)
-        progress_marks.fitting(rounds + 1, rounds)
+        progress_marks.fitting((turn[0] + 1) * (rounds + 1), marked)
         parts = lexicon.maximize(state, pool)
     del lexicon
     return dataclasses.replace(
@@ -145,7 +148,6 @@ def train(
             "target_tokens": len(sides[1].words),
             "candidates": len(columns),
             "log_likelihoods": state.log_likelihoods,
-            **({} if earlier is None else {"prior": earlier.report(used=used)}),
         },
     )
 
@@ -302,6 +304,7 @@ class _Candidates:
             state.jumps,
             state.source_factors,
             state.target_factors,
+            LAST_SHARE,
             {},
             self._respelling,
             self._syllables,

@@ -1,8 +1,12 @@
 """The job ``fit``: trains the statistical aligner on a sample and saves it."""
 
+import json
+
 import apache_beam as beam
 
 from pairweave.models.hmm import hmm_reference
+from pairweave.models.hmm.hmm_files import HEADER
+from pairweave.models.hmm.prior_choice import left_out
 from pairweave.pipelines.job_options.pair_options import FitOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.look_part import LOOK
@@ -76,6 +80,9 @@ def commit(
             "Delete it and repeat the command"
         )
     document["rows"]["fitted"] = fitted
+    notice = left_out(json.loads(model[HEADER])["fit"])
+    if notice is not None:
+        document["notices"].append(str(notice))
     document["files"] += [file_entry(name, data) for name, data in model.items()]
     write_manifest(output, document)
     return files.join(output, run_files.MANIFEST)

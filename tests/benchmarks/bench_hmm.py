@@ -11,6 +11,7 @@ import pytest
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from tests.benchmarks.aligner_peers import eflomal, fast_align, words, write_sides
 from tests.makers.hmm_corpora import (
+    NEWS,
     english_french,
     error_rate,
     gold_pairs,
@@ -134,3 +135,24 @@ def test_error_and_speed(shared_data, tmp_path, name):
         print(f"fast_align align: {len(some) / peer['aligning']:,.0f} pairs/s")
     best = min(errors(*(link_rows(made, c) for c in ("forward", "reverse")), gold).values())
     assert best < LIMITS[name]
+
+
+def test_error_from_news_alone(shared_data, tmp_path):
+    pairs, gold = gold_pairs(shared_data, "enfr")
+    test = plain_table(pairs)
+    news = tokens_table(english_french(shared_data)[:NEWS])
+    made = ours(news)[0].align(test)
+    rates = errors(*(link_rows(made, column) for column in ("forward", "reverse")), gold)
+    print(f"\nenfr from news: {news.num_rows:,} pairs, {len(gold)} with gold links")
+    show("hmm, test text aligned afterwards", rates)
+    table = pa.concat_tables([test, news])
+    made = ours(table)[0].align(test)
+    show(
+        "hmm, test text in the fit",
+        errors(*(link_rows(made, column) for column in ("forward", "reverse")), gold),
+    )
+    write_sides(tmp_path, words(table, "source"), words(table, "target"))
+    found = eflomal(tmp_path)
+    if found is not None:
+        show("eflomal", errors(found[0][: len(gold)], found[1][: len(gold)], gold))
+    assert rates["grow-diag"] < 5.5

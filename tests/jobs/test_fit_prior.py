@@ -17,8 +17,8 @@ BACK = ("--source_input", "few.de", "--target_input", "few.en")
 def directory(tmp_path_factory):
     """Return a directory with a corpus, a fit on it, and a few more pairs."""
     directory = tmp_path_factory.mktemp("prior")
-    corpora.write_corpus(directory, 160)
-    sides = zip(*map(corpora.sentence, range(160, 190)), strict=True)
+    corpora.write_corpus(directory, 260)
+    sides = zip(*map(corpora.sentence, range(260, 290)), strict=True)
     for name, texts in zip(("few.en", "few.de"), sides, strict=True):
         (directory / name).write_text("".join(f"{text}\n" for text in texts))
     runs.run_well_here("fit", *SIDES, *LANGS, "--output", "earlier", cwd=directory)
@@ -47,6 +47,15 @@ def test_the_model_and_the_plan_name_the_earlier_fit(directory):
     assert plans[0]["configuration"]["prior"] == digest
     assert "prior" not in plans[1]["configuration"]
     assert len(model.model.parts.source) > len(alone.model.parts.source)
+
+
+def test_a_notice_says_that_the_earlier_fit_was_left_out(directory):
+    fitted(directory, "left_out", *SIDES, *LANGS[:4], "--prior", "earlier")
+    report = hmm_reference.read(str(directory / "left_out")).model.report["prior"]
+    assert not report["used"]
+    manifest = json.loads((directory / "left_out" / "_manifest.json").read_text())
+    (notice,) = (each for each in manifest["notices"] if "[prior_left_out]" in each)
+    assert f"{report['agreement']:.2%}" in notice
 
 
 def test_sides_are_exchanged_where_the_languages_say_so(directory):

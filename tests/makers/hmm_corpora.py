@@ -156,6 +156,10 @@ def in_katakana(text):
     )
 
 
+NEWS = 18_073
+"""Pairs of news before the captions in `english_french`."""
+
+
 def english_french(shared_data):
     """Return the untokenised English-French training text as pairs with spans.
 

@@ -342,7 +342,7 @@ def repetition(text):
     return most / len(tokens) if tokens else 0.0
 
 
-def pair_scores(forward, reverse, nulls, jumps, factors, p_null, unigrams):
+def pair_scores(forward, reverse, nulls, jumps, factors, p_null, p_last, unigrams):
     """Return likelihood, coverage, gap and order of both directions, from the emissions of a pair.
 
     Args:
@@ -352,6 +352,7 @@ def pair_scores(forward, reverse, nulls, jumps, factors, p_null, unigrams):
         jumps: Of both directions.
         factors: Of the jumps after each position, of both directions.
         p_null: Probability of no partner.
+        p_last: Probability that the last word has the last state, whatever the jump.
         unigrams: Of target words, and of source words.
     """
     both = []
@@ -359,7 +360,7 @@ def pair_scores(forward, reverse, nulls, jumps, factors, p_null, unigrams):
         (forward, reverse), nulls, jumps, factors, strict=True
     ):
         low = [0] * len(emission)
-        both.append(slow_hmm.windowed(emission, low, null, weights, p_null, after))
+        both.append(slow_hmm.windowed(emission, low, null, weights, p_null, after, p_last))
     (ahead, p_forward), (back, p_reverse) = both
     agreed = [
         [min(p, p_reverse[s][t]) for s, p in enumerate(row)] for t, row in enumerate(p_forward)

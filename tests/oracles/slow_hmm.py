@@ -31,11 +31,11 @@ def jump_weight(jumps, distance, factors=None):
     return weight if factors is None else weight * float(factors[bucket(distance)])
 
 
-def paths(emission, null, jumps, p_null, factors=None):
+def paths(emission, null, jumps, p_null, factors=None, p_last=0.0):
     """Yield each alignment of a small pair (-1 for no state), its probability and its jumps.
 
     ``factors`` are those of the begin of the side, then of each state. A jump is the position that
-    it begins at (0: the begin) and its distance.
+    it begins at (0: the begin), its distance, and the probability that the state was chosen by it.
     """
     words, states = len(emission), len(emission[0])
     factors = [None] * (states + 1) if factors is None else factors
@@ -47,14 +47,18 @@ def paths(emission, null, jumps, p_null, factors=None):
                 continue
             after = factors[last + 1]
             total = sum(jump_weight(jumps, other - last, after) for other in range(states))
-            probability *= (1 - p_null) * jump_weight(jumps, state - last, after) / total
-            probability *= emission[word][state]
-            made.append((last + 1, state - last))
+            jump = jump_weight(jumps, state - last, after) / total
+            both = jump
+            if word == words - 1:
+                jump *= 1 - p_last
+                both = jump + (p_last if state == states - 1 else 0)
+            probability *= (1 - p_null) * both * emission[word][state]
+            made.append((last + 1, state - last, jump / both))
             last = state
         yield path, probability, made
 
 
-def enumerated(emission, null, jumps, p_null, factors=None):
+def enumerated(emission, null, jumps, p_null, factors=None, p_last=0.0):
     """Return what the passes compute, by listing all alignments.
 
     Returns:
@@ -66,16 +70,16 @@ def enumerated(emission, null, jumps, p_null, factors=None):
     links = [[0.0] * states for _ in range(words)]
     counts = [0.0] * (2 * JUMPS + 1)
     after = [[0.0] * BUCKETS for _ in range(states + 1)]
-    for path, probability, made in paths(emission, null, jumps, p_null, factors):
+    for path, probability, made in paths(emission, null, jumps, p_null, factors, p_last):
         total += probability
         if probability > best[0]:
             best = (probability, path)
         for word, state in enumerate(path):
             if state >= 0:
                 links[word][state] += probability
-        for position, distance in made:
-            counts[min(max(distance, -JUMPS), JUMPS) + JUMPS] += probability
-            after[position][bucket(distance)] += probability
+        for position, distance, by_jump in made:
+            counts[min(max(distance, -JUMPS), JUMPS) + JUMPS] += probability * by_jump
+            after[position][bucket(distance)] += probability * by_jump
     return (
         math.log(total),
         [[value / total for value in row] for row in links],
@@ -85,7 +89,7 @@ def enumerated(emission, null, jumps, p_null, factors=None):
     )
 
 
-def windowed(emission, low, null, jumps, p_null, factors=None):
+def windowed(emission, low, null, jumps, p_null, factors=None, p_last=0.0):
     """Return likelihood and posteriors by forward and backward passes over windows.
 
     A position is a number from the window's first state on, or -1 for all before it. ``factors``
@@ -96,10 +100,13 @@ def windowed(emission, low, null, jumps, p_null, factors=None):
     def moved(last, word):
         return max(last - (low[word] - low[word - 1]), -1) if word else last
 
-    def go(last, state):
+    def go(last, state, word):
         after = None if factors is None else factors[last + 1]
         total = sum(jump_weight(jumps, other - last, after) for other in range(width))
-        return (1 - p_null) * jump_weight(jumps, state - last, after) / total
+        jump = jump_weight(jumps, state - last, after) / total
+        if word == words - 1:
+            jump = (1 - p_last) * jump + (p_last if state == width - 1 else 0)
+        return (1 - p_null) * jump
 
     lasts = range(-1, width)
     before = [dict.fromkeys(lasts, 0.0) for _ in range(words + 1)]
@@ -108,7 +115,8 @@ def windowed(emission, low, null, jumps, p_null, factors=None):
     for word in range(words):
         made.append(
             [
-                emission[word][state] * sum(before[word][last] * go(last, state) for last in lasts)
+                emission[word][state]
+                * sum(before[word][last] * go(last, state, word) for last in lasts)
                 for state in range(width)
             ]
         )
@@ -126,7 +134,10 @@ def windowed(emission, low, null, jumps, p_null, factors=None):
         links[word] = [made[word][state] * behind[state] / likelihood for state in range(width)]
         behind = {
             last: p_null * null[word] * behind[last]
-            + sum(go(last, state) * emission[word][state] * behind[state] for state in range(width))
+            + sum(
+                go(last, state, word) * emission[word][state] * behind[state]
+                for state in range(width)
+            )
             for last in lasts
         }
     return math.log(likelihood), links

@@ -232,6 +232,16 @@ def with_header(files, **changes):
     return replaced(files, "model.json", json.dumps(header).encode())
 
 
+@pytest.mark.parametrize("words", [6, 20])
+def test_last_full_stops_are_linked_after_words_in_another_order(model, words):
+    source, target = long_pair(words)
+    pair = plain_table([(f"{source} .", " ".join(reversed(target.split())) + " .")])
+    by_jumps = HmmModel(dataclasses.replace(model.parts, last_share=0.0))
+    for direction in ("forward", "reverse"):
+        assert (words, words) in links(model.align(pair), direction)[0]
+        assert (words, words) not in links(by_jumps.align(pair), direction)[0]
+
+
 def test_damaged_files_are_refused_by_name(model):
     files = model.to_files()
     for name, data in files.items():
@@ -250,9 +260,10 @@ def test_damaged_files_are_refused_by_name(model):
         (b"{", "model.json is damaged"),
         (b"[]", "not the header"),
         (b'{"aligner": "other"}', "not the header"),
-        (b'{"aligner": "hmm", "version": 99}', "expected version 2, found 99"),
-        (b'{"aligner": "hmm", "version": 1}', "expected version 2, found 1; fit the model again"),
+        (b'{"aligner": "hmm", "version": 99}', "expected version 5, found 99"),
+        (b'{"aligner": "hmm", "version": 1}', "expected version 5, found 1; fit the model again"),
         (b'{"aligner": "hmm", "version": 2}', "config: is missing"),
+        (b'{"aligner": "hmm", "version": 5}', "config: is missing"),
     ],
 )
 def test_a_bad_header_is_refused(model, header, message):
@@ -263,6 +274,28 @@ def test_a_bad_header_is_refused(model, header, message):
         files["model.json"] = header
     with pytest.raises(ConfigError, match=message):
         HmmModel.from_files(files)
+
+
+@pytest.mark.parametrize("share", [None, "0.1", 1.5])
+def test_a_damaged_share_of_last_words_is_refused(model, share):
+    files = model.to_files()
+    header = {**json.loads(files["model.json"]), "last_share": share}
+    if share is None:
+        del header["last_share"]
+    with pytest.raises(ConfigError, match="last_share"):
+        HmmModel.from_files({**files, "model.json": json.dumps(header).encode()})
+
+
+def test_a_model_of_an_older_version_has_no_share_of_last_words(model, corpus):
+    older = dataclasses.replace(model.parts, last_share=0.0)
+    files = HmmModel(older).to_files()
+    header = json.loads(files["model.json"])
+    del header["last_share"], header["syllables"]
+    header["version"] = 2
+    again = HmmModel.from_files({**files, "model.json": json.dumps(header).encode()})
+    assert again.parts.last_share == 0.0
+    assert again.align(corpus).equals(HmmModel(older).align(corpus))
+    assert not again.align(corpus).equals(model.align(corpus))
 
 
 def test_an_unknown_setting_in_the_header_is_refused(model):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pairweave.models.hmm import prior, training
+from pairweave.models.hmm import hmm, prior
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.prior import Earlier, evidence_of, joined, prior_of
 from pairweave.transforms.kernels.hmm.hmm import JUMPS, bucket_of
@@ -194,8 +194,30 @@ def test_threads_change_no_byte_and_the_earlier_fit_does(pairs, earlier):
 def test_enough_pairs_need_no_earlier_fit(pairs, earlier, monkeypatch):
     new = plain_table(pairs[600:640])
     alone = fit(new, HmmConfig()).to_files()
+    monkeypatch.setattr(hmm, "FEW_PAIRS", 0)
+    monkeypatch.setattr(hmm, "is_better", lambda *_: True)
     for enough, used in ((40, False), (41, True)):
-        monkeypatch.setattr(training, "ENOUGH_PAIRS", enough)
+        monkeypatch.setattr(hmm, "ENOUGH_PAIRS", enough)
         model = fit(new, HmmConfig(), earlier=Earlier(earlier, "d"))
         assert model.report["prior"]["used"] == used
         assert (model.to_files()["lexicon.arrow"] == alone["lexicon.arrow"]) == (not used)
+
+
+def test_the_earlier_fit_is_used_where_both_directions_agree_better_with_it(
+    pairs, earlier, monkeypatch
+):
+    new = plain_table(pairs[600:640])
+    alone = fit(new, HmmConfig()).to_files()["lexicon.arrow"]
+    with_it = fit(new, HmmConfig(), earlier=Earlier(earlier, "d")).to_files()["lexicon.arrow"]
+    monkeypatch.setattr(hmm, "FEW_PAIRS", 40)
+    for better, wanted in ((True, with_it), (False, alone)):
+        asked = []
+        monkeypatch.setattr(
+            hmm, "is_better", lambda *given, to=asked, say=better: to.append(given) or say
+        )
+        model = fit(new, HmmConfig(), earlier=Earlier(earlier, "d"))
+        assert model.to_files()["lexicon.arrow"] == wanted
+        report = model.report["prior"]
+        assert report["used"] == better
+        assert asked == [(report["agreement"], report["agreement_without"])]
+        assert all(0 < value <= 1 for value in asked[0])

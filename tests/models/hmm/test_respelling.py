@@ -2,7 +2,6 @@
 
 import collections
 import dataclasses
-import json
 import math
 import sys
 
@@ -264,14 +263,6 @@ def test_a_damaged_file_is_refused(model):
     spoilt = HmmModel(dataclasses.replace(model.parts, respelling=beyond)).to_files()
     with pytest.raises(ConfigError, match=r"respelling\.arrow is damaged: it has no letters"):
         HmmModel.from_files(spoilt)
-
-
-def test_a_program_that_knows_no_letters_refuses_the_model(model):
-    header = json.loads(model.to_files()["model.json"])
-    assert header["version"] == 3
-    header["version"] = 2
-    with pytest.raises(ConfigError, match="expected version 3, found 2"):
-        HmmModel.from_files({**model.to_files(), "model.json": json.dumps(header).encode()})
 
 
 def test_letters_that_later_rounds_do_not_confirm_are_forgotten(table, monkeypatch):

@@ -29,6 +29,10 @@ DOUBT = np.float32(0.1)
 """Smoothing of the odds that one direction sends to the other (results are flat up to 0.2)."""
 
 
+COMMON = np.float32(0.01)
+"""A last word with this share of all words is as common as a full stop."""
+
+
 class Model(NamedTuple):
     """Both HMMs of a fitted aligner.
 
@@ -41,6 +45,8 @@ class Model(NamedTuple):
             an unseen one and at the begin of the side, float32 ``[source word + 2, bucket]``.
         target_factors: The same of reverse jumps after each target word.
         p_null: Probability that a word has no partner.
+        p_last: Probability that a common last word has the last state, whatever the jump, if that
+            is common, too (`share_of_last`).
     """
 
     source_words: Words
@@ -50,6 +56,7 @@ class Model(NamedTuple):
     source_factors: np.ndarray
     target_factors: np.ndarray
     p_null: float
+    p_last: float
 
 
 class Counts(NamedTuple):
@@ -88,6 +95,19 @@ def position_rows(side: Side, pair: int, width: int, factors: np.ndarray) -> np.
 
 
 @numba.njit(nogil=True, cache=True)
+def share_of_last(
+    source: Side, target: Side, pair: int, source_words: Words, target_words: Words, p_last: float
+) -> float:
+    """Return ``p_last`` for a pair whose last words are as common as full stops are, else 0."""
+    one = source.words[source.offsets[pair + 1] - 1]
+    other = target.words[target.offsets[pair + 1] - 1]
+    if one < 0 or other < 0:
+        return 0.0
+    common = source_words.unigram[one] >= COMMON and target_words.unigram[other] >= COMMON
+    return p_last if common else 0.0
+
+
+@numba.njit(nogil=True, cache=True)
 def expect(
     first: int, last: int, source: Side, target: Side, model: Model, expected: Counts
 ) -> tuple[float, float]:
@@ -104,7 +124,9 @@ def expect(
     Returns:
         The logarithms of the likelihoods, forward and reverse.
     """
-    source_words, target_words, lexicon, jumps, source_factors, target_factors, p_null = model
+    source_words, target_words, lexicon, jumps, source_factors, target_factors, p_null, p_last = (
+        model
+    )
     counts, null_target_counts, null_source_counts, jump_counts, after_source, after_target = (
         expected
     )
@@ -120,18 +142,19 @@ def expect(
         forward, low, null, reverse, back_low, back_null, entries = emissions(
             source, target, pair, source_words, target_words, lexicon, heads, stem_heads
         )
+        p_end = share_of_last(source, target, pair, source_words, target_words, p_last)
         p_forward = np.empty_like(forward)
         p_reverse = np.empty_like(reverse)
         if len(jumps) > 0:
             rows = position_rows(source, pair, forward.shape[1], source_factors)
             layout = lay_out(jumps[0], source_factors, rows, p_null)
             counted = JumpCounts(jump_counts[0], after_source, rows)
-            log_forward += posteriors(forward, low, null, layout, p_null, p_forward, counted)
+            log_forward += posteriors(forward, low, null, layout, p_null, p_end, p_forward, counted)
             rows = position_rows(target, pair, reverse.shape[1], target_factors)
             layout = lay_out(jumps[1], target_factors, rows, p_null)
             counted = JumpCounts(jump_counts[1], after_target, rows)
             log_reverse += posteriors(
-                reverse, back_low, back_null, layout, p_null, p_reverse, counted
+                reverse, back_low, back_null, layout, p_null, p_end, p_reverse, counted
             )
         else:
             log_forward += independent_posteriors(forward, null, p_null, p_forward)
@@ -263,7 +286,9 @@ def align_pairs(
         For each direction: the start of each pair's links (int32), their source and target words
         (int16), sorted, and their posteriors (float32).
     """
-    source_words, target_words, lexicon, jumps, source_factors, target_factors, p_null = model
+    source_words, target_words, lexicon, jumps, source_factors, target_factors, p_null, p_last = (
+        model
+    )
     pairs = len(source.offsets) - 1
     heads = np.full(len(target_words.mass), -1, dtype=np.int32)
     stem_heads = np.full(len(target_words.stem_mass), -1, dtype=np.int32)
@@ -281,17 +306,19 @@ def align_pairs(
             forward, low, null, reverse, back_low, back_null, _ = emissions(
                 source, target, pair, source_words, target_words, lexicon, heads, stem_heads
             )
+            p_end = share_of_last(source, target, pair, source_words, target_words, p_last)
             p_forward = np.empty_like(forward)
             p_reverse = np.empty_like(reverse)
             rows = position_rows(source, pair, forward.shape[1], source_factors)
             layout = lay_out(jumps[0], source_factors, rows, p_null)
-            posteriors(
-                forward, low, null, layout, p_null, p_forward, JumpCounts(none, nothing, rows)
-            )
+            uncounted = JumpCounts(none, nothing, rows)
+            posteriors(forward, low, null, layout, p_null, p_end, p_forward, uncounted)
             rows = position_rows(target, pair, reverse.shape[1], target_factors)
             back_layout = lay_out(jumps[1], target_factors, rows, p_null)
             uncounted = JumpCounts(none, nothing, rows)
-            posteriors(reverse, back_low, back_null, back_layout, p_null, p_reverse, uncounted)
+            posteriors(
+                reverse, back_low, back_null, back_layout, p_null, p_end, p_reverse, uncounted
+            )
             # At most 1 / threshold states of a word reach the threshold.
             width = max(forward.shape[1], reverse.shape[1])
             room_of_word = min(np.int64(1.0 / threshold) + 1, width)
@@ -305,8 +332,10 @@ def align_pairs(
             odds = other_odds(p_reverse, back_low, low, forward.shape[1])
             back_odds = other_odds(p_forward, low, back_low, reverse.shape[1])
             if viterbi is not None:
-                path = best_path(forward * odds, low, null, layout, p_null)
-                back_path = best_path(reverse * back_odds, back_low, back_null, back_layout, p_null)
+                path = best_path(forward * odds, low, null, layout, p_null, p_end)
+                back_path = best_path(
+                    reverse * back_odds, back_low, back_null, back_layout, p_null, p_end
+                )
             likely = combine_posteriors(p_forward, odds)
             back_likely = combine_posteriors(p_reverse, back_odds)
             # Links are sorted by source word: read the columns that contain each state.

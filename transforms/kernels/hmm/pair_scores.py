@@ -3,7 +3,12 @@
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.hmm.agreement import Model, in_window, position_rows
+from pairweave.transforms.kernels.hmm.agreement import (
+    Model,
+    in_window,
+    position_rows,
+    share_of_last,
+)
 from pairweave.transforms.kernels.hmm.emissions import emissions
 from pairweave.transforms.kernels.hmm.hmm import JumpCounts, lay_out, posteriors
 from pairweave.transforms.kernels.hmm.sides import Side, tokens_of
@@ -45,7 +50,9 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
 
         A pair with an empty side has 0 in every column.
     """
-    source_words, target_words, lexicon, jumps, source_factors, target_factors, p_null = model
+    source_words, target_words, lexicon, jumps, source_factors, target_factors, p_null, p_last = (
+        model
+    )
     pairs = len(source.offsets) - 1
     heads = np.full(len(target_words.mass), -1, dtype=np.int32)
     stem_heads = np.full(len(target_words.stem_mass), -1, dtype=np.int32)
@@ -60,16 +67,19 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
         forward, low, null, reverse, back_low, back_null, _ = emissions(
             source, target, pair, source_words, target_words, lexicon, heads, stem_heads
         )
+        p_end = share_of_last(source, target, pair, source_words, target_words, p_last)
         p_forward = np.empty_like(forward)
         p_reverse = np.empty_like(reverse)
         rows = position_rows(source, pair, forward.shape[1], source_factors)
         layout = lay_out(jumps[0], source_factors, rows, p_null)
         uncounted = JumpCounts(none, nothing, rows)
-        likely = posteriors(forward, low, null, layout, p_null, p_forward, uncounted)
+        likely = posteriors(forward, low, null, layout, p_null, p_end, p_forward, uncounted)
         rows = position_rows(target, pair, reverse.shape[1], target_factors)
         layout = lay_out(jumps[1], target_factors, rows, p_null)
         uncounted = JumpCounts(none, nothing, rows)
-        back_likely = posteriors(reverse, back_low, back_null, layout, p_null, p_reverse, uncounted)
+        back_likely = posteriors(
+            reverse, back_low, back_null, layout, p_null, p_end, p_reverse, uncounted
+        )
         covered = np.zeros(words, dtype=np.float32)
         back_covered = np.zeros(states, dtype=np.float32)
         partner = np.zeros(words, dtype=np.int64)

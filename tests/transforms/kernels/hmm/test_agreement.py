@@ -11,6 +11,7 @@ from pairweave.transforms.kernels.hmm.sides import Side, Words
 from tests.oracles import slow_hmm
 
 P_NULL = 0.2
+P_LAST = 0.3
 SOURCE, TARGET, STEMS = 4, 5, 3
 ROWS = [[0, 1, 4], [2], [], [1, 3]]
 STEM_ROWS = [[0, 2], [1], [0, 1, 2]]
@@ -29,12 +30,17 @@ def model():
     """Return words of both sides, a lexicon, jumps and their factors, made at random."""
     rng = np.random.default_rng(11)
 
+    def unigrams(count):
+        shares = rng.random(count + 1).astype(np.float32) / 10 + np.float32(0.01)
+        shares[2] = 0.005
+        return shares
+
     def words(count):
         return Words(
             np.append(rng.integers(0, STEMS, count), -1).astype(np.int32),
             np.append(rng.random(count) * 9, 0).astype(np.float32),
             rng.random(count + 1).astype(np.float32),
-            rng.random(count + 1).astype(np.float32) / 10,
+            unigrams(count),
             rng.random(count + 1).astype(np.float32) / 10 + np.float32(0.01),
             np.append(rng.random(STEMS) * 9, 0).astype(np.float32),
             rng.random(STEMS + 1).astype(np.float32),
@@ -64,6 +70,15 @@ def factors_of(factors, tokens):
     return [factors[-1], *(factors[word if word >= 0 else -2] for word, _ in tokens)]
 
 
+def share_of_last(model, pair):
+    """Return the probability that the last word has the last state, of one of `PAIRS`."""
+    ours, theirs = (side[-1][0] for side in PAIRS[pair])
+    if min(ours, theirs) < 0:
+        return 0.0
+    both = model[0].unigram[ours], model[1].unigram[theirs]
+    return P_LAST if min(both) >= agreement.COMMON else 0.0
+
+
 PAIRS = [
     ([(0, "the"), (3, "house"), (-1, "Zidane"), (-3, "nation")], [(1, "la"), (3, "maison")]),
     ([(1, "x")], [(-1, "zidane"), (4, "y"), (4, "y"), (-2, "nations"), (2, "1975")]),
@@ -71,6 +86,8 @@ PAIRS = [
     ([(2, "nation")], [(-4, "nations")]),
     # Five of eight letters are too few to be looked at, six of nine are not.
     ([(-1, "abcde"), (-1, "abcdef")], [(-1, "abcdexyz"), (-1, "abcdefxyz")]),
+    ([(1, "x"), (3, ".")], [(4, "y"), (1, "la"), (0, ".")]),
+    ([(1, "x"), (3, ".")], [(0, "."), (2, "1975")]),  # 1975 is rare
 ]
 
 
@@ -134,7 +151,7 @@ def plain_emission(model, ours, theirs, direction):
     )
 
 
-@pytest.mark.parametrize("pair", [0, 1, 3, 4])
+@pytest.mark.parametrize("pair", [0, 1, 3, 4, 5, 6])
 def test_emissions_are_those_of_the_formula(model, pair):
     source, target = sides()
     scratch = heads(model)
@@ -168,7 +185,7 @@ def test_counts_are_products_of_both_directions(model, markov):
         len(PAIRS),
         source,
         target,
-        agreement.Model(*model[:3], jumps if markov else jumps[:0], *factors, P_NULL),
+        agreement.Model(*model[:3], jumps if markov else jumps[:0], *factors, P_NULL, P_LAST),
         agreement.Counts(*counts, jump_counts, *after),
     )
     flat_jumps = np.ones(2 * JUMPS + 1)
@@ -181,11 +198,14 @@ def test_counts_are_products_of_both_directions(model, markov):
             source, target, pair, source_words, target_words, lexicon, *heads(model)
         )
         used = jumps if markov else (flat_jumps, flat_jumps)
+        p_last = share_of_last(model, pair) if markov else 0.0
         after_ours = factors_of(factors[0], ours) if markov else None
         after_theirs = factors_of(factors[1], theirs) if markov else None
-        ahead = slow_hmm.enumerated(forward.tolist(), null.tolist(), used[0], P_NULL, after_ours)
+        ahead = slow_hmm.enumerated(
+            forward.tolist(), null.tolist(), used[0], P_NULL, after_ours, p_last
+        )
         back = slow_hmm.enumerated(
-            reverse.tolist(), back_null.tolist(), used[1], P_NULL, after_theirs
+            reverse.tolist(), back_null.tolist(), used[1], P_NULL, after_theirs, p_last
         )
         one, other = ahead[1], back[1]
         for table, tokens, made in zip(expected_after, (ours, theirs), (ahead, back), strict=True):

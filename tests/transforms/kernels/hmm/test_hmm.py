@@ -22,6 +22,7 @@ from tests.oracles import slow_hmm
 from tests.oracles.slow_hmm import enumerated, windowed
 
 P_NULL = 0.2
+P_LAST = 0.3
 chances = st.floats(1e-20, 1.0)
 
 
@@ -51,7 +52,7 @@ def run(emission, null, jumps, factors, low=None):
     rows = np.arange(width + 1, dtype=np.int32)
     layout = lay_out(jumps, factors, rows, P_NULL)
     likelihood = posteriors(
-        emission, low, null, layout, P_NULL, result, JumpCounts(counts, after, rows)
+        emission, low, null, layout, P_NULL, P_LAST, result, JumpCounts(counts, after, rows)
     )
     return likelihood, result, counts, after / FIXED_POINT
 
@@ -65,7 +66,7 @@ def layout_of(jumps, factors):
 def test_posteriors_and_jumps_are_those_of_all_alignments_together(case):
     emission, null, jumps, factors = case
     likelihood, links, counts, after = run(*case)
-    expected = enumerated(emission.tolist(), null.tolist(), jumps, P_NULL, factors)
+    expected = enumerated(emission.tolist(), null.tolist(), jumps, P_NULL, factors, P_LAST)
     assert likelihood == pytest.approx(expected[0], abs=1e-4)
     np.testing.assert_allclose(links, expected[1], atol=1e-5)
     # Positions of less than a ten-thousandth are not counted.
@@ -92,8 +93,8 @@ def test_positions_have_the_rows_of_their_words_unless_a_window_moves_over_them(
 def test_the_best_path_is_as_likely_as_the_best_of_all_alignments(case):
     emission, null, jumps, factors = case
     low = np.zeros(len(emission), np.int32)
-    path = best_path(emission, low, null, layout_of(jumps, factors), P_NULL)
-    best = enumerated(emission.tolist(), null.tolist(), jumps, P_NULL, factors)[3]
+    path = best_path(emission, low, null, layout_of(jumps, factors), P_NULL, P_LAST)
+    best = enumerated(emission.tolist(), null.tolist(), jumps, P_NULL, factors, P_LAST)[3]
 
     def likelihood(path):
         fixed = np.full_like(emission, 1e-30)
@@ -113,7 +114,7 @@ def test_of_two_equal_paths_the_first_is_taken():
     emission = np.full((2, 2), 0.5, np.float32)
     layout = layout_of(jumps, np.ones((3, BUCKETS), np.float32))
     null = np.full(2, 1e-6, np.float32)
-    assert best_path(emission, np.zeros(2, np.int32), null, layout, P_NULL).tolist() == [0, 0]
+    assert best_path(emission, np.zeros(2, np.int32), null, layout, P_NULL, 0.0).tolist() == [0, 0]
 
 
 @st.composite
@@ -127,7 +128,9 @@ def window_cases(draw):
 def test_windows_give_what_their_plain_twin_gives(case):
     emission, null, jumps, factors, low = case
     likelihood, links, _, _ = run(emission, null, jumps, factors, low)
-    expected = windowed(emission.tolist(), low.tolist(), null.tolist(), jumps, P_NULL, factors)
+    expected = windowed(
+        emission.tolist(), low.tolist(), null.tolist(), jumps, P_NULL, factors, P_LAST
+    )
     assert likelihood == pytest.approx(expected[0], abs=1e-3)
     np.testing.assert_allclose(links, expected[1], atol=1e-5)
 
@@ -135,7 +138,7 @@ def test_windows_give_what_their_plain_twin_gives(case):
 @given(case=window_cases())
 def test_the_best_path_stays_in_the_windows_and_follows_near_certain_links(case):
     emission, null, jumps, factors, low = case
-    path = best_path(emission, low, null, layout_of(jumps, factors), P_NULL)
+    path = best_path(emission, low, null, layout_of(jumps, factors), P_NULL, P_LAST)
     links = run(emission, null, jumps, factors, low)[1]
     for word, state in enumerate(path):
         assert state == -1 or low[word] <= state < low[word] + emission.shape[1]

@@ -7,11 +7,13 @@ from pairweave.transforms.kernels.hmm.emissions import emissions
 from pairweave.transforms.kernels.hmm.sides import tokens_of
 from tests.oracles import slow_filtering
 from tests.transforms.kernels.hmm.test_agreement import (
+    P_LAST,
     P_NULL,
     PAIRS,
     factors_of,
     heads,
     model,
+    share_of_last,
     sides,
 )
 
@@ -20,10 +22,10 @@ __all__ = ["model"]  # the fixture
 
 def test_scores_of_pairs_are_those_of_the_formulas(model):
     source, target = sides()
-    fast = pair_scores.score_pairs(source, target, Model(*model, P_NULL))
+    fast = pair_scores.score_pairs(source, target, Model(*model, P_NULL, P_LAST))
     assert fast.shape == (2, pair_scores.COLUMNS, len(PAIRS))
     assert not fast[:, :, 2].any()  # one side has no word
-    for pair in (0, 1, 3, 4):
+    for pair in (0, 1, 3, 4, 5, 6):
         forward, _, null, reverse, _, back_null, _ = emissions(
             source, target, pair, *model[:3], *heads(model)
         )
@@ -38,6 +40,7 @@ def test_scores_of_pairs_are_those_of_the_formulas(model):
             model[3],
             [factors_of(model[4 + side], PAIRS[pair][side]) for side in (0, 1)],
             P_NULL,
+            share_of_last(model, pair),
             [one.tolist() for one in unigrams],
         )
         for direction in (0, 1):
@@ -45,7 +48,9 @@ def test_scores_of_pairs_are_those_of_the_formulas(model):
 
 
 def test_a_pair_is_scored_alike_whatever_stands_beside_it(model):
-    whole = pair_scores.score_pairs(*sides(), Model(*model, P_NULL))
+    whole = pair_scores.score_pairs(*sides(), Model(*model, P_NULL, P_LAST))
     for pair in range(len(PAIRS)):
-        alone = pair_scores.score_pairs(*sides(PAIRS[pair : pair + 1]), Model(*model, P_NULL))
+        alone = pair_scores.score_pairs(
+            *sides(PAIRS[pair : pair + 1]), Model(*model, P_NULL, P_LAST)
+        )
         np.testing.assert_array_equal(alone[:, :, 0], whole[:, :, pair])
