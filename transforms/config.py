@@ -1,20 +1,29 @@
 """Options, declared once beside their step, and the configurations made from them.
 
-The options of a step are a model of their own (``PhraseOptions``): a line for each, with default,
-check and help. They are in a module without Numba, Beam or torch, because ``--help`` reads it. A
-job inherits them, which gives it the flag and the YAML key. The step's configuration
-(``PhraseConfig``) inherits them too, and adds what no user sets, such as the run's segmenter::
+The options of a step are a class of their own: a line for each, with default, check and help. It is
+in a module without Numba, Beam or torch, because ``--help`` reads it. A job inherits it, which
+gives it the flag and the YAML key. If the step needs nothing else, this class is its configuration,
+too (``SymmetrizeConfig``). Otherwise the configuration inherits the options (``PhraseOptions``),
+and adds what no user sets, such as the run's segmenter::
 
-    class PhraseOptions(StepOptions):
+    class SymmetrizeConfig(Config):
+        heuristic: Heuristic = Field("grow-diag", description="how directions are combined")
+
+    class PhraseOptions(Config):
         max_words: int = Field(64, ge=1, le=512, description="longest phrase, in tokens")
 
-    class PhraseConfig(PhraseOptions, Config):
+    class PhraseConfig(PhraseOptions):
         segmenter: str = NONE
 
-    class AugmentOptions(PhraseOptions, ..., JobOptions):
+    class AugmentOptions(PhraseOptions, SymmetrizeConfig, ..., JobOptions):
         ...
 
+    both = pick(SymmetrizeConfig, options)
     config = pick(PhraseConfig, options, segmenter=run.segmenter)
+
+Code makes a configuration from values of the right types (``PhraseConfig(max_words=3)``); what is
+wrong is a `ConfigError`. Options of a command line or a file may be text, so ``model_validate``
+reads them, with pydantic's own error, which the reader of the file describes.
 
 A configuration with a few options of another step declares them again, with the same type
 (``max_tags: MaxTags``).
@@ -46,30 +55,16 @@ Variants = Annotated[int, Field(ge=1, le=100)]
 Mix = Annotated[float, Field(ge=0)]
 
 
-class StepOptions(pydantic.BaseModel):
-    """Options of one step: frozen, complete, no unknown key."""
-
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=True)
-
-    @classmethod
-    def __get_pydantic_core_schema__(
-        cls, source: type[pydantic.BaseModel], handler: pydantic.GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """Move options to their places, before the checks are made of them."""
-        fields = cls.__pydantic_fields__
-        for name in in_order(fields):
-            fields[name] = fields.pop(name)
-        return handler(source)
-
-
-class Config(StepOptions):
-    """The configuration of one step, checked when it is made.
+class Config(pydantic.BaseModel):
+    """Options of a step, or other settings: frozen, complete, no unknown key.
 
     Values may be given in order, without their names. They must have the right type: no text is
-    read as a number here.
+    read as a number here, as ``model_validate`` does.
     """
 
-    model_config = pydantic.ConfigDict(strict=True, arbitrary_types_allowed=True)
+    model_config = pydantic.ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=True, arbitrary_types_allowed=True
+    )
 
     def __init__(self, *values: object, **named: object) -> None:
         """Check every value.
@@ -81,27 +76,36 @@ class Config(StepOptions):
         if len(given) < len(values) + len(named):
             raise TypeError(f"{type(self).__name__}: a value is given twice, or there are too many")
         try:
-            super().__init__(**given)
+            self.__pydantic_validator__.validate_python(given, strict=True, self_instance=self)
         except pydantic.ValidationError as error:
             problem = error.errors()[0]
             raise ConfigError(_refusal(type(self), problem)) from error
+
+    # Pydantic's mark of a method that ``model_validate`` does not call.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: type[pydantic.BaseModel], handler: pydantic.GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Move options to their places, before the checks are made of them."""
+        fields = cls.__pydantic_fields__
+        for name in in_order(fields):
+            fields[name] = fields.pop(name)
+        return handler(source)
 
     def changed(self, **values: object) -> Self:
         """Return the same configuration with other values, checked likewise."""
         return type(self)(**{**dict(self), **values})
 
 
-class SeedOptions(StepOptions):
-    """The seed of all draws of a run."""
+class Seeded(Config):
+    """The seed of all draws of a run, or of a step."""
 
     seed: int = Field(1, ge=0, le=(1 << 63) - 1, description="seed of all random draws")
 
 
-class Seeded(SeedOptions, Config):
-    """The configuration of a step that draws."""
-
-
-def pick(config: type[Made], options: StepOptions, **derived: object) -> Made:
+def pick(config: type[Made], options: Config, **derived: object) -> Made:
     """Make a step's configuration of a job's options.
 
     Args:

@@ -4,14 +4,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import Config
 from pairweave.transforms.option_marks import PLANNED_OTHERWISE, UNLISTED, not_at_night
 from pairweave.transforms.option_places import FILE
 
 _SET_AT_NIGHT = {**PLANNED_OTHERWISE, **UNLISTED, **not_at_night("refresh sets it")}
 
 
-class KnownPairOptions(StepOptions):
+class KnownPairOptions(Config):
     """Pairs that are dealt with already."""
 
     known_pairs: Annotated[str | None, FILE] = Field(

@@ -13,7 +13,6 @@ import xxhash
 
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import texts_of
-from pairweave.transforms.config import Config
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.kernels.text.utf8 import any_visible
 from pairweave.transforms.rejects import PluginReason, Reason, Reject, Stage, is_of_plugin
@@ -53,7 +52,7 @@ def reason_of(code: str) -> Reason:
     return ScreenReject(code) if code in set(ScreenReject) else Reject(code)
 
 
-class ScreenConfig(ScreenLimits, Config):
+class ScreenConfig(ScreenLimits):
     """Limits of the screen.
 
     Attributes:

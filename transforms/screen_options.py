@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import Config
 from pairweave.transforms.option_marks import rejects
 
 MAX_TOKENS = 32_000
@@ -14,7 +14,7 @@ MaxRatio = Annotated[float, Field(ge=1, json_schema_extra=rejects("length_ratio"
 MaxTokenChars = Annotated[int, Field(ge=1, json_schema_extra=rejects("long_token"))]
 
 
-class ScreenLimits(StepOptions):
+class ScreenLimits(Config):
     """Limits of the screen.
 
     Ryu et al. (2022, section 3.1.1) use 250 tokens, and a ratio of 1.5: that rejects 4 % of news, 6

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import Field
 
-from pairweave.transforms.config import Config, StepOptions
+from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import find_syntax
 from pairweave.transforms.option_marks import listed_after
@@ -18,12 +18,12 @@ C1_CONTROLS = ("mend", "reject", "keep")
 INLINE_TAGS = ("raw", "strip", "index", "reject")
 TAGS_DIFFER = ("reject", "keep")
 
-Kind = TypeVar("Kind", bound=StepOptions)
+Kind = TypeVar("Kind", bound=Config)
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 
 
-class FileLimitOptions(StepOptions):
+class FileLimitOptions(Config):
     """Limits that protect the machine from hostile or broken input.
 
     DEFLATE can expand 1032 times; text compresses 3 to 20 times. A block of lines must stay far
@@ -50,7 +50,7 @@ class FileLimitOptions(StepOptions):
     )
 
 
-class ReadLimits(FileLimitOptions, Config):
+class ReadLimits(FileLimitOptions):
     """Limits of the readers: a longer line, cell or message rejects its row.
 
     Attributes:

@@ -13,7 +13,7 @@ from pairweave.models.encoder.encoder_options import (
     HeadOptions,
     LayerOptions,
 )
-from pairweave.transforms.config import Config, StepOptions
+from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_marks import mark_of
 
@@ -22,7 +22,7 @@ HEADS: tuple[str, ...] = get_args(HeadName)
 _DEFAULT_THRESHOLDS = {"softmax": 0.001, "ot": 0.3, "unbalanced_ot": 0.3, "partial_ot": 0.3}
 
 
-class HeadConfig(HeadOptions, Config):
+class HeadConfig(HeadOptions):
     """Settings of extracting links from hidden states.
 
     Attributes:
@@ -50,13 +50,13 @@ class HeadConfig(HeadOptions, Config):
         return _DEFAULT_THRESHOLDS.get(self.head, 0.0)
 
 
-class _Named(StepOptions):
+class _Named(Config):
     """The encoder: a local directory, or a name on the hub."""
 
     model: str = Field(pattern=r"(?s).", description="a directory or a hub name")
 
 
-class EncoderConfig(ComparingOptions, LayerOptions, _Named, Config):
+class EncoderConfig(ComparingOptions, LayerOptions, _Named):
     """Settings of an encoder.
 
     ``int8`` quantises the weights of linear layers in advance and activations dynamically; windows

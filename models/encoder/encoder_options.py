@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import Field
 
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import Config
 from pairweave.transforms.option_marks import (
     OF_ONE_RUN,
     ONLY_IN_RUNS,
@@ -74,7 +74,7 @@ TokenBudget = Annotated[
 ]
 
 
-class LayerOptions(StepOptions):
+class LayerOptions(Config):
     """The revision of an encoder, and the layer whose output is compared.
 
     Layer 8 is the eighth, 0 the embeddings, -8 the eighth from the back.
@@ -92,7 +92,7 @@ class LayerOptions(StepOptions):
     )
 
 
-class HeadOptions(StepOptions):
+class HeadOptions(Config):
     """How links are extracted from vectors.
 
     ``softmax`` and ``entmax15`` come from Dou and Neubig (2021), ``argmax``, ``itermax`` and
@@ -163,7 +163,7 @@ class HeadOptions(StepOptions):
     )
 
 
-class ComparingOptions(StepOptions):
+class ComparingOptions(Config):
     """The vectors that are compared, and how they are computed."""
 
     unit: CompareUnit = Field(
@@ -189,8 +189,11 @@ class ComparingOptions(StepOptions):
     )
 
 
-class HostingOptions(StepOptions):
-    """How workers hold an encoder, which does not change the output."""
+class Hosting(Config):
+    """How workers hold an encoder, which does not change the output.
+
+    One of the worker processes of a machine holds the copy of ``large_model``.
+    """
 
     large_model: bool = Field(
         default=False,

@@ -7,7 +7,7 @@ import pydantic
 from pydantic import Field
 
 from pairweave.models.encoder.encoder_options import BatchPieces, Device, Layer
-from pairweave.transforms.config import Seeded, Share, StepOptions
+from pairweave.transforms.config import Config, Seeded, Share
 from pairweave.transforms.errors import ConfigError
 
 Objective = Literal["mlm", "tlm", "so", "psi", "co"]
@@ -16,7 +16,7 @@ OBJECTIVES: tuple[str, ...] = get_args(Objective)
 _Threads = Annotated[int, Field(ge=1, le=4096)]
 
 
-class TrainingOptions(StepOptions):
+class TrainingOptions(Config):
     """Settings of training an encoder.
 
     The defaults are those of awesome-align's own recipe (Dou and Neubig 2021, section 3.2).

@@ -19,8 +19,11 @@ from pairweave.models.loaded_once import LoadedOnce
 from pairweave.models.neural_models import absolute_model, import_neural, one_thread
 from pairweave.models.similarity import idf
 from pairweave.models.similarity.idf import IdfReference
-from pairweave.models.similarity.similarity_config import SimilarityConfig, yisi_layer
-from pairweave.models.similarity.similarity_options import SimilarityEncoderOptions
+from pairweave.models.similarity.similarity_options import (
+    SimilarityConfig,
+    SimilarityEncoderOptions,
+)
+from pairweave.models.similarity.similarity_score import yisi_layer
 from pairweave.models.similarity.vector_projection import ProjectionReference
 from pairweave.transforms.errors import ConfigError
 
@@ -225,7 +228,7 @@ def encoder_config(
     """Return the settings of the encoder that the options name.
 
     The default layer is the last for ``margin``, and for ``yisi2`` the one a third of the layers
-    before the end (`similarity_config.yisi_layer`).
+    before the end (`similarity_score.yisi_layer`).
     """
     assert options.encoder is not None
     layer = options.layer

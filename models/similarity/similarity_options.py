@@ -11,7 +11,7 @@ from pairweave.models.encoder.encoder_options import (
     LongPairs,
     Precision,
 )
-from pairweave.transforms.config import Share, StepOptions
+from pairweave.transforms.config import Config, Share
 from pairweave.transforms.option_marks import (
     OF_ONE_RUN,
     PLANNED_OTHERWISE,
@@ -42,7 +42,7 @@ def of_scorer(name: str) -> Marks:
     return {OF_SCORER: name}
 
 
-def options_of_scorer(kind: type[StepOptions], name: str) -> frozenset[str]:
+def options_of_scorer(kind: type[Config], name: str) -> frozenset[str]:
     """Return the options of a job that one of its scorers alone has."""
     fields = kind.model_fields.items()
     return frozenset(option for option, field in fields if mark_of(field, OF_SCORER) == name)
@@ -52,7 +52,7 @@ _OF_YISI = {**PLANNED_OTHERWISE, **of_scorer("yisi2")}
 _OF_MARGIN = {**PLANNED_OTHERWISE, **of_scorer("margin")}
 
 
-class SimilarityEncoderOptions(StepOptions):
+class SimilarityEncoderOptions(Config):
     """The encoder whose vectors are compared."""
 
     encoder: Annotated[str | None, HUB_MODEL] = Field(
@@ -86,7 +86,7 @@ class SimilarityEncoderOptions(StepOptions):
     )
 
 
-class ComparisonOptions(StepOptions):
+class SimilarityConfig(Config):
     """How vectors of an encoder become the score of a pair."""
 
     pooling: Literal["mean", "cls"] = Field(
@@ -116,7 +116,7 @@ class ComparisonOptions(StepOptions):
     )
 
 
-class SimilarityOptions(ComparisonOptions, SimilarityEncoderOptions):
+class SimilarityOptions(SimilarityConfig, SimilarityEncoderOptions):
     """The scorer of pairs."""
 
     scorer: ScorerName = Field(

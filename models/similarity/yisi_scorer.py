@@ -15,7 +15,7 @@ from pairweave.models.encoder.piece_encoder import PieceEncoder
 from pairweave.models.encoder.piece_similarity import padded
 from pairweave.models.similarity.idf import Idf, digest_of
 from pairweave.models.similarity.left_to_right import LeftToRight
-from pairweave.models.similarity.similarity_config import SimilarityConfig
+from pairweave.models.similarity.similarity_options import SimilarityConfig
 from pairweave.models.similarity.vector_projection import Projection
 from pairweave.models.similarity.yisi import best_similarities, f_score, weighted_means
 from pairweave.transforms.errors import ConfigError

@@ -3,11 +3,11 @@
 from pydantic import Field
 
 from pairweave.models.encoder.encoder_options import Precision
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import Config
 from pairweave.transforms.option_marks import PLANNED_OTHERWISE
 
 
-class TranslationOptions(StepOptions):
+class TranslationOptions(Config):
     """Translation."""
 
     translator_revision: str | None = Field(

@@ -10,7 +10,7 @@ from pydantic import Field
 from pairweave.models.translation.translation_config import SIZES, SizeName, TranslationConfig
 from pairweave.pipelines.ablation.task_names import METRICS_OF, TaskName, task_problem
 from pairweave.pipelines.options.base import Language, Patterns
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.metrics.measured import Metric
 from pairweave.transforms.storage.json_files import first_problem
@@ -22,14 +22,14 @@ Name = Annotated[str, Field(pattern=_NAME, max_length=100)]
 SyntaxName = Literal["xml", "html", "xliff", "indexed"]
 
 
-class StreamedTags(StepOptions):
+class StreamedTags(Config):
     """New tags in every pass over the data, as ``pairweave stream`` draws them."""
 
     epochs: int = Field(4, ge=1, le=100, description="passes with other tags; then the first again")
     options: dict[str, Any] = Field(default_factory=dict, description="options of stream")
 
 
-class DataItem(StepOptions):
+class DataItem(Config):
     """A part of an arm's data: exactly one of ``run``, ``job``, ``pairs``, and both sides."""
 
     run: str | None = Field(None, description="directory of a finished run")
@@ -78,7 +78,7 @@ class DataItem(StepOptions):
         return self.run or self.job or self.pairs or f"{self.source} and {self.target}"
 
 
-class ProjectedTags(StepOptions):
+class ProjectedTags(Config):
     """Detag and project: the model translates plain text, and links put the tags back."""
 
     aligner: str = Field(
@@ -121,14 +121,14 @@ class ProjectedTags(StepOptions):
         return self
 
 
-class LaterStage(StepOptions):
+class LaterStage(Config):
     """A later stage of training, such as one on golden data after pseudo data."""
 
     data: tuple[DataItem, ...] = Field(min_length=1, description="the parts, all of which are used")
     steps: int = Field(ge=1, le=10_000_000, description="updates, out of those of the size")
 
 
-class Arm(StepOptions):
+class Arm(Config):
     """A recipe of training data."""
 
     data: tuple[DataItem, ...] = Field(min_length=1, description="the parts, all of which are used")
@@ -170,7 +170,7 @@ class Arm(StepOptions):
         return [updates - sum(own), *own]
 
 
-class Start(StepOptions):
+class Start(Config):
     """A model that all units start from, such as one trained on more text than the arms have."""
 
     data: tuple[DataItem, ...] = Field(min_length=1, description="the parts, all of which are used")
@@ -178,7 +178,7 @@ class Start(StepOptions):
     seed: int = Field(1, ge=0, lt=1 << 31, description="seed of its weights and of the order")
 
 
-class EvaluationFiles(StepOptions):
+class EvaluationFiles(Config):
     """A test set."""
 
     source: str = Field(description="source text, a segment a line")
@@ -190,14 +190,14 @@ class EvaluationFiles(StepOptions):
     syntax: SyntaxName | None = Field(None, description="syntax of tags in the texts")
 
 
-class AttentionFiles(StepOptions):
+class AttentionFiles(Config):
     """Pairs for which the attention of each unit's model is written."""
 
     source: str = Field(description="plain text, a segment a line")
     target: str = Field(description="its translation")
 
 
-class SizeNumbers(StepOptions):
+class SizeNumbers(Config):
     """A named size with other numbers."""
 
     like: SizeName = Field(description="the size from which all other numbers come")
@@ -218,7 +218,7 @@ class SizeNumbers(StepOptions):
     threads: int | None = None
 
 
-class Ablation(StepOptions):
+class Ablation(Config):
     """An ablation: what is trained, on what, and how it is measured."""
 
     task: TaskName = Field("translation", description="what the models learn")
@@ -271,7 +271,7 @@ class Ablation(StepOptions):
                 )
         return self
 
-    def _parts(self) -> Iterator[tuple[str, StepOptions]]:
+    def _parts(self) -> Iterator[tuple[str, Config]]:
         """Yield the parts that only some tasks have, with their fields."""
         for name, arm in self.arms.items():
             yield f"arms.{name}", arm

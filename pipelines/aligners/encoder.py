@@ -9,7 +9,7 @@ from pairweave.models.encoder.encoder_options import (
     IN_NAME,
     ComparingOptions,
     HeadOptions,
-    HostingOptions,
+    Hosting,
     LayerOptions,
 )
 from pairweave.pipelines.aligners.aligner_name import AlignerName
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pairweave.transforms.text.tokens import TokenConfig
 
 
-class EncoderOptions(HostingOptions, ComparingOptions, HeadOptions, LayerOptions, Options):
+class EncoderOptions(Hosting, ComparingOptions, HeadOptions, LayerOptions, Options):
     """Word alignment: by an encoder."""
 
     watch_model: bool = Field(
@@ -108,7 +108,7 @@ class Encoder(JobAligner):
     ) -> "beam.PTransform[Shards, Shards]":
         """Return the step that aligns with the encoder."""
         # Importing Beam's inference, and with it torch, takes seconds; other aligners skip it.
-        from pairweave.models.encoder.hosting.handler import AlignShards, Hosting
+        from pairweave.models.encoder.hosting.handler import AlignShards
 
         assert run.model is not None
         return AlignShards(encoder_of(run.model), pick(Hosting, run.options))

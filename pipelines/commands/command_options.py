@@ -16,8 +16,8 @@ from pairweave.pipelines.options.format_names import ExportFormatName
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats import registry
-from pairweave.transforms.links.link_options import PhraseOptions, SymmetrizeOptions
-from pairweave.transforms.metrics.significance_options import DrawnTestOptions, Significance
+from pairweave.transforms.links.link_options import PhraseOptions, SymmetrizeConfig
+from pairweave.transforms.metrics.significance_options import Significance
 from pairweave.transforms.option_places import (
     CORPUS_FILES,
     DIRECTORY,
@@ -42,7 +42,7 @@ Sizes = Annotated[tuple[Annotated[int, Field(ge=1)], ...], pydantic.BeforeValida
 """Numbers of rows, separated by commas."""
 
 
-class SymmetrizeFilesOptions(SymmetrizeOptions, Options):
+class SymmetrizeFilesOptions(SymmetrizeConfig, Options):
     """Options of ``symmetrize``."""
 
     forward: Annotated[str, FILE] = Field(
@@ -215,7 +215,7 @@ class _GoldSetOptions(Options):
     target_lang: Language = Field("und", description="BCP 47 tag of the target language")
 
 
-class EvaluateAlignersOptions(SymmetrizeOptions, _GoldSetOptions):
+class EvaluateAlignersOptions(SymmetrizeConfig, _GoldSetOptions):
     """Options of ``evaluate aligners``."""
 
     program_timeout: int = Field(
@@ -233,7 +233,7 @@ class BaselineOptions(Options):
     )
 
 
-class SignificanceOptions(DrawnTestOptions, BaselineOptions):
+class SignificanceOptions(Significance, BaselineOptions):
     """Comparison of two systems."""
 
     def config(self) -> Significance | None:
@@ -244,7 +244,7 @@ class SignificanceOptions(DrawnTestOptions, BaselineOptions):
         """
         if self.baseline is not None:
             return pick(Significance, self)
-        unused = sorted(DrawnTestOptions.model_fields.keys() & self.model_fields_set)
+        unused = sorted(Significance.model_fields.keys() & self.model_fields_set)
         if unused:
             raise ConfigError(
                 f"--{unused[0]} applies to significance tests; give --baseline FILE as well"

@@ -11,6 +11,7 @@ from pairweave.models.encoder.pieces import cut_pieces
 from pairweave.models.similarity import idf, scorer_reference
 from pairweave.models.similarity.idf import IdfReference
 from pairweave.models.similarity.scorer_reference import SimilarityReference
+from pairweave.models.similarity.similarity_score import score_of
 from pairweave.pipelines.parts.similarity_part import SIMILARITY
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample, LearnFromSample
@@ -90,8 +91,7 @@ def judge_and_compare(
     places[left] = np.arange(len(left))
     spread = similar.take(pa.array(places, mask=places < 0))
     scores = np.zeros(table.num_rows, np.float32)
-    scores[left] = reference.config.score(
-        {name: similar.column(name).to_numpy() for name in similar.column_names}
-    )
+    values = {name: similar.column(name).to_numpy() for name in similar.column_names}
+    scores[left] = score_of(values, reference.config)
     reasons = {int(wanted[row]): why for row, why in given_up.items()}
     return filtered.compared(table, judged, spread, scores, reasons)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import xxhash
 
 from pairweave.models.similarity.scorer_reference import SimilarityReference
+from pairweave.models.similarity.similarity_score import score_of
 from pairweave.transforms.filtering import annotated, filtered, vector_files
 from pairweave.transforms.filtering import rules as filter_rules
 from pairweave.transforms.filtering.rules import RuleConfig
@@ -128,7 +129,8 @@ def compare(
     places[own.rows] = np.arange(len(own.rows))
     values = pa.table({"margin": margins.astype(np.float32), "cosine": cosines.astype(np.float32)})
     scores = np.zeros(table.num_rows, np.float32)
-    scores[own.rows] = reference.config.score({"margin": values.column("margin").to_numpy()})
+    margin = {"margin": values.column("margin").to_numpy()}
+    scores[own.rows] = score_of(margin, reference.config)
     reasons = dict(zip(own.given_up.tolist(), map(_split, own.reasons.tolist()), strict=True))
     spread = values.take(pa.array(places, mask=places < 0))
     return filtered.compared(table, judged, spread, scores, reasons)

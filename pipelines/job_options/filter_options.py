@@ -23,7 +23,7 @@ from pairweave.pipelines.options.first_help import (
     FirstHelp,
 )
 from pairweave.transforms.filtering.rule_options import (
-    DuplicateOptions,
+    DuplicateConfig,
     RuleOptions,
     SelectionOptions,
 )
@@ -55,7 +55,7 @@ class FilterJobOptions(
     LookOptions,
     SelectionOptions,
     KnownPairOptions,
-    DuplicateOptions,
+    DuplicateConfig,
     RuleOptions,
     SimilarityOptions,
     TrainedTokenOptions,

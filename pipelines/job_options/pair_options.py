@@ -33,7 +33,7 @@ from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN
 from pairweave.transforms.inspection.look_options import LookOptions
 from pairweave.transforms.known_options import KnownPairOptions
-from pairweave.transforms.links.link_options import NO_LINKS, ConfidenceOptions, SymmetrizeOptions
+from pairweave.transforms.links.link_options import NO_LINKS, ConfidenceConfig, SymmetrizeConfig
 from pairweave.transforms.option_marks import (
     AGREES,
     PLANNED_OTHERWISE,
@@ -136,7 +136,7 @@ class AlignOptions(
     LookOptions,
     KnownPairOptions,
     RuleBlockOptions,
-    SymmetrizeOptions,
+    SymmetrizeConfig,
     AlignerOptions,
     RowJobOptions,
     LinkedCorpus,
@@ -164,12 +164,12 @@ class AlignOptions(
 
 class AugmentOptions(
     LookOptions,
-    ConfidenceOptions,
+    ConfidenceConfig,
     OriginOptions,
     KnownPairOptions,
     RuleBlockOptions,
     DrawnTagOptions,
-    SymmetrizeOptions,
+    SymmetrizeConfig,
     MethodOptions,
     TranslatorOptions,
     SegmenterOptions,

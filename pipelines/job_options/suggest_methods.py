@@ -4,27 +4,27 @@ from pairweave.pipelines.aligners.aligner_options import AlignerSettings
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.options.base import SegmenterOptions, TranslatorOptions
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.links.link_options import SymmetrizeOptions
+from pairweave.transforms.links.link_options import SymmetrizeConfig
 from pairweave.transforms.option_marks import mark_of
 from pairweave.transforms.option_values import dashed
 from pairweave.transforms.suggestions.suggestion_options import (
     OF_METHODS,
-    AlignedOptions,
-    FilterOptions,
+    AlignedConfig,
+    FilterConfig,
     RandomOptions,
 )
 
 
 def _limits_of(*methods: str) -> set[str]:
     """Return the limits of an example that apply to only some methods."""
-    fields = FilterOptions.model_fields.items()
+    fields = FilterConfig.model_fields.items()
     return {name for name, field in fields if mark_of(field, OF_METHODS) == list(methods)}
 
 
 OF_RANDOM = {*RandomOptions.model_fields, "fit_lengths"}
 OF_ALIGNMENT = {
-    *AlignedOptions.model_fields,
-    *SymmetrizeOptions.model_fields,
+    *AlignedConfig.model_fields,
+    *SymmetrizeConfig.model_fields,
     *_limits_of("alignment"),
     # All methods use tokens.
     *(AlignerSettings.model_fields.keys() - {"tokens"}),

@@ -20,15 +20,15 @@ from pairweave.pipelines.options.first_help import LANGUAGES, PLACE, RUN, TWO_FI
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.inspection.look_options import LookOptions
 from pairweave.transforms.known_options import KnownPairOptions
-from pairweave.transforms.links.link_options import SymmetrizeOptions
+from pairweave.transforms.links.link_options import SymmetrizeConfig
 from pairweave.transforms.option_marks import listed_after
 from pairweave.transforms.option_places import FILES_OF_LAUNCHER, TRANSLATOR
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.screen_options import MAX_TOKENS, MaxTokens
 from pairweave.transforms.suggestions.suggestion_options import (
-    AlignedOptions,
-    FilterOptions,
-    HintOptions,
+    AlignedConfig,
+    FilterConfig,
+    HintConfig,
     MaskOptions,
     RandomOptions,
 )
@@ -41,12 +41,12 @@ class SuggestOptions(
     OriginOptions,
     KnownPairOptions,
     RuleBlockOptions,
-    HintOptions,
-    FilterOptions,
-    AlignedOptions,
+    HintConfig,
+    FilterConfig,
+    AlignedConfig,
     RandomOptions,
     MaskOptions,
-    SymmetrizeOptions,
+    SymmetrizeConfig,
     TranslatorOptions,
     SegmenterOptions,
     TranslationAlignerOptions,

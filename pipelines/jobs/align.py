@@ -24,7 +24,8 @@ from pairweave.pipelines.steps.second_aligner import AlignWithSecond
 from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.link_options import SymmetrizeConfig
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.shards.shuffle import MakeShards

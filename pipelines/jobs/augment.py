@@ -35,14 +35,14 @@ from pairweave.pipelines.steps.second_aligner import AlignWithSecond
 from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.links.confidence import ConfidenceConfig
 from pairweave.transforms.links.kept_links import with_links
+from pairweave.transforms.links.link_options import ConfidenceConfig, SymmetrizeConfig
 from pairweave.transforms.links.phrase_extraction import (
     PhraseConfig,
     extract_phrases,
     without_phrases,
 )
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.option_values import dashed
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage
@@ -148,7 +148,7 @@ def find_phrases(
     phrases = pick(PhraseConfig, options, segmenter=run.need(SEGMENTER))
     scores, both = pick(ConfidenceConfig, options), pick(SymmetrizeConfig, options)
     scored: dict[str, Any] = {"links": both, "phrases": phrases, "confidence": scores}
-    with_scores = scores.scores and options.method != "glossary"
+    with_scores = scores.needs_scores and options.method != "glossary"
     model = aligner.model(rows, run, pieces)
     tokens = shards | "Tokenize" >> MapShards(aligner.cut, model, tokens=run.tokens)
     if options.method == "fragment":

@@ -54,7 +54,7 @@ from pairweave.transforms.filtering import (
 )
 from pairweave.transforms.filtering.deduplication.duplicates import masked_shard_numbers
 from pairweave.transforms.filtering.deduplication.earlier import Division, parts_of
-from pairweave.transforms.filtering.filtered import DuplicateConfig
+from pairweave.transforms.filtering.rule_options import DuplicateConfig
 from pairweave.transforms.filtering.rules import rule_config
 from pairweave.transforms.filtering.scored_shards import Place
 from pairweave.transforms.filtering.selection import Aim

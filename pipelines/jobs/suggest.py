@@ -31,19 +31,21 @@ from pairweave.pipelines.steps.steps import Commit, MapShards, MapWholeShards, W
 from pairweave.pipelines.steps.translating import translate_or_reject
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig
+from pairweave.transforms.links.link_options import SymmetrizeConfig
 from pairweave.transforms.option_marks import mark_of
 from pairweave.transforms.option_values import dashed
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.shards.shuffle import MakeShards
-from pairweave.transforms.suggestions.aligned_masks import AlignedConfig
-from pairweave.transforms.suggestions.hints import HintConfig
 from pairweave.transforms.suggestions.pair_filters import filter_pairs
 from pairweave.transforms.suggestions.random_masks import RandomConfig
-from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
-from pairweave.transforms.suggestions.suggestion_options import OF_LENGTHS
+from pairweave.transforms.suggestions.suggestion_options import (
+    OF_LENGTHS,
+    AlignedConfig,
+    FilterConfig,
+    HintConfig,
+)
 from pairweave.transforms.suggestions.suggestion_scores import Scorer
 from pairweave.transforms.suggestions.suggestions import (
     SuggestionConfig,

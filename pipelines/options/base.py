@@ -16,7 +16,7 @@ from pairweave.models.translators.translation_options import TranslationOptions
 from pairweave.pipelines.options.first_help import FirstHelp
 from pairweave.pipelines.options.token_names import GIVEN_TOKENS, TRAINED_TOKENS
 from pairweave.pipelines.process.memory import SIZE
-from pairweave.transforms.config import SeedOptions, StepOptions
+from pairweave.transforms.config import Config, Seeded
 from pairweave.transforms.filtering.rule_options import DETECTORS
 from pairweave.transforms.option_marks import (
     AGREES,
@@ -64,7 +64,7 @@ def _listed(value: object) -> object:
 Patterns = Annotated[tuple[str, ...], pydantic.BeforeValidator(_listed)]
 
 
-class Options(StepOptions):
+class Options(Config):
     """Base of all option models; the first line of a model's docstring is a title in the help.
 
     Attributes:
@@ -141,7 +141,7 @@ class ScreenOptions(ScreenLimits, Options):
     )
 
 
-class WordAlignerOptions(StepOptions):
+class WordAlignerOptions(Config):
     """The tokens to align, and the aligner."""
 
     tokens: Annotated[str | None, SUBWORDS, *GIVEN_TOKENS] = Field(
@@ -219,7 +219,7 @@ class SegmenterOptions(Options):
         return ("source", "target")
 
 
-class TranslatorNameOptions(StepOptions):
+class TranslatorNameOptions(Config):
     """The translator."""
 
     translator: Annotated[str | None, TRANSLATOR] = Field(
@@ -241,7 +241,7 @@ OF_OUTPUT = {
 }
 
 
-class OutputOptions(StepOptions):
+class OutputOptions(Config):
     """Output."""
 
     output: Annotated[str, OUTPUT_DIRECTORY] = Field(
@@ -251,7 +251,7 @@ class OutputOptions(StepOptions):
     )
 
 
-class PlannedOptions(SeedOptions, OutputOptions, WordAlignerOptions, ScreenOptions, InputOptions):
+class PlannedOptions(Seeded, OutputOptions, WordAlignerOptions, ScreenOptions, InputOptions):
     """Running: with input, screen and tokens, the options of every job on a corpus."""
 
     DOCUMENTS: ClassVar[bool] = False

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from pairweave.pipelines.options.base import Corpus, Language, Patterns
 from pairweave.pipelines.options.format_names import FormatOptions, InputFormatName
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import Config
 from pairweave.transforms.option_marks import (
     AGREES,
     NAMES_INPUT,
@@ -30,7 +30,7 @@ from pairweave.transforms.option_marks import (
 from pairweave.transforms.option_places import CORPUS_FILES, FINISHED_RUNS
 
 
-class PairFileOptions(StepOptions):
+class PairFileOptions(Config):
     """Files and finished runs with both sides."""
 
     input: Annotated[Patterns, CORPUS_FILES] = Field(
@@ -52,7 +52,7 @@ class PairFileOptions(StepOptions):
     )
 
 
-class SideOptions(StepOptions):
+class SideOptions(Config):
     """Files with one side each, and the languages of both sides."""
 
     source_input: Annotated[Patterns, CORPUS_FILES] = Field(
@@ -77,7 +77,7 @@ class SideOptions(StepOptions):
     )
 
 
-class FieldOptions(StepOptions):
+class FieldOptions(Config):
     """The format of files with both sides, and the location of texts in them."""
 
     format: InputFormatName = Field(
@@ -100,7 +100,7 @@ class FieldOptions(StepOptions):
     )
 
 
-class TranslationFileOptions(StepOptions):
+class TranslationFileOptions(Config):
     """Machine translations of the source."""
 
     translation_input: Annotated[Patterns, CORPUS_FILES] = Field(
@@ -114,7 +114,7 @@ class TranslationFileOptions(StepOptions):
     )
 
 
-class ScoreFieldOptions(StepOptions):
+class ScoreFieldOptions(Config):
     """Scores of pairs."""
 
     score_field: str | None = Field(
@@ -125,7 +125,7 @@ class ScoreFieldOptions(StepOptions):
     )
 
 
-class ScoreFileOptions(StepOptions):
+class ScoreFileOptions(Config):
     """Scores of pairs beside line-parallel text."""
 
     score_input: Annotated[Patterns, CORPUS_FILES] = Field(
@@ -136,7 +136,7 @@ class ScoreFileOptions(StepOptions):
     )
 
 
-class GivenLinkOptions(StepOptions):
+class GivenLinkOptions(Config):
     """Links that come with the input."""
 
     links: Annotated[Patterns, CORPUS_FILES] = Field(
@@ -169,7 +169,7 @@ class GivenLinkOptions(StepOptions):
     )
 
 
-class ControlOptions(StepOptions):
+class ControlOptions(Config):
     """Control characters."""
 
     c1_controls: Literal["mend", "reject", "keep"] = Field(

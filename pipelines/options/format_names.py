@@ -3,7 +3,7 @@
 import types
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import Config
 from pairweave.transforms.formats import registry
 from pairweave.transforms.plugins.corpus_format import FORMAT
 from pairweave.transforms.plugins.name_option import own_or_plugin
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     InputFormatName: TypeAlias = str | None
     ExportFormatName: TypeAlias = str
 
-    class FormatOptions(StepOptions):
+    class FormatOptions(Config):
         """The options of single formats."""
 
 else:
@@ -20,6 +20,4 @@ else:
     _OWN = tuple(name for name in registry.input_names() if name != registry.LINE_PARALLEL)
     InputFormatName = Annotated[str | None, *own_or_plugin(FORMAT, _OWN)]
     ExportFormatName = Literal[registry.export_names()]
-    FormatOptions = types.new_class(
-        "FormatOptions", (*reversed(registry.format_options()), StepOptions)
-    )
+    FormatOptions = types.new_class("FormatOptions", (*reversed(registry.format_options()), Config))

@@ -16,10 +16,10 @@ from typing_extensions import TypeVar
 
 from pairweave.models.model_store import ModelReference
 from pairweave.pipelines.options.base import PlannedOptions
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import Config
 from pairweave.transforms.units import CorpusInput, Notice, Plan, ReadLimits
 
-OptionsT = TypeVar("OptionsT", bound=StepOptions)
+OptionsT = TypeVar("OptionsT", bound=Config)
 NeedT = TypeVar("NeedT")
 
 
@@ -108,7 +108,7 @@ class Part(abc.ABC, Generic[OptionsT, NeedT]):
     """
 
     name: str
-    options: type[StepOptions] = StepOptions
+    options: type[Config] = Config
 
     def check(self, options: OptionsT) -> object:
         """Check, before the input is read, what can be checked without it.

@@ -6,9 +6,9 @@ from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.similarity import idf, scorer_reference, vector_projection
 from pairweave.models.similarity.idf import IdfReference
 from pairweave.models.similarity.scorer_reference import SimilarityReference
-from pairweave.models.similarity.similarity_config import SimilarityConfig
 from pairweave.models.similarity.similarity_options import (
     OF_SCORER,
+    SimilarityConfig,
     SimilarityOptions,
     options_of_scorer,
 )

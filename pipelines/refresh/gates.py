@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import pydantic
 from pydantic import Field
 
-from pairweave.transforms.config import Share, StepOptions
+from pairweave.transforms.config import Config, Share
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.findings import KINDS
 from pairweave.transforms.rejects import Reject
@@ -17,7 +17,7 @@ from pairweave.transforms.screen import ScreenReject, reason_of
 Json = dict[str, Any]
 
 
-class Gates(StepOptions):
+class Gates(Config):
     """Limits of a night; a night that breaks one commits nothing (key ``gates`` of the file)."""
 
     max_rejected: Share = Field(

@@ -5,9 +5,10 @@ import pyarrow as pa
 from pairweave.models.aligner import AlignerReference
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.transforms.arrow.replaced_columns import replaced
+from pairweave.transforms.links.link_options import SymmetrizeConfig
 from pairweave.transforms.links.monolingual import add_comparison, as_monolingual
 from pairweave.transforms.links.phrase_extraction import unlinked
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.shards.merge import pairs_of
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens

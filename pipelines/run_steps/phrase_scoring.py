@@ -10,16 +10,11 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
 from pairweave.pipelines.run.run import Run
-from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.links.confidence import (
-    SOFT_LINK_THRESHOLD,
-    ConfidenceConfig,
-    keep_likely,
-    score_phrases,
-)
+from pairweave.transforms.links.confidence import SOFT_LINK_THRESHOLD, keep_likely, score_phrases
+from pairweave.transforms.links.link_options import ConfidenceConfig, SymmetrizeConfig
 from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.symmetrize import symmetrize
 
 
 def check_confidence(run: Run[AugmentOptions]) -> None:
@@ -29,7 +24,7 @@ def check_confidence(run: Run[AugmentOptions]) -> None:
         ConfigError: Both are given.
     """
     options = run.options
-    if run.need(SECOND_ALIGNER) is not None and pick(ConfidenceConfig, options).scores:
+    if run.need(SECOND_ALIGNER) is not None and options.needs_scores:
         raise ConfigError(
             "--min_confidence and --draw confident score phrase pairs by one aligner's "
             "probabilities; leave out these options or --second_aligner"

@@ -20,7 +20,7 @@ from pairweave.transforms.filtering import (
     scored_shards,
     selection,
 )
-from pairweave.transforms.filtering.filtered import DuplicateConfig
+from pairweave.transforms.filtering.rule_options import DuplicateConfig
 from pairweave.transforms.filtering.rules import RuleConfig
 from pairweave.transforms.filtering.score import Weights
 from pairweave.transforms.filtering.scored_shards import Place

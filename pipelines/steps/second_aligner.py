@@ -8,8 +8,8 @@ from pairweave.pipelines.steps.steps import MapWholeShards
 from pairweave.transforms import progress_marks, schemas
 from pairweave.transforms.links.aligner_agreement import Agreement
 from pairweave.transforms.links.combine import combine
-from pairweave.transforms.links.link_options import Heuristic
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.link_options import Heuristic, SymmetrizeConfig
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.shards.shard import Shard
 
 

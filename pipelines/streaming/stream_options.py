@@ -6,12 +6,11 @@ from pydantic import Field
 
 from pairweave.pipelines.job_options.drawn_tag_options import DrawnTagOptions
 from pairweave.pipelines.options.base import Options, SegmenterOptions
-from pairweave.transforms.config import SeedOptions
 from pairweave.transforms.option_places import FILE_OF_LAUNCHER, FINISHED_RUNS
-from pairweave.transforms.streaming.stream_options import StreamOptions
+from pairweave.transforms.streaming.stream_options import StreamConfig
 
 
-class StreamedTagOptions(DrawnTagOptions, SegmenterOptions, StreamOptions, SeedOptions, Options):
+class StreamedTagOptions(DrawnTagOptions, SegmenterOptions, StreamConfig, Options):
     """A stream of tagged pairs; options of tags that are not given are those of each run."""
 
     runs: Annotated[tuple[str, ...], FINISHED_RUNS] = Field(

@@ -23,7 +23,8 @@ from pairweave.transforms.storage import files
 from pairweave.transforms.storage.json_files import JsonFile, check, first_problem, read_model
 from pairweave.transforms.streaming.drawable_pairs import Drawing
 from pairweave.transforms.streaming.pair_passes import StreamedRun
-from pairweave.transforms.streaming.tag_stream import StreamConfig, TagStream
+from pairweave.transforms.streaming.stream_options import StreamConfig
+from pairweave.transforms.streaming.tag_stream import TagStream
 from pairweave.transforms.symbols.mask import MASK
 from pairweave.transforms.tags.injection_options import SHAPES
 from pairweave.transforms.tags.tag_config import TagConfig

@@ -20,8 +20,9 @@ from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.formats.registry import read_unit
+from pairweave.transforms.links.link_options import SymmetrizeConfig
 from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.output.write import write_shard
 from pairweave.transforms.screen import screen
 from pairweave.transforms.shards.shuffle import make_shard, split_rows

@@ -26,8 +26,9 @@ import pytest
 
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.transforms import schemas
+from pairweave.transforms.links.link_options import SymmetrizeConfig
 from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.markup.markup import Form, find_elements
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tags import find_taggable, inject_tags

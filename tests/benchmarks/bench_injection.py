@@ -25,14 +25,10 @@ from pairweave.models.hmm.phrase_table import build_phrase_table, pack
 from pairweave.models.translators.lexical_translator import LexicalTranslator
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import list_column
-from pairweave.transforms.links.confidence import (
-    SOFT_LINK_THRESHOLD,
-    ConfidenceConfig,
-    keep_likely,
-    score_phrases,
-)
+from pairweave.transforms.links.confidence import SOFT_LINK_THRESHOLD, keep_likely, score_phrases
+from pairweave.transforms.links.link_options import ConfidenceConfig, SymmetrizeConfig
 from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.tags.fragments import FragmentConfig, find_fragments
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tags import inject_tags

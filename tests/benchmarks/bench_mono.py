@@ -11,8 +11,9 @@ import pytest
 
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.ter_aligner import TerAligner
+from pairweave.transforms.links.link_options import SymmetrizeConfig
 from pairweave.transforms.links.monolingual import as_monolingual
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 from tests.makers.translations import pairs_table, real_triples
 

@@ -21,7 +21,8 @@ from pairweave.models.hmm.hmm import HmmConfig, HmmModel, fit
 from pairweave.models.hmm.prior import Earlier
 from pairweave.models.hmm.training import train
 from pairweave.pipelines import cli
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.link_options import SymmetrizeConfig
+from pairweave.transforms.links.symmetrize import symmetrize
 from tests.makers.hmm_corpora import (
     NEWS,
     english_french,

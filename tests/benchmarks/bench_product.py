@@ -16,7 +16,8 @@ from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig  #
 from pairweave.models.encoder.neural import load_aligner  # noqa: E402
 from pairweave.models.hmm.hmm import HmmConfig, fit  # noqa: E402
 from pairweave.models.product_aligner import ProductAligner  # noqa: E402
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
+from pairweave.transforms.links.link_options import SymmetrizeConfig  # noqa: E402
+from pairweave.transforms.links.symmetrize import symmetrize  # noqa: E402
 from tests.makers.hmm_corpora import (  # noqa: E402
     english_french,
     error_rate,

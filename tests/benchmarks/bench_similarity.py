@@ -23,7 +23,7 @@ from pairweave.models.similarity import idf, scorer_reference, vector_projection
 from pairweave.models.similarity.margin import Neighbours, margins
 from pairweave.models.similarity.projection_fit import fit_moments
 from pairweave.models.similarity.sentence_vectors import SentenceEncoder
-from pairweave.models.similarity.similarity_config import SimilarityConfig
+from pairweave.models.similarity.similarity_options import SimilarityConfig
 from pairweave.models.similarity.vector_projection import Projection
 from pairweave.models.similarity.yisi_scorer import YisiScorer
 from pairweave.pipelines.commands.projection_fit import sample_pairs

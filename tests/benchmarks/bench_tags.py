@@ -19,8 +19,9 @@ import pytest
 
 from pairweave.transforms import schemas
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN
+from pairweave.transforms.links.link_options import SymmetrizeConfig
 from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.screen import ScreenConfig, screen
 from pairweave.transforms.symbols.representations import find_representation
 from pairweave.transforms.tags.tag_rendering import render_columns

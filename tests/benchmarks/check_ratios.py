@@ -20,7 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from pairweave.models.hmm.hmm import HmmConfig, fit
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.link_options import SymmetrizeConfig
+from pairweave.transforms.links.symmetrize import symmetrize
 from tests.benchmarks.aligner_peers import eflomal, fast_align, words, write_sides
 from tests.makers.hmm_corpora import english_french, link_rows, tokens_table
 from tests.makers.links import symmetrize_slowly

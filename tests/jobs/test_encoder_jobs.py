@@ -15,7 +15,8 @@ from pairweave.models.encoder.neural import find_digest, load_aligner  # noqa: E
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner  # noqa: E402
 from pairweave.pipelines.job_options.pair_options import AlignOptions  # noqa: E402
 from pairweave.pipelines.options.base import left_out_options  # noqa: E402
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
+from pairweave.transforms.links.link_options import SymmetrizeConfig  # noqa: E402
+from pairweave.transforms.links.symmetrize import symmetrize  # noqa: E402
 from pairweave.transforms.text.tokens import TokenConfig, tokenize  # noqa: E402
 from tests import check_tagged  # noqa: E402
 from tests.makers import corpora, runs  # noqa: E402

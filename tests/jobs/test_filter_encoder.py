@@ -10,8 +10,8 @@ pytest.importorskip("torch", reason="needs the extra `neural`")
 
 from pairweave.models.encoder.pieces import cut_pieces
 from pairweave.models.similarity import idf, scorer_reference
-from pairweave.models.similarity.similarity_config import SimilarityConfig
 from pairweave.models.similarity.similarity_options import (
+    SimilarityConfig,
     SimilarityEncoderOptions,
 )
 from pairweave.pipelines import cli

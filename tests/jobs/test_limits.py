@@ -6,19 +6,21 @@ import math
 import pytest
 
 from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig
-from pairweave.models.encoder.hosting.handler import Hosting
+from pairweave.models.encoder.encoder_options import Hosting
 from pairweave.models.external.external_programs import ExternalConfig
 from pairweave.models.finetune.finetune_config import FinetuneConfig
 from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.translators.translator import TranslatorConfig
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.links.confidence import ConfidenceConfig
+from pairweave.transforms.links.link_options import ConfidenceConfig
 from pairweave.transforms.links.phrase_extraction import PhraseConfig
 from pairweave.transforms.screen import ScreenConfig
-from pairweave.transforms.suggestions.aligned_masks import AlignedConfig
-from pairweave.transforms.suggestions.hints import HintConfig
 from pairweave.transforms.suggestions.random_masks import RandomConfig
-from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
+from pairweave.transforms.suggestions.suggestion_options import (
+    AlignedConfig,
+    FilterConfig,
+    HintConfig,
+)
 from pairweave.transforms.suggestions.suggestions import SuggestionConfig
 from pairweave.transforms.tags.fragments import FragmentConfig
 from pairweave.transforms.tags.tag_config import TagConfig

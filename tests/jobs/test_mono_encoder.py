@@ -8,8 +8,9 @@ from pairweave.models.encoder.encoder_config import HEADS, EncoderConfig, HeadCo
 from pairweave.models.encoder.hosting import encoder_reference  # noqa: E402
 from pairweave.transforms import schemas  # noqa: E402
 from pairweave.transforms.arrow.flat_columns import lengths_of, links_of  # noqa: E402
+from pairweave.transforms.links.link_options import SymmetrizeConfig  # noqa: E402
 from pairweave.transforms.links.monolingual import add_comparison, as_monolingual  # noqa: E402
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
+from pairweave.transforms.links.symmetrize import symmetrize  # noqa: E402
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens  # noqa: E402
 from tests.makers.encoders import both_directions, write_bert  # noqa: E402
 from tests.makers.translations import made_triple, pairs_table  # noqa: E402

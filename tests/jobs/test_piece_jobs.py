@@ -11,7 +11,8 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 from pairweave.models.encoder.encoder_config import EncoderConfig  # noqa: E402
 from pairweave.models.encoder.neural import find_digest, load_aligner  # noqa: E402
 from pairweave.transforms import schemas  # noqa: E402
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
+from pairweave.transforms.links.link_options import SymmetrizeConfig  # noqa: E402
+from pairweave.transforms.links.symmetrize import symmetrize  # noqa: E402
 from tests import check_tagged  # noqa: E402
 from tests.makers import corpora, runs  # noqa: E402
 from tests.makers.encoders import write_bert  # noqa: E402

@@ -12,7 +12,8 @@ from pairweave.models.encoder.encoder_config import EncoderConfig  # noqa: E402
 from pairweave.models.encoder.hosting import encoder_reference  # noqa: E402
 from pairweave.models.hmm import hmm_reference  # noqa: E402
 from pairweave.models.product_aligner import ProductReference  # noqa: E402
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
+from pairweave.transforms.links.link_options import SymmetrizeConfig  # noqa: E402
+from pairweave.transforms.links.symmetrize import symmetrize  # noqa: E402
 from pairweave.transforms.text.tokens import tokenize  # noqa: E402
 from tests.makers import corpora, runs  # noqa: E402
 from tests.makers.encoders import write_bert  # noqa: E402

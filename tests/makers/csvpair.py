@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import Config
 from pairweave.transforms.export.export_formats import MarkupExport
 from pairweave.transforms.export.markup_rows import MarkupRow
 from pairweave.transforms.export.markup_texts import tagged_texts
@@ -22,7 +22,7 @@ from pairweave.transforms.units import ReadLimits, Unit
 _BETWEEN = "|||"
 
 
-class CsvpairOptions(StepOptions):
+class CsvpairOptions(Config):
     """The option of the format."""
 
     csvpair_between: str = Field(_BETWEEN, min_length=1, description="what stands between texts")

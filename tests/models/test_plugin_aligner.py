@@ -118,5 +118,5 @@ def test_another_interface_is_refused(tmp_path, monkeypatch, more, said):
 
 def test_a_name_that_no_package_has_is_refused_with_those_that_are_there(tmp_path, monkeypatch):
     plugins.use(monkeypatch, write_package(tmp_path / "site", code=plugins.ALIGNER, points=POINTS))
-    with pytest.raises(ValueError, match=r"one of an installed package \(installed: first\)"):
+    with pytest.raises(ConfigError, match=r"one of an installed package \(installed: first\)"):
         AlignerOptions(aligner="frist")

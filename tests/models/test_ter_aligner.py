@@ -10,8 +10,9 @@ from pairweave.models.ter_aligner import KEPT, REPLACED, TerAligner
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.text import words
+from pairweave.transforms.links.link_options import SymmetrizeConfig
 from pairweave.transforms.links.monolingual import as_monolingual
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 from tests.makers.linked_tables import token_rows
 from tests.makers.translations import made_triple, pairs_table, real_triples

@@ -6,16 +6,16 @@ import pytest
 
 from pairweave.models.translators.translation_options import TranslationOptions
 from pairweave.transforms.links.link_options import (
-    ConfidenceOptions,
+    ConfidenceConfig,
     PhraseOptions,
-    SymmetrizeOptions,
+    SymmetrizeConfig,
 )
-from pairweave.transforms.metrics.significance_options import DrawnTestOptions
+from pairweave.transforms.metrics.significance_options import Significance
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.suggestions.suggestion_options import (
-    AlignedOptions,
-    FilterOptions,
-    HintOptions,
+    AlignedConfig,
+    FilterConfig,
+    HintConfig,
     MaskOptions,
     RandomOptions,
 )
@@ -40,9 +40,9 @@ DEFAULTS = {
         "max_file_bytes": 1 << 40,
         "max_json_depth": 64,
     },
-    SymmetrizeOptions: {"heuristic": "grow-diag"},
+    SymmetrizeConfig: {"heuristic": "grow-diag"},
     PhraseOptions: {"max_words": 64, "unaligned_words": "forbid"},
-    ConfidenceOptions: {"min_confidence": 0.0, "draw": "uniform"},
+    ConfidenceConfig: {"min_confidence": 0.0, "draw": "uniform"},
     TagOptions: {
         "max_id": None,
         "max_tags": 9,
@@ -77,8 +77,8 @@ DEFAULTS = {
         "max_mask_words": 16,
         "variants": 1,
     },
-    AlignedOptions: {"max_placeholders": 20, "max_placeholder_share": 0.5, "deletions": False},
-    FilterOptions: {
+    AlignedConfig: {"max_placeholders": 20, "max_placeholder_share": 0.5, "deletions": False},
+    FilterConfig: {
         "min_source_words": 1,
         "max_source_words": 250,
         "min_suggestion_words": 1,
@@ -89,8 +89,8 @@ DEFAULTS = {
         "min_score": None,
         "max_score": math.inf,
     },
-    HintOptions: {"hint": "none", "hint_letters": 1},
-    DrawnTestOptions: {"resamples": 1_000, "trials": 10_000, "seed": 12345},
+    HintConfig: {"hint": "none", "hint_letters": 1},
+    Significance: {"resamples": 1_000, "trials": 10_000, "seed": 12345},
     TranslationOptions: {
         "translator_revision": None,
         "beam_size": 4,
@@ -124,8 +124,8 @@ LIMITS = {
         "start_probability": (None, 1),
         "variants": (1, 100),
     },
-    HintOptions: {"hint_letters": (1, 100)},
-    DrawnTestOptions: {
+    HintConfig: {"hint_letters": (1, 100)},
+    Significance: {
         "resamples": (1, 1_000_000),
         "trials": (1, 10_000_000),
         "seed": (1, None),

@@ -8,7 +8,6 @@ import pyarrow.compute as pc
 
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.replaced_columns import replaced
-from pairweave.transforms.config import Config
 from pairweave.transforms.counts.counters import rule_counter
 from pairweave.transforms.counts.histograms import ALL, HISTOGRAMS, Bars, count_bars
 from pairweave.transforms.filtering import score
@@ -19,7 +18,7 @@ from pairweave.transforms.filtering.evidence import (
     Values,
     evidence_names,
 )
-from pairweave.transforms.filtering.rule_options import DuplicateOptions
+from pairweave.transforms.filtering.rule_options import DuplicateConfig
 from pairweave.transforms.filtering.rules import COLUMNS, Judged
 from pairweave.transforms.rejects import PluginReason, Reason, Reject, Stage, is_of_plugin
 
@@ -57,10 +56,6 @@ SCORED = scored_schema(HMM_COLUMNS)
 
 _ORDER = ("id", "source", "target", "score", "keep", "reason")
 _PLACE = ("source_lang", "target_lang", "corpus", "file", "line")
-
-
-class DuplicateConfig(DuplicateOptions, Config):
-    """What counts as a duplicate."""
 
 
 def scored(pairs: pa.Table, judged: Judged, hmm: Values, weights: score.Weights) -> pa.Table:

@@ -6,10 +6,10 @@ from typing import Annotated
 import pydantic
 from pydantic import Field
 
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_options import (
-    DuplicateOptions,
+    DuplicateConfig,
     RuleOptions,
     SelectionOptions,
 )
@@ -17,7 +17,7 @@ from pairweave.transforms.option_marks import UNSAID, in_short
 from pairweave.transforms.option_places import MODEL
 from pairweave.transforms.storage.yaml_files import parse_yaml
 
-_OF_SHUFFLE = frozenset(DuplicateOptions.model_fields)
+_OF_SHUFFLE = frozenset(DuplicateConfig.model_fields)
 _OF_SCORE = frozenset(SelectionOptions.model_fields) | {"score_weights", "scores"}
 
 
@@ -80,7 +80,7 @@ def _block(value: object) -> object:
     return value
 
 
-class RuleBlockOptions(StepOptions):
+class RuleBlockOptions(Config):
     """Rules that pairs are filtered by."""
 
     filter: Annotated[RuleBlock | None, pydantic.BeforeValidator(_block)] = Field(

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import Field
 
-from pairweave.transforms.config import Share, StepOptions
+from pairweave.transforms.config import Config, Share
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_marks import UNSAID, in_short, not_at_night, values_not_at_night
 from pairweave.transforms.option_places import DETECTOR
@@ -45,7 +45,7 @@ _MAP = "expected a map of names and limits, such as '{shouting: 0.5}'"
 Limit = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
-class RuleOptions(StepOptions):
+class RuleOptions(Config):
     """Limits of the rules: a pair is rejected if a value is over a maximum or under a minimum.
 
     A maximum share of 1, a minimum share of 0, and inf for counts and ratios switch a rule off.
@@ -131,7 +131,7 @@ class RuleOptions(StepOptions):
 _OF_OTHER_NIGHTS = "a pair would depend on pairs of other nights; give duplicates: exact"
 
 
-class DuplicateOptions(StepOptions):
+class DuplicateConfig(Config):
     """What counts as a duplicate besides equal pairs."""
 
     duplicates: Literal["masked", "near", "exact"] = Field(
@@ -159,7 +159,7 @@ SELECTIONS = ("select_words", "select_share", "select_score")
 """Options that say how many of the scored pairs are kept; at most one of them is given."""
 
 
-class SelectionOptions(StepOptions):
+class SelectionOptions(Config):
     """Selection of scored pairs."""
 
     select_words: int | None = Field(

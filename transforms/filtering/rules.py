@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.arrow.flat_columns import texts_of
-from pairweave.transforms.config import Config, pick
+from pairweave.transforms.config import pick
 from pairweave.transforms.filtering import detectors, languages, scripts
 from pairweave.transforms.filtering.plugin_rules import PlannedRule, measure
 from pairweave.transforms.filtering.rule_options import RuleOptions
@@ -33,7 +33,7 @@ PAUSES = ":;,\uff1a\uff1b\uff0c\u3001\u060c\u061b"
 """Characters that end sentences, in classes; a Greek question mark counts as a pause."""
 
 
-class RuleConfig(RuleOptions, Config):
+class RuleConfig(RuleOptions):
     """Limits of the rules.
 
     Attributes:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import pydantic
 from pydantic import Field
 
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.plugins.corpus_format import FORMAT
 from pairweave.transforms.plugins.entry_points import known_name, plan_plugin
@@ -34,7 +34,7 @@ Writes = Literal["rows", "elements", "characters"]
 of its texts. Options list formats in this order."""
 
 
-class CsvOptions(StepOptions):
+class CsvOptions(Config):
     """How a CSV file is divided into fields."""
 
     csv_delimiter: Literal["comma", "semicolon", "tab"] = Field(
@@ -42,7 +42,7 @@ class CsvOptions(StepOptions):
     )
 
 
-class PoOptions(StepOptions):
+class PoOptions(Config):
     """PO entries to read."""
 
     po_take: tuple[Literal["fuzzy", "obsolete"], ...] = Field(
@@ -50,7 +50,7 @@ class PoOptions(StepOptions):
     )
 
 
-class XliffOptions(StepOptions):
+class XliffOptions(Config):
     """XLIFF segments to read, by state."""
 
     xliff_take: tuple[Literal["untranslated", "doubtful"], ...] = Field(
@@ -72,7 +72,7 @@ class Entry:
     name: str
     reads: bool = False
     writes: Writes | None = None
-    options: type[StepOptions] | None = None
+    options: type[Config] | None = None
 
 
 ENTRIES = (
@@ -104,7 +104,7 @@ def input_names() -> tuple[str, ...]:
     return tuple(entry.name for entry in ENTRIES if entry.reads)
 
 
-def format_options() -> tuple[type[StepOptions], ...]:
+def format_options() -> tuple[type[Config], ...]:
     """Return the options that only one format has, in the order of the formats."""
     return tuple(entry.options for entry in ENTRIES if entry.options is not None)
 
@@ -229,7 +229,7 @@ def _check_options(corpus: "CorpusInput") -> None:
     for kind in format_options():
         given = {name: corpus.format_options.get(name) for name in kind.model_fields}
         try:
-            kind(**{name: value for name, value in given.items() if value is not None})
+            kind.model_validate({name: value for name, value in given.items() if value is not None})
         except pydantic.ValidationError as error:
             problem = error.errors()[0]
             raise ConfigError(

@@ -4,11 +4,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import Config
 from pairweave.transforms.option_marks import UNPLANNED, UNSAID, in_short
 
 
-class LookOptions(StepOptions):
+class LookOptions(Config):
     """The look at the input before the work."""
 
     check: Literal["sample", "all", "none"] = Field(

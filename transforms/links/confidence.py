@@ -10,25 +10,15 @@ from pairweave.transforms.arrow.flat_columns import (
     list_column,
     weighted_links_of,
 )
-from pairweave.transforms.config import Config
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.links import confidence as kernel
-from pairweave.transforms.links.link_options import ConfidenceOptions
+from pairweave.transforms.links.link_options import ConfidenceConfig
 
 SOFT_LINK_THRESHOLD = 0.05
 """Lowest posterior of a link that is counted; lower ones say little about a box."""
 
 MAX_ODDS = 100.0
 """A certain phrase pair is this many times as likely to be drawn as one at even odds."""
-
-
-class ConfidenceConfig(ConfidenceOptions, Config):
-    """Settings of scores."""
-
-    @property
-    def scores(self) -> bool:
-        """Tell whether scores are needed."""
-        return self.min_confidence > 0 or self.draw == "confident"
 
 
 def keep_likely(believed: pa.Table, threshold: float) -> pa.Table:

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from pairweave.transforms.config import Share, StepOptions
+from pairweave.transforms.config import Config, Share
 from pairweave.transforms.option_marks import UNSAID, not_by
 
 NO_LINKS = "it finds translations without word links"
@@ -22,7 +22,7 @@ UnalignedWords = Literal["forbid", "allow"]
 Draw = Literal["uniform", "confident"]
 
 
-class SymmetrizeOptions(StepOptions):
+class SymmetrizeConfig(Config):
     """Symmetrization of the two directions of links."""
 
     heuristic: Heuristic = Field(
@@ -32,7 +32,7 @@ class SymmetrizeOptions(StepOptions):
     )
 
 
-class PhraseOptions(StepOptions):
+class PhraseOptions(Config):
     """Extraction of phrase pairs."""
 
     max_words: int = Field(
@@ -49,8 +49,8 @@ class PhraseOptions(StepOptions):
     )
 
 
-class ConfidenceOptions(StepOptions):
-    """Scores of phrase pairs: the lowest that is kept, and their part in draws."""
+class ConfidenceConfig(Config):
+    """Scores of phrase pairs: the lowest that is kept, and their effect on draws."""
 
     min_confidence: Share = Field(
         0.0,
@@ -63,3 +63,8 @@ class ConfidenceOptions(StepOptions):
         "are drawn by the odds of their scores",
         json_schema_extra={**UNSAID, **_NO_SCORE},
     )
+
+    @property
+    def needs_scores(self) -> bool:
+        """Return True if phrase pairs must be scored."""
+        return self.min_confidence > 0 or self.draw == "confident"

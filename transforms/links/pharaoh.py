@@ -16,10 +16,9 @@ from pairweave.transforms.errors import InputError
 from pairweave.transforms.kernels.links import pharaoh as kernel
 from pairweave.transforms.kernels.links.links import Links, least_lengths
 from pairweave.transforms.kernels.links.phrase_extraction import extract_phrases
-from pairweave.transforms.kernels.links.symmetrize import symmetrize
-from pairweave.transforms.links.link_options import Heuristic, UnalignedWords
+from pairweave.transforms.kernels.links.symmetrize import HEURISTICS, symmetrize
+from pairweave.transforms.links.link_options import Heuristic, SymmetrizeConfig, UnalignedWords
 from pairweave.transforms.links.phrase_extraction import PhraseConfig
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig
 from pairweave.transforms.storage.text_lines import count_lines, read_blocks, require_equal_lines
 
 _NO_CUTS = np.zeros(0, np.bool_)
@@ -174,7 +173,7 @@ def symmetrize_files(forward: Path, reverse: Path, heuristic: Heuristic, out: Bi
     Args:
         forward: Links of one direction, as source-target.
         reverse: Links of the other direction, as source-target too.
-        heuristic: As in `transforms.links.symmetrize.SymmetrizeConfig`.
+        heuristic: As in `transforms.links.link_options.SymmetrizeConfig`.
         out: Gets one line for each pair.
 
     Raises:
@@ -182,7 +181,7 @@ def symmetrize_files(forward: Path, reverse: Path, heuristic: Heuristic, out: Bi
         InputError: A file cannot be read or contains an invalid link, or the files have different
             numbers of lines.
     """
-    code = SymmetrizeConfig(heuristic=heuristic).code
+    code = HEURISTICS[SymmetrizeConfig(heuristic=heuristic).heuristic]
     streams = [read_links(forward), read_links(reverse)]
     for one, other in in_step([forward, reverse], streams):
         joined = symmetrize(one.links, other.links, code)

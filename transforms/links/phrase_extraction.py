@@ -5,14 +5,13 @@ import pyarrow as pa
 
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import lengths_of, list_column, weighted_links_of
-from pairweave.transforms.config import Config
 from pairweave.transforms.kernels.links import phrase_extraction as kernel
 from pairweave.transforms.links.link_options import PhraseOptions
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.whole_words import pair_cuts
 
 
-class PhraseConfig(PhraseOptions, Config):
+class PhraseConfig(PhraseOptions):
     """Settings of extracting phrase pairs.
 
     With ``unaligned_words`` ``forbid``, every word of a phrase has a link; ``allow`` gives the set

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.arrow.flat_columns import links_of
-from pairweave.transforms.links.link_options import Heuristic
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.link_options import Heuristic, SymmetrizeConfig
+from pairweave.transforms.links.symmetrize import symmetrize
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

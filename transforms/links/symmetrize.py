@@ -4,18 +4,8 @@ import pyarrow as pa
 
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import list_column, weighted_links_of
-from pairweave.transforms.config import Config
 from pairweave.transforms.kernels.links import symmetrize as kernel
-from pairweave.transforms.links.link_options import SymmetrizeOptions
-
-
-class SymmetrizeConfig(SymmetrizeOptions, Config):
-    """Settings of symmetrization."""
-
-    @property
-    def code(self) -> int:
-        """Return the kernel's code of the heuristic."""
-        return kernel.HEURISTICS[self.heuristic]
+from pairweave.transforms.links.link_options import SymmetrizeConfig as SymmetrizeConfig
 
 
 def symmetrize(table: pa.Table, config: SymmetrizeConfig) -> pa.Table:
@@ -34,7 +24,7 @@ def symmetrize(table: pa.Table, config: SymmetrizeConfig) -> pa.Table:
     schemas.require(table, schemas.LINKED)
     forward = weighted_links_of(table, "forward")
     reverse = weighted_links_of(table, "reverse")
-    joined = kernel.symmetrize(forward.links, reverse.links, config.code)
+    joined = kernel.symmetrize(forward.links, reverse.links, kernel.HEURISTICS[config.heuristic])
     probability = kernel.mean_probabilities(joined, forward, reverse)
     fields = {"source": joined.sources, "target": joined.targets, "probability": probability}
     links = list_column(joined.offsets, fields, schemas.LINK_LIST)

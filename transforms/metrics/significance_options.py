@@ -2,19 +2,15 @@
 
 from pydantic import Field
 
-from pairweave.transforms.config import Config, StepOptions
+from pairweave.transforms.config import Config
 
 
-class DrawnTestOptions(StepOptions):
-    """Draws of the tests."""
+class Significance(Config):
+    """Draws of the tests; each test restarts NumPy's default generator."""
 
     resamples: int = Field(1000, ge=1, le=1_000_000, description="of the bootstrap")
     trials: int = Field(10_000, ge=1, le=10_000_000, description="of the randomization")
     seed: int = Field(12345, ge=1, lt=1 << 32, description="of both tests, as sacreBLEU's")
-
-
-class Significance(DrawnTestOptions, Config):
-    """Draws of the tests; each test restarts NumPy's default generator."""
 
     @property
     def settings(self) -> dict[str, object]:

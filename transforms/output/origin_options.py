@@ -2,11 +2,11 @@
 
 from pydantic import Field
 
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import Config
 from pairweave.transforms.option_marks import UNSAID, not_at_night
 
 
-class OriginOptions(StepOptions):
+class OriginOptions(Config):
     """Where pairs come from."""
 
     keep_origin: bool = Field(

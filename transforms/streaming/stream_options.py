@@ -2,11 +2,11 @@
 
 from pydantic import Field
 
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import Seeded
 
 
-class StreamOptions(StepOptions):
-    """Epochs, their order, and the share of each run."""
+class StreamConfig(Seeded):
+    """Epochs, their order, and the share of each run; the seed is that of the order."""
 
     epochs: int = Field(1, ge=1, description="number of epochs; each has tags of its own")
     shuffle: bool = Field(

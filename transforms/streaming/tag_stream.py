@@ -12,21 +12,16 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms.config import Seeded
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.streaming.drawable_pairs import draw_pass
 from pairweave.transforms.streaming.pair_passes import PairPasses, StreamedRun
 from pairweave.transforms.streaming.seeds import derived, random_order
-from pairweave.transforms.streaming.stream_options import StreamOptions
+from pairweave.transforms.streaming.stream_options import StreamConfig
 from pairweave.transforms.tags.tag_config import TagConfig
 
 _MAX_ROWS = 1 << 20
 """Rows of a window, so that their text fits in one column."""
-
-
-class StreamConfig(StreamOptions, Seeded):
-    """Settings of a stream; the seed is that of the order."""
 
 
 class Position(NamedTuple):

@@ -26,24 +26,16 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.arrow.flat_columns import fields_of
-from pairweave.transforms.config import Config
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.links.links import WeightedLinks, first_bad_pair
 from pairweave.transforms.kernels.masks.mask_borders import find_borders
 from pairweave.transforms.kernels.masks.masks import find_regions
 from pairweave.transforms.suggestions.masks import METHODS, Masks, any_wordlike
-from pairweave.transforms.suggestions.suggestion_options import AlignedOptions
+from pairweave.transforms.suggestions.suggestion_options import AlignedConfig
 from pairweave.transforms.suggestions.token_view import TokenView
 
 NOT_JUDGED = -1
 """The verdict on a pair without a translation, or one that the mix excludes."""
-
-
-class AlignedConfig(AlignedOptions, Config):
-    """Settings of masks over differences.
-
-    The share of placeholders is relative to placeholders and remaining tokens.
-    """
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -8,18 +8,13 @@ import numpy as np
 import pyarrow as pa
 import regex
 
-from pairweave.transforms.config import Config
 from pairweave.transforms.indexed_tag import TAG_PATTERN
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.suggestions.masks import Masks
-from pairweave.transforms.suggestions.suggestion_options import HintOptions
+from pairweave.transforms.suggestions.suggestion_options import HintConfig
 from pairweave.transforms.suggestions.token_view import TokenView
 
 _TAG = regex.compile(TAG_PATTERN)
-
-
-class HintConfig(HintOptions, Config):
-    """Settings of hints."""
 
 
 def first_letters(suggestion: str, count: int) -> str | None:

@@ -5,7 +5,6 @@ from typing import Self
 import numpy as np
 import pydantic
 
-from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.masks.mask_draws import Distributions, draw_masks
 from pairweave.transforms.kernels.masks.masks import BROKEN, POSITIONS
@@ -20,7 +19,7 @@ from pairweave.transforms.suggestions.suggestion_options import MAX_WORDS, Rando
 from pairweave.transforms.suggestions.token_view import TokenView
 
 
-class RandomConfig(RandomOptions, Config):
+class RandomConfig(RandomOptions):
     """Settings of random masks.
 
     Attributes:

@@ -1,12 +1,13 @@
 """Options of the examples of translation suggestion."""
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import pydantic
 from pydantic import Field
 
-from pairweave.transforms.config import Mix, PositiveShare, Share, StepOptions, Variants
+from pairweave.transforms.config import Config, Mix, PositiveShare, Share, Variants
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_marks import UNSAID, Marks, in_short, listed_after
 
 MAX_WORDS = 512
@@ -48,7 +49,7 @@ _DRAWN = of_lengths("geometric", "uniform")
 _OF_SPANS = of_methods("random", "alignment")
 
 
-class MaskOptions(StepOptions):
+class MaskOptions(Config):
     """The methods of making masks.
 
     ``random`` masks spans of the reference, ``alignment`` masks spans of the machine translation
@@ -68,7 +69,7 @@ class MaskOptions(StepOptions):
     )
 
 
-class RandomOptions(StepOptions):
+class RandomOptions(Config):
     """The draws of random masks.
 
     The default of ``start_probability`` is that of Zhu et al. (appendix B).
@@ -102,8 +103,11 @@ class RandomOptions(StepOptions):
     )
 
 
-class AlignedOptions(StepOptions):
-    """The differences that become masks."""
+class AlignedConfig(Config):
+    """The differences that become masks.
+
+    The share of placeholders is relative to placeholders and remaining tokens.
+    """
 
     max_placeholders: int = Field(
         20,
@@ -119,8 +123,16 @@ class AlignedOptions(StepOptions):
     )
 
 
-class FilterOptions(StepOptions):
-    """Limits of an example. A word here is a token of `transforms.text.tokens`."""
+class FilterConfig(Config):
+    """Limits of an example. A word here is a token of `transforms.text.tokens`.
+
+    Zhu et al., section 4, use sources of 50 to 200 words. A deletion suggests no word and is exempt
+    from ``min_suggestion_words``; masking one word is always allowed. The confidence is that of the
+    links that a mask is based on: those inside it and those of the adjacent kept words; a mask
+    without such links passes if the minimum is 0. The score is the pair's
+    (`transforms.reading.given_scores`) or the example's
+    (`transforms.suggestions.suggestion_scores`).
+    """
 
     min_source_words: int = Field(1, ge=1, description="fewest words of a source")
     max_source_words: int = Field(250, ge=1, description="most words of a source")
@@ -158,8 +170,22 @@ class FilterOptions(StepOptions):
         json_schema_extra=listed_after("min_score"),
     )
 
+    @pydantic.model_validator(mode="after")
+    def _check_order(self) -> Self:
+        for side in ("source", "suggestion"):
+            low, high = getattr(self, f"min_{side}_words"), getattr(self, f"max_{side}_words")
+            if not low <= high:
+                raise ConfigError(
+                    f"min_{side}_words must be 1 to max_{side}_words ({high}), got {low}"
+                )
+        if not (-math.inf if self.min_score is None else self.min_score) <= self.max_score:
+            raise ConfigError(
+                f"min_score must be at most max_score ({self.max_score}), got {self.min_score}"
+            )
+        return self
 
-class HintOptions(StepOptions):
+
+class HintConfig(Config):
     """The content of a hint.
 
     ``letters``: the suggestion's first characters; ``initials``: the first character of each of its

@@ -21,13 +21,8 @@ from pairweave.transforms.kernels.masks.mask_borders import OPERATIONS
 from pairweave.transforms.kernels.masks.masks import JUDGED_SAME
 from pairweave.transforms.kernels.text import spans
 from pairweave.transforms.rejects import Reject
-from pairweave.transforms.suggestions.aligned_masks import (
-    NOT_JUDGED,
-    AlignedConfig,
-    Judged,
-    find_differences,
-)
-from pairweave.transforms.suggestions.hints import HintConfig, make_hints
+from pairweave.transforms.suggestions.aligned_masks import NOT_JUDGED, Judged, find_differences
+from pairweave.transforms.suggestions.hints import make_hints
 from pairweave.transforms.suggestions.masks import METHODS, Masks, join
 from pairweave.transforms.suggestions.random_masks import RandomConfig, draw_random, whole_texts
 from pairweave.transforms.suggestions.suggestion_counts import count_examples, mask_bars
@@ -36,11 +31,15 @@ from pairweave.transforms.suggestions.suggestion_filters import (
     RULE_NAMES,
     SCORE,
     Examples,
-    FilterConfig,
     first_rules,
     outside_scores,
 )
-from pairweave.transforms.suggestions.suggestion_options import MaskOptions
+from pairweave.transforms.suggestions.suggestion_options import (
+    AlignedConfig,
+    FilterConfig,
+    HintConfig,
+    MaskOptions,
+)
 from pairweave.transforms.suggestions.suggestion_scores import Scorer, score_examples
 from pairweave.transforms.suggestions.token_view import TokenView, view_tokens
 from pairweave.transforms.symbols.mask import MASK

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pairweave.transforms.config import Mix, PositiveShare, Share, StepOptions, Variants
+from pairweave.transforms.config import Config, Mix, PositiveShare, Share, Variants
 from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS
 from pairweave.transforms.option_marks import UNSAID, Marks, listed_after, not_by
 from pairweave.transforms.option_places import FILE_OF_LAUNCHER
@@ -22,7 +22,7 @@ def _by_links_alone(why: str) -> Marks:
     return not_by(fragment=why, glossary=why)
 
 
-class TagOptions(StepOptions):
+class TagOptions(Config):
     """The tags that are injected.
 
     The default of ``max_tags`` is that of Ryu et al. (2022, section 3.4), and that of ``tag_share``
@@ -125,7 +125,7 @@ FRAGMENT_DEFAULTS: Mapping[str, float] = {
 """Defaults of ``--method fragment`` (Hanneman and Dinu 2020, section 5.1)."""
 
 
-class MethodOptions(StepOptions):
+class MethodOptions(Config):
     """The texts to tag: phrase pairs, fragments or terms."""
 
     method: Literal["alignment", "fragment", "glossary"] = Field(

@@ -7,23 +7,15 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.ml.inference.base import ModelHandler, ModelMetadata, RunInference
 
-from pairweave.models.encoder.encoder_options import HostingOptions
+from pairweave.models.encoder.encoder_options import Hosting
 from pairweave.models.encoder.hosting import shared_key
 from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.models.encoder.hosting.loaded_encoder import Alignment, LoadedEncoder
 from pairweave.transforms.arrow.exchange import from_stream, to_stream
-from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards.shard import Shard, Shards
 
 shared_key.use()  # in each process of a run, before it shares an encoder
-
-
-class Hosting(HostingOptions, Config):
-    """Settings of hosting the encoder, which do not change the output.
-
-    The copy of ``large_model`` is held by one of the worker processes of a machine.
-    """
 
 
 class AlignerHandler(ModelHandler[Shard, Shard, LoadedEncoder]):

@@ -17,8 +17,9 @@ from pairweave.pipelines.commands.command_options import EvaluateAlignersOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.links.link_options import SymmetrizeConfig
 from pairweave.transforms.links.pharaoh import format_links
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.metrics.link_metrics import LinkScores, evaluate_links, version
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.storage import files, text_lines

@@ -20,7 +20,8 @@ from pairweave.models.external.external_process import identity
 from pairweave.models.external.external_programs import ExternalConfig
 from pairweave.models.external.external_text import linked_table, safe_token, text_of
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.link_options import SymmetrizeConfig
+from pairweave.transforms.links.symmetrize import symmetrize
 from tests.makers import fake_programs
 from tests.makers.fake_programs import write_program, write_python
 from tests.makers.token_tables import links_of, token_table

@@ -7,8 +7,10 @@ import pytest
 
 from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.similarity.scorer_reference import SimilarityReference, find
-from pairweave.models.similarity.similarity_config import SimilarityConfig
-from pairweave.models.similarity.similarity_options import SimilarityEncoderOptions
+from pairweave.models.similarity.similarity_options import (
+    SimilarityConfig,
+    SimilarityEncoderOptions,
+)
 from pairweave.models.similarity.vector_projection import ProjectionReference
 from pairweave.transforms.errors import ConfigError
 

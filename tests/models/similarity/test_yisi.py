@@ -14,8 +14,8 @@ from pairweave.models.encoder.piece_encoder import PieceEncoder  # noqa: E402
 from pairweave.models.encoder.pieces import Pieces, cut_pieces  # noqa: E402
 from pairweave.models.similarity import idf, scorer_reference  # noqa: E402
 from pairweave.models.similarity.left_to_right import check_language_model  # noqa: E402
-from pairweave.models.similarity.similarity_config import SimilarityConfig  # noqa: E402
 from pairweave.models.similarity.similarity_options import (  # noqa: E402
+    SimilarityConfig,
     SimilarityEncoderOptions,
 )
 from pairweave.models.similarity.vector_projection import Projection  # noqa: E402

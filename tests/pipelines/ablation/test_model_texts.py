@@ -2,7 +2,7 @@
 
 import pytest
 
-from pairweave.pipelines.ablation.ablation_config import Ablation, Arm
+from pairweave.pipelines.ablation.ablation_config import Ablation, Arm, DataItem
 from pairweave.pipelines.ablation.model_texts import (
     RAW_CHARACTERS,
     evaluated_pairs,
@@ -18,7 +18,7 @@ from tests.makers.ablations import configuration
 PAIRS = [("The <a_0>green</a_0> witch", "Die <a_0>grüne</a_0> Hexe"), ("plain", "einfach")]
 SHIFTED = [("The<a_0> green</a_0> witch", "Die<a_0> grüne</a_0> Hexe"), ("plain", "einfach")]
 RAW = [('The <g id="1">green</g> witch', 'Die <g id="1">grüne</g> Hexe'), ("plain", "einfach")]
-DATA = [{"source": "a", "target": "b"}]
+DATA = (DataItem(source="a", target="b"),)
 
 
 @pytest.mark.parametrize(

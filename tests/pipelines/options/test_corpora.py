@@ -9,7 +9,7 @@ from pairweave.transforms.errors import ConfigError
 
 
 def corpora(**given):
-    return corpora_of(AugmentOptions(output="out", **given))
+    return corpora_of(AugmentOptions.model_validate({"output": "out", **given}))
 
 
 def test_what_a_corpus_says_itself_goes_before_what_stands_around_the_list():

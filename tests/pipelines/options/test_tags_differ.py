@@ -8,7 +8,7 @@ from pairweave.transforms.errors import ConfigError
 
 
 def options(**given):
-    return AugmentOptions(output="out", **given)
+    return AugmentOptions.model_validate({"output": "out", **given})
 
 
 @pytest.mark.parametrize(

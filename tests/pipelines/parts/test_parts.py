@@ -14,7 +14,7 @@ from pairweave.pipelines.parts.part import Learned, Part, Planning, Settled
 from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
 from pairweave.pipelines.run.memory_plan import need_of
 from pairweave.pipelines.run.prepare import prepare
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.units import Plan, ReadLimits
 
@@ -25,7 +25,7 @@ JOBS = [
 ]
 
 
-class JudgeOptions(StepOptions):
+class JudgeOptions(Config):
     """A judge of pairs, which the project does not have."""
 
     judge: str | None = Field(None, description="model of the judge")

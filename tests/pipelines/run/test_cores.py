@@ -19,7 +19,7 @@ from pairweave.pipelines.run.run import Run
 
 ENCODER = EncoderReference(EncoderConfig("x"), "0")
 REFERENCE = TranslatorReference(TranslatorConfig("ctranslate2", "x"), "0")
-INPUT = {"source_input": ["a"], "target_input": ["b"], "output": "o"}
+INPUT = {"source_input": ("a",), "target_input": ("b",), "output": "o"}
 LANGUAGES = {"source_lang": "en", "target_lang": "de"}
 
 

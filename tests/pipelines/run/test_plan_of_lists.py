@@ -66,7 +66,7 @@ def test_a_corpus_has_its_own_licence_before_that_of_all_corpora(directory):
         {"corpus": "other", "input": [str(directory / "b.tsv")]},
     ]
     options = {"licence": "cc0-1.0", "source_lang": "en", "target_lang": "de", "corpora": corpora}
-    shared = AugmentOptions(**options, output=str(directory / "out"))
+    shared = AugmentOptions.model_validate({**options, "output": str(directory / "out")})
     told = prepare(augment.JOB, shared).document["corpora"]
     assert {corpus["name"]: corpus["licence"] for corpus in told} == {
         "own": "mit",

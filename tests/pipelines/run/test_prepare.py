@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import pydantic
 import pytest
 
 from pairweave.pipelines.jobs import align, augment
@@ -11,6 +10,7 @@ from pairweave.pipelines.options.corpus_options import PairCorpus
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.run.prepare import prepare, prepare_training
+from pairweave.transforms.errors import ConfigError
 
 
 class CountOptions(GraphOptions, PairCorpus):
@@ -43,7 +43,7 @@ def test_a_job_that_aligns_nothing_has_no_options_of_a_fit_and_fits_nothing(plan
 
 def test_a_job_that_aligns_nothing_trains_no_tokens(planned):
     assert planned(COUNT, tokens="whitespace").tokens.kind == "whitespace"
-    with pytest.raises(pydantic.ValidationError, match="tokens"):
+    with pytest.raises(ConfigError, match="tokens"):
         planned(COUNT, tokens="sentencepiece")
 
 

@@ -15,8 +15,9 @@ from pairweave.pipelines.run_steps.mono_aligner import compare_linked, cut_trans
 from pairweave.pipelines.steps.steps import MapShards
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.links.link_options import SymmetrizeConfig
 from pairweave.transforms.links.monolingual import add_comparison, as_monolingual
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens

@@ -8,7 +8,8 @@ import pytest
 from pairweave.models.hmm import hmm_reference
 from pairweave.transforms.links import aligner_agreement
 from pairweave.transforms.links.aligner_agreement import Agreement
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.link_options import SymmetrizeConfig
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 from tests.makers import corpora, fake_programs, runs
 from tests.makers.fake_programs import write_program

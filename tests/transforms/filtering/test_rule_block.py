@@ -9,7 +9,7 @@ from tests.makers import odd_yaml
 
 def refusal(text):
     with pytest.raises(pydantic.ValidationError) as refused:
-        RuleBlockOptions(filter=text)
+        RuleBlockOptions.model_validate({"filter": text})
     (problem,) = refused.value.errors()
     assert problem["loc"] == ("filter",)
     return str(problem["ctx"]["error"])

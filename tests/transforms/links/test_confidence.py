@@ -8,13 +8,13 @@ from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.links.confidence import (
     SOFT_LINK_THRESHOLD,
-    ConfidenceConfig,
     keep_likely,
     score_phrases,
     weights_of,
 )
+from pairweave.transforms.links.link_options import ConfidenceConfig, SymmetrizeConfig
 from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 from tests.makers import corpora, rows
 from tests.makers.linked_tables import linked

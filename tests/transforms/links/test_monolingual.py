@@ -4,8 +4,9 @@ from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.ter_aligner import TerAligner
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.links.link_options import SymmetrizeConfig
 from pairweave.transforms.links.monolingual import add_comparison, as_monolingual, translated_only
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 from tests.makers.translations import made_triple, pairs_table, real_triples
 

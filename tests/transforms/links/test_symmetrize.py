@@ -4,7 +4,8 @@ import pytest
 
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.link_options import SymmetrizeConfig
+from pairweave.transforms.links.symmetrize import symmetrize
 from tests.makers.linked_tables import linked
 
 LENGTHS = [(3, 3), (2, 2), (0, 4), (3, 4)]

@@ -3,7 +3,8 @@
 import pytest
 
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.streaming.tag_stream import StreamConfig, pairs_of_an_epoch
+from pairweave.transforms.streaming.stream_options import StreamConfig
+from pairweave.transforms.streaming.tag_stream import pairs_of_an_epoch
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,12 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.ids import pair_keys
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.rejects import Reject
-from pairweave.transforms.suggestions.aligned_masks import AlignedConfig
-from pairweave.transforms.suggestions.hints import HintConfig
 from pairweave.transforms.suggestions.random_masks import RandomConfig
-from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
+from pairweave.transforms.suggestions.suggestion_options import (
+    AlignedConfig,
+    FilterConfig,
+    HintConfig,
+)
 from pairweave.transforms.suggestions.suggestions import SuggestionConfig, make_suggestions
 from tests.makers.suggesting import LOOSE, MASK, WIDE, aligned, compared
 

@@ -23,8 +23,9 @@ from apache_beam.transforms.window import FixedWindows, TimestampedValue  # noqa
 from safetensors.torch import load_file, save_file  # noqa: E402
 
 from pairweave.models.encoder.encoder_config import EncoderConfig  # noqa: E402
+from pairweave.models.encoder.encoder_options import Hosting  # noqa: E402
 from pairweave.models.encoder.hosting import encoder_reference, loaded_encoder  # noqa: E402
-from pairweave.models.encoder.hosting.handler import AlignerHandler, AlignShards, Hosting  # noqa: E402
+from pairweave.models.encoder.hosting.handler import AlignerHandler, AlignShards  # noqa: E402
 from pairweave.models.encoder.neural import find_digest, load_aligner  # noqa: E402
 from pairweave.pipelines.steps import steps  # noqa: E402
 from pairweave.transforms.arrow.exchange import from_stream, to_stream  # noqa: E402
