@@ -9,7 +9,7 @@ Code that depends on them reads the fields and names no option. What an option n
 beside them (`option_places`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import pydantic
 from pydantic import JsonValue
@@ -126,6 +126,7 @@ SET_BY_CALLER: Marks = {"set_by_caller": True}
 """Marks an option that a job in a file of several jobs does not have: the command sets it."""
 
 _LISTED_AFTER = "listed_after"
+_LISTED_BEFORE = "listed_before"
 
 
 def listed_after(name: str) -> Marks:
@@ -133,22 +134,35 @@ def listed_after(name: str) -> Marks:
     return {_LISTED_AFTER: name}
 
 
+def listed_before(name: str) -> Marks:
+    """Mark an option that is listed before another one, in classes that have both."""
+    return {_LISTED_BEFORE: name}
+
+
 def in_order(fields: Mapping[str, FieldInfo]) -> list[str]:
     """Return the names of options in the order in which help lists them.
 
-    This is the order of declaration, base classes first, except for `listed_after`.
+    This is the order of declaration, base classes first, except for options that are marked by
+    `listed_after` or `listed_before`.
     """
-    behind: dict[str | None, list[str]] = {}
+    beside: dict[tuple[str, str], list[str]] = {}
+    unmarked = []
     for name, field in fields.items():
-        mark = mark_of(field, _LISTED_AFTER)
-        behind.setdefault(str(mark) if mark in fields else None, []).append(name)
+        for side in (_LISTED_BEFORE, _LISTED_AFTER):
+            other = mark_of(field, side)
+            if other in fields:
+                beside.setdefault((side, str(other)), []).append(name)
+                break
+        else:
+            unmarked.append(name)
 
-    def listed(first: str | None) -> Iterator[str]:
-        for name in behind.get(first, ()):
+    def listed(names: Iterable[str]) -> Iterator[str]:
+        for name in names:
+            yield from listed(beside.get((_LISTED_BEFORE, name), ()))
             yield name
-            yield from listed(name)
+            yield from listed(beside.get((_LISTED_AFTER, name), ()))
 
-    return list(listed(None))
+    return list(listed(unmarked))
 
 
 NOT_OF_FUNCTIONS: Marks = {"not_of_functions": True}

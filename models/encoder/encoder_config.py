@@ -11,11 +11,9 @@ from pairweave.models.encoder.encoder_options import (
     Device,
     HeadName,
     HeadOptions,
-    LayerOptions,
 )
-from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_marks import mark_of
+from pairweave.transforms.option_marks import listed_before, mark_of
 
 HEADS: tuple[str, ...] = get_args(HeadName)
 
@@ -50,13 +48,7 @@ class HeadConfig(HeadOptions):
         return _DEFAULT_THRESHOLDS.get(self.head, 0.0)
 
 
-class _Named(Config):
-    """The encoder: a local directory, or a name on the hub."""
-
-    model: str = Field(pattern=r"(?s).", description="a directory or a hub name")
-
-
-class EncoderConfig(ComparingOptions, LayerOptions, _Named):
+class EncoderConfig(ComparingOptions):
     """Settings of an encoder.
 
     ``int8`` quantises the weights of linear layers in advance and activations dynamically; windows
@@ -64,6 +56,7 @@ class EncoderConfig(ComparingOptions, LayerOptions, _Named):
     ``too_long_for_encoder`` if ``long_pairs`` says so.
 
     Attributes:
+        model: A local directory, or a name on the hub.
         head: Settings of extracting links.
         tokens: Tokens that are linked: the pairs' own (``given``), or the encoder's ``pieces``, for
             pairs without tokens.
@@ -71,6 +64,11 @@ class EncoderConfig(ComparingOptions, LayerOptions, _Named):
         device: ``auto`` (a GPU if there is one), ``cpu``, ``cuda`` or ``cuda:N``.
     """
 
+    model: str = Field(
+        pattern=r"(?s).",
+        description="a directory or a hub name",
+        json_schema_extra=listed_before("unit"),
+    )
     head: HeadConfig = HeadConfig()
     tokens: Literal["given", "pieces"] = "given"
     window_overlap: int = Field(128, ge=0, le=4096)

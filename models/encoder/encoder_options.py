@@ -18,6 +18,7 @@ from pairweave.transforms.option_marks import (
     UNPLANNED,
     UNSAID,
     Marks,
+    listed_before,
 )
 
 HeadName = Literal[
@@ -72,24 +73,6 @@ def _check_budget(text: str) -> str:
 TokenBudget = Annotated[
     str, pydantic.BeforeValidator(_as_text), pydantic.AfterValidator(_check_budget)
 ]
-
-
-class LayerOptions(Config):
-    """The revision of an encoder, and the layer whose output is compared.
-
-    Layer 8 is the eighth, 0 the embeddings, -8 the eighth from the back.
-    """
-
-    revision: str | None = Field(
-        None,
-        description="encoder: branch, tag or commit of a hub model (default: its newest)",
-        json_schema_extra=PLANNED_OTHERWISE,
-    )
-    layer: Layer = Field(
-        8,
-        description="encoder: layer whose output is compared; -1 the last",
-        json_schema_extra=IN_NAME,
-    )
 
 
 class HeadOptions(Config):
@@ -164,8 +147,21 @@ class HeadOptions(Config):
 
 
 class ComparingOptions(Config):
-    """The vectors that are compared, and how they are computed."""
+    """The vectors that are compared, and how they are computed.
 
+    Layer 8 is the eighth, 0 the embeddings, -8 the eighth from the back.
+    """
+
+    revision: str | None = Field(
+        None,
+        description="encoder: branch, tag or commit of a hub model (default: its newest)",
+        json_schema_extra={**PLANNED_OTHERWISE, **listed_before("head")},
+    )
+    layer: Layer = Field(
+        8,
+        description="encoder: layer whose output is compared; -1 the last",
+        json_schema_extra={**IN_NAME, **listed_before("head")},
+    )
     unit: CompareUnit = Field(
         "pieces",
         description="encoder: units that are compared: its pieces, or words (tokens), each the "

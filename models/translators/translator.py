@@ -8,11 +8,12 @@ from typing import Protocol, Self
 
 import numpy as np
 import pydantic
+from pydantic import Field
 
 from pairweave.models.encoder.encoder_options import Device
 from pairweave.models.translators.translation_options import TranslationOptions
-from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_marks import listed_before
 from pairweave.transforms.rejects import Reject
 
 BACKENDS = ("ctranslate2", "transformers")
@@ -81,25 +82,17 @@ class Translator(Protocol):
         ...
 
 
-class TranslatorName(Config):
-    """The name of a translator.
+class TranslatorConfig(TranslationOptions):
+    """The settings of a translator.
 
     Attributes:
         backend: ``ctranslate2`` or ``transformers``.
         model: A local directory, or for ``transformers`` a hub name.
-    """
-
-    backend: str
-    model: str
-
-
-class TranslatorConfig(TranslationOptions, TranslatorName):
-    """The settings of a translator.
-
-    Attributes:
         device: ``auto`` (a GPU if there is one), ``cpu``, ``cuda`` or ``cuda:N``.
     """
 
+    backend: str = Field(json_schema_extra=listed_before("model"))
+    model: str = Field(json_schema_extra=listed_before("translator_revision"))
     device: Device = "auto"
 
     @pydantic.model_validator(mode="after")

@@ -10,7 +10,6 @@ from pairweave.models.encoder.encoder_options import (
     ComparingOptions,
     HeadOptions,
     Hosting,
-    LayerOptions,
 )
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from pairweave.transforms.text.tokens import TokenConfig
 
 
-class EncoderOptions(Hosting, ComparingOptions, HeadOptions, LayerOptions, Options):
+class EncoderOptions(Hosting, ComparingOptions, HeadOptions, Options):
     """Word alignment: by an encoder."""
 
     watch_model: bool = Field(

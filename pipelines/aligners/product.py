@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, cast
 
 from pydantic import Field
 
-from pairweave.models.encoder.encoder_options import ComparingOptions, HeadOptions, LayerOptions
+from pairweave.models.encoder.encoder_options import ComparingOptions, HeadOptions
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.encoder import Encoder, config_of, encoder_of
 from pairweave.pipelines.aligners.hmm import Hmm, tokens_for
@@ -56,7 +56,7 @@ class Product(JobAligner):
 
     def known(self, options: WordAlignerOptions) -> set[str]:
         """Return the options that it uses, including those of what its encoder compares."""
-        kinds = (ComparingOptions, HeadOptions, LayerOptions)
+        kinds = (ComparingOptions, HeadOptions)
         return {*self.own, *(name for kind in kinds for name in kind.model_fields)}
 
     def check(self, options: WordAlignerOptions) -> None:

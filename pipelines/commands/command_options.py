@@ -16,8 +16,9 @@ from pairweave.pipelines.options.format_names import ExportFormatName
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats import registry
-from pairweave.transforms.links.link_options import PhraseOptions, SymmetrizeConfig
+from pairweave.transforms.links.link_options import Heuristic, PhraseOptions, SymmetrizeConfig
 from pairweave.transforms.metrics.significance_options import Significance
+from pairweave.transforms.option_marks import listed_before
 from pairweave.transforms.option_places import (
     CORPUS_FILES,
     DIRECTORY,
@@ -178,8 +179,8 @@ class EvaluateSentencesOptions(Options):
     )
 
 
-class _GoldSetOptions(Options):
-    """The gold set."""
+class EvaluateAlignersOptions(Options):
+    """Options of ``evaluate aligners``."""
 
     aligners: Annotated[Patterns, COMPARED_ALIGNERS] = Field(
         (),
@@ -213,28 +214,21 @@ class _GoldSetOptions(Options):
     train_tokens: Literal["words", "whitespace"] = Field("words", description="tokens of that text")
     source_lang: Language = Field("und", description="BCP 47 tag of the source language")
     target_lang: Language = Field("und", description="BCP 47 tag of the target language")
-
-
-class EvaluateAlignersOptions(SymmetrizeConfig, _GoldSetOptions):
-    """Options of ``evaluate aligners``."""
-
+    heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
     program_timeout: int = Field(
         3600, ge=1, description="seconds that one call of a program may take"
     )
 
 
-class BaselineOptions(Options):
-    """The system to compare with."""
+class SignificanceOptions(Significance, Options):
+    """Comparison of two systems."""
 
     baseline: Annotated[str | None, FILE] = Field(
         None,
         description="outputs of another system: every figure is tested against its own, by "
         "sacreBLEU's paired bootstrap and approximate randomization",
+        json_schema_extra=listed_before("resamples"),
     )
-
-
-class SignificanceOptions(Significance, BaselineOptions):
-    """Comparison of two systems."""
 
     def config(self) -> Significance | None:
         """Return the settings of significance tests; None without a system to compare with.

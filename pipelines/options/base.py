@@ -29,6 +29,7 @@ from pairweave.transforms.option_marks import (
     UNPLANNED,
     UNSAID,
     in_short,
+    listed_before,
     marked,
     not_at_night,
     not_in_steps,
@@ -219,19 +220,16 @@ class SegmenterOptions(Options):
         return ("source", "target")
 
 
-class TranslatorNameOptions(Config):
-    """The translator."""
+class TranslatorOptions(TranslationOptions, Options):
+    """Translation of sources without a translation in the input."""
 
     translator: Annotated[str | None, TRANSLATOR] = Field(
         None,
         pattern=r"^(ctranslate2|transformers):.+$",
         description="translator of sources without a translation: ctranslate2:DIR, "
         "transformers:DIR or transformers:OWNER/NAME (MarianMT, M2M-100, NLLB)",
+        json_schema_extra=listed_before("translator_revision"),
     )
-
-
-class TranslatorOptions(TranslationOptions, TranslatorNameOptions, Options):
-    """Translation of sources without a translation in the input."""
 
 
 OF_OUTPUT = {

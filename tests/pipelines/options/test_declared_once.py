@@ -14,7 +14,7 @@ from pydantic import Field
 from pairweave.pipelines.options.base import Options
 from pairweave.transforms.config import Config, Seeded, pick
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_marks import listed_after
+from pairweave.transforms.option_marks import listed_after, listed_before
 from pairweave.transforms.option_places import role_of
 from pairweave.transforms.storage.byte_streams import COMPRESSIONS
 
@@ -135,7 +135,7 @@ def test_an_option_that_a_job_declares_again_keeps_its_facts(classes):
         field, role = kind.model_fields[name], role_of(kind.model_fields[name])
         marks = field.json_schema_extra or {}
         return {
-            *marks.keys() - {"metavar", "unsaid", "at", "listed_after", "not_by"},
+            *marks.keys() - {"metavar", "unsaid", "at", "listed_after", "listed_before", "not_by"},
             *(["role"] if role else []),
         }
 
@@ -249,11 +249,13 @@ class LateJobOptions(ToyOptions, LateOptions):
     """A job with them."""
 
     last: int = 1
+    zero: int = Field(1, json_schema_extra=listed_before("one"))
+    one: int = Field(1, json_schema_extra=listed_before("size"))
 
 
-def test_an_option_is_listed_behind_the_one_that_it_names():
+def test_an_option_is_listed_beside_the_one_that_it_names():
     assert list(LateOptions.model_fields) == ["first", "second"]  # no "size" to be behind
-    names = ["size", "first", "second", "way", "last"]
+    names = ["zero", "one", "size", "first", "second", "way", "last"]
     assert list(LateJobOptions.model_fields) == list(LateJobOptions().model_dump()) == names
     wrong = dict.fromkeys(names, "?")
     with pytest.raises(pydantic.ValidationError) as caught:
