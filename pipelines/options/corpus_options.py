@@ -25,31 +25,10 @@ from pairweave.transforms.option_marks import (
     UNSAID,
     gives_pairs,
     listed_after,
+    listed_before,
     not_at_night,
 )
 from pairweave.transforms.option_places import CORPUS_FILES, FINISHED_RUNS
-
-
-class PairFileOptions(Config):
-    """Files and finished runs with both sides."""
-
-    input: Annotated[Patterns, CORPUS_FILES] = Field(
-        (),
-        description="files or globs with both sides: .tsv .csv .jsonl .parquet .po .tmx .xlf "
-        "[.gz .zst .xz .bz2] or .zip of OPUS; or a data set, hf://OWNER/NAME/CONFIG?split=SPLIT",
-        json_schema_extra=gives_pairs("files"),
-    )
-    from_run: Annotated[Patterns, FINISHED_RUNS] = Field(
-        (),
-        description="finished runs of bitext, filter or align whose rows to read: pairs keep their "
-        "id, corpus, file, line and languages",
-        json_schema_extra={
-            **gives_pairs("runs"),
-            **not_at_night(
-                "the pairs of a run keep the corpora of that run; give the files themselves"
-            ),
-        },
-    )
 
 
 class SideOptions(Config):
@@ -100,20 +79,6 @@ class FieldOptions(Config):
     )
 
 
-class TranslationFileOptions(Config):
-    """Machine translations of the source."""
-
-    translation_input: Annotated[Patterns, CORPUS_FILES] = Field(
-        (),
-        description="line-parallel machine translation of the source",
-        json_schema_extra=gives_pairs("translations"),
-    )
-    translation_field: str | None = Field(
-        None,
-        description="field of a machine translation in JSONL and Parquet, or column of TSV and CSV",
-    )
-
-
 class ScoreFieldOptions(Config):
     """Scores of pairs."""
 
@@ -121,17 +86,6 @@ class ScoreFieldOptions(Config):
         None,
         description="field or column of a pair's score, likewise (a language model's, an "
         "aligner's); fills the column score",
-        json_schema_extra=UNSAID,
-    )
-
-
-class ScoreFileOptions(Config):
-    """Scores of pairs beside line-parallel text."""
-
-    score_input: Annotated[Patterns, CORPUS_FILES] = Field(
-        (),
-        description="or line-parallel scores: a number in each line, for the pair in that line of "
-        "source_input",
         json_schema_extra=UNSAID,
     )
 
@@ -204,9 +158,27 @@ class DocumentCorpus(ControlOptions, FieldOptions, SideOptions, Corpus):
     )
 
 
-class _AnyPairCorpus(FormatOptions, FieldOptions, SideOptions, PairFileOptions):
-    """Files of sentence pairs: ``input``, or ``source_input`` with ``target_input``."""
+class _AnyPairCorpus(FormatOptions, FieldOptions, SideOptions):
+    """Files and finished runs of sentence pairs, or a file for each side."""
 
+    input: Annotated[Patterns, CORPUS_FILES] = Field(
+        (),
+        description="files or globs with both sides: .tsv .csv .jsonl .parquet .po .tmx .xlf "
+        "[.gz .zst .xz .bz2] or .zip of OPUS; or a data set, hf://OWNER/NAME/CONFIG?split=SPLIT",
+        json_schema_extra={**gives_pairs("files"), **listed_after("licence")},
+    )
+    from_run: Annotated[Patterns, FINISHED_RUNS] = Field(
+        (),
+        description="finished runs of bitext, filter or align whose rows to read: pairs keep their "
+        "id, corpus, file, line and languages",
+        json_schema_extra={
+            **gives_pairs("runs"),
+            **listed_after("input"),
+            **not_at_night(
+                "the pairs of a run keep the corpora of that run; give the files themselves"
+            ),
+        },
+    )
     inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
         None,
         description="syntax of tags in texts (default html for PO, else xml)",
@@ -232,16 +204,34 @@ class PairCorpus(ControlOptions, _AnyPairCorpus, Corpus):
     )
 
 
-class ScoredCorpus(ScoreFileOptions, ScoreFieldOptions, PairCorpus):
+class ScoredCorpus(ScoreFieldOptions, PairCorpus):
     """Location of a corpus: sentence pairs, perhaps with scores."""
+
+    score_input: Annotated[Patterns, CORPUS_FILES] = Field(
+        (),
+        description="or line-parallel scores: a number in each line, for the pair in that line of "
+        "source_input",
+        json_schema_extra=UNSAID,
+    )
 
 
 class LinkedCorpus(GivenLinkOptions, PairCorpus):
     """Location of a corpus: sentence pairs, perhaps with links."""
 
 
-class TranslatedCorpus(GivenLinkOptions, ScoreFieldOptions, TranslationFileOptions, PairCorpus):
+class TranslatedCorpus(GivenLinkOptions, ScoreFieldOptions, PairCorpus):
     """Location of a corpus: sentence pairs, perhaps with translations, scores and links."""
+
+    translation_input: Annotated[Patterns, CORPUS_FILES] = Field(
+        (),
+        description="line-parallel machine translation of the source",
+        json_schema_extra={**gives_pairs("translations"), **listed_before("score_field")},
+    )
+    translation_field: str | None = Field(
+        None,
+        description="field of a machine translation in JSONL and Parquet, or column of TSV and CSV",
+        json_schema_extra=listed_before("score_field"),
+    )
 
 
 class TaggedCorpus(GivenLinkOptions, ControlOptions, _AnyPairCorpus, Corpus):

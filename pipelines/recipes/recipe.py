@@ -11,26 +11,21 @@ from pairweave.pipelines.command_line import command_table, flags, outputs
 from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.options.base import (
     SET_ELSEWHERE,
-    Corpus,
     InputOptions,
     Options,
     PlannedOptions,
 )
 from pairweave.pipelines.options.corpus_options import (
-    FieldOptions,
-    GivenLinkOptions,
-    PairFileOptions,
-    ScoreFieldOptions,
-    ScoreFileOptions,
-    SideOptions,
-    TranslationFileOptions,
+    ScoredCorpus,
+    TranslatedCorpus,
 )
+from pairweave.pipelines.options.format_names import FormatOptions
 from pairweave.pipelines.recipes import agreement, rejected_share
 from pairweave.pipelines.recipes.references import Reference, put_paths
 from pairweave.pipelines.recipes.step import Step
 from pairweave.pipelines.recipes.step_checks import check_step, written_files
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_marks import AGREES, GIVES_PAIRS, marked
+from pairweave.transforms.option_marks import AGREES, GIVES_PAIRS, SHAPES_TEXT, marked
 from pairweave.transforms.option_places import is_list_of_blocks
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.yaml_files import read_yaml
@@ -44,27 +39,19 @@ also contain the number of a round and the additions of temporary names."""
 _JOBS_FOLDER = "pairweave.pipelines.jobs."
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
-_INPUT_PARTS = (
-    PairFileOptions,
-    SideOptions,
-    FieldOptions,
-    TranslationFileOptions,
-    ScoreFieldOptions,
-    ScoreFileOptions,
-    GivenLinkOptions,
-)
+_OF_PAIRS = (ScoredCorpus, TranslatedCorpus)
+"""Classes that have all options of files of pairs between them."""
+
 _CORPORA = frozenset(
     name for name, field in InputOptions.model_fields.items() if is_list_of_blocks(field)
 )
 
-_INPUT = _CORPORA.union(*(marked(part, GIVES_PAIRS) for part in _INPUT_PARTS))
+_INPUT = _CORPORA.union(*(marked(kind, GIVES_PAIRS) for kind in _OF_PAIRS))
 """Keys that name the input."""
 
-_ABOUT_INPUT = {
-    *_CORPORA,
-    *Corpus.model_fields,
-    *(name for part in _INPUT_PARTS for name in part.model_fields),
-}.difference(*(marked(part, AGREES) for part in _INPUT_PARTS))
+_ABOUT_INPUT = _CORPORA.union(*(kind.model_fields for kind in _OF_PAIRS)).difference(
+    FormatOptions.model_fields, *(marked(kind, AGREES, SHAPES_TEXT) for kind in _OF_PAIRS)
+)
 """Keys that describe the input: a step with its own input inherits none of them."""
 
 Values = dict[str, Any]

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.pipelines.options.corpus_options import (
-    GivenLinkOptions,
-    ScoreFieldOptions,
-    ScoreFileOptions,
+    LinkedCorpus,
+    PairCorpus,
+    ScoredCorpus,
 )
 from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.chain.tables import Entry
@@ -23,11 +23,7 @@ from pairweave.pipelines.refresh.forgetting.withdrawal import withdrawn
 from pairweave.pipelines.refresh.night_config import NightConfig
 from pairweave.transforms.known_pairs import NO_IDS, IdSet
 
-_GIVEN = (
-    *ScoreFieldOptions.model_fields,
-    *ScoreFileOptions.model_fields,
-    *GivenLinkOptions.model_fields,
-)
+_GIVEN = {*ScoredCorpus.model_fields, *LinkedCorpus.model_fields} - PairCorpus.model_fields.keys()
 """Keys by which a corpus provides more than texts."""
 
 
