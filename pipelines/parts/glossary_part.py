@@ -4,17 +4,16 @@ from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.tags.glossary import Glossary, read_glossary
-from pairweave.transforms.tags.injection_options import MethodOptions
 from pairweave.transforms.text.stemming import stemmer_name
 
-_OF_GLOSSARY = MethodOptions.model_fields.keys() - {"method"}
+_OF_GLOSSARY = {"glossary", "glossary_match"}
 
 
 class GlossaryPart(Part[AugmentOptions, Glossary | None]):
     """The glossary; None for another method."""
 
     name = "glossary"
-    options = MethodOptions
+    options = AugmentOptions
 
     def plan(self, options: AugmentOptions, planning: Planning) -> Settled[Glossary | None]:
         """Read the glossary.
