@@ -10,14 +10,14 @@ from pairweave.transforms.option_values import dashed
 from pairweave.transforms.suggestions.suggestion_options import (
     OF_METHODS,
     AlignedConfig,
-    FilterConfig,
+    FilterOptions,
     RandomOptions,
 )
 
 
 def _limits_of(*methods: str) -> set[str]:
     """Return the limits of an example that apply to only some methods."""
-    fields = FilterConfig.model_fields.items()
+    fields = FilterOptions.model_fields.items()
     return {name for name, field in fields if mark_of(field, OF_METHODS) == list(methods)}
 
 

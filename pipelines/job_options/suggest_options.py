@@ -27,7 +27,7 @@ from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.screen_options import MAX_TOKENS, MaxTokens
 from pairweave.transforms.suggestions.suggestion_options import (
     AlignedConfig,
-    FilterConfig,
+    FilterOptions,
     HintConfig,
     MaskOptions,
     RandomOptions,
@@ -42,7 +42,7 @@ class SuggestOptions(
     KnownPairOptions,
     RuleBlockOptions,
     HintConfig,
-    FilterConfig,
+    FilterOptions,
     AlignedConfig,
     RandomOptions,
     MaskOptions,

@@ -40,10 +40,10 @@ from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.suggestions.pair_filters import filter_pairs
 from pairweave.transforms.suggestions.random_masks import RandomConfig
+from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
 from pairweave.transforms.suggestions.suggestion_options import (
     OF_LENGTHS,
     AlignedConfig,
-    FilterConfig,
     HintConfig,
 )
 from pairweave.transforms.suggestions.suggestion_scores import Scorer

@@ -16,11 +16,8 @@ from pairweave.transforms.links.link_options import ConfidenceConfig
 from pairweave.transforms.links.phrase_extraction import PhraseConfig
 from pairweave.transforms.screen import ScreenConfig
 from pairweave.transforms.suggestions.random_masks import RandomConfig
-from pairweave.transforms.suggestions.suggestion_options import (
-    AlignedConfig,
-    FilterConfig,
-    HintConfig,
-)
+from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
+from pairweave.transforms.suggestions.suggestion_options import AlignedConfig, HintConfig
 from pairweave.transforms.suggestions.suggestions import SuggestionConfig
 from pairweave.transforms.tags.fragments import FragmentConfig
 from pairweave.transforms.tags.tag_config import TagConfig

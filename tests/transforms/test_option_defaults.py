@@ -14,7 +14,7 @@ from pairweave.transforms.metrics.significance_options import Significance
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.suggestions.suggestion_options import (
     AlignedConfig,
-    FilterConfig,
+    FilterOptions,
     HintConfig,
     MaskOptions,
     RandomOptions,
@@ -76,7 +76,7 @@ DEFAULTS = {
         "variants": 1,
     },
     AlignedConfig: {"max_placeholders": 20, "max_placeholder_share": 0.5, "deletions": False},
-    FilterConfig: {
+    FilterOptions: {
         "min_source_words": 1,
         "max_source_words": 250,
         "min_suggestion_words": 1,

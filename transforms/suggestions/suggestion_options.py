@@ -1,13 +1,12 @@
 """Options of the examples of translation suggestion."""
 
 import math
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 import pydantic
 from pydantic import Field
 
 from pairweave.transforms.config import Config, Mix, PositiveShare, Share, Variants
-from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_marks import UNSAID, Marks, in_short, listed_after
 
 MAX_WORDS = 512
@@ -123,16 +122,8 @@ class AlignedConfig(Config):
     )
 
 
-class FilterConfig(Config):
-    """Limits of an example. A word here is a token of `transforms.text.tokens`.
-
-    Zhu et al., section 4, use sources of 50 to 200 words. A deletion suggests no word and is exempt
-    from ``min_suggestion_words``; masking one word is always allowed. The confidence is that of the
-    links that a mask is based on: those inside it and those of the adjacent kept words; a mask
-    without such links passes if the minimum is 0. The score is the pair's
-    (`transforms.reading.given_scores`) or the example's
-    (`transforms.suggestions.suggestion_scores`).
-    """
+class FilterOptions(Config):
+    """Limits of an example. A word here is a token of `transforms.text.tokens`."""
 
     min_source_words: int = Field(1, ge=1, description="fewest words of a source")
     max_source_words: int = Field(250, ge=1, description="most words of a source")
@@ -169,20 +160,6 @@ class FilterConfig(Config):
         description="highest score, likewise; inf for any",
         json_schema_extra=listed_after("min_score"),
     )
-
-    @pydantic.model_validator(mode="after")
-    def _check_order(self) -> Self:
-        for side in ("source", "suggestion"):
-            low, high = getattr(self, f"min_{side}_words"), getattr(self, f"max_{side}_words")
-            if not low <= high:
-                raise ConfigError(
-                    f"min_{side}_words must be 1 to max_{side}_words ({high}), got {low}"
-                )
-        if not (-math.inf if self.min_score is None else self.min_score) <= self.max_score:
-            raise ConfigError(
-                f"min_score must be at most max_score ({self.max_score}), got {self.min_score}"
-            )
-        return self
 
 
 class HintConfig(Config):

@@ -31,12 +31,12 @@ from pairweave.transforms.suggestions.suggestion_filters import (
     RULE_NAMES,
     SCORE,
     Examples,
+    FilterConfig,
     first_rules,
     outside_scores,
 )
 from pairweave.transforms.suggestions.suggestion_options import (
     AlignedConfig,
-    FilterConfig,
     HintConfig,
     MaskOptions,
 )

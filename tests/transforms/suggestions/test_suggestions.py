@@ -12,11 +12,8 @@ from pairweave.transforms.ids import pair_keys
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.suggestions.random_masks import RandomConfig
-from pairweave.transforms.suggestions.suggestion_options import (
-    AlignedConfig,
-    FilterConfig,
-    HintConfig,
-)
+from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
+from pairweave.transforms.suggestions.suggestion_options import AlignedConfig, HintConfig
 from pairweave.transforms.suggestions.suggestions import SuggestionConfig, make_suggestions
 from tests.makers.suggesting import LOOSE, MASK, WIDE, aligned, compared
 
