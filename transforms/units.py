@@ -447,7 +447,8 @@ class Notice:
             ``byte_order_mark``, ``carriage_returns``, ``duplicate_file``, ``copied``,
             ``tags_stripped``, ``side_limit``, ``no_parallel_text``, ``band_edge``,
             ``exchanged_sides``, ``other_languages``, ``other_syntax``, ``html_entities``,
-            ``c1_controls``, ``prior_left_out`` or another kind of findings (`transforms.findings.KINDS`).
+            ``c1_controls``, ``prior_left_out`` or another kind of findings
+            (`transforms.findings.KINDS`).
         file: The file as the user named it; ``options`` of a notice on these.
         count: Number of occurrences; 1 if it cannot occur more often.
         message: The text of the notice.

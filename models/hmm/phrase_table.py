@@ -20,8 +20,9 @@ from pairweave.transforms.arrow.flat_columns import fields_of
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.hmm import phrase_table as kernel
 from pairweave.transforms.kernels.text import words as word_kernels
+from pairweave.transforms.links.link_options import SymmetrizeConfig
 from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.symmetrize import symmetrize
 
 MAX_WORDS = 6
 """Longest phrase on either side (Hanneman and Dinu 2020, section 5.1: fragments of up to 6)."""

@@ -5,7 +5,7 @@ import pyarrow as pa
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import list_column, weighted_links_of
 from pairweave.transforms.kernels.links import symmetrize as kernel
-from pairweave.transforms.links.link_options import SymmetrizeConfig as SymmetrizeConfig
+from pairweave.transforms.links.link_options import SymmetrizeConfig
 
 
 def symmetrize(table: pa.Table, config: SymmetrizeConfig) -> pa.Table:

@@ -10,8 +10,9 @@ from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.phrase_table import build_phrase_table, pack, unpack
 from pairweave.models.translators.lexical_translator import LexicalTranslator
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.links.link_options import SymmetrizeConfig
 from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
-from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.tags.fragments import FragmentConfig, find_fragments, hash_words
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
 from tests.makers import corpora
