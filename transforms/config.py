@@ -96,7 +96,8 @@ class Config(pydantic.BaseModel):
 
     def changed(self, **values: object) -> Self:
         """Return the same configuration with other values, checked likewise."""
-        return type(self)(**{**dict(self), **values})
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        return type(self)(**{**given, **values})
 
 
 class Seeded(Config):
@@ -144,9 +145,11 @@ def _refusal(config: type[Config], problem: Mapping[str, Any]) -> str:
         return f"{name} must be {field.description}, got {value!r}"
     if problem["type"] == "value_error":
         return f"{name} {problem['ctx']['error']}, got {value!r}"
-    number = "a number" if problem["type"] == "float_type" else "a whole number"
-    kind = f"{number}, " if isinstance(value, str | bool | None) else ""
-    return f"{name} must be {kind}{_range(field) or problem['msg'].lower()}, got {value!r}"
+    if problem["type"] == "tuple_type":
+        return f"{name} must be a tuple, got {value!r}"
+    expected = [_KINDS_OF_NUMBERS.get(problem["type"], ""), _range(field)]
+    wanted = ", ".join(part for part in expected if part) or problem["msg"].lower()
+    return f"{name} must be {wanted}, got {value!r}"
 
 
 def _choices(annotation: object) -> list[str]:
@@ -156,6 +159,8 @@ def _choices(annotation: object) -> list[str]:
         words += [part] if isinstance(part, str) else _choices(part)
     return words
 
+
+_KINDS_OF_NUMBERS = {"float_type": "a number", "int_type": "a whole number"}
 
 _BOUNDS: Mapping[str, Callable[[object], str]] = {
     "ge": lambda least: f"{least} or more",

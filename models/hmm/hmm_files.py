@@ -5,16 +5,16 @@ import hashlib
 import json
 import sys
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+from pydantic import Field
 
 from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.hmm.hmm_parts import Parts, know_words
 from pairweave.models.hmm.hmm_vocabulary import Vocabulary, build_vocabulary
 from pairweave.models.hmm.respelling import Respelling
-from pairweave.transforms.config import Share
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.hmm.emissions import Lexicon
 from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS
@@ -133,6 +133,7 @@ def unpack(files: Mapping[str, bytes]) -> Parts:
         ConfigError: A file is missing, damaged or has another version; names it.
     """
     header = _read_header(files)
+    newest = header["version"] == VERSION
     tables = {
         name: _read(name, files, header["files"].get(name), schema)
         for name, schema in _TABLES.items()
@@ -170,10 +171,10 @@ def unpack(files: Mapping[str, bytes]) -> Parts:
         jumps,
         _read_factors(tables, "source", len(source)),
         _read_factors(tables, "target", len(target)),
-        header.get("last_share", 0.0),
+        float(header["last_share"]) if newest else 0.0,
         dict(header["fit"]),
         _read_respelling(files, header["files"].get(RESPELLING)),
-        header.get("syllables", header["version"] == _OLDER_WITH_SYLLABLES),
+        header["syllables"] if newest else header["version"] == _OLDER_WITH_SYLLABLES,
     )
 
 
@@ -249,7 +250,7 @@ class _OlderHeader(JsonFile):
 class _Header(_OlderHeader):
     """The content of `HEADER`."""
 
-    last_share: Share
+    last_share: Annotated[float, Field(ge=0, lt=1)]
     syllables: bool
 
 

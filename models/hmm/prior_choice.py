@@ -36,7 +36,12 @@ def is_better(agreement: float, without: float) -> bool:
         agreement: How far both directions agree with it, from `agreement_of`.
         without: How far they agree without it.
     """
-    return agreement - without >= LEAST_GAIN * (1 - without)
+    return agreement > without and agreement >= _needed(without)
+
+
+def _needed(without: float) -> float:
+    """Return the least agreement with an earlier fit that is used."""
+    return without + LEAST_GAIN * (1 - without)
 
 
 def agreement_of(linked: pa.Table) -> float:
@@ -68,9 +73,10 @@ def left_out(report: Mapping[str, Any]) -> Notice | None:
     if prior is None or prior["used"]:
         return None
     if "agreement" in prior:
+        without = prior["agreement_without"]
         why = (
             f"with it, both directions agree on {prior['agreement']:.2%} of the links, without it "
-            f"on {prior['agreement_without']:.2%}"
+            f"on {without:.2%}; {_needed(without):.2%} were needed"
         )
     else:
         why = f"{report['pairs']:,} pairs need none"

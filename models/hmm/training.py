@@ -49,7 +49,8 @@ WORD_JUMP_PRIOR = 10.0
 """
 
 LAST_SHARE = 0.1
-"""Probability that the last word has the last state, whatever the jump (0.03 to 0.3: same)."""
+"""Probability that a common last word has the last state, whatever the jump (0.03 to 0.3: same).
+"""
 
 FIRST_JUMP_DECAY = 8.0
 """The initial weight of a jump is ``exp(-abs(distance - 1) / 8)``, which is nearly flat."""
@@ -132,7 +133,8 @@ def train(
                 state.jumps = _first_jumps()
             if time.monotonic() - last_message > SAY_SECONDS:
                 last_message = time.monotonic()
-                _LOG.info("fitting the aligner: %d of %d rounds done", iteration, rounds)
+                done = turn[0] * rounds + iteration
+                _LOG.info("fitting the aligner: %d of %d rounds done", done, turn[1] * rounds)
             if iteration <= config.model1_iterations:  # later links hardly change what is learnt
                 lexicon.respell(state.counts, pool)
             parts = lexicon.maximize(state, pool)

@@ -1,10 +1,12 @@
 """What a fit takes over from an earlier one, beside the same by plain loops over words."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from pairweave.models.hmm import hmm, prior
-from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.models.hmm.hmm import HmmConfig, HmmModel, fit
 from pairweave.models.hmm.prior import Earlier, evidence_of, joined, prior_of
 from pairweave.transforms.kernels.hmm.hmm import JUMPS, bucket_of
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
@@ -221,3 +223,21 @@ def test_the_earlier_fit_is_used_where_both_directions_agree_better_with_it(
         assert report["used"] == better
         assert asked == [(report["agreement"], report["agreement_without"])]
         assert all(0 < value <= 1 for value in asked[0])
+
+
+def test_last_words_are_linked_with_an_earlier_fit_too(pairs):
+    stopped = [(f"{source} .", f"{target} .") for source, target in pairs]
+    before = Earlier(fit(plain_table(stopped[:600]), HmmConfig()).parts, "d")
+    made = fit(plain_table(stopped[600:640]), HmmConfig(), earlier=before)
+    by_jumps = HmmModel(dataclasses.replace(made.parts, last_share=0.0))
+    source, target = pairs[1]
+    turned = plain_table([(f"{source} .", " ".join(reversed(target.split())) + " .")])
+    last = len(source.split()), len(target.split())
+    with_share, without = (
+        {
+            (link["source"], link["target"]): link["probability"]
+            for link in model.with_soft_links(1e-4).align(turned)["forward"][0].as_py()
+        }
+        for model in (made, by_jumps)
+    )
+    assert with_share[last] > without[last]

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.hmm.emissions import LEAST, Lexicon, emissions
+from pairweave.transforms.kernels.hmm.emissions import LEAST, MAX_STATES, Lexicon, emissions
 from pairweave.transforms.kernels.hmm.hmm import (
     JumpCounts,
     best_path,
@@ -29,8 +29,8 @@ DOUBT = np.float32(0.1)
 """Smoothing of the odds that one direction sends to the other (results are flat up to 0.2)."""
 
 
-COMMON = np.float32(0.01)
-"""A last word with this share of all words is as common as a full stop."""
+COMMONEST = 20
+"""A full stop is among so many commonest words of its side. Words are numbered by frequency."""
 
 
 class Model(NamedTuple):
@@ -95,16 +95,17 @@ def position_rows(side: Side, pair: int, width: int, factors: np.ndarray) -> np.
 
 
 @numba.njit(nogil=True, cache=True)
-def share_of_last(
-    source: Side, target: Side, pair: int, source_words: Words, target_words: Words, p_last: float
-) -> float:
-    """Return ``p_last`` for a pair whose last words are as common as full stops are, else 0."""
-    one = source.words[source.offsets[pair + 1] - 1]
-    other = target.words[target.offsets[pair + 1] - 1]
-    if one < 0 or other < 0:
+def share_of_last(source: Side, target: Side, pair: int, p_last: float) -> float:
+    """Return the probability that the last word of a side has the last state, whatever the jump.
+
+    It is ``p_last`` if both last words are among the commonest, as full stops are, else 0. In a
+    pair with windows, which may end before the side does, it is 0 too.
+    """
+    end, back_end = source.offsets[pair + 1], target.offsets[pair + 1]
+    if max(end - source.offsets[pair], back_end - target.offsets[pair]) > MAX_STATES:
         return 0.0
-    common = source_words.unigram[one] >= COMMON and target_words.unigram[other] >= COMMON
-    return p_last if common else 0.0
+    one, other = source.words[end - 1], target.words[back_end - 1]
+    return p_last if 0 <= one < COMMONEST and 0 <= other < COMMONEST else 0.0
 
 
 @numba.njit(nogil=True, cache=True)
@@ -142,7 +143,7 @@ def expect(
         forward, low, null, reverse, back_low, back_null, entries = emissions(
             source, target, pair, source_words, target_words, lexicon, heads, stem_heads
         )
-        p_end = share_of_last(source, target, pair, source_words, target_words, p_last)
+        p_end = share_of_last(source, target, pair, p_last)
         p_forward = np.empty_like(forward)
         p_reverse = np.empty_like(reverse)
         if len(jumps) > 0:
@@ -306,7 +307,7 @@ def align_pairs(
             forward, low, null, reverse, back_low, back_null, _ = emissions(
                 source, target, pair, source_words, target_words, lexicon, heads, stem_heads
             )
-            p_end = share_of_last(source, target, pair, source_words, target_words, p_last)
+            p_end = share_of_last(source, target, pair, p_last)
             p_forward = np.empty_like(forward)
             p_reverse = np.empty_like(reverse)
             rows = position_rows(source, pair, forward.shape[1], source_factors)

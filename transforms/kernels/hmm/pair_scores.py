@@ -67,7 +67,7 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
         forward, low, null, reverse, back_low, back_null, _ = emissions(
             source, target, pair, source_words, target_words, lexicon, heads, stem_heads
         )
-        p_end = share_of_last(source, target, pair, source_words, target_words, p_last)
+        p_end = share_of_last(source, target, pair, p_last)
         p_forward = np.empty_like(forward)
         p_reverse = np.empty_like(reverse)
         rows = position_rows(source, pair, forward.shape[1], source_factors)
