@@ -106,7 +106,7 @@ def test_error_with_message_catalogues(shared_data, tmp_path, name):
     sentences, gold = gold_pairs(shared_data, name)
     table = plain_table(sentences)
     before = Earlier(earlier.parts, earlier.digest, exchanged=name == "roen")
-    compare(f"\n{name}, catalogues", table, before, table, gold)
+    compare(f"\n{name}, catalogues", table, before, table.slice(0, len(gold)), gold)
 
 
 @pytest.mark.parametrize("name", ["help", "captions"])
