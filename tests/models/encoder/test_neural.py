@@ -286,7 +286,7 @@ def test_too_many_tokens_for_a_link_name_the_pair(bert):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"layer": 1.5}, "layer must be -200 to 200, got 1.5"),
+        ({"layer": 1.5}, "layer must be a whole number, -200 to 200, got 1.5"),
         ({"precision": "fp8"}, "is one of fp32, bf16, fp16, int8"),
         ({"unit": "letters"}, "unit 'letters' is unknown"),
         ({"long_pairs": "cut"}, "long_pairs 'cut' is unknown"),
