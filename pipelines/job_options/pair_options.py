@@ -1,7 +1,7 @@
 """The options of the jobs on a corpus that align or train: one frozen model a job."""
 
 import math
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 import pydantic
 from pydantic import Field
@@ -41,21 +41,14 @@ from pairweave.transforms.option_marks import (
     UNSAID,
     in_short,
     listed_after,
-    listed_before,
     not_at_night,
     not_by,
 )
-from pairweave.transforms.option_places import (
-    FILE_OF_LAUNCHER,
-    HUB_MODEL,
-    LINE_FILE,
-    MODEL,
-    SUBWORDS,
-)
+from pairweave.transforms.option_places import HUB_MODEL, LINE_FILE, MODEL, SUBWORDS
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
 from pairweave.transforms.symbols.mask import MASK
-from pairweave.transforms.tags.injection_options import FRAGMENT_DEFAULTS
+from pairweave.transforms.tags.injection_options import FRAGMENT_DEFAULTS, MethodOptions
 
 
 class FitOptions(LookOptions, RuleBlockOptions, TrainedTokenOptions, JobOptions, PairCorpus):
@@ -177,6 +170,7 @@ class AugmentOptions(
     RuleBlockOptions,
     DrawnTagOptions,
     SymmetrizeConfig,
+    MethodOptions,
     TranslatorOptions,
     SegmenterOptions,
     AlignerOptions,
@@ -194,28 +188,6 @@ class AugmentOptions(
     )
 
     corpora: tuple[TaggedCorpus, ...] = ()
-    method: Literal["alignment", "fragment", "glossary"] = Field(
-        "alignment",
-        description="text to tag: alignment, phrase pairs of links; fragment, source fragments "
-        "whose translation, by the model's phrases and lexicon or --translator, occurs in the "
-        "target; glossary, terms of --glossary that occur on both sides and are linked (for "
-        "fragment, max_words 6, max_tags 2, self_closing_share 0.27, damage_share 0.1 by default)",
-        json_schema_extra={**UNSAID, **listed_before("heuristic")},
-    )
-    glossary: Annotated[str | None, FILE_OF_LAUNCHER] = Field(
-        None,
-        min_length=1,
-        description="method glossary: file of terms, source TAB target on each line "
-        "[.gz .zst .xz .bz2]",
-        json_schema_extra={**UNSAID, **listed_before("heuristic")},
-    )
-    glossary_match: Literal["stem", "exact"] = Field(
-        "stem",
-        description="method glossary: a word of a term is any word of its stem, in languages that "
-        "have a stemmer, also a related one (gouvernance for gouvernement), or the same word; case "
-        "does not matter",
-        json_schema_extra={**UNSAID, **listed_before("heuristic")},
-    )
     keep_links: bool = Field(
         default=False,
         description="add the column word_links, the linked words of the untagged texts; "

@@ -48,6 +48,7 @@ from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards.shard import Batches, Shard, Shards
 from pairweave.transforms.shards.shuffle import MakeShards
+from pairweave.transforms.tags.injection_options import MethodOptions
 from pairweave.transforms.tags.kept_tags import keep_or_inject_tags, own_symbols
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tag_counts import count_shapes, count_tags
@@ -60,7 +61,7 @@ def check(options: AugmentOptions) -> None:
     Raises:
         ConfigError: There are such options; the message names them.
     """
-    names = {"method", "glossary", "glossary_match", "keep_links", *TranslatorOptions.model_fields}
+    names = {*MethodOptions.model_fields, *TranslatorOptions.model_fields, "keep_links"}
     unused = sorted(options.model_fields_set & names)
     if options.mix == 0 and unused:
         raise ConfigError(f"{dashed(unused)}: --mix 0 tags no pair; leave it out, or raise --mix")

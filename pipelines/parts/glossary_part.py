@@ -4,16 +4,17 @@ from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.tags.glossary import Glossary, read_glossary
+from pairweave.transforms.tags.injection_options import MethodOptions
 from pairweave.transforms.text.stemming import stemmer_name
 
-_OF_GLOSSARY = {"glossary", "glossary_match"}
+_OF_GLOSSARY = MethodOptions.model_fields.keys() - {"method"}
 
 
 class GlossaryPart(Part[AugmentOptions, Glossary | None]):
     """The glossary; None for another method."""
 
     name = "glossary"
-    options = AugmentOptions
+    options = MethodOptions
 
     def plan(self, options: AugmentOptions, planning: Planning) -> Settled[Glossary | None]:
         """Read the glossary.

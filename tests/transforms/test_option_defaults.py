@@ -22,6 +22,7 @@ from pairweave.transforms.suggestions.suggestion_options import (
 from pairweave.transforms.tags.fragments import FragmentConfig
 from pairweave.transforms.tags.injection_options import (
     FRAGMENT_DEFAULTS,
+    MethodOptions,
     TagOptions,
 )
 from pairweave.transforms.units import FileLimitOptions
@@ -67,6 +68,7 @@ DEFAULTS = {
         "punctuation": False,
         "share": 1.0,
     },
+    MethodOptions: {"method": "alignment", "glossary": None, "glossary_match": "stem"},
     MaskOptions: {"methods": ("random", "alignment", "parallel"), "mix": 1.0},
     RandomOptions: {
         "start_probability": 0.15,

@@ -8,6 +8,7 @@ from pydantic import Field
 from pairweave.transforms.config import Config, Mix, PositiveShare, Share, Variants
 from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS
 from pairweave.transforms.option_marks import UNSAID, Marks, listed_after, not_by
+from pairweave.transforms.option_places import FILE_OF_LAUNCHER
 
 MAX_IDS = 10_000
 """Largest id whose symbols can be listed."""
@@ -122,3 +123,30 @@ FRAGMENT_DEFAULTS: Mapping[str, float] = {
     "damage_share": 0.10,
 }
 """Defaults of ``--method fragment`` (Hanneman and Dinu 2020, section 5.1)."""
+
+
+class MethodOptions(Config):
+    """The texts to tag: phrase pairs, fragments or terms."""
+
+    method: Literal["alignment", "fragment", "glossary"] = Field(
+        "alignment",
+        description="text to tag: alignment, phrase pairs of links; fragment, source fragments "
+        "whose translation, by the model's phrases and lexicon or --translator, occurs in the "
+        "target; glossary, terms of --glossary that occur on both sides and are linked (for "
+        "fragment, max_words 6, max_tags 2, self_closing_share 0.27, damage_share 0.1 by default)",
+        json_schema_extra=UNSAID,
+    )
+    glossary: Annotated[str | None, FILE_OF_LAUNCHER] = Field(
+        None,
+        min_length=1,
+        description="method glossary: file of terms, source TAB target on each line "
+        "[.gz .zst .xz .bz2]",
+        json_schema_extra=UNSAID,
+    )
+    glossary_match: Literal["stem", "exact"] = Field(
+        "stem",
+        description="method glossary: a word of a term is any word of its stem, in languages that "
+        "have a stemmer, also a related one (gouvernance for gouvernement), or the same word; case "
+        "does not matter",
+        json_schema_extra=UNSAID,
+    )

@@ -141,8 +141,3 @@ def test_minimum_scores_by_default_are_those_of_the_score(given, pair, document)
 def test_yisi2_compares_vectors_of_an_encoder(given, message):
     with pytest.raises(ConfigError, match=message):
         bitext.check(options(BitextOptions, **given))
-
-
-def test_augment_tags_phrase_pairs_of_links_by_default():
-    given = options(AugmentOptions)
-    assert (given.method, given.glossary, given.glossary_match) == ("alignment", None, "stem")
