@@ -1,9 +1,9 @@
 """Whether an earlier fit helps a new one: with it, both directions agree on more of the links.
 
 No held-out text can tell, because the likelihood prefers a small vocabulary, which makes unseen
-words likely. But the two directions have words to agree on only where they know them (Liang, Taskar
-and Klein 2006): in 29 fits of 200 to 19,000 pairs, an earlier fit with which `LEAST_GAIN` of their
-disagreement was gone never raised the alignment error (tests/benchmarks/README.md).
+words likely. But two directions agree only on words that they know (Liang, Taskar and Klein 2006):
+in 29 fits of 200 to 19,000 pairs, no earlier fit that removed `LEAST_GAIN` of their disagreement
+raised the alignment error (tests/benchmarks/README.md).
 """
 
 from collections.abc import Mapping
@@ -17,16 +17,17 @@ from pairweave.transforms.arrow.flat_columns import fields_of
 from pairweave.transforms.units import Notice
 
 FEW_PAIRS = 200
-"""With fewer pairs an earlier fit is always used: so few links say little."""
+"""With fewer pairs an earlier fit is always used: there are too few links to compare."""
 
 ENOUGH_PAIRS = 20_000
-"""With so many pairs an earlier fit is not used: from 16,000 on none helped by over 0.02."""
+"""With so many pairs an earlier fit is not used: from 16,000 on, none helped by over 0.02
+points of error."""
 
 SAMPLE_PAIRS = 3_000
 """Number of pairs, the first of the fit, whose links are compared."""
 
 LEAST_GAIN = 0.025
-"""Share of the disagreement that must be gone with the earlier fit for it to be used."""
+"""Least share of the disagreement that an earlier fit must remove to be used."""
 
 
 def is_better(agreement: float, without: float) -> bool:
