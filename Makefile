@@ -48,12 +48,14 @@ bench: $(VENV)/.dev $(VENV)/.peers ## speed of each step beside its peers
 bench-check: $(VENV)/.dev ## speeds beside other programs, against the committed ratios; fails past a margin
 	$(BIN)/python -m tests.benchmarks.check_ratios
 
-wheels: kernels ## dist/: the package without compiled kernels, and with those for this platform and Python
+wheels: $(VENV)/.dev ## dist/: the package without compiled kernels, and with those for this platform and Python
+	$(BIN)/python deploy/wheels/compile_kernels.py --every_cpu
+	touch $(KERNELS)
 	rm -rf build/lib build/bdist.* dist/*-none-any.whl
 	$(BIN)/python -m pip --disable-pip-version-check --quiet wheel --no-deps --no-build-isolation --wheel-dir dist .
 	$(BIN)/python deploy/wheels/compile_wheel.py dist/*-none-any.whl dist --kernels $(dir $(SOME_KERNELS))
 
-kernels: $(VENV)/.dev ## compiles the kernels of this checkout, on all cores, for any CPU of the platform
+kernels: $(VENV)/.dev ## compiles the kernels of this checkout, on all cores, for this kind of CPU
 	$(BIN)/python deploy/wheels/compile_kernels.py
 	touch $(KERNELS)
 

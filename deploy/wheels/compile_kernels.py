@@ -1,12 +1,14 @@
-"""Compile the package's kernels for any CPU of this platform, once, on all cores.
+"""Compile the package's kernels, once, on all cores.
 
-python deploy/wheels/compile_kernels.py [TREE] [--level LEVEL] [--runs NAME...]
+python deploy/wheels/compile_kernels.py [TREE] [--every_cpu] [--level LEVEL] [--runs NAME...]
 
 Runs jobs and commands on a few made-up pairs and puts what Numba compiled into
-``compiled_kernels`` of the package in the tree: a checkout (the default) or an unpacked wheel. With
-an optimization level lower than Numba's own, 3, that takes less time and the kernels are slower:
-enough for a test. With the names of some runs (of `JOBS` and `COMMANDS`), only the kernels of those
-are compiled, and others when they are first called.
+``compiled_kernels`` of the package in the tree: a checkout (the default) or an unpacked wheel. They
+are compiled for this machine's kind of CPU, or for every kind that kernels are shipped for
+(`kernel_cache.platform_cpus`), which takes twice as long. With an optimization level lower than
+Numba's own, 3, it takes less time and the kernels are slower: enough for a test. With the names of
+some runs (of `JOBS` and `COMMANDS`), only the kernels of those are compiled, and others when they
+are first called.
 """
 
 import argparse
@@ -22,12 +24,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
-
-CPU = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
-"""What makes Numba compile for any CPU."""
 
 COMPILED = Path("pairweave", "compiled_kernels")
 """Where the package looks for them."""
@@ -95,13 +94,16 @@ COMMANDS = {
 """Other command lines by the names of their outputs."""
 
 
-def compile_kernels(tree: Path, level: str = "3", names: Sequence[str] = ()) -> Path:
+def compile_kernels(
+    tree: Path, level: str = "3", names: Sequence[str] = (), *, every_cpu: bool = False
+) -> Path:
     """Compile the kernels of a package in place of those that are there; return their folder.
 
     Args:
         tree: The directory with the folder ``pairweave``.
         level: How far the kernels are optimized, from 0 to 3.
         names: The runs whose kernels are compiled; all by default.
+        every_cpu: Compile for every kind of CPU of the platform, not only for that of this machine.
 
     Raises:
         CalledProcessError: A job failed; it has said why.
@@ -112,14 +114,18 @@ def compile_kernels(tree: Path, level: str = "3", names: Sequence[str] = ()) -> 
         kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
         environment = {
             **kept,
-            **CPU,
+            "NUMBA_CPU_FEATURES": "",
             "NUMBA_OPT": level,
             "NUMBA_CACHE_DIR": str(directory / "kernels"),
             "PYTHONPATH": str(tree.absolute()),
         }
         command = [sys.executable, str(Path(__file__).absolute()), _RUN, *names]
         shutil.rmtree(tree / COMPILED, ignore_errors=True)
-        subprocess.run(command, env=environment, cwd=directory, check=True)
+        for cpu in _cpus(environment, every_cpu=every_cpu):
+            sys.stdout.write(f"for the CPU {cpu}: ")
+            sys.stdout.flush()
+            environment["NUMBA_CPU_NAME"] = cpu
+            subprocess.run(command, env=environment, cwd=directory, check=True)
         folder = directory / "compiled"
         folder.mkdir()
         for path in (directory / "kernels").rglob("*.nb[ci]"):
@@ -129,6 +135,15 @@ def compile_kernels(tree: Path, level: str = "3", names: Sequence[str] = ()) -> 
         version = importlib.metadata.version("numba")
         (folder / "numba.txt").write_text(f"{version}\n", encoding="utf-8")
         return Path(shutil.copytree(folder, tree / COMPILED))
+
+
+def _cpus(environment: Mapping[str, str], *, every_cpu: bool) -> list[str]:
+    """Return the kinds of CPU to compile for, from the package that is compiled."""
+    chosen = "platform_cpus()" if every_cpu else "usable_cpus()[:1]"
+    code = f"from pairweave.transforms.kernels import kernel_cache as c; print(*c.{chosen})"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout.split()
 
 
 def run_jobs(directory: Path, names: Sequence[str] = ()) -> None:
@@ -230,10 +245,12 @@ def _run(*words: str) -> None:
 def _main() -> None:
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("tree", nargs="?", type=Path, default=Path())
+    parser.add_argument("--every_cpu", action="store_true")
     parser.add_argument("--level", default="3", choices=("0", "1", "2", "3"))
     parser.add_argument("--runs", nargs="+", default=(), metavar="NAME", choices=(*JOBS, *COMMANDS))
     given = parser.parse_args()
-    sys.stdout.write(f"{compile_kernels(given.tree, given.level, given.runs)}\n")
+    folder = compile_kernels(given.tree, given.level, given.runs, every_cpu=given.every_cpu)
+    sys.stdout.write(f"{folder}\n")
 
 
 if __name__ == "__main__":

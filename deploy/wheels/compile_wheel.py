@@ -4,7 +4,7 @@ python deploy/wheels/compile_wheel.py WHEEL DIRECTORY [--level LEVEL | --kernels
 
 Writes a wheel to the directory for the platform and the version of the Python that runs this, in
 which the locked dependencies and the extra `wheels` have to be installed. The kernels are those of
-the folder, or are compiled as `compile_kernels.py` says.
+the folder, or are compiled by `compile_kernels.py` for every kind of CPU.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def main(wheel: Path, output: Path, level: str = "3", kernels: Path | None = Non
         _wheel("unpack", "--dest", directory / "unpacked", wheel)
         (tree,) = (directory / "unpacked").iterdir()
         if kernels is None:
-            compile_kernels(tree, level)
+            compile_kernels(tree, level, every_cpu=True)
             for bytecode in list(tree.rglob("__pycache__")):
                 shutil.rmtree(bytecode)
         else:

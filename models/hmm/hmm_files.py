@@ -16,8 +16,8 @@ from pairweave.models.hmm.hmm_parts import Parts, know_words
 from pairweave.models.hmm.hmm_vocabulary import Vocabulary, build_vocabulary
 from pairweave.models.hmm.respelling import Respelling
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.kernels.hmm.emissions import Lexicon
 from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS
+from pairweave.transforms.kernels.hmm.lexicon import Lexicon
 from pairweave.transforms.kernels.hmm.sides import Words
 from pairweave.transforms.storage.json_files import JsonFile, check
 

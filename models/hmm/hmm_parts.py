@@ -9,7 +9,7 @@ from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.hmm.hmm_vocabulary import Cut, Vocabulary
 from pairweave.models.hmm.respelling import Respelling, spellings_of
 from pairweave.transforms.kernels.hmm.agreement import Model
-from pairweave.transforms.kernels.hmm.emissions import Lexicon
+from pairweave.transforms.kernels.hmm.lexicon import Lexicon
 from pairweave.transforms.kernels.hmm.model1 import Spellings
 from pairweave.transforms.kernels.hmm.sides import Side, Words
 

@@ -27,8 +27,8 @@ from pairweave.models.hmm.respelling import (
 from pairweave.models.hmm.syllables import has_syllables
 from pairweave.transforms import progress_marks
 from pairweave.transforms.kernels.hmm import agreement, model1
-from pairweave.transforms.kernels.hmm.emissions import Lexicon
 from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS, bucket_of
+from pairweave.transforms.kernels.hmm.lexicon import Lexicon
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side
 

@@ -5,7 +5,7 @@ And a message while they are compiled, which takes a minute if none are shipped.
 Numba keeps compiled functions beside their sources, or in the user's cache if that folder is
 read-only. It looks one up by the name and the features of the CPU, so a function that was compiled
 for another CPU is never loaded. A wheel for one platform (`deploy/wheels`) also ships kernels that
-were compiled for any CPU of that platform.
+were compiled for any CPU of that platform, and others for most, which are faster.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding
 from numba.core import caching, config, event
 from numba.core.dispatcher import Dispatcher
 
@@ -29,8 +30,16 @@ SHIPPED = "compiled_kernels"
 VERSION = "numba.txt"
 """The file in it with the version of Numba that compiled them; no other version loads them."""
 
-SHIPPED_CPU = ("generic", "")
-"""The name and the features of the CPU that those were compiled for, as LLVM calls them."""
+ANY_CPU = "generic"
+"""LLVM's name for any CPU of a platform."""
+
+MODERN_CPU = "x86-64-v3"
+"""LLVM's name for those with AVX2, as nearly all since 2015: vectors are twice as long."""
+
+MODERN_FEATURES = frozenset(
+    ("avx", "avx2", "bmi", "bmi2", "cx16", "f16c", "fma", "lzcnt", "movbe", "popcnt", "xsave")
+)
+"""What such a CPU can do, as LLVM calls it."""
 
 _OUTDATED = (AttributeError, ImportError)
 """What unpickling raises if a type is no longer there."""
@@ -93,12 +102,31 @@ class KernelCache(caching.FunctionCache):
         if compiled is not None or self._shipped is None or _debugs() or not self._enabled:
             return compiled
         signature, (triple, *_), function = self._index_key(sig, target_context.codegen())
-        data = self._shipped.load((signature, (triple, *SHIPPED_CPU), function))
-        return None if data is None else self._impl.rebuild(target_context, data)
+        for cpu in usable_cpus():
+            data = self._shipped.load((signature, (triple, cpu, ""), function))
+            if data is not None:
+                return self._impl.rebuild(target_context, data)
+        return None
 
     def _save_overload(self, sig: Any, data: Any) -> None:  # noqa: ANN401 - Numba's
         if self._cache_path is not None:
             super()._save_overload(sig, data)
+
+
+def platform_cpus() -> tuple[str, ...]:
+    """Return the kinds of CPU of this platform that kernels are shipped for, the best first."""
+    is_x86 = llvmlite.binding.get_process_triple().startswith("x86_64")
+    return (MODERN_CPU, ANY_CPU) if is_x86 else (ANY_CPU,)
+
+
+@functools.cache
+def usable_cpus() -> tuple[str, ...]:
+    """Return those of `platform_cpus` whose code runs here; not a better one than Numba is told."""
+    features = llvmlite.binding.get_host_cpu_features()
+    modern = all(features.get(name) for name in MODERN_FEATURES)
+    if getattr(config, "CPU_NAME", None) == ANY_CPU:
+        modern = False
+    return tuple(cpu for cpu in platform_cpus() if modern or cpu == ANY_CPU)
 
 
 def _debugs() -> bool:

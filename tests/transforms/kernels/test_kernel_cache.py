@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 
+import llvmlite.binding
 import pytest
 from numba.core import caching
 from numba.core.dispatcher import Dispatcher
@@ -133,16 +134,25 @@ def run_elsewhere(folder, cache, **variables):
 
 
 @pytest.fixture
-def shipped(package, tmp_path):
-    """Return a package with kernels compiled for any CPU, moved after they were compiled."""
-    folder = package()
-    name, features = kernel_cache.SHIPPED_CPU
-    generic = {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": features}
-    assert run_elsewhere(folder, tmp_path / "build", **generic) == [3.0, 0]
-    (folder / kernel_cache.SHIPPED).mkdir()
-    for file in (tmp_path / "build").rglob("*.nb[ci]"):
-        shutil.copy(file, folder / kernel_cache.SHIPPED)
-    return shutil.move(folder, tmp_path / "elsewhere" / "toy")
+def ship(package, tmp_path):
+    """Return a function that makes a package with kernels for a CPU, moved once compiled."""
+
+    def ship(cpu):
+        folder = package()
+        chosen = {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": ""}
+        assert run_elsewhere(folder, tmp_path / "build", **chosen) == [3.0, 0]
+        (folder / kernel_cache.SHIPPED).mkdir()
+        for file in (tmp_path / "build").rglob("*.nb[ci]"):
+            shutil.copy(file, folder / kernel_cache.SHIPPED)
+        return shutil.move(folder, tmp_path / "elsewhere" / "toy")
+
+    return ship
+
+
+@pytest.fixture
+def shipped(ship):
+    """Return a package with kernels for any CPU."""
+    return ship(kernel_cache.ANY_CPU)
 
 
 def test_shipped_kernels_are_found_by_any_cpu_until_a_source_changes(shipped, tmp_path):
@@ -150,6 +160,35 @@ def test_shipped_kernels_are_found_by_any_cpu_until_a_source_changes(shipped, tm
     assert not list((tmp_path / "cache").rglob("*.nb[ci]"))
     (shipped / "added.py").write_text(ADDED.format(more=" + 1"))
     assert run_elsewhere(shipped, tmp_path / "cache") == [4.0, 0]
+
+
+@pytest.mark.skipif(len(kernel_cache.usable_cpus()) < 2, reason="needs a CPU with AVX2")
+def test_kernels_for_most_cpus_are_loaded_where_they_run_unless_numba_is_told_otherwise(
+    ship, tmp_path
+):
+    modern = ship(kernel_cache.MODERN_CPU)
+    assert run_elsewhere(modern, tmp_path / "cache") == [3.0, 1]
+    anyone = {"NUMBA_CPU_NAME": kernel_cache.ANY_CPU, "NUMBA_CPU_FEATURES": ""}
+    assert run_elsewhere(modern, tmp_path / "cache", **anyone) == [3.0, 0]
+
+
+@pytest.mark.parametrize("missing", sorted(kernel_cache.MODERN_FEATURES))
+def test_a_cpu_that_lacks_one_feature_gets_kernels_for_any(missing, monkeypatch):
+    features = dict.fromkeys(kernel_cache.MODERN_FEATURES, True)
+    monkeypatch.setattr(llvmlite.binding, "get_process_triple", lambda: "x86_64-unknown-linux-gnu")
+    monkeypatch.setattr(llvmlite.binding, "get_host_cpu_features", lambda: features)
+    find = kernel_cache.usable_cpus.__wrapped__
+    assert find() == (kernel_cache.MODERN_CPU, kernel_cache.ANY_CPU)
+    features[missing] = False
+    assert find() == (kernel_cache.ANY_CPU,)
+
+
+def test_another_platform_has_one_kind_of_kernels(monkeypatch):
+    features = dict.fromkeys(kernel_cache.MODERN_FEATURES, True)
+    monkeypatch.setattr(llvmlite.binding, "get_host_cpu_features", lambda: features)
+    monkeypatch.setattr(llvmlite.binding, "get_process_triple", lambda: "aarch64-unknown-linux-gnu")
+    assert kernel_cache.platform_cpus() == (kernel_cache.ANY_CPU,)
+    assert kernel_cache.usable_cpus.__wrapped__() == (kernel_cache.ANY_CPU,)
 
 
 def test_shipped_kernels_are_left_alone_in_debugging(shipped, tmp_path):

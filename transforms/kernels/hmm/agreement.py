@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.hmm.emissions import LEAST, MAX_STATES, Lexicon, emissions
+from pairweave.transforms.kernels.hmm.emissions import LEAST, MAX_STATES, emissions
 from pairweave.transforms.kernels.hmm.hmm import (
     JumpCounts,
     best_path,
@@ -21,6 +21,7 @@ from pairweave.transforms.kernels.hmm.hmm import (
     rows_of,
     sum_of,
 )
+from pairweave.transforms.kernels.hmm.lexicon import Lexicon
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side, Words
 from pairweave.transforms.kernels.integers import Integer
@@ -185,63 +186,104 @@ def expect(
     return log_forward, log_reverse
 
 
-@numba.njit(nogil=True, cache=True)
-def other_odds(other: np.ndarray, other_low: np.ndarray, low: np.ndarray, width: int) -> np.ndarray:
-    """Return the odds of each link in the other direction, in the windows of this direction.
-
-    Args:
-        other: Posteriors of the other direction, float32 ``[state, other width]``.
-        other_low: First word of each of its windows ``[state]``.
-        low: First state of each window of this direction ``[word]``.
-        width: Width of the windows of this direction.
-
-    Returns:
-        ``(p + DOUBT) / (1 - p + DOUBT)``, float32 ``[word, width]``; p is 0 outside a window.
-    """
-    one = np.float32(1.0)
-    words = other.shape[1]
-    whole = words == len(low) and width == len(other)
-    odds = np.empty((len(low), width), dtype=np.float32)
-    if not whole:
-        odds[:] = DOUBT / (one + DOUBT)
-    row = np.empty(words, dtype=np.float32)
-    for state in range(len(other)):
-        for at in range(words):
-            row[at] = (other[state, at] + DOUBT) / (one - other[state, at] + DOUBT)
-        if whole:
-            for at in range(words):
-                odds[at, state] = row[at]
-            continue
-        first = other_low[state]
-        for at in range(words):
-            seen = state - low[first + at]
-            if 0 <= seen < width:
-                odds[first + at, seen] = row[at]
+# The division never is by 0: a check of each would keep loops from being vectorized.
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def odds_of(posteriors: np.ndarray) -> np.ndarray:
+    """Return the smoothed odds ``(p + DOUBT) / (1 - p + DOUBT)`` of links, in the same layout."""
+    odds = np.empty(posteriors.shape, dtype=np.float32)
+    given, made = posteriors.reshape(-1), odds.reshape(-1)
+    for at in range(len(given)):
+        made[at] = (given[at] + DOUBT) / (np.float32(1.0) - given[at] + DOUBT)
     return odds
 
 
 @numba.njit(nogil=True, cache=True)
-def combine_posteriors(own: np.ndarray, odds: np.ndarray) -> np.ndarray:
+def weigh(own: np.ndarray, low: np.ndarray, odds: np.ndarray, other_low: np.ndarray) -> np.ndarray:
+    """Multiply the values of one direction by the odds that the other direction gives.
+
+    Args:
+        own: Posteriors or emissions, float32 ``[word, width]``.
+        low: First state of each word's window ``[word]``.
+        odds: From `odds_of`, float32 ``[state, other width]``.
+        other_low: First word of each window of the other direction ``[state]``.
+
+    Returns:
+        float32 ``[word, width]``. Outside a window of the other direction, its posterior is 0.
+    """
+    words, width = own.shape
+    weighed = np.empty((words, width), dtype=np.float32)
+    if odds.shape == (width, words):
+        for word in range(words):
+            for at in range(width):
+                weighed[word, at] = own[word, at] * odds[at, word]
+        return weighed
+    none = DOUBT / (np.float32(1.0) + DOUBT)
+    for word in range(words):
+        for at in range(width):
+            state = low[word] + at
+            seen = word - other_low[state]
+            inside = 0 <= seen < odds.shape[1]
+            weighed[word, at] = own[word, at] * (odds[state, seen] if inside else none)
+    return weighed
+
+
+@numba.njit(nogil=True, cache=True)
+def combine_posteriors(
+    own: np.ndarray, low: np.ndarray, odds: np.ndarray, other_low: np.ndarray
+) -> np.ndarray:
     """Multiply each word's posteriors by the odds of the other direction and normalize them.
 
     The null state has odds of 1. Running the passes again on weighted emissions would give the same
-    links at twice the cost.
-
-    Args:
-        own: Posteriors of one direction, float32 ``[word, width]``.
-        odds: From `other_odds`.
+    links at twice the cost. Arguments are those of `weigh`.
 
     Returns:
         The new posteriors, float32 ``[word, width]``.
     """
+    combined = weigh(own, low, odds, other_low)
     words, width = own.shape
-    combined = own * odds
+    given, made = own.reshape(-1), combined.reshape(-1)
     for word in range(words):
-        nothing = np.float32(1.0) - sum_of(own[word])
-        inverse = np.float32(1.0) / (sum_of(combined[word]) + max(nothing, LEAST))
+        first, last = word * width, (word + 1) * width
+        nothing = np.float32(1.0) - sum_of(given, first, last)
+        inverse = np.float32(1.0) / (sum_of(made, first, last) + max(nothing, LEAST))
         for at in range(width):
             combined[word, at] = min(combined[word, at] * inverse, np.float32(1.0))
     return combined
+
+
+@numba.njit(nogil=True, cache=True)
+def likely_places(
+    chances: np.ndarray, threshold: float, rows: np.ndarray, columns: np.ndarray
+) -> int:
+    """Find the values of a matrix that reach a threshold, row by row; return their number.
+
+    All places are written, one over the other; the place to write to moves on after a likely one.
+
+    Args:
+        chances: float32 ``[row, column]``.
+        threshold: The minimum.
+        rows: Receives the row of each, int32; with room for one more.
+        columns: Receives the column of each, likewise.
+    """
+    used = np.uint64(0)
+    for row in range(len(chances)):
+        for column in range(chances.shape[1]):
+            rows[used] = row
+            columns[used] = column
+            used += np.uint64(chances[row, column] >= threshold)
+    return int(used)
+
+
+@numba.njit(nogil=True, cache=True)
+def path_places(path: np.ndarray, low: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> int:
+    """Find the places of a path from `hmm.best_path`, as `likely_places` does."""
+    used = 0
+    for word in range(len(path)):
+        if path[word] >= 0:
+            rows[used] = word
+            columns[used] = path[word] - low[word]
+            used += 1
+    return used
 
 
 @numba.njit(nogil=True, cache=True)
@@ -328,37 +370,44 @@ def align_pairs(
                 while need > room:
                     room *= 2
                 ends, values = _with_capacity(ends, values, room)
-            path = np.empty(0, dtype=np.int32)
-            back_path = path
-            odds = other_odds(p_reverse, back_low, low, forward.shape[1])
-            back_odds = other_odds(p_forward, low, back_low, reverse.shape[1])
+            odds, back_odds = odds_of(p_reverse), odds_of(p_forward)
+            likely = combine_posteriors(p_forward, low, odds, back_low)
+            back_likely = combine_posteriors(p_reverse, back_low, back_odds, low)
+            rows = np.empty(need - max(used[0], used[1]) + 1, dtype=np.int32)
+            columns = np.empty_like(rows)
             if viterbi is not None:
-                path = best_path(forward * odds, low, null, layout, p_null, p_end)
-                back_path = best_path(
-                    reverse * back_odds, back_low, back_null, back_layout, p_null, p_end
-                )
-            likely = combine_posteriors(p_forward, odds)
-            back_likely = combine_posteriors(p_reverse, back_odds)
-            # Links are sorted by source word: read the columns that contain each state.
+                weighed = weigh(forward, low, odds, back_low)
+                path = best_path(weighed, low, null, layout, p_null, p_end)
+                links = path_places(path, low, rows, columns)
+            else:
+                links = likely_places(likely, threshold, rows, columns)
+            # Sorted by source word, then by target word: counted, then put in their order.
+            next_link = np.zeros(states + 1, dtype=np.int32)
+            for link in range(links):
+                next_link[low[rows[link]] + columns[link] + 1] += 1
             for state in range(states):
-                for word in range(first_word(low, state, forward.shape[1]), words):
-                    at = state - low[word]
-                    if at < 0:
-                        break
-                    chance = likely[word, at]
-                    if path[word] == state if viterbi is not None else chance >= threshold:
-                        ends[0, 0, used[0]] = state
-                        ends[0, 1, used[0]] = word
-                        values[0, used[0]] = chance
-                        used[0] += 1
-                for at in range(reverse.shape[1]):
-                    word = back_low[state] + at
-                    chance = back_likely[state, at]
-                    if back_path[state] == word if viterbi is not None else chance >= threshold:
-                        ends[1, 0, used[1]] = state
-                        ends[1, 1, used[1]] = word
-                        values[1, used[1]] = chance
-                        used[1] += 1
+                next_link[state + 1] += next_link[state]
+            for link in range(links):
+                word, at = rows[link], columns[link]
+                state = low[word] + at
+                place = used[0] + next_link[state]
+                next_link[state] += 1
+                ends[0, 0, place] = state
+                ends[0, 1, place] = word
+                values[0, place] = likely[word, at]
+            used[0] += links
+            if viterbi is not None:
+                weighed = weigh(reverse, back_low, back_odds, low)
+                path = best_path(weighed, back_low, back_null, back_layout, p_null, p_end)
+                links = path_places(path, back_low, rows, columns)
+            else:
+                links = likely_places(back_likely, threshold, rows, columns)
+            for link in range(links):
+                state, at = rows[link], columns[link]
+                ends[1, 0, used[1]] = state
+                ends[1, 1, used[1]] = back_low[state] + at
+                values[1, used[1]] = back_likely[state, at]
+                used[1] += 1
         begins[0, pair + 1] = used[0]
         begins[1, pair + 1] = used[1]
     return (
@@ -371,17 +420,3 @@ def align_pairs(
         ends[1, 1, : used[1]].copy(),
         values[1, : used[1]].copy(),
     )
-
-
-@numba.njit(nogil=True, cache=True)
-def first_word(low: np.ndarray, state: int, width: int) -> int:
-    """Return the first word whose window contains a state or a later one."""
-    first = 0
-    end = len(low)
-    while first < end:
-        middle = (first + end) >> 1
-        if low[middle] + width <= state:
-            first = middle + 1
-        else:
-            end = middle
-    return first

@@ -4,18 +4,14 @@ Word pairs that are not in the lexicon are judged by their stems, spelling and f
 numbers and cognates often keep their letters.
 """
 
-from typing import NamedTuple
-
 import numba
 import numpy as np
 
+from pairweave.transforms.kernels.hmm.lexicon import Lexicon, chain, find_counts, find_row
 from pairweave.transforms.kernels.hmm.sides import STEM_PRIOR, Side, Words, tokens_of
 
 MAX_STATES = 256
 """If a side has more words than this, each word sees a window of this many round the diagonal."""
-
-LONG_ROW = 16
-"""A row with more entries than this for each word of the other side is searched, not read."""
 
 LEAST = np.float32(1e-30)
 """Keeps every probability above 0."""
@@ -32,25 +28,7 @@ LIKENESS_WEIGHT = np.float32(0.5)
 UNIGRAM_WEIGHT = np.float32(0.3)
 """Weight of a word's frequency if nothing else is known."""
 
-
-class Lexicon(NamedTuple):
-    """Statistics of pairs of words and of pairs of stems, as matrices in compressed rows.
-
-    Attributes:
-        row_offsets: Start of each source word's entries, int64.
-        columns: Target words, sorted in each row, int32 ``[entry]``.
-        probabilities: p(target | source) and p(source | target), float32 ``[entry, 2]``.
-        stem_offsets: Start of each source stem's entries, int64.
-        stem_columns: Target stems, sorted in each row, int32 ``[stem entry]``.
-        stem_counts: Expected links, float32 ``[stem entry]``.
-    """
-
-    row_offsets: np.ndarray
-    columns: np.ndarray
-    probabilities: np.ndarray
-    stem_offsets: np.ndarray
-    stem_columns: np.ndarray
-    stem_counts: np.ndarray
+_NONE = np.float32(0.0)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -76,125 +54,6 @@ def back_off(
     """
     prior = LIKENESS_WEIGHT * alike + UNIGRAM_WEIGHT * unigram
     return weight * (stem_count * share + STEM_PRIOR * prior)
-
-
-@numba.njit(nogil=True, cache=True)
-def chain(numbers: np.ndarray, heads: np.ndarray) -> np.ndarray:
-    """Link the places of equal numbers, so that all places of a number can be found.
-
-    Args:
-        numbers: Words or stems, negative for none, int32 ``[place]``.
-        heads: -1 everywhere; receives the first place of each number, int32.
-
-    Returns:
-        The next place with the same number, -1 for none, int32 ``[place]``.
-    """
-    following = np.empty(len(numbers), dtype=np.int32)
-    for place in range(len(numbers) - 1, -1, -1):
-        following[place] = -1
-        if numbers[place] >= 0:
-            following[place] = heads[numbers[place]]
-            heads[numbers[place]] = place
-    return following
-
-
-@numba.njit(nogil=True, cache=True)
-def find_entry(row_offsets: np.ndarray, columns: np.ndarray, source: int, target: int) -> int:
-    """Return the entry of a pair of words in the lexicon, or -1."""
-    low = row_offsets[source]
-    high = row_offsets[source + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if columns[middle] < target:
-            low = middle + 1
-        else:
-            high = middle
-    if low < row_offsets[source + 1] and columns[low] == target:
-        return low
-    return -1
-
-
-@numba.njit(nogil=True, cache=True)
-def find_row(
-    offsets: np.ndarray,
-    columns: np.ndarray,
-    row: int,
-    numbers: np.ndarray,
-    heads: np.ndarray,
-    following: np.ndarray,
-    entries: np.ndarray,
-) -> None:
-    """Find a row's entries for all words of the other side.
-
-    Args:
-        offsets: Row offsets of a lexicon.
-        columns: Its columns.
-        row: The row, or -1 for none.
-        numbers: Wanted columns, negative for none, int32 ``[place]``.
-        heads: From `chain` of ``numbers``.
-        following: From `chain` of ``numbers``.
-        entries: Receives the entry of each place, -1 for none, int64 ``[place]``.
-    """
-    entries[:] = -1
-    if row < 0:
-        return
-    first = offsets[row]
-    last = offsets[row + 1]
-    if last - first > LONG_ROW * len(numbers):
-        for place in range(len(numbers)):
-            if numbers[place] >= 0:
-                entries[place] = find_entry(offsets, columns, row, numbers[place])
-        return
-    for entry in range(first, last):
-        place = heads[columns[entry]]
-        while place >= 0:
-            entries[place] = entry
-            place = following[place]
-
-
-@numba.njit(nogil=True, cache=True)
-def find_counts(
-    stored: tuple[np.ndarray, np.ndarray, np.ndarray],
-    row: int,
-    numbers: np.ndarray,
-    heads: np.ndarray,
-    following: np.ndarray,
-    known: np.ndarray,
-    counts: np.ndarray,
-) -> None:
-    """Find a row's values for the places that are not known: in training, few or none.
-
-    Args:
-        stored: Row offsets and columns, as in `find_row`, and the value of each entry, float32.
-        row: The row, or -1 for none.
-        numbers: Columns by place.
-        heads: From `chain` of ``numbers``.
-        following: From `chain` of ``numbers``.
-        known: Negative where a value is wanted, int64 ``[place]``.
-        counts: Receives the values of the wanted places, 0 for none, float32 ``[place]``; the
-            others receive any value.
-    """
-    offsets, columns, values = stored
-    counts[:] = 0.0
-    if row < 0:
-        return
-    wanted = 0
-    for place in range(len(numbers)):
-        wanted += known[place] < 0
-    first = offsets[row]
-    last = offsets[row + 1]
-    if last - first > LONG_ROW * wanted:
-        for place in range(len(numbers)):
-            if known[place] < 0 and numbers[place] >= 0:
-                entry = find_entry(offsets, columns, row, numbers[place])
-                if entry >= 0:
-                    counts[place] = values[entry]
-        return
-    for entry in range(first, last):
-        place = heads[columns[entry]]
-        while place >= 0:
-            counts[place] = values[entry]
-            place = following[place]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -310,8 +169,7 @@ def emissions(
     """
     ours = tokens_of(source, pair, source_words)
     theirs = tokens_of(target, pair, target_words)
-    words = len(theirs.word)
-    states = len(ours.word)
+    words, states = len(theirs.word), len(ours.word)
     width, low = window(words, states)
     back_width, back_low = window(states, words)
     forward = np.full((words, width), LEAST, dtype=np.float32)
@@ -320,67 +178,86 @@ def emissions(
     following = chain(theirs.word, heads)
     stem_following = chain(theirs.stem, stem_heads)
     entry = np.empty(words, dtype=np.int64)
+    chosen = np.empty(words + 1, dtype=np.int32)
     similar = np.empty(words, dtype=np.int32)
     count = np.empty(words, dtype=np.float32)
     ahead = np.empty(words, dtype=np.float32)
     back = np.empty(words, dtype=np.float32)
-    none = np.float32(0.0)
     # Unpacked, because each access to an array in a tuple changes its reference count.
-    row_offsets, columns, probabilities = lexicon[:3]
-    stem_lexicon = lexicon[3:]
-    word, stem, other_words, stems = ours.word, ours.stem, theirs.word, theirs.stem
+    row_offsets, columns, probabilities, stem_offsets, stem_columns, stem_counts = lexicon
     text, other_text = source.letters, target.letters
     text_offsets, other_offsets = source.letter_offsets, target.letter_offsets
-    weight, share, unigram = ours.weight, ours.share, ours.unigram
-    weights, shares, unigrams = theirs.weight, theirs.share, theirs.unigram
-    letters, other_letters = ours.letter_set, theirs.letter_set
-    letter_count = ours.letter_count
+    word, stem, weight, share, unigram = ours[1:6]
+    letters, letter_count = ours[7:]
+    other_words, stems, weights, shares, unigrams = theirs[1:6]
+    other_letters = theirs.letter_set
     # Words are similar if they share two thirds of the letters of the one that has more.
     needs = ((2 * theirs.letter_count + 2) // 3).astype(np.int32)
+    alone = np.empty(words, dtype=np.float32)
+    for j in range(words):
+        alone[j] = STEM_PRIOR * (UNIGRAM_WEIGHT * unigrams[j])
     for i in range(states):
-        find_row(row_offsets, columns, word[i], other_words, heads, following, entry)
-        find_counts(
-            stem_lexicon,
-            stem[i],
-            stems,
-            stem_heads,
-            stem_following,
-            entry,
-            count,
-        )
-        # Items of arrays are read once: the compiler cannot know that no loop below writes them.
-        our_weight, our_share, our_unigram = weight[i], share[i], unigram[i]
-        our_letters, our_need = letters[i], np.int32((2 * max(letter_count[i], 1) + 2) // 3)
-        for j in range(words):
-            ahead[j] = back_off(our_weight, count[j], none, shares[j], unigrams[j])
-        for j in range(words):
-            back[j] = back_off(weights[j], count[j], none, our_share, our_unigram)
-        # At least 0 for similar words. Words whose letters are ignored have none.
-        for j in range(words):
-            common = np.int32(count_bits(our_letters & other_letters[j]))
-            similar[j] = common - max(our_need, needs[j])
-        for j in range(words):
-            if entry[j] >= 0:
-                ahead[j] = probabilities[entry[j], 0]
-                back[j] = probabilities[entry[j], 1]
-                continue
-            if similar[j] < 0:
-                continue
-            s = ours.start + i
-            t = theirs.start + j
-            near = np.float32(
-                likeness(
-                    text,
-                    text_offsets[s],
-                    text_offsets[s + 1],
-                    other_text,
-                    other_offsets[t],
-                    other_offsets[t + 1],
-                )
+        known = find_row(row_offsets, columns, word[i], other_words, heads, following, entry)
+        # In training, nearly all words of a pair have an entry; in new text, few have.
+        if known < words:
+            find_counts(
+                (stem_offsets, stem_columns, stem_counts),
+                stem[i],
+                stems,
+                stem_heads,
+                stem_following,
+                entry,
+                words - known,
+                count,
             )
-            if near > none:
-                ahead[j] = back_off(our_weight, count[j], near, shares[j], unigrams[j])
-                back[j] = back_off(weights[j], count[j], near, our_share, our_unigram)
+            # Items of arrays are read once: the compiler cannot know that no loop writes them.
+            our_weight, our_share = weight[i], share[i]
+            our_alone = STEM_PRIOR * (UNIGRAM_WEIGHT * unigram[i])
+            # `back_off` without a likeness.
+            for j in range(words):
+                ahead[j] = our_weight * (count[j] * shares[j] + alone[j])
+            for j in range(words):
+                back[j] = weights[j] * (count[j] * our_share + our_alone)
+            # At least 0 for similar words. Words whose letters are ignored have none.
+            our_letters = letters[i]
+            our_need = np.int32((2 * max(letter_count[i], 1) + 2) // 3)
+            for j in range(words):
+                common = np.int32(count_bits(our_letters & other_letters[j]))
+                similar[j] = common - max(our_need, needs[j])
+            used = np.uint64(0)
+            for j in range(words):
+                chosen[used] = j
+                used += np.uint64((similar[j] >= 0) & (entry[j] < 0))
+            for at in range(np.int64(used)):
+                other = np.uint64(chosen[at])
+                s = ours.start + i
+                t = theirs.start + chosen[at]
+                near = np.float32(
+                    likeness(
+                        text,
+                        text_offsets[s],
+                        text_offsets[s + 1],
+                        other_text,
+                        other_offsets[t],
+                        other_offsets[t + 1],
+                    )
+                )
+                if near > _NONE:
+                    ahead[other] = back_off(
+                        our_weight, count[other], near, shares[other], unigrams[other]
+                    )
+                    back[other] = back_off(
+                        weights[other], count[other], near, our_share, unigram[i]
+                    )
+        used = np.uint64(0)
+        for j in range(words):
+            chosen[used] = j
+            used += np.uint64(entry[j] >= 0)
+        for at in range(known):
+            other = np.uint64(chosen[at])
+            number = np.uint64(entry[other])
+            ahead[other] = probabilities[number, np.uint64(0)]
+            back[other] = probabilities[number, np.uint64(1)]
         if width == states:
             for j in range(words):
                 forward[j, i] = ahead[j] + LEAST

@@ -11,11 +11,14 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.enlarge import enlarged
-from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.sampling import mix_all
+from pairweave.transforms.kernels.text.utf8 import decode
 
 PLANE = 0x10000
 """Code points from this one on are not folded."""
+
+MOST_LETTERS = 32
+"""More than one character can become (18, as U+FDFA does)."""
 
 STEM_LETTERS = 4
 """Length of a stem in letters (four, as in Fraser and Marcu 2005)."""
@@ -71,55 +74,59 @@ def fold_tokens(
     Returns:
         Start of each token's letters ``[token + 1]``, and the letters, int32 ``[letter]``.
     """
-    tokens = len(starts)
-    offsets = np.zeros(tokens + 1, dtype=np.int64)
+    offsets = np.zeros(len(starts) + 1, dtype=np.int64)
     # The folded form of a row rarely has more letters than the row has bytes; grow if it does.
     letters = np.empty(int(row_offsets[-1] - row_offsets[0]) + 64, dtype=np.int32)
-    used: Integer = np.int64(0)
+    # Folding leaves an ASCII character one letter.
+    ascii_letters = fold_points[fold_offsets[:0x80]]
+    # Unsigned, because Numba counts negative indices from the end, which takes time.
+    one = np.uint64(1)
+    used = np.uint64(0)
     for row in range(len(row_offsets) - 1):
-        at = row_offsets[row]
-        stop = row_offsets[row + 1]
+        at, stop = np.uint64(row_offsets[row]), np.uint64(row_offsets[row + 1])
         index = 0
         for token in range(token_offsets[row], token_offsets[row + 1]):
-            if starts[token] < index:  # overlapping tokens: read the row from its start
-                at = row_offsets[row]
+            start, end = starts[token], ends[token]
+            if start < index:  # overlapping tokens: read the row from its start
+                at = np.uint64(row_offsets[row])
                 index = 0
-            while index < ends[token] and at < stop:
-                lead = np.int32(data[at])
-                if lead < 0x80:
-                    point = lead
-                    at += 1
-                elif lead < 0xE0:
-                    point = ((lead & 0x1F) << 6) | (np.int32(data[at + 1]) & 0x3F)
-                    at += 2
-                elif lead < 0xF0:
-                    point = (
-                        ((lead & 0x0F) << 12)
-                        | ((np.int32(data[at + 1]) & 0x3F) << 6)
-                        | (np.int32(data[at + 2]) & 0x3F)
-                    )
-                    at += 3
-                else:
-                    point = (
-                        ((lead & 0x07) << 18)
-                        | ((np.int32(data[at + 1]) & 0x3F) << 12)
-                        | ((np.int32(data[at + 2]) & 0x3F) << 6)
-                        | (np.int32(data[at + 3]) & 0x3F)
-                    )
-                    at += 4
-                if index >= starts[token]:
-                    if used + 32 > len(letters):
-                        letters = enlarged(letters, used, 2 * len(letters))
-                    if point < PLANE:
-                        for fold in range(fold_offsets[point], fold_offsets[point + 1]):
-                            letters[used] = fold_points[fold]
-                            used += 1
-                    else:
-                        letters[used] = point
-                        used += 1
+            while index < start and at < stop:
+                at += np.uint64(_size(data[at]))
                 index += 1
+            letters = _with_room(letters, used, end - index)
+            while index < end and at < stop:
+                lead = np.int32(data[at])
+                index += 1
+                if lead < 0x80:
+                    letters[used] = ascii_letters[lead]
+                    used += one
+                    at += one
+                    continue
+                point, size = decode(data, np.int64(at), np.int64(stop))
+                at += np.uint64(size)
+                if point < PLANE:
+                    for fold in range(fold_offsets[point], fold_offsets[point + 1]):
+                        letters[used] = fold_points[fold]
+                        used += one
+                    letters = _with_room(letters, used, end - index)
+                else:
+                    letters[used] = point
+                    used += one
             offsets[token + 1] = used
-    return offsets, letters[:used].copy()
+    return offsets, letters[: np.int64(used)].copy()
+
+
+@numba.njit(nogil=True, cache=True)
+def _size(lead: np.uint8) -> int:
+    """Return the number of bytes of the character that begins with a byte."""
+    return 1 + int(lead >= 0xC0) + int(lead >= 0xE0) + int(lead >= 0xF0)
+
+
+@numba.njit(nogil=True, cache=True)
+def _with_room(letters: np.ndarray, used: np.uint64, characters: int) -> np.ndarray:
+    """Return an array with room for some characters, of which the first may become several."""
+    room = np.int64(used) + characters + MOST_LETTERS
+    return letters if room <= len(letters) else enlarged(letters, np.int64(used), 2 * room)
 
 
 @numba.njit(nogil=True, cache=True)

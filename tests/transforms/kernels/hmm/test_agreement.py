@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from pairweave.transforms.kernels.hmm import agreement, emissions
-from pairweave.transforms.kernels.hmm.emissions import MAX_STATES, Lexicon
+from pairweave.transforms.kernels.hmm import lexicon as lexicons
+from pairweave.transforms.kernels.hmm.emissions import MAX_STATES
 from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS
+from pairweave.transforms.kernels.hmm.lexicon import Lexicon
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side, Words
 from tests.oracles import slow_hmm
@@ -224,14 +226,14 @@ def test_each_direction_hears_the_odds_of_the_other():
     own = np.array([[0.5, 0.1], [0.2, 0.8]], np.float32)
     other = np.array([[1.0, 0.0], [0.5, 0.9]], np.float32)  # [state, word]
     none = np.zeros(2, np.int32)
-    combined = agreement.other_odds(other, none, none, 2)
-    posteriors = agreement.combine_posteriors(own, combined)
+    given = agreement.odds_of(other)
+    posteriors = agreement.combine_posteriors(own, none, given, none)
     for word in range(2):
         odds = [(chance + 0.1) / (1.1 - chance) for chance in other[:, word]]
         weights = own[word] * odds
         total = weights.sum() + 1 - own[word].sum()
         assert posteriors[word] == pytest.approx(weights / total, rel=1e-5)
-        assert combined[word] == pytest.approx(odds, rel=1e-5)
+        assert given[:, word] == pytest.approx(odds, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -250,17 +252,12 @@ def test_windows_lie_round_the_diagonal(words, states):
 
 def test_outside_its_window_a_direction_believes_in_no_link():
     other = np.array([[0.5], [0.25], [1.0]], np.float32)
-    combined = agreement.other_odds(other, np.array([0, 1, 1]), np.array([0, 1]), 2)
+    own = np.array([[1.0, 1.0], [2.0, 1.0]], np.float32)
+    low, other_low = np.array([0, 1]), np.array([0, 1, 1])
+    weighed = agreement.weigh(own, low, agreement.odds_of(other), other_low)
     none = 0.1 / 1.1
-    assert combined[0] == pytest.approx([1.0, none], rel=1e-5)
-    assert combined[1] == pytest.approx([0.35 / 0.85, 1.1 / 0.1], rel=1e-5)
-
-
-def test_a_window_is_found_from_its_state():
-    _, low = emissions.window(700, 900)
-    for state in (0, 1, 300, 899):
-        first = agreement.first_word(low, state, MAX_STATES)
-        assert first == next(j for j in range(700) if low[j] + MAX_STATES > state)
+    assert weighed[0] == pytest.approx([1.0, none], rel=1e-5)
+    assert weighed[1] == pytest.approx([2 * 0.35 / 0.85, 1.1 / 0.1], rel=1e-5)
 
 
 def test_a_long_row_is_searched_with_the_same_result():
@@ -268,15 +265,15 @@ def test_a_long_row_is_searched_with_the_same_result():
     offsets = np.array([0, len(row)], np.int64)
     numbers = np.array([0, 7, 1998, -1, 7, 3998], np.int32)
     chains = np.full(4001, -1, np.int32)
-    following = emissions.chain(numbers, chains)
+    following = lexicons.chain(numbers, chains)
     found = np.empty(6, np.int64)
-    emissions.find_row(offsets, row, 0, numbers, chains, following, found)
+    assert lexicons.find_row(offsets, row, 0, numbers, chains, following, found) == 3
     assert found.tolist() == [0, -1, 999, -1, -1, 1999]
     repeated = np.array([2, 2, 4], np.int32)
     chains = np.full(4001, -1, np.int32)
-    following = emissions.chain(repeated, chains)
+    following = lexicons.chain(repeated, chains)
     short = np.array([0, 3], np.int64)
-    emissions.find_row(short, row[:3], 0, repeated, chains, following, found[:3])
+    assert lexicons.find_row(short, row[:3], 0, repeated, chains, following, found[:3]) == 3
     assert found[:3].tolist() == [1, 1, 2]
 
 
@@ -287,17 +284,17 @@ def test_counts_of_places_that_are_not_known_are_those_of_the_whole_row(entries,
     offsets = np.array([0, entries], np.int64)
     numbers = np.array([0, 7, 2, -1, 2], np.int32)
     heads = np.full(2 * entries + 8, -1, np.int32)
-    following = emissions.chain(numbers, heads)
+    following = lexicons.chain(numbers, heads)
     whole = np.empty(5, np.int64)
-    emissions.find_row(offsets, row, row_number, numbers, heads, following, whole)
+    lexicons.find_row(offsets, row, row_number, numbers, heads, following, whole)
     values = np.arange(1, entries + 1, dtype=np.float32)
     expected = np.where(whole < 0, 0, values[whole])
     for known in itertools.product([-1, 5], repeat=5):
         counts = np.full(5, -9, np.float32)
-        emissions.find_counts(
-            (offsets, row, values), row_number, numbers, heads, following, np.array(known), counts
-        )
         wanted = np.array(known) < 0
+        stored = offsets, row, values
+        chains = numbers, heads, following
+        lexicons.find_counts(stored, row_number, *chains, np.array(known), wanted.sum(), counts)
         assert counts[wanted].tolist() == expected[wanted].tolist()
 
 

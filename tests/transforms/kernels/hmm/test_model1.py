@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.kernels.hmm import emissions, model1
+from pairweave.transforms.kernels.hmm import lexicon as lexicons
+from pairweave.transforms.kernels.hmm import model1
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT, FREQUENT
 from pairweave.transforms.kernels.hmm.sides import Words
 from tests.oracles.slow_hmm import translation_probability
@@ -97,7 +98,7 @@ def test_an_entry_is_found_where_it_is(rows):
     offsets, columns = lexicon(rows)
     for source, row in enumerate(rows):
         for target in range(8):
-            entry = emissions.find_entry(offsets, columns, source, target)
+            entry = lexicons.find_entry(offsets, columns, source, target)
             assert (entry >= 0) == (target in row)
             assert entry < 0 or (columns[entry] == target and offsets[source] <= entry)
 
