@@ -24,7 +24,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
 
@@ -121,7 +121,8 @@ def compile_kernels(
         }
         command = [sys.executable, str(Path(__file__).absolute()), _RUN, *names]
         shutil.rmtree(tree / COMPILED, ignore_errors=True)
-        for cpu in _cpus(environment, every_cpu=every_cpu):
+        cpus = _cpus(tree, directory, every_cpu=every_cpu)
+        for cpu in cpus:
             sys.stdout.write(f"for the CPU {cpu}: ")
             sys.stdout.flush()
             environment["NUMBA_CPU_NAME"] = cpu
@@ -134,15 +135,26 @@ def compile_kernels(
             shutil.copy(path, folder)
         version = importlib.metadata.version("numba")
         (folder / "numba.txt").write_text(f"{version}\n", encoding="utf-8")
+        (folder / "cpus.txt").write_text(f"{' '.join(cpus)}\n", encoding="utf-8")
         return Path(shutil.copytree(folder, tree / COMPILED))
 
 
-def _cpus(environment: Mapping[str, str], *, every_cpu: bool) -> list[str]:
-    """Return the kinds of CPU to compile for, from the package that is compiled."""
+def _cpus(tree: Path, directory: Path, *, every_cpu: bool) -> list[str]:
+    """Return the kinds of CPU to compile for, from the package that is compiled.
+
+    Those of this machine are chosen by Numba's variables, too.
+    """
     chosen = "platform_cpus()" if every_cpu else "usable_cpus()[:1]"
     code = f"from pairweave.transforms.kernels import kernel_cache as c; print(*c.{chosen})"
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": str(tree.absolute())},
+        cwd=directory,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     return done.stdout.split()
 
 

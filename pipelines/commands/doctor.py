@@ -86,6 +86,8 @@ def _kernels() -> str:
     except ImportError as error:  # the report must work in such an installation, too
         return f"numba cannot be imported: {error}"
     shipped, numba = kernel_cache.shipped_for(), _version("numba")
+    if shipped == numba and not kernel_cache.are_usable():
+        return "those of the package are for other CPUs: the first run compiles them"
     if shipped == numba:
         said = "compiled ones come with the package"
         outdated, all_files = _outdated(kernel_sources.PACKAGE)

@@ -64,13 +64,16 @@ def test_it_is_for_one_python_and_platform(wheel):
         version = archive.read(f"{SHIPPED}/{kernel_cache.VERSION}").decode().strip()
         (about,) = (name for name in names if name.endswith(".dist-info/WHEEL"))
         about = archive.read(about).decode()
+        indexes = [archive.read(name) for name in names if name.endswith(".nbi")]
+        cpus = archive.read(f"{SHIPPED}/{kernel_cache.CPUS}").decode().split()
     python = "cp{}{}".format(*sys.version_info)
     assert f"-{python}-{python}-" in wheel.name
     assert f"Tag: {python}-{python}-" in about
     assert "Tag: py3-none-any" not in about
     assert version == importlib.metadata.version("numba")
-    each = len(kernel_cache.platform_cpus())
-    assert sum(name.endswith(".nbc") for name in names) > 250 * each
+    assert cpus == list(kernel_cache.platform_cpus())
+    assert len(indexes) > 250
+    assert all(cpu.encode() in index for index in indexes for cpu in cpus)
     assert not [name for name in names if name.endswith(".pyc")]
 
 

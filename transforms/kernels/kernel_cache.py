@@ -3,8 +3,8 @@
 And a message while they are compiled, which takes a minute if none are shipped.
 
 Numba keeps compiled functions beside their sources, or in the user's cache if that folder is
-read-only. It looks one up by the name and the features of the CPU, so a function that was compiled
-for another CPU is never loaded. A wheel for one platform (`deploy/wheels`) also ships kernels that
+read-only. It looks one up by the name and the features of the CPU, and loads none that was compiled
+for another CPU. A wheel for one platform (`deploy/wheels`) also ships kernels that
 were compiled for any CPU of that platform, and others for most, which are faster.
 """
 
@@ -29,6 +29,9 @@ SHIPPED = "compiled_kernels"
 
 VERSION = "numba.txt"
 """The file in it with the version of Numba that compiled them; no other version loads them."""
+
+CPUS = "cpus.txt"
+"""The file in it with the kinds of CPU that they were compiled for."""
 
 ANY_CPU = "generic"
 """LLVM's name for any CPU of a platform."""
@@ -121,12 +124,23 @@ def platform_cpus() -> tuple[str, ...]:
 
 @functools.cache
 def usable_cpus() -> tuple[str, ...]:
-    """Return those of `platform_cpus` whose code runs here; not a better one than Numba is told."""
-    features = llvmlite.binding.get_host_cpu_features()
+    """Return those of `platform_cpus` whose code runs here; any CPU alone if Numba is told another.
+
+    `NUMBA_CPU_NAME`, `NUMBA_CPU_FEATURES` and `NUMBA_ENABLE_AVX` tell it.
+    """
+    told = (
+        getattr(config, "CPU_NAME", None) not in (None, MODERN_CPU)
+        or getattr(config, "CPU_FEATURES", None)
+        or not getattr(config, "ENABLE_AVX", True)
+    )
+    if told or MODERN_CPU not in platform_cpus():
+        return (ANY_CPU,)
+    try:
+        features = llvmlite.binding.get_host_cpu_features()
+    except RuntimeError:  # the processor is unknown
+        return (ANY_CPU,)
     modern = all(features.get(name) for name in MODERN_FEATURES)
-    if getattr(config, "CPU_NAME", None) == ANY_CPU:
-        modern = False
-    return tuple(cpu for cpu in platform_cpus() if modern or cpu == ANY_CPU)
+    return platform_cpus() if modern else (ANY_CPU,)
 
 
 def _debugs() -> bool:
@@ -143,6 +157,14 @@ def shipped_for(package: Path = kernel_sources.PACKAGE) -> str | None:
     with contextlib.suppress(OSError):
         return (package / SHIPPED / VERSION).read_text(encoding="utf-8").strip()
     return None
+
+
+def are_usable(package: Path = kernel_sources.PACKAGE) -> bool:
+    """Tell whether kernels that the package ships are for a CPU whose code runs here."""
+    cpus = [ANY_CPU]
+    with contextlib.suppress(FileNotFoundError):
+        cpus = (package / SHIPPED / CPUS).read_text(encoding="utf-8").split()
+    return not set(cpus).isdisjoint(usable_cpus())
 
 
 def cache_kernels() -> None:

@@ -27,6 +27,13 @@ def test_it_says_whether_a_first_run_compiles(monkeypatch, capsys, shipped, said
     assert f"\nkernels\n  {said}\n" in capsys.readouterr().out
 
 
+def test_it_says_so_if_the_package_s_kernels_are_for_other_cpus(monkeypatch):
+    monkeypatch.setattr(kernel_cache, "shipped_for", lambda: NUMBA)
+    monkeypatch.setattr(kernel_cache, "are_usable", lambda: False)
+    said = "those of the package are for other CPUs: the first run compiles them"
+    assert doctor._kernels() == said
+
+
 def test_it_counts_the_files_whose_compiled_kernels_are_outdated(monkeypatch, tmp_path):
     package = tmp_path / "pairweave"
     kernels = package / "transforms" / "kernels"

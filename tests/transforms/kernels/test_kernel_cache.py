@@ -9,7 +9,7 @@ import sys
 
 import llvmlite.binding
 import pytest
-from numba.core import caching
+from numba.core import caching, config
 from numba.core.dispatcher import Dispatcher
 
 from pairweave.transforms.kernels import kernel_cache, kernel_sources
@@ -178,9 +178,50 @@ def test_a_cpu_that_lacks_one_feature_gets_kernels_for_any(missing, monkeypatch)
     monkeypatch.setattr(llvmlite.binding, "get_process_triple", lambda: "x86_64-unknown-linux-gnu")
     monkeypatch.setattr(llvmlite.binding, "get_host_cpu_features", lambda: features)
     find = kernel_cache.usable_cpus.__wrapped__
+    for variable in ("CPU_NAME", "CPU_FEATURES"):
+        monkeypatch.setattr(config, variable, None, raising=False)
+    monkeypatch.setattr(config, "ENABLE_AVX", 1)
     assert find() == (kernel_cache.MODERN_CPU, kernel_cache.ANY_CPU)
     features[missing] = False
     assert find() == (kernel_cache.ANY_CPU,)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "modern"),
+    [
+        ("CPU_NAME", "x86-64-v3", True),
+        ("CPU_NAME", "x86-64-v2", False),
+        ("CPU_NAME", "generic", False),
+        ("CPU_FEATURES", "-avx2", False),
+        ("ENABLE_AVX", 0, False),
+    ],
+)
+def test_numba_is_not_given_code_that_it_is_told_not_to_make(monkeypatch, variable, value, modern):
+    features = dict.fromkeys(kernel_cache.MODERN_FEATURES, True)
+    monkeypatch.setattr(llvmlite.binding, "get_process_triple", lambda: "x86_64-unknown-linux-gnu")
+    monkeypatch.setattr(llvmlite.binding, "get_host_cpu_features", lambda: features)
+    for name, usual in (("CPU_NAME", None), ("CPU_FEATURES", None), ("ENABLE_AVX", 1)):
+        chosen = value if name == variable else usual
+        monkeypatch.setattr(config, name, chosen, raising=False)
+    assert (kernel_cache.MODERN_CPU in kernel_cache.usable_cpus.__wrapped__()) == modern
+
+
+def test_an_unknown_processor_gets_kernels_for_any(monkeypatch):
+    def unknown():
+        raise RuntimeError("unknown")
+
+    monkeypatch.setattr(llvmlite.binding, "get_process_triple", lambda: "x86_64-unknown-linux-gnu")
+    monkeypatch.setattr(llvmlite.binding, "get_host_cpu_features", unknown)
+    assert kernel_cache.usable_cpus.__wrapped__() == (kernel_cache.ANY_CPU,)
+
+
+@pytest.mark.parametrize(
+    ("cpus", "usable"), [("other", False), (f"other {kernel_cache.ANY_CPU}", True)]
+)
+def test_kernels_for_other_cpus_are_of_no_use(tmp_path, cpus, usable):
+    (tmp_path / kernel_cache.SHIPPED).mkdir()
+    (tmp_path / kernel_cache.SHIPPED / kernel_cache.CPUS).write_text(f"{cpus}\n")
+    assert kernel_cache.are_usable(tmp_path) == usable
 
 
 def test_another_platform_has_one_kind_of_kernels(monkeypatch):
