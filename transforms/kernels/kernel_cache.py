@@ -4,8 +4,8 @@ And a message while they are compiled, which takes a minute if none are shipped.
 
 Numba keeps compiled functions beside their sources, or in the user's cache if that folder is
 read-only. It looks one up by the name and the features of the CPU, and loads none that was compiled
-for another CPU. A wheel for one platform (`deploy/wheels`) also ships kernels that
-were compiled for any CPU of that platform, and others for most, which are faster.
+for another. A wheel for one platform (`deploy/wheels`) also ships kernels that were compiled for
+any CPU of that platform, and faster ones for most of them.
 """
 
 import contextlib

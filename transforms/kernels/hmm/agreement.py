@@ -364,8 +364,8 @@ def align_pairs(
             )
             # At most 1 / threshold states of a word reach the threshold.
             width = max(forward.shape[1], reverse.shape[1])
-            room_of_word = min(np.int64(1.0 / threshold) + 1, width)
-            need = max(used[0], used[1]) + max(words, states) * room_of_word
+            most = max(words, states) * min(np.int64(1.0 / threshold) + 1, width)
+            need = max(used[0], used[1]) + most
             if need > room:
                 while need > room:
                     room *= 2
@@ -373,7 +373,7 @@ def align_pairs(
             odds, back_odds = odds_of(p_reverse), odds_of(p_forward)
             likely = combine_posteriors(p_forward, low, odds, back_low)
             back_likely = combine_posteriors(p_reverse, back_low, back_odds, low)
-            rows = np.empty(need - max(used[0], used[1]) + 1, dtype=np.int32)
+            rows = np.empty(most + 1, dtype=np.int32)
             columns = np.empty_like(rows)
             if viterbi is not None:
                 weighed = weigh(forward, low, odds, back_low)

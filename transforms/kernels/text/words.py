@@ -91,7 +91,8 @@ def fold_tokens(
                 at = np.uint64(row_offsets[row])
                 index = 0
             while index < start and at < stop:
-                at += np.uint64(_size(data[at]))
+                _, size = decode(data, np.int64(at), np.int64(stop))
+                at += np.uint64(size)
                 index += 1
             letters = _with_room(letters, used, end - index)
             while index < end and at < stop:
@@ -114,12 +115,6 @@ def fold_tokens(
                     used += one
             offsets[token + 1] = used
     return offsets, letters[: np.int64(used)].copy()
-
-
-@numba.njit(nogil=True, cache=True)
-def _size(lead: np.uint8) -> int:
-    """Return the number of bytes of the character that begins with a byte."""
-    return 1 + int(lead >= 0xC0) + int(lead >= 0xE0) + int(lead >= 0xF0)
 
 
 @numba.njit(nogil=True, cache=True)
