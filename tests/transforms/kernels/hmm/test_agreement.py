@@ -260,6 +260,20 @@ def test_outside_its_window_a_direction_believes_in_no_link():
     assert weighed[1] == pytest.approx([2 * 0.35 / 0.85, 1.1 / 0.1], rel=1e-5)
 
 
+def test_places_are_listed_row_by_row_if_they_reach_the_threshold():
+    chances = np.array([[0.25, 0.5, 0.1], [0.0, 0.0, 0.0], [0.75, 0.2, 0.25]], np.float32)
+    rows, columns = (np.empty(5, np.int32) for _ in range(2))
+    assert agreement.likely_places(chances, 0.25, rows, columns) == 4
+    assert list(zip(rows[:4], columns[:4], strict=True)) == [(0, 0), (0, 1), (2, 0), (2, 2)]
+
+
+def test_places_of_a_path_are_in_the_windows_of_its_words():
+    path, low = np.array([3, -1, 5], np.int32), np.array([2, 2, 4], np.int32)
+    rows, columns = (np.empty(3, np.int32) for _ in range(2))
+    assert agreement.path_places(path, low, rows, columns) == 2
+    assert list(zip(rows[:2], columns[:2], strict=True)) == [(0, 1), (2, 1)]
+
+
 def test_a_long_row_is_searched_with_the_same_result():
     row = np.arange(0, 4000, 2, dtype=np.int32)
     offsets = np.array([0, len(row)], np.int64)
