@@ -18,16 +18,13 @@ from pairweave.models.hmm.hmm import HmmModel
 from pairweave.models.hmm.hmm_reference import HmmReference, load
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.links.product import multiply_posteriors
+from pairweave.transforms.links.product import LEAST, multiply_posteriors
 
 VERSION = 1
 """Increased when the same members give different links."""
 
 THRESHOLD = 0.5
 """Minimum pooled posterior of a link: it is more likely than not (0.4 to 0.6 are as good)."""
-
-LEAST = 1e-4
-"""Minimum posterior by which the hmm does not refuse a link (``tests/benchmarks/README.md``)."""
 
 
 class _Encoder(Protocol):

@@ -13,13 +13,16 @@ import os
 import sys
 import time
 from collections import Counter
+from typing import NamedTuple
 
+import numpy as np
 import orjson
+import pyarrow as pa
 import pytest
 
-from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.models.hmm.hmm import HmmConfig, HmmModel, fit
 from pairweave.transforms.links.soft_links import soften
-from pairweave.transforms.markup.markup import find_syntax, parse_markup
+from pairweave.transforms.markup.markup import Marked, find_syntax, parse_markup
 from pairweave.transforms.projection.project import cut_tokens, project_tags
 from tests.benchmarks.bench_project import SOFT, exactly_placed, words_of
 from tests.makers.hmm_corpora import tokens_table
@@ -74,9 +77,32 @@ def whole_segments(made, references):
     return 100 * same / len(references)
 
 
-@pytest.mark.parametrize("name", ["gnome.en-ko", "gnome.en-fi", "office.en-de", "office.en-fr"])
-def test_tags_of_help_pages_are_put_where_translators_have_them(shared_data, name):
-    segments = segments_of(shared_data / "help" / f"{name}.jsonl.gz")
+class TaggedPages(NamedTuple):
+    """Segments with the same tags on both sides, and an aligner fitted on all text of the pages."""
+
+    model: HmmModel
+    segments: int
+    pages: list[str]
+    sources: list[Marked]
+    references: list[Marked]
+    tokens: list[tuple[np.ndarray, np.ndarray]]
+    table: pa.Table
+
+    def project(self, soft_links, chosen):
+        """Put the tags of the chosen segments onto their translations by these links."""
+        return [
+            project_tags(self.sources[row], self.references[row].text, *self.tokens[row], soft)
+            for row, soft in zip(chosen, soft_links, strict=True)
+        ]
+
+    def rows(self, pages):
+        """Return the numbers of the segments on all pages, or on those for tests."""
+        return [n for n, page in enumerate(self.pages) if pages == "all" or is_test_page(page)]
+
+
+def read_pages(data, name):
+    """Read a set of help pages and fit an aligner on their plain text."""
+    segments = segments_of(data / "help" / f"{name}.jsonl.gz")
     sides = [
         words_of([segment[1 + side].text for segment in segments], language)
         for side, language in enumerate(name.partition(".")[2].split("-"))
@@ -86,8 +112,7 @@ def test_tags_of_help_pages_are_put_where_translators_have_them(shared_data, nam
     ]
     model = fit(tokens_table(texts), HmmConfig(), os.cpu_count() or 1)
     rows = [row for row, (_, *both) in enumerate(segments) if both[0].tags and same_tags(*both)]
-    sources = [segments[row][1] for row in rows]
-    references = [segments[row][2] for row in rows]
+    pages, sources, references = map(list, zip(*(segments[row] for row in rows), strict=True))
     tokens = [
         cut_tokens(source, reference.text, texts[row][1], texts[row][3])
         for row, source, reference in zip(rows, sources, references, strict=True)
@@ -98,34 +123,33 @@ def test_tags_of_help_pages_are_put_where_translators_have_them(shared_data, nam
             for source, reference, (s, t) in zip(sources, references, tokens, strict=True)
         ]
     )
+    return TaggedPages(model, len(texts), pages, sources, references, tokens, table)
+
+
+@pytest.mark.parametrize("name", ["gnome.en-ko", "gnome.en-fi", "office.en-de", "office.en-fr"])
+def test_tags_of_help_pages_are_put_where_translators_have_them(shared_data, name):
+    pages = read_pages(shared_data, name)
+    count = len(pages.sources)
     start = time.process_time()
-    links = soften(model.with_threshold(SOFT).align(table))
-    made = [
-        project_tags(source, reference.text, *cut, soft)
-        for source, reference, cut, soft in zip(sources, references, tokens, links, strict=True)
-    ]
+    links = soften(pages.model.with_threshold(SOFT).align(pages.table))
+    made = pages.project(links, range(count))
     seconds = time.process_time() - start
-    sys.stdout.write(f"\n{name}: {len(texts)} segments, {len(rows)} with tags\n")
-    for pages in ("all", "test"):
-        chosen = [
-            number
-            for number, row in enumerate(rows)
-            if pages == "all" or is_test_page(segments[row][0])
-        ]
-        part = [made[number] for number in chosen], [references[number] for number in chosen]
+    sys.stdout.write(f"\n{name}: {pages.segments} segments, {count} with tags\n")
+    for which in ("all", "test"):
+        chosen = pages.rows(which)
+        part = [made[row] for row in chosen], [pages.references[row] for row in chosen]
         by_name, by_place = exactly_placed(*part)
         whole = whole_segments(*part)
         sys.stdout.write(
-            f"  {pages:<5} pages: {len(chosen):6,} segments  exact {by_name:6.2f} %  "
+            f"  {which:<5} pages: {len(chosen):6,} segments  exact {by_name:6.2f} %  "
             f"by place {by_place:6.2f} %  whole {whole:6.2f} %\n"
         )
         proportional = [
-            place_proportionally(sources[number], part[1][place].text)
-            for place, number in enumerate(chosen)
+            place_proportionally(pages.sources[row], pages.references[row].text) for row in chosen
         ]
         assert whole > whole_segments(proportional, part[1])
-        if pages == "test":
+        if which == "test":
             least = LEAST[name]
             assert by_name >= least[0]
             assert whole >= least[1]
-    sys.stdout.write(f"  {len(rows) / seconds:,.0f} segments/s, aligned and projected\n")
+    sys.stdout.write(f"  {count / seconds:,.0f} segments/s, aligned and projected\n")

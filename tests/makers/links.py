@@ -96,15 +96,28 @@ def phrases_slowly(links, source_words, target_words, max_words=64):
     ]
 
 
+def pool_slowly(a, b):
+    """Return the pooled posterior of a link that has these two; each is at most ``1 - 1e-6``."""
+    a, b = min(a, 1 - 1e-6), min(b, 1 - 1e-6)
+    yes, no = math.sqrt(a * b), math.sqrt((1 - a) * (1 - b))
+    return yes / (yes + no)
+
+
 def multiply_slowly(one, other, threshold):
     """Return the pooled posteriors of the links that two aligners have, from maps of theirs.
 
-    Each posterior is at most ``1 - 1e-6``; as float32, like those of tables.
+    As float32, like those of tables.
     """
-    pooled = {}
-    for link in sorted(one.keys() & other.keys()):
-        a, b = (min(each[link], 1 - 1e-6) for each in (one, other))
-        yes, no = math.sqrt(a * b), math.sqrt((1 - a) * (1 - b))
-        if yes / (yes + no) >= threshold:
-            pooled[link] = float(np.float32(yes / (yes + no)))
-    return pooled
+    pooled = {link: pool_slowly(one[link], other[link]) for link in one.keys() & other.keys()}
+    return {link: float(np.float32(p)) for link, p in sorted(pooled.items()) if p >= threshold}
+
+
+def confirm_slowly(one, other, least):
+    """Return the links of an aligner as another confirms them, from maps to both directions."""
+    links = {}
+    for link in sorted(one):
+        sides = zip(one[link], other.get(link, (0, 0)), strict=True)
+        means = [((a if a >= least else 0) + pool_slowly(a, b)) / 2 for a, b in sides]
+        if max(means) >= least / 2:
+            links[link] = tuple(means)
+    return links

@@ -11,8 +11,9 @@ from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig  #
 from pairweave.models.encoder.hosting import encoder_reference  # noqa: E402
 from pairweave.models.hmm import hmm_reference  # noqa: E402
 from pairweave.models.hmm.hmm import HmmConfig, fit  # noqa: E402
-from pairweave.models.product_aligner import LEAST, ProductReference, digest_of  # noqa: E402
+from pairweave.models.product_aligner import ProductReference, digest_of  # noqa: E402
 from pairweave.transforms import schemas  # noqa: E402
+from pairweave.transforms.links.product import LEAST  # noqa: E402
 from pairweave.transforms.text.tokens import TokenConfig  # noqa: E402
 from tests.makers.encoders import write_bert  # noqa: E402
 from tests.makers.links import multiply_slowly  # noqa: E402

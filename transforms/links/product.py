@@ -7,17 +7,33 @@ from pairweave.transforms import schemas
 from pairweave.transforms.arrow import flat_columns
 from pairweave.transforms.errors import WorkerError
 
+LEAST = 1e-4
+"""Minimum posterior by which an aligner does not refuse a link (``tests/benchmarks/README.md``)."""
+
 SUREST = 1 - 1e-6
 """No posterior counts as more than this, so that one that is rounded to 1 can be outvoted."""
+
+
+def pool(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Pool two posteriors of each link by their logarithms, with equal weights.
+
+    Of the posteriors ``a`` and ``b`` (Genest and Zidek 1986, section 3.3) this is the geometric
+    mean, normalized over a link and its absence:
+    ``sqrt(a * b) / (sqrt(a * b) + sqrt((1 - a) * (1 - b)))``. It is at least 1/2 exactly where
+    ``a + b >= 1``, and 0 where one of them is 0.
+
+    >>> pool(np.array([0.5, 0.9, 0.2]), np.array([0.5, 0.9, 0.8])).round(2).tolist()
+    [0.5, 0.9, 0.5]
+    """
+    a, b = np.minimum(one, SUREST), np.minimum(other, SUREST)
+    likely = np.sqrt(a * b)
+    return likely / (likely + np.sqrt((1 - a) * (1 - b)))
 
 
 def multiply_posteriors(first: pa.Table, second: pa.Table, threshold: float) -> pa.Table:
     """Multiply the posteriors of two aligners, in each direction, and keep the likely links.
 
-    The posteriors ``a`` and ``b`` of a link are pooled by their logarithms with equal weights
-    (Genest and Zidek 1986, section 3.3), which is the geometric mean of both, normalized over a
-    link and its absence: ``sqrt(a * b) / (sqrt(a * b) + sqrt((1 - a) * (1 - b)))``. It is at
-    least 1/2 exactly where ``a + b >= 1``. A link that one aligner does not have is not made.
+    The posteriors of a link are pooled (`pool`). A link that one aligner does not have is not made.
 
     Args:
         first: LINKED rows, with every link that the first aligner does not refuse.
@@ -48,9 +64,7 @@ def _multiply(first: pa.Table, second: pa.Table, name: str, threshold: float) ->
     """Return the column of one direction."""
     (keys, one), (others, other) = (_links_of(table, name) for table in (first, second))
     shared, at, by = np.intersect1d(keys, others, assume_unique=True, return_indices=True)
-    a, b = np.minimum(one[at], SUREST), np.minimum(other[by], SUREST)
-    likely = np.sqrt(a * b)
-    pooled = likely / (likely + np.sqrt((1 - a) * (1 - b)))
+    pooled = pool(one[at], other[by])
     kept = pooled >= threshold
     shared = shared[kept]
     rows = np.arange(first.num_rows + 1, dtype=np.int64)

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from pairweave.transforms.arrow.flat_columns import links_of
 from pairweave.transforms.links.link_options import Heuristic, SymmetrizeConfig
+from pairweave.transforms.links.product import pool
 from pairweave.transforms.links.symmetrize import symmetrize
 
 
@@ -61,27 +62,34 @@ def soften(table: pa.Table) -> list[SoftLinks]:
     return _split(joined, sides[0], sides[1], table.num_rows)
 
 
-def multiply(one: SoftLinks, other: SoftLinks) -> SoftLinks:
-    """Return the links that two aligners share, with the geometric mean of their probabilities.
+def confirm(first: SoftLinks, second: SoftLinks, least: float) -> SoftLinks:
+    """Return the links of an aligner as a second one confirms or doubts them.
 
-    The probabilities of both are multiplied, as those of experts each of whom can refuse (Hinton
-    2002); the root keeps the scale, so that a link of which both are certain is certain.
+    The probability of a link is the mean of that of the first aligner, if it is `least` or more,
+    and of both aligners' product (`transforms.links.product.pool`), in which either refuses what it
+    does not have. So a link that both make keeps about its probability, one that the second lacks
+    keeps half of it, and one of which the first is unsure rises where the second is sure.
 
     Args:
-        one: The links of an aligner.
-        other: Those of another, between the same tokens.
+        first: The links of an aligner, with those that it thinks unlikely.
+        second: Those of another, between the same tokens.
+        least: Minimum probability of a link of the first alone; of the result, half as much.
 
     >>> links = SoftLinks.certain([(0, 0), (1, 1)]), SoftLinks.certain([(1, 1), (2, 0)])
-    >>> multiply(*links).source.tolist()
-    [1]
+    >>> confirm(*links, 0.05).forward.round(2).tolist()
+    [0.5, 1.0]
     """
-    keys, others = ((links.source.astype(np.int64) << 32) | links.target for links in (one, other))
-    shared, first, second = np.intersect1d(keys, others, True, return_indices=True)  # noqa: FBT003
-    forward = np.sqrt(one.forward[first] * other.forward[second])
-    reverse = np.sqrt(one.reverse[first] * other.reverse[second])
-    kept = (forward > 0) | (reverse > 0)
-    shared = shared[kept]
-    return SoftLinks(shared >> 32, shared & 0xFFFFFFFF, forward[kept], reverse[kept])
+    keys, others = (
+        (links.source.astype(np.int64) << 32) | links.target for links in (first, second)
+    )
+    _, at, by = np.intersect1d(keys, others, assume_unique=True, return_indices=True)
+    sides = []
+    for own, other in ((first.forward, second.forward), (first.reverse, second.reverse)):
+        pooled = np.zeros(len(own))
+        pooled[at] = pool(own[at], other[by])
+        sides.append((np.where(own >= least, own, 0) + pooled) / 2)
+    kept = np.maximum(*sides) >= least / 2
+    return SoftLinks(first.source[kept], first.target[kept], sides[0][kept], sides[1][kept])
 
 
 def harden(table: pa.Table, heuristic: Heuristic) -> list[SoftLinks]:

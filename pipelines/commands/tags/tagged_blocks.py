@@ -25,7 +25,8 @@ from pairweave.pipelines.commands.tags.project_links import (
 from pairweave.pipelines.commands.tags.projection_options import TagOptions
 from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.links.soft_links import SoftLinks, harden, multiply, soften
+from pairweave.transforms.links.product import LEAST
+from pairweave.transforms.links.soft_links import SoftLinks, confirm, harden, soften
 from pairweave.transforms.markup.markup import Marked, find_syntax, parse_markup
 from pairweave.transforms.markup.other_syntax import SyntaxCheck
 from pairweave.transforms.option_marks import ONLY_IN_RUNS, marked
@@ -79,9 +80,7 @@ def check_links(options: TagOptions, command: str) -> None:
         raise ConfigError(f"{command} has one process and one aligner; leave out {dashed(others)}")
     _check_unused(options)
     if options.second_aligner is not None and options.rules == "paper":
-        raise ConfigError(
-            "--second_aligner: probabilities are multiplied for --rules best; leave it out"
-        )
+        raise ConfigError("--second_aligner confirms links for --rules best; leave it out")
     if options.tokens == "pieces":
         raise ConfigError(
             "--tokens pieces: tags are placed between words; give words, whitespace or "
@@ -236,7 +235,8 @@ def _linker(options: TagOptions) -> tuple[TokenConfig, LinkBlock]:
         reference = NAMED[name.aligner].second(name, options, tokens)
         aligners.append(NAMED[name.aligner].load_here(reference, os.cpu_count() or 1))
     if options.rules == "best":
-        aligners = [each.with_soft_links(SOFT_THRESHOLD) for each in aligners]
+        least = SOFT_THRESHOLD if options.second_aligner is None else LEAST
+        aligners = [each.with_soft_links(least) for each in aligners]
     return tokens, _aligned(aligners, options)
 
 
@@ -275,15 +275,15 @@ def _fit_pairs(options: TagOptions) -> list[tuple[str, str]]:
 
 
 def _aligned(aligners: Sequence[LoadedAligner], options: TagOptions) -> LinkBlock:
-    """Return a function that aligns the tokens of a block, and multiplies the aligners' links."""
+    """Return a function that aligns the tokens of a block, and lets a second one confirm them."""
 
     def link(block: Block) -> list[SoftLinks]:
         tables = [align_all(each, block.table) for each in aligners]
         if options.rules == "paper":
             return harden(tables[0], options.heuristic)
-        first, *others = (soften(table) for table in tables)
-        for links in others:
-            first = [multiply(*both) for both in zip(first, links, strict=True)]
-        return first
+        links = [soften(table) for table in tables]
+        if len(links) == 1:
+            return links[0]
+        return [confirm(*both, SOFT_THRESHOLD) for both in zip(*links, strict=True)]
 
     return link

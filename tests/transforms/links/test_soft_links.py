@@ -1,16 +1,17 @@
 """Links keep the probabilities of each direction."""
 
-import math
-
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms import schemas
-from pairweave.transforms.links.soft_links import harden, multiply, soften
+from pairweave.transforms.links.soft_links import confirm, harden, soften
 from tests.makers.hmm_corpora import plain_table
+from tests.makers.links import confirm_slowly
 
 WORDS = 4
+LEAST = 0.4
 DIRECTION = st.dictionaries(
     st.tuples(*[st.integers(0, WORDS - 1)] * 2), st.sampled_from([0.25, 0.5, 1.0]), max_size=5
 )
@@ -50,19 +51,23 @@ def as_mapping(links):
 
 
 @given(st.tuples(DIRECTION, DIRECTION), st.tuples(DIRECTION, DIRECTION))
-def test_of_two_aligners_each_link_has_the_geometric_mean_of_both(one, other):
+def test_a_second_aligner_confirms_or_doubts_links(one, other):
     first, second = soften(linked([one, other]))
-    expected = {}
-    for link in {*one[0], *one[1]} & {*other[0], *other[1]}:
-        sides = zip(one, other, strict=True)
-        means = tuple(math.sqrt(a.get(link, 0) * b.get(link, 0)) for a, b in sides)
-        if any(means):
-            expected[link] = means
-    made = multiply(first, second)
-    assert as_mapping(made) == expected
-    assert as_mapping(multiply(second, first)) == expected
-    assert sorted(expected) == [*as_mapping(made)]
-    assert as_mapping(multiply(first, first)) == as_mapping(first)
+    sides = [
+        {link: (forward.get(link, 0), reverse.get(link, 0)) for link in {*forward, *reverse}}
+        for forward, reverse in (one, other)
+    ]
+    expected = confirm_slowly(*sides, LEAST)
+    made = as_mapping(confirm(first, second, LEAST))
+    assert made == {link: pytest.approx(means, rel=1e-6) for link, means in expected.items()}
+    assert [*made] == [*expected]
+
+
+def test_a_second_aligner_that_is_sure_brings_back_an_unlikely_link():
+    unlikely, sure = {(0, 0): 0.01, (1, 1): 0.01}, {(0, 0): 0.99, (2, 2): 0.99}
+    first, second = soften(linked([(unlikely, {}), (sure, {})]))
+    made = as_mapping(confirm(first, second, 0.05))
+    assert made == {(0, 0): (pytest.approx(0.25, rel=1e-4), 0)}
 
 
 def test_hard_links_are_certain():

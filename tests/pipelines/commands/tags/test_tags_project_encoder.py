@@ -1,6 +1,4 @@
-"""`tags project` with an encoder's probabilities, alone and multiplied with those of hmm."""
-
-import math
+"""`tags project` with an encoder's probabilities, alone and beside those of hmm."""
 
 import numpy as np
 import pytest
@@ -16,12 +14,14 @@ from pairweave.transforms.markup.markup import XML, parse_markup
 from pairweave.transforms.projection.projection_weights import SPAN_NAMES, shipped_weights
 from tests.makers.encoders import write_bert
 from tests.makers.hmm_corpora import plain_table
+from tests.makers.links import confirm_slowly
 from tests.makers.runs import run_here, run_well_here
 from tests.oracles import slow_projection
 
 WORDS = ("red", "house", "old", "car", "we", "see")
 LINES = 30
 SOFT = 0.05
+LEAST = 1e-4
 
 
 def draw_words(number):
@@ -113,26 +113,17 @@ def test_an_encoder_s_probabilities_are_evidence_as_those_of_hmm_are(folder):
     ]
 
 
-def test_the_probabilities_of_two_aligners_are_multiplied(folder):
+def test_a_second_aligner_confirms_the_links_of_the_first(folder):
     sources, targets = texts_of(folder)
     pairs = plain_table(
         [(source.text, target) for source, target in zip(sources, targets, strict=True)]
     )
-    model = fit(pairs, HmmConfig(), 1).with_soft_links(SOFT)
-    expected = []
-    rows = zip(
-        sources,
-        targets,
-        plain_links(model.align(pairs)),
-        encoded(folder, sources, targets),
-        strict=True,
-    )
-    for source, target, one, other in rows:
-        links = {
-            place: [math.sqrt(a * b) for a, b in zip(one[place], other[place], strict=True)]
-            for place in one.keys() & other.keys()
-        }
-        expected.append(placed_by_twin(source, target, links))
+    links = plain_links(fit(pairs, HmmConfig(), 1).with_soft_links(LEAST).align(pairs))
+    others = encoded(folder, sources, targets)
+    expected = [
+        placed_by_twin(source, target, confirm_slowly(one, other, SOFT))
+        for source, target, one, other in zip(sources, targets, links, others, strict=True)
+    ]
     second = ("--second_aligner", f"encoder:{folder / 'bert'}:layer=2")
     sure = ("--confidence", folder / "sure")
     assert project(folder, *second, *sure) == expected
@@ -141,13 +132,14 @@ def test_the_probabilities_of_two_aligners_are_multiplied(folder):
     assert (folder / "sure").read_bytes() != of_both
 
 
-def test_weights_are_learnt_from_multiplied_probabilities_too(folder, tmp_path):
+def test_weights_are_learnt_from_confirmed_probabilities_too(folder, tmp_path):
     sources, _ = texts_of(folder)
     for name, lines in (("s", map(str, sources)), ("t", map(str, sources))):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines) * 8)
     given = ("--source_input", tmp_path / "s", "--target_input", tmp_path / "t", "--syntax", "xml")
     out = ("--output", tmp_path / "w.json")
-    alone, both = (), ("--second_aligner", f"encoder:{folder / 'bert'}:layer=2")
+    alone = ("--aligner", "encoder", "--model", folder / "bert", "--layer", "2")
+    both = (*alone, "--second_aligner", f"encoder:{folder / 'bert'}:layer=1")
     found = []
     for more in (alone, both):
         run_well_here("tags", "fit_projection", *given, *out, *more)
@@ -158,7 +150,7 @@ def test_weights_are_learnt_from_multiplied_probabilities_too(folder, tmp_path):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--rules", "paper"), "--second_aligner: probabilities are multiplied for --rules best"),
+        (("--rules", "paper"), "--second_aligner confirms links for --rules best"),
         (("--combine", "union"), "one process and one aligner; leave out --combine"),
         (("--links", "s"), "--second_aligner: applies only to an aligner, but links come from"),
     ],
