@@ -10,6 +10,7 @@ RUN = regex.compile(r"[가-힣]+$")
 PLAIN = regex.compile(r"[^\x00-\x7f]|[A-Za-z0-9'\-:_.]")
 JAMO = regex.compile(r"[\u1100-\u11ff\ua960-\ua97f]")
 DIGIT = regex.compile(r"\p{WB=Numeric}")
+FORMS = ("을를", "이가", "은는", "과와")
 LETTER = regex.compile(r"(?V1)[[\p{L}\p{N}]--\p{WB=Numeric}]")
 
 
@@ -57,6 +58,15 @@ def parts_from_name(name, run, whole):
     return bool(whole) or ("." not in name and (letters + digits > 1 or run[0] == "키"))
 
 
+def names_both_forms(text, end):
+    """Tell whether a text before a place ends in a particle whose other form follows there."""
+    behind = regex.match(r"\((.)\)|/(.)(?![가-힣])", text[end:])
+    if not behind:
+        return False
+    one, other = text[end - 1], behind[1] or behind[2]
+    return any(one in forms and other in forms and one != other for forms in FORMS)
+
+
 def split(text, tokens, endings):
     """Return the tokens of a text, each split before what is attached to a noun."""
     parts = []
@@ -66,6 +76,8 @@ def split(text, tokens, endings):
         if match:
             run, name = match[0], text[start : end - len(match[0])]
             cut, whole = cut_of(run, endings)
+            if not cut and len(run) > 1 and names_both_forms(text, end):
+                cut = 1
             if name and parts_from_name(name, run, whole):
                 places.append(end - len(run))
             if cut:

@@ -57,6 +57,26 @@ def test_a_particle_after_a_number_is_its_own():
     assert words("10도 10만") == "10도|10만"  # ten degrees, a hundred thousand
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("보기을(를) 누릅니다", "보기|을|(|를|)|누릅니다"),  # a noun that ends in a vowel
+        ("사용자은(는)", "사용자|은|(|는|)"),
+        ("파일를(을) 설정가(이)", "파일|를|(|을|)|설정|가|(|이|)"),
+        ("서버과(와) 목록와(과)", "서버|과|(|와|)|목록|와|(|과|)"),
+        ("보기을/를", "보기|을|/|를"),
+        ("ABC을(를) 100은(는)", "ABC|을|(|를|)|100|은|(|는|)"),
+        ("을(를)", "을|(|를|)"),  # after a tag
+        ("보기을 (를)", "보기을|(|를|)"),  # a space between them
+        ("보기을(를", "보기을|(|를"),
+        ("보기을(가)", "보기을|(|가|)"),  # not forms of one particle
+        ("높이/가로", "높이|/|가로"),  # height and width
+    ],
+)
+def test_a_particle_whose_other_form_follows_is_one_after_any_sound(text, expected):
+    assert words(text) == expected
+
+
 def test_particles_fit_the_sound_before_them():
     assert words("값은 값는 키는 키은") == "값|은|값는|키|는|키은"
     assert words("파일로 화면로 화면으로") == "파일|로|화면로|화면|으로"
@@ -115,10 +135,12 @@ def cut_column(lines):
 
 
 SYLLABLES = st.sampled_from("결과는파일을에서의높이하다한할되는들만으로키도추가")
-HANGUL = st.text(
-    st.one_of(SYLLABLES, SYLLABLES, SYLLABLES, st.sampled_from("aZ1½.'- \u0301ᄀㄱ한字カ@/%")),
+PARTICLE = "[을를이가은는과와]"
+FORMS = st.from_regex(rf"{PARTICLE}(\({PARTICLE}\)?|/{PARTICLE})", fullmatch=True)
+HANGUL = st.lists(
+    st.one_of(*[SYLLABLES] * 6, *[st.sampled_from("aZ1½.'- \u0301ᄀㄱ한字カ@/%()")] * 2, FORMS),
     max_size=24,
-)
+).map("".join)
 
 
 @given(st.lists(st.one_of(HANGUL, texts()), max_size=4), st.booleans())

@@ -16,6 +16,8 @@ _LAST_SYLLABLE = 0xD7A3
 _FINALS = 28  # final consonants of a syllable, of which 0 is none
 _RIEUL = 8  # the final consonant after which some particles take the form for vowels
 _KEY = 0xD0A4  # the noun 키, "key", which follows the name of a key without a space
+_AFTER_VOWELS = (0xB97C, 0xAC00, 0xB294, 0xC640)  # 를 가 는 와
+_AFTER_CONSONANTS = (0xC744, 0xC774, 0xC740, 0xACFC)  # 을 이 은 과
 
 AFTER_CONSONANT, AFTER_RIEUL, AFTER_VOWEL = 1, 2, 4
 """Flags of an ending: it may follow a syllable that ends in a consonant, in rieul, in a vowel."""
@@ -130,6 +132,39 @@ def _cut_of(
             fits = entry & _sound(before) and (stem > 1 or not entry & LONG_STEM)
             cut = syllables if fits else np.int64(0)
     return cut, whole
+
+
+@numba.njit(nogil=True, cache=True)
+def _are_alternatives(one: Integer, other: Integer) -> bool:
+    """Tell whether two syllables are both forms of one particle, such as 을 and 를."""
+    for vowel, consonant in zip(_AFTER_VOWELS, _AFTER_CONSONANTS):  # noqa: B905 - not in a kernel
+        if (one == vowel and other == consonant) or (one == consonant and other == vowel):
+            return True
+    return False
+
+
+@numba.njit(nogil=True, cache=True)
+def _has_alternative(data: np.ndarray, at: Integer, end: Integer) -> bool:
+    """Tell whether a run of syllables ends in a particle of which the other form follows.
+
+    Software that does not know the noun before a particle writes both: 을(를), 은(는), 이/가.
+
+    Args:
+        data: UTF-8, uint8 ``[byte]``.
+        at: End of the run, exclusive.
+        end: End of the text.
+    """
+    if at + 4 > end or data[at] not in (40, 47):  # ( /
+        return False
+    if data[at] == 40 and (at + 4 == end or data[at + 4] != 41):  # )
+        return False
+    if data[at] == 47 and at + 4 < end:
+        behind, _ = utf8.decode(data, at + 4, end)
+        if _is_syllable(behind):  # 높이/가로, height and width
+            return False
+    last, _ = utf8.decode(data, at - 3, end)
+    other, _ = utf8.decode(data, at + 1, end)
+    return _are_alternatives(last, other)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -258,6 +293,8 @@ def split_endings(
                 run = _run_begin(data, begin, at)
                 if run < at:
                     cut, whole = _cut_of(data, run, at, table)
+                    if not cut and run < at - 3 and _has_alternative(data, at, end):
+                        cut = np.int64(1)
                     if run > begin and _parts_from_name(data, begin, run, whole, properties):
                         ends[count] = stop - (at - run) // 3
                         count += 1
