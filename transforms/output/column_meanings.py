@@ -100,9 +100,10 @@ def meaning_of(column: str) -> str | None:
     >>> meaning_of("yisi2_layer_17")
     'YiSi-2 with the vectors of the layer of this number, from the front'
     """
-    if is_of_plugin(column):
+    meaning = MEANINGS.get(column) or MEANINGS.get(column.rstrip("0123456789"))
+    if meaning is None and is_of_plugin(column):
         return MEANINGS["rule_"]
-    return MEANINGS.get(column) or MEANINGS.get(column.rstrip("0123456789"))
+    return meaning
 
 
 def described(schema: pa.Schema) -> pa.Schema:
