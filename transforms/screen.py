@@ -21,8 +21,12 @@ from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_text_lines
 from pairweave.transforms.text import codepoints
-from pairweave.transforms.text.tokens import MAX_PIECE_CHARS, TokenConfig, token_counts
-from pairweave.transforms.text.word_counts import words_of_tokens
+from pairweave.transforms.text.tokens import (
+    MAX_PIECE_CHARS,
+    TokenConfig,
+    token_counts,
+    words_of_tokens,
+)
 
 
 class ScreenReject(enum.StrEnum):
@@ -90,6 +94,8 @@ class Pairs:
         source: Source texts ``[pair]``.
         target: Target texts ``[pair]``.
         sides: Both, and the translations if they are screened; an empty text for none.
+        visible: Whether each text of `sides` has more than white space and invisible characters
+            ``[side][pair]``.
         translated: Which pairs have a translation that is screened ``[pair]``.
         source_tokens: Tokens of each source ``[pair]``.
         target_tokens: Tokens of each target ``[pair]``.
@@ -116,10 +122,12 @@ class Pairs:
             counts, longest = _counts(self.sides[-1], config, languages[1])
             self.translation_tokens = counts
             self.longest = np.maximum(self.longest, longest)
+        flat_sides = list(map(texts_of, self.sides))
+        self.visible = [any_visible(*flat, codepoints.properties()) for flat in flat_sides]
         tokens = [self.source_tokens, self.target_tokens, self.translation_tokens]
         self.words = [
             words_of_tokens(side, count) if config.tokens.kind == "words" else count
-            for side, count in zip(self.sides, tokens, strict=False)
+            for side, count in zip(flat_sides, tokens, strict=False)
         ]
 
     @property
@@ -169,20 +177,17 @@ class Rule:
 
 def blank_source(pairs: Pairs, _config: ScreenConfig) -> Mask:
     """Flag sources with only white space and invisible characters."""
-    return ~any_visible(*texts_of(pairs.source), codepoints.properties())
+    return ~pairs.visible[0]
 
 
 def blank_target(pairs: Pairs, _config: ScreenConfig) -> Mask:
     """Flag targets with only white space and invisible characters."""
-    return ~any_visible(*texts_of(pairs.target), codepoints.properties())
+    return ~pairs.visible[1]
 
 
 def blank_translation(pairs: Pairs, _config: ScreenConfig) -> Mask:
     """Flag translations with only white space and invisible characters."""
-    if not pairs.translated.any():
-        return pairs.translated
-    visible = any_visible(*texts_of(pairs.sides[-1]), codepoints.properties())
-    return pairs.translated & ~visible
+    return pairs.translated & ~pairs.visible[-1]
 
 
 def reserved_token(pairs: Pairs, config: ScreenConfig) -> Mask:

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import regex
 
-from pairweave.transforms.arrow.flat_columns import chunk_of
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.kernels.text.cuts import merge_spans
+from pairweave.transforms.text.tokens import Language, Texts, each_language, primary_tag
 
 NONE = "none"
 """No segmenter: each character of such a script counts as a word."""
@@ -64,15 +64,6 @@ def is_unspaced(language: str | None) -> bool:
     return primary_tag(language) in LANGUAGES
 
 
-def primary_tag(language: str | None) -> str:
-    """Return the first part of a BCP 47 tag.
-
-    >>> primary_tag("zh-Hant"), primary_tag("zh_Hans"), primary_tag(None)
-    ('zh', 'zh', '')
-    """
-    return (language or "").replace("_", "-").split("-")[0].lower()
-
-
 def installed_name() -> str | None:
     """Return the segmenter that is installed, with the versions that decide its words, or None."""
     if not all(map(importlib.util.find_spec, _PACKAGES)):
@@ -94,11 +85,7 @@ def check_installed(name: str) -> None:
         )
 
 
-def segment(
-    texts: pa.Array | pa.ChunkedArray,
-    language: str | pa.Array | pa.ChunkedArray | None,
-    name: str,
-) -> Spans:
+def segment(texts: Texts, language: Language, name: str) -> Spans:
     """Find the words of several code points in runs of Han, kana, Thai, Lao, Khmer and Burmese.
 
     The words are those of ICU's dictionaries. Chinese text has those of jieba as well; where both
@@ -120,7 +107,8 @@ def segment(
     runs = _runs(texts, rows)
     breaker = importlib.import_module("icu4py.breakers").WordBreaker
     icu_words = _spans(breaker("\n".join(runs.texts), "root"), runs, len(texts))
-    chinese = np.isin(runs.owners, np.flatnonzero(_is_chinese(language, len(texts))))
+    in_chinese = each_language(len(texts), language, dict.fromkeys(_CHINESE, 1), np.bool_)
+    chinese = np.isin(runs.owners, np.flatnonzero(in_chinese))
     if not chinese.any():
         return icu_words
     own = _Runs(
@@ -185,13 +173,3 @@ def _spans(words: Iterable[str], runs: _Runs, texts: int) -> Spans:
     counts = np.bincount(runs.owners[run], minlength=texts)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
     return Spans(*(part.astype(np.int32) for part in (offsets, starts + shift, ends + shift)))
-
-
-def _is_chinese(language: str | pa.Array | pa.ChunkedArray | None, texts: int) -> np.ndarray:
-    if language is None or isinstance(language, str):
-        return np.full(texts, primary_tag(language) in _CHINESE)
-    tags = chunk_of(language)
-    if not pa.types.is_dictionary(tags.type):
-        tags = tags.dictionary_encode()
-    chinese = np.array([primary_tag(tag) in _CHINESE for tag in tags.dictionary.to_pylist()], bool)
-    return chinese[tags.indices.to_numpy()]

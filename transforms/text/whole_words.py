@@ -12,18 +12,11 @@ import regex
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import fields_of, texts_of
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.kernels.text import cuts, word_breaks
+from pairweave.transforms.kernels.text import cuts
 from pairweave.transforms.kernels.text.utf8 import FlatTexts
 from pairweave.transforms.text import codepoints
-from pairweave.transforms.text.segmenter import NONE, primary_tag, segment
-from pairweave.transforms.text.tokens import (
-    Language,
-    Spans,
-    Texts,
-    clitic_rules,
-    each_language,
-    split_endings,
-)
+from pairweave.transforms.text.segmenter import NONE, segment
+from pairweave.transforms.text.tokens import Language, Spans, Texts, cut_words, each_language
 
 # RE2: scripts without spaces between words.
 _UNSPACED = r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai}|\p{Lao}|\p{Khmer}|\p{Myanmar}"
@@ -219,19 +212,12 @@ def _unbroken(
 def _find_unbroken(
     texts: Texts, language: Language, segmenter: str, *, compounds: bool
 ) -> tuple[FlatTexts, Spans]:
-    rules = clitic_rules(texts, language)
-    flat = texts_of(texts)
+    parts = each_language(len(texts), language, _PARTS_OF_COMPOUNDS, np.uint8)
+    flat, spans = cut_words(texts, language, whole_words=True)
     properties = codepoints.properties(whole_words=True)
-    spans = word_breaks.find_tokens(*flat, rules, 1, properties)
-    spans = split_endings(flat, spans, language)
     spans = cuts.join_numbers(*flat, *spans, properties)
     if compounds:
-        parts = each_language(len(texts), language, _least_behind, np.uint8)
         spans = cuts.join_at_hyphens(*flat, parts, *spans, properties)
     if segmenter != NONE:
         spans = cuts.merge_spans(*spans, *segment(texts, language, segmenter))
     return flat, spans
-
-
-def _least_behind(language: str | None) -> int:
-    return _PARTS_OF_COMPOUNDS.get(primary_tag(language), 0)

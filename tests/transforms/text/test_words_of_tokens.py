@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from pairweave.transforms.text.tokens import TokenConfig, tokenize
-from pairweave.transforms.text.word_counts import words_of_tokens
+from pairweave.transforms.arrow.flat_columns import texts_of
+from pairweave.transforms.text.tokens import TokenConfig, tokenize, words_of_tokens
 
 
 @pytest.mark.parametrize(
@@ -23,5 +23,5 @@ from pairweave.transforms.text.word_counts import words_of_tokens
 def test_letters_make_words_where_no_spaces_do(language, text, words):
     texts = pa.array([text])
     tokens = tokenize(texts, TokenConfig(), language)
-    counted = words_of_tokens(texts, tokens.value_lengths().to_numpy())
+    counted = words_of_tokens(texts_of(texts), tokens.value_lengths().to_numpy())
     assert counted.tolist() == pytest.approx([words])
