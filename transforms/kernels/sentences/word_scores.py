@@ -18,8 +18,14 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.hmm.emissions import back_off, count_bits, likeness
-from pairweave.transforms.kernels.hmm.lexicon import Lexicon, chain, find_row
+from pairweave.transforms.kernels.hmm.emissions import (
+    back_off,
+    chain,
+    count_bits,
+    find_row,
+    likeness,
+)
+from pairweave.transforms.kernels.hmm.lexicon import Lexicon
 from pairweave.transforms.kernels.hmm.sides import Side, Tokens, Words, tokens_of
 from pairweave.transforms.kernels.sentences.beads import NO_PATH, Band, Told, blocks
 

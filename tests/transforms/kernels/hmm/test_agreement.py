@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from pairweave.transforms.kernels.hmm import agreement, emissions
-from pairweave.transforms.kernels.hmm import lexicon as lexicons
 from pairweave.transforms.kernels.hmm.emissions import MAX_STATES
 from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS
 from pairweave.transforms.kernels.hmm.lexicon import Lexicon
@@ -279,15 +278,15 @@ def test_a_long_row_is_searched_with_the_same_result():
     offsets = np.array([0, len(row)], np.int64)
     numbers = np.array([0, 7, 1998, -1, 7, 3998], np.int32)
     chains = np.full(4001, -1, np.int32)
-    following = lexicons.chain(numbers, chains)
+    following = emissions.chain(numbers, chains)
     found = np.empty(6, np.int64)
-    assert lexicons.find_row(offsets, row, 0, numbers, chains, following, found) == 3
+    assert emissions.find_row(offsets, row, 0, numbers, chains, following, found) == 3
     assert found.tolist() == [0, -1, 999, -1, -1, 1999]
     repeated = np.array([2, 2, 4], np.int32)
     chains = np.full(4001, -1, np.int32)
-    following = lexicons.chain(repeated, chains)
+    following = emissions.chain(repeated, chains)
     short = np.array([0, 3], np.int64)
-    assert lexicons.find_row(short, row[:3], 0, repeated, chains, following, found[:3]) == 3
+    assert emissions.find_row(short, row[:3], 0, repeated, chains, following, found[:3]) == 3
     assert found[:3].tolist() == [1, 1, 2]
 
 
@@ -298,9 +297,9 @@ def test_counts_of_places_that_are_not_known_are_those_of_the_whole_row(entries,
     offsets = np.array([0, entries], np.int64)
     numbers = np.array([0, 7, 2, -1, 2], np.int32)
     heads = np.full(2 * entries + 8, -1, np.int32)
-    following = lexicons.chain(numbers, heads)
+    following = emissions.chain(numbers, heads)
     whole = np.empty(5, np.int64)
-    lexicons.find_row(offsets, row, row_number, numbers, heads, following, whole)
+    emissions.find_row(offsets, row, row_number, numbers, heads, following, whole)
     values = np.arange(1, entries + 1, dtype=np.float32)
     expected = np.where(whole < 0, 0, values[whole])
     for known in itertools.product([-1, 5], repeat=5):
@@ -308,7 +307,7 @@ def test_counts_of_places_that_are_not_known_are_those_of_the_whole_row(entries,
         wanted = np.array(known) < 0
         stored = offsets, row, values
         chains = numbers, heads, following
-        lexicons.find_counts(stored, row_number, *chains, np.array(known), wanted.sum(), counts)
+        emissions.find_counts(stored, row_number, *chains, np.array(known), wanted.sum(), counts)
         assert counts[wanted].tolist() == expected[wanted].tolist()
 
 
