@@ -17,8 +17,8 @@ from pairweave.transforms.kernels.hmm.hmm import (
     best_path,
     independent_posteriors,
     lay_out,
+    position_rows,
     posteriors,
-    rows_of,
     sum_of,
 )
 from pairweave.transforms.kernels.hmm.lexicon import Lexicon
@@ -86,13 +86,6 @@ def in_window(values: np.ndarray, low: np.ndarray, word: int, state: int) -> np.
     """Return a value of a windowed matrix; 0 outside the window."""
     at = state - low[word]
     return values[word, at] if 0 <= at < values.shape[1] else np.float32(0.0)
-
-
-@numba.njit(nogil=True, cache=True)
-def position_rows(side: Side, pair: int, width: int, factors: np.ndarray) -> np.ndarray:
-    """Return the row of ``factors`` of each position on one side of a pair (`hmm.rows_of`)."""
-    numbers = side.words[side.offsets[pair] : side.offsets[pair + 1]]
-    return rows_of(numbers, width, len(factors) - 2)
 
 
 @numba.njit(nogil=True, cache=True)

@@ -16,6 +16,7 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
+from pairweave.transforms.kernels.hmm.sides import Side
 
 JUMPS = 64
 """Longer jumps count as jumps over this distance."""
@@ -53,7 +54,7 @@ class JumpCounts(NamedTuple):
         by_distance: float64 ``[2 * JUMPS + 1]``; or empty, and then nothing is counted.
         by_bucket: By word and bucket, in units of 2**-30, int64 ``[row, BUCKETS]``; unused if
             ``by_distance`` is empty.
-        rows: Row of each position in ``by_bucket``, from `rows_of`.
+        rows: Row of each position in ``by_bucket``, from `position_rows`.
     """
 
     by_distance: np.ndarray
@@ -62,20 +63,23 @@ class JumpCounts(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=True)
-def rows_of(numbers: np.ndarray, width: int, words: int) -> np.ndarray:
-    """Return the row of each position in a table of factors.
+def position_rows(side: Side, pair: int, width: int, factors: np.ndarray) -> np.ndarray:
+    """Return the row of each position on one side of a pair in a table of factors.
 
     If not every state is in the window, all positions have the row of unseen words.
 
     Args:
-        numbers: Word of each state, negative for unseen, int32 ``[state]``.
+        side: The side, whose words are the states.
+        pair: The pair.
         width: States in a window.
-        words: Number of known words; the two rows after theirs are for an unseen word and for the
-            begin of the side.
+        factors: A row for each known word, then one for an unseen word and one for the begin of the
+            side, float32 ``[row, BUCKETS]``.
 
     Returns:
         int32 ``[width + 1]``.
     """
+    numbers = side.words[side.offsets[pair] : side.offsets[pair + 1]]
+    words = len(factors) - 2
     rows = np.full(width + 1, words, dtype=np.int32)
     if len(numbers) == width:
         rows[0] = words + 1
@@ -98,7 +102,7 @@ def lay_out(jumps: np.ndarray, factors: np.ndarray, rows: np.ndarray, p_null: fl
     Args:
         jumps: Weight of each distance from ``-JUMPS`` to ``JUMPS``, float32, above 0.
         factors: Factors of the weights after each word, float32 ``[row, BUCKETS]``, above 0.
-        rows: Row of ``factors`` of each position, from `rows_of`.
+        rows: Row of ``factors`` of each position, from `position_rows`.
         p_null: Probability that the null state generates a word, in (0, 1).
     """
     width = len(rows) - 1

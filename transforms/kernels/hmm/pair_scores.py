@@ -3,14 +3,9 @@
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.hmm.agreement import (
-    Model,
-    in_window,
-    position_rows,
-    share_of_last,
-)
+from pairweave.transforms.kernels.hmm.agreement import Model, in_window, share_of_last
 from pairweave.transforms.kernels.hmm.emissions import emissions
-from pairweave.transforms.kernels.hmm.hmm import JumpCounts, lay_out, posteriors
+from pairweave.transforms.kernels.hmm.hmm import JumpCounts, lay_out, position_rows, posteriors
 from pairweave.transforms.kernels.hmm.sides import Side, tokens_of
 from pairweave.transforms.kernels.integers import Integer
 

@@ -12,12 +12,13 @@ from pairweave.transforms.kernels.hmm.hmm import (
     bucket_of,
     independent_posteriors,
     lay_out,
+    position_rows,
     posteriors,
-    rows_of,
     slide,
     slide_back,
 )
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
+from pairweave.transforms.kernels.hmm.sides import Side
 from tests.oracles import slow_hmm
 from tests.oracles.slow_hmm import enumerated, windowed
 
@@ -84,9 +85,12 @@ def test_a_jump_far_back_or_ahead_after_a_word_is_in_the_outermost_bucket():
 
 
 def test_positions_have_the_rows_of_their_words_unless_a_window_moves_over_them():
-    numbers = np.array([4, -1, 0, -7], np.int32)
-    assert rows_of(numbers, 4, 9).tolist() == [10, 4, 9, 0, 9]
-    assert rows_of(numbers, 3, 9).tolist() == [9, 9, 9, 9]
+    words = np.array([5, 4, -1, 0, -7], np.int32)
+    nothing = np.zeros(0, np.int64)
+    side = Side(np.array([0, 1, 5]), words, nothing, nothing.astype(np.int32))
+    factors = np.ones((9 + 2, BUCKETS), np.float32)
+    assert position_rows(side, 1, 4, factors).tolist() == [10, 4, 9, 0, 9]
+    assert position_rows(side, 1, 3, factors).tolist() == [9, 9, 9, 9]
 
 
 @given(case=cases())
