@@ -91,9 +91,12 @@ def fold_tokens(
                 at = np.uint64(row_offsets[row])
                 index = 0
             while index < start and at < stop:
+                index += 1
+                if data[at] < 0x80:
+                    at += one
+                    continue
                 _, size = decode(data, np.int64(at), np.int64(stop))
                 at += np.uint64(size)
-                index += 1
             letters = _with_room(letters, used, end - index)
             while index < end and at < stop:
                 lead = np.int32(data[at])
@@ -220,6 +223,8 @@ def look_up(
     """
     numbers = numbers_of(hash_spans(letters, offsets[:-1], offsets[1:]), word_keys, word_ids)
     unseen = np.flatnonzero(numbers < 0)
+    if len(unseen) == 0:
+        return numbers
     starts = offsets[unseen]
     ends = np.minimum(offsets[unseen + 1], starts + STEM_LETTERS)
     stems = numbers_of(hash_spans(letters, starts, ends), stem_keys, stem_ids)
