@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms.arrow.flat_columns import fields_of, lengths_of, links_of, texts_of
+from pairweave.transforms.arrow.flat_columns import fields_of, links_of, texts_of
 from pairweave.transforms.kernels.links.links import Links
 from pairweave.transforms.kernels.links.settled_borders import count_settled_borders
 from pairweave.transforms.kernels.tags.elements import Phrases
@@ -35,19 +35,14 @@ def keep_sound(table: pa.Table, phrases: Phrases, *, punctuation_tags: bool = Fa
         punctuation_tags: Whether to keep those without a letter or a digit on a side.
     """
     offsets, links = links_of(table, "links")
+    source, target = _marks(table, "source"), _marks(table, "target")
+    fits = find_sound(phrases.offsets, phrases.boxes, source, target, int(punctuation_tags))
     settled = count_settled_borders(
         Links(offsets, links["source"], links["target"]),
-        lengths_of(table.column("source_tokens")),
-        lengths_of(table.column("target_tokens")),
+        np.diff(source.token_offsets),
+        np.diff(target.token_offsets),
         phrases.offsets,
         phrases.boxes,
-    )
-    fits = find_sound(
-        phrases.offsets,
-        phrases.boxes,
-        _marks(table, "source"),
-        _marks(table, "target"),
-        int(punctuation_tags),
     )
     weights = np.array([0, 1, BOTH_SETTLED], np.float32)[settled]
     if len(phrases.weights):

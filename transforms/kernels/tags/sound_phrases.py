@@ -130,6 +130,8 @@ def _point_before(data: np.ndarray, at: Integer, begin: Integer) -> tuple[Intege
     if at <= begin:
         return np.int64(0), begin
     before = at - 1
+    if data[before] < 0x80:
+        return np.int64(data[before]), before
     while before > begin and data[before] & 0xC0 == 0x80:
         before -= 1
     return utf8.decode(data, before, at)[0], before
@@ -301,19 +303,19 @@ def mark_tokens(
                 wordlike[token], begun[token] = False, sentences
                 continue
             if plain:
-                begin, finish = at + start, at + end - 1
+                begin, finish, after = at + start, at + end - 1, at + end
                 final = np.int64(data[finish])
                 head, tail = np.int64(marks[data[begin]]), np.int64(marks[final])
             else:
                 begin = np.int64(advance(data, at, start - position))
                 finish = np.int64(advance(data, begin, end - start - 1))
-                final = np.int64(utf8.decode(data, finish, stop)[0])
+                point, width = utf8.decode(data, finish, stop)
+                final, after = np.int64(point), finish + np.int64(width)
                 head = np.int64(marks[utf8.decode(data, begin, stop)[0]])
                 tail = np.int64(marks[final])
                 at, position = finish, end - 1
             if start == before_end:
                 if head & WORD:
-                    after = advance(data, finish, np.int64(1))
                     closed = closing[previous]
                     attached[token] = is_attached_letter(data, begin, after, before, closed)
                 elif before:
@@ -321,8 +323,9 @@ def mark_tokens(
             before, previous = final if tail & WORD else np.int64(0), np.int64(token)
             closes = False
             if not head & tail & WORD:
-                after = advance(data, finish, np.int64(1))
-                word = np.bool_(_has_letter(data, begin, after, marks))
+                word = np.bool_((head | tail) & WORD != 0)
+                if not word and end - start > 2:
+                    word = np.bool_(_has_letter(data, begin, after, marks))
                 wordlike[token] = word
                 attached[token] &= word
                 first[token], last[token] = _edge(head, word), _edge(tail, word)
