@@ -31,7 +31,6 @@ from pairweave.transforms.tags.named_tags import name_rows
 from pairweave.transforms.tags.sound_phrases import keep_sound
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tag_measures import Ruler
-from pairweave.transforms.tags.tag_numbers import in_order
 from pairweave.transforms.tags.tag_profile import TagProfile, shape_of
 from pairweave.transforms.tags.tag_rendering import render_columns, symbols_of
 from pairweave.transforms.text import codepoints
@@ -232,6 +231,7 @@ def _rows(table: pa.Table, config: TagConfig, row_variant: np.ndarray, tags: _Ra
     for place, side in ((0, "source"), (2, "target")):
         tokens = table.column(f"{side}_tokens")
         opens, closes = _borders(tokens, tag_pair, boxes[place], boxes[place + 1])
+        flat = texts_of(table.column(side))
         fields[f"{side}_start"] = np.where(_AT_END[codes], closes, opens)
         fields[f"{side}_end"] = np.where(_AT_START[codes], opens, closes)
         once = again != (tag_shapes.SOURCE_AGAIN if side == "source" else tag_shapes.TARGET_AGAIN)
@@ -244,18 +244,12 @@ def _rows(table: pa.Table, config: TagConfig, row_variant: np.ndarray, tags: _Ra
         )
         if config.tag_numbers == "in_order":
             if side == "source":
-                renumbered = in_order(borders)
+                renumbered = tag_text.numbers_in_order(borders)
                 row = np.repeat(np.arange(len(row_pair)), np.diff(row_tags))
                 numbers = fields["index"] = renumbered[row, numbers]
             borders = borders._replace(numbers=numbers[once])
         texts[side] = text_column(
-            *tag_text.insert_tags(
-                texts_of(table.column(side)),
-                row_pair,
-                borders,
-                int(shift),
-                codepoints.properties(),
-            )
+            *tag_text.insert_tags(flat, row_pair, borders, int(shift), codepoints.properties())
         )
         if shift:
             texts[side] = pc.replace_substring_regex(texts[side], _FIRST_TAGS, r"\1 ")

@@ -11,10 +11,10 @@ from pairweave.transforms.kernels.tags.tag_text import (
     SELF_AT_START,
     TagBorders,
     insert_tags,
+    numbers_in_order,
 )
 from pairweave.transforms.kernels.text.utf8 import FlatTexts
 from pairweave.transforms.tags.tag_config import TagConfig
-from pairweave.transforms.tags.tag_numbers import in_order
 from pairweave.transforms.tags.tags import inject_tags
 from pairweave.transforms.text.codepoints import properties
 from tests.oracles import slow_tag_numbers
@@ -72,7 +72,7 @@ def test_at_one_place_what_closes_counts_before_what_opens():
     data, ends = insert_tags(texts, np.arange(2), borders, 0, properties())
     assert data.tobytes().decode() == "ab</a_7><a_4>cd</a_4>e" + "fgh<a_9/><a_1/><a_2/>ij"
     assert ends[1] == len("ab</a_7><a_4>cd</a_4>e")
-    numbers = in_order(borders)
+    numbers = numbers_in_order(borders)
     assert [numbers[0, 7], numbers[0, 4]] == [0, 1]
     assert [numbers[1, 9], numbers[1, 1], numbers[1, 2]] == [0, 1, 2]
     assert (numbers >= 0).sum() == 5

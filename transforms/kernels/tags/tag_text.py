@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.indexed_tag import MAX_TAGS, PREFIX, write_tag
+from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS, PREFIX, write_tag
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
 
@@ -49,6 +49,7 @@ _SIZES = [
 _BYTES = np.array([0, *_SIZES, _SIZES[0] + _SIZES[1]], np.int64)
 _AT_OPENING = np.array([_OPENING, _SELF_CLOSING, 0, _OPENING, 0, _BOTH, 0], np.int64)
 _AT_CLOSING = np.array([_CLOSING, 0, _SELF_CLOSING, 0, _CLOSING, 0, _BOTH], np.int64)
+_FIRST_AT_CLOSING = _AT_OPENING == _NOTHING
 
 
 class TagBorders(NamedTuple):
@@ -67,6 +68,42 @@ class TagBorders(NamedTuple):
     closes: np.ndarray
     numbers: np.ndarray
     codes: np.ndarray
+
+
+def numbers_in_order(borders: TagBorders) -> np.ndarray:
+    """Number the tags of each row from 0, in the order in which its text first has each.
+
+    Args:
+        borders: The tags of the rows' sources, whose numbers are below `INDICES`.
+
+    Returns:
+        The new number of each old one, int16 ``[row, INDICES]``; -1 for those that the row lacks.
+    """
+    offsets, opens, closes, numbers, codes = borders
+    rows = len(offsets) - 1
+    row = np.repeat(np.arange(rows), np.diff(offsets))
+    given = np.arange(len(row))
+    late = _FIRST_AT_CLOSING[codes]
+    # As `insert_tags` writes them: at one place, closing tags before opening ones, and ranges
+    # nested.
+    order = np.lexsort(
+        (
+            np.where(late, -given, given),
+            np.where(late, -opens, -closes),
+            ~late,
+            np.where(late, closes, opens),
+            row,
+        )
+    )
+    keys = row[order] * INDICES + numbers[order]
+    distinct, first = np.unique(keys, return_index=True)
+    turn = np.argsort(first, kind="stable")
+    rows_of_tags = distinct[turn] // INDICES
+    counts = np.bincount(rows_of_tags, minlength=rows)
+    starts = np.repeat(np.cumsum(counts) - counts, counts)
+    renumbered = np.full((rows, INDICES), -1, np.int16)
+    renumbered[rows_of_tags, distinct[turn] % INDICES] = np.arange(len(turn)) - starts
+    return renumbered
 
 
 @numba.njit(nogil=True, cache=True)
