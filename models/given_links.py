@@ -10,7 +10,7 @@ import pyarrow as pa
 import xxhash
 
 from pairweave.models.aligner import Aligned, AlignerReference
-from pairweave.models.loaded_once import LoadedOnce
+from pairweave.models.model_store import LoadedOnce
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.links.attention import Attention
 from pairweave.transforms.links.given_links import ReadAttention, link_rows

@@ -7,10 +7,10 @@ such a model.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
-from pairweave.models.loaded_once import LoadedOnce
 from pairweave.transforms.errors import ConfigError
 
 
@@ -33,6 +33,27 @@ class ModelReference:
 
 Reference = TypeVar("Reference", bound=ModelReference)
 Model = TypeVar("Model")
+Value = TypeVar("Value")
+
+
+class LoadedOnce(dict[Hashable, Value], Generic[Value]):
+    """Objects that a process has loaded, by digest or another key that identifies their bytes.
+
+    Attributes:
+        lock: Held during loading, so that threads do not load an object twice.
+    """
+
+    def __init__(self, loaded: dict[Hashable, Value] | None = None) -> None:
+        """Begin with the objects that are already loaded."""
+        super().__init__(loaded or {})
+        self.lock = threading.RLock()
+
+    def load(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """Return the object under a key; make it first if there is none."""
+        with self.lock:
+            if key not in self:
+                self[key] = make()
+            return self[key]
 
 
 class ModelStore(Generic[Reference, Model]):

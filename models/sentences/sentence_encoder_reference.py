@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pairweave.models.encoder.encoder_config import EncoderConfig
-from pairweave.models.loaded_once import LoadedOnce
+from pairweave.models.model_store import LoadedOnce
 from pairweave.models.neural_models import absolute_model, import_neural
 from pairweave.models.similarity.similarity_score import yisi_layer
 from pairweave.transforms.errors import ConfigError

@@ -15,7 +15,7 @@ from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.encoder.encoder_options import LongPairs
 from pairweave.models.encoder.hosting import encoder_reference
 from pairweave.models.encoder.hosting.failing_pairs import Align, Rejected, align_isolated
-from pairweave.models.loaded_once import LoadedOnce
+from pairweave.models.model_store import LoadedOnce
 from pairweave.models.neural_models import absolute_model, import_neural, one_thread
 from pairweave.models.similarity import idf
 from pairweave.models.similarity.idf import IdfReference

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 pytest.importorskip("ctranslate2", reason="needs the extra `translate`")
 
 from pairweave.models.encoder.batching import Budget  # noqa: E402
-from pairweave.models.loaded_once import LoadedOnce  # noqa: E402
+from pairweave.models.model_store import LoadedOnce  # noqa: E402
 from pairweave.models.translators import (  # noqa: E402
     translator_ctranslate2,
     translator_reference,
