@@ -13,16 +13,38 @@ from apache_beam.coders import Coder
 from pairweave.transforms.arrow import exchange
 
 
+def to_stream(table: pa.Table) -> pa.Buffer:
+    """Return a table as one IPC stream: its schema, then its chunks as they are.
+
+    Chunks, dictionaries (also those that differ from chunk to chunk) and schema metadata survive.
+    A slice carries only its own rows.
+    """
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def from_stream(stream: bytes | pa.Buffer) -> pa.Table:
+    """Return the table of a stream; its buffers are the stream's bytes, not copies."""
+    with pa.ipc.open_stream(stream) as reader:
+        return reader.read_all()
+
+
 class TableCoder(Coder):
     """Encode a table as one IPC stream; decoding is zero-copy: the buffers are the bytes."""
 
     def encode(self, value: pa.Table) -> bytes:
-        """Return the table as bytes, or as the place where other workers find it."""
-        return exchange.send(value)
+        """Return the table as bytes, or as the place where other workers find a large one."""
+        stream = to_stream(value)
+        large = stream.size >= exchange.MIN_BYTES
+        place = exchange.leave(memoryview(stream)) if large else None
+        return place or stream.to_pybytes()
 
     def decode(self, encoded: bytes) -> pa.Table:
         """Return the table in the bytes, or at the place that they name."""
-        return exchange.receive(encoded)
+        is_place = encoded.startswith(exchange.MARK)
+        return from_stream(exchange.fetch(encoded) if is_place else encoded)
 
     def is_deterministic(self) -> bool:
         """Return False: equal tables may differ in chunks, so a table cannot be a key."""

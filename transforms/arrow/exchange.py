@@ -14,8 +14,6 @@ import threading
 from collections.abc import Iterator
 from typing import IO
 
-import pyarrow as pa
-
 from pairweave.transforms.errors import FULL, FullError, MachineError
 
 MARK = b"in file\0"
@@ -136,51 +134,18 @@ def opened() -> Iterator[int]:
                 file.close()
 
 
-def send(table: pa.Table) -> bytes:
-    """Return a table as bytes: its stream, or the place where other workers find a large one."""
-    stream = to_stream(table)
-    return leave(memoryview(stream)) or stream.to_pybytes()
-
-
-def receive(sent: bytes) -> pa.Table:
-    """Return the table that `send` gave; its buffers are the stream's bytes, not copies."""
-    return from_stream(fetch(sent))
-
-
 def leave(stream: memoryview) -> bytes | None:
-    """Return the place of a stream that was left for others; None if it must be sent itself."""
-    if _joined is None or stream.nbytes < MIN_BYTES:
-        return None
-    return _joined.leave(stream)
+    """Return the place of a large stream that was left for others; None if it is to be sent."""
+    return None if _joined is None else _joined.leave(stream)
 
 
-def fetch(sent: bytes) -> bytes:
-    """Return the stream that was sent: these bytes, or those at the place that they name.
+def fetch(place: bytes) -> bytes:
+    """Return the stream at a place, which begins with `MARK`.
 
     Raises:
-        RuntimeError: A place was sent, but this process shares no file with the sender.
+        RuntimeError: This process shares no file with the one that left it.
         EOFError: See `Exchange.fetch`.
     """
-    if not sent.startswith(MARK):
-        return sent
     if _joined is None:
         raise RuntimeError("a table lies in a file that other processes share")
-    return _joined.fetch(sent)
-
-
-def to_stream(table: pa.Table) -> pa.Buffer:
-    """Return a table as one IPC stream: its schema, then its chunks as they are.
-
-    Chunks, dictionaries (also those that differ from chunk to chunk) and schema metadata survive.
-    A slice carries only its own rows.
-    """
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue()
-
-
-def from_stream(stream: bytes | pa.Buffer) -> pa.Table:
-    """Return the table of a stream; its buffers are the stream's bytes, not copies."""
-    with pa.ipc.open_stream(stream) as reader:
-        return reader.read_all()
+    return _joined.fetch(place)

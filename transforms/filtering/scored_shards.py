@@ -18,7 +18,7 @@ import orjson
 import pyarrow as pa
 from pydantic import Field
 
-from pairweave.transforms.arrow.exchange import from_stream
+from pairweave.transforms.arrow.arrow_coder import from_stream
 from pairweave.transforms.errors import ConfigError, WorkerError, unreadable
 from pairweave.transforms.filtering.deduplication.near_duplicates import signatures
 from pairweave.transforms.filtering.evidence import evidence_names

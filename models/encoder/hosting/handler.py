@@ -11,7 +11,7 @@ from pairweave.models.encoder.encoder_options import Hosting
 from pairweave.models.encoder.hosting import shared_key
 from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.models.encoder.hosting.loaded_encoder import Alignment, LoadedEncoder
-from pairweave.transforms.arrow.exchange import from_stream, to_stream
+from pairweave.transforms.arrow.arrow_coder import from_stream, to_stream
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards.shard import Shard, Shards
 

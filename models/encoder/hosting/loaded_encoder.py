@@ -12,7 +12,7 @@ from pairweave.models.encoder.hosting import encoder_reference
 from pairweave.models.encoder.hosting.encoder_reference import EncoderReference, Stamp
 from pairweave.models.encoder.hosting.failing_pairs import Rejected, align_isolated, check_sound
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.exchange import from_stream, to_stream
+from pairweave.transforms.arrow.arrow_coder import from_stream, to_stream
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 _log = logging.getLogger(__name__)

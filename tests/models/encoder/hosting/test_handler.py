@@ -28,7 +28,7 @@ from pairweave.models.encoder.hosting import encoder_reference, loaded_encoder  
 from pairweave.models.encoder.hosting.handler import AlignerHandler, AlignShards  # noqa: E402
 from pairweave.models.encoder.neural import find_digest, load_aligner  # noqa: E402
 from pairweave.pipelines.steps import steps  # noqa: E402
-from pairweave.transforms.arrow.exchange import from_stream, to_stream  # noqa: E402
+from pairweave.transforms.arrow.arrow_coder import from_stream, to_stream  # noqa: E402
 from pairweave.transforms.errors import ConfigError, WorkerError  # noqa: E402
 from pairweave.transforms.shards.shard import Shard  # noqa: E402
 from pairweave.transforms.shards.shuffle import make_shard  # noqa: E402
