@@ -15,8 +15,7 @@ from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.aligner_run import Model
 from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
-from pairweave.pipelines.steps.step_times import timed
-from pairweave.pipelines.steps.steps import MapWholeShards
+from pairweave.pipelines.steps.steps import MapWholeShards, timed
 from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError

@@ -3,8 +3,7 @@
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.parts.glossary_part import GLOSSARY
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.step_times import timed
-from pairweave.pipelines.steps.steps import MapWholeShards
+from pairweave.pipelines.steps.steps import MapWholeShards, timed
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_marks import reasons_of

@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from pairweave.models.aligner import NOTHING, LoadableReference
-from pairweave.pipelines.steps.step_times import timed
+from pairweave.pipelines.steps.steps import timed
 from pairweave.transforms import progress_marks, schemas
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.shards.shard import Shard

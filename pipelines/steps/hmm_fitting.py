@@ -13,8 +13,7 @@ from pairweave.models.hmm.prior import Earlier
 from pairweave.models.hmm.word_order import build_word_order
 from pairweave.pipelines.options.base import FitSettings
 from pairweave.pipelines.steps.aligner_run import AlignerRun
-from pairweave.pipelines.steps.step_times import timed
-from pairweave.pipelines.steps.steps import GatherSample, LearnFromSample, Receipts
+from pairweave.pipelines.steps.steps import GatherSample, LearnFromSample, Receipts, timed
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions

@@ -1,36 +1,13 @@
-"""How long each step of a graph works, counted by Beam over all workers."""
+"""How long each step of a graph worked, from what `steps.count` counted on all workers."""
 
-import contextlib
-import time
-from collections.abc import Iterator
 from typing import Any
 
-from apache_beam.metrics import Metrics, MetricsFilter
+from apache_beam.metrics import MetricsFilter
+
+from pairweave.pipelines.steps.steps import MICROSECONDS, NAMESPACE, ROWS
 
 StepTimes = dict[str, dict[str, float | int]]
 """Seconds, rows and rows per second, by the name of a step."""
-
-_NAMESPACE = "pairweave.steps"
-_MICROSECONDS, _ROWS = "microseconds", "rows"
-
-
-@contextlib.contextmanager
-def timed(rows: int) -> Iterator[None]:
-    """Count the time of this block, and the rows that it processes, for the step that runs it.
-
-    Outside a worker, nothing is counted.
-    """
-    start = time.monotonic_ns()
-    try:
-        yield
-    finally:
-        count(rows, start)
-
-
-def count(rows: int, start: int) -> None:
-    """Count the time since a reading of ``time.monotonic_ns``, and the rows processed since."""
-    Metrics.counter(_NAMESPACE, _MICROSECONDS).inc((time.monotonic_ns() - start) // 1000)
-    Metrics.counter(_NAMESPACE, _ROWS).inc(rows)
 
 
 def step_times(result: Any) -> StepTimes:  # noqa: ANN401 - a runner's own
@@ -40,9 +17,9 @@ def step_times(result: Any) -> StepTimes:  # noqa: ANN401 - a runner's own
         Seconds of all workers together, rows, and rows per second and worker, if there are any.
     """
     by_step: dict[str, dict[str, int]] = {}
-    counters = result.metrics().query(MetricsFilter().with_namespace(_NAMESPACE))["counters"]
+    counters = result.metrics().query(MetricsFilter().with_namespace(NAMESPACE))["counters"]
     for each in counters:
-        counts = by_step.setdefault(each.key.step, {_MICROSECONDS: 0, _ROWS: 0})
+        counts = by_step.setdefault(each.key.step, {MICROSECONDS: 0, ROWS: 0})
         counts[each.key.metric.name] += int(each.result or 0)
     return {name: _described(**counts) for name, counts in sorted(by_step.items())}
 

@@ -1,5 +1,6 @@
-"""Beam transforms that apply functions to batches and shards, used by all jobs."""
+"""Beam transforms that apply functions to batches and shards, used by all jobs, and count time."""
 
+import contextlib
 import functools
 import time
 from collections import Counter
@@ -8,9 +9,9 @@ from typing import Any
 
 import apache_beam as beam
 import pyarrow as pa
+from apache_beam.metrics import Metrics
 
 from pairweave.models.model_store import ModelReference
-from pairweave.pipelines.steps.step_times import count, timed
 from pairweave.transforms import schemas
 from pairweave.transforms.commit.checking import check_part, part_count
 from pairweave.transforms.commit.commit import commit_run
@@ -37,6 +38,30 @@ for the shuffle."""
 
 MANY_UNITS = 1_024
 """Number of units from which a plan counts as large."""
+
+NAMESPACE = "pairweave.steps"
+"""Of the counters of each step's work: `MICROSECONDS` and `ROWS`."""
+
+MICROSECONDS, ROWS = "microseconds", "rows"
+
+
+@contextlib.contextmanager
+def timed(rows: int) -> Iterator[None]:
+    """Count the time of this block, and the rows that it processes, for the step that runs it.
+
+    Outside a worker, nothing is counted.
+    """
+    start = time.monotonic_ns()
+    try:
+        yield
+    finally:
+        count(rows, start)
+
+
+def count(rows: int, start: int) -> None:
+    """Count the time since a reading of ``time.monotonic_ns``, and the rows processed since."""
+    Metrics.counter(NAMESPACE, MICROSECONDS).inc((time.monotonic_ns() - start) // 1000)
+    Metrics.counter(NAMESPACE, ROWS).inc(rows)
 
 
 class DistributeUnits(beam.PTransform[beam.pvalue.PBegin, beam.PCollection[Unit | None]]):
