@@ -186,6 +186,7 @@ class RowMaker:
             treated = treat_texts(texts, problems, unit, self._rules)
         else:
             treated = TextColumns(texts, texts, None, problems)
+        rejects = self._reject_columns(count, treated.problems)
         nothing = pa.nulls(count, pa.string())
         source, target, translation = (treated.texts.get(side, nothing) for side in SIDES)
         zeros = pa.array(np.zeros(count, dtype=np.int32))
@@ -203,7 +204,7 @@ class RowMaker:
             source,
             target,
             translation,
-            *self._reject_columns(count, treated.problems),
+            *rejects,
             nothing if treated.markup is None else treated.markup,
             scores,
             *links,
