@@ -37,6 +37,7 @@ from pairweave.pipelines.engines.flink import job_jar, job_server, session_clust
 from pairweave.pipelines.engines.local import forks
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.process import memory
+from pairweave.transforms.arrow import exchange
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 LOG = logging.getLogger("pairweave")
@@ -187,8 +188,6 @@ class RunPlace:
         Args:
             forked: Whether this process may fork them, so that they end with it.
         """
-        from pairweave.transforms.arrow import exchange  # this loads Arrow
-
         shared = self.held.enter_context(exchange.opened())
         address = None
         if forked and forks.ready():

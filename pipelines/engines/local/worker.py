@@ -18,6 +18,7 @@ from pathlib import Path
 from pairweave.pipelines.engines.local import forks
 from pairweave.pipelines.process import verbosity
 from pairweave.pipelines.process.terminal import ShownFormatter
+from pairweave.transforms.arrow import exchange
 
 OURS = "pairweave"
 REPEATED = (
@@ -158,8 +159,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags = parser.parse_args(arguments)
     flags.id = flags.id.strip("'")  # Prism quotes it, though no shell reads it
     if flags.file is not None:
-        from pairweave.transforms.arrow import exchange
-
         exchange.join(exchange.Exchange(flags.file))
 
     import grpc
