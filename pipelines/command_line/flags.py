@@ -124,22 +124,6 @@ def parse_command(
     return parse(model, f"pairweave {name}", command.about, arguments, beam=command.beam)
 
 
-def read_command(model: type[Model], name: str, arguments: Sequence[str], about: str = "") -> Model:
-    """Read the options of a command that runs no Beam pipeline (`parse`).
-
-    Args:
-        model: Its options.
-        name: The command, with its subcommand if it has one.
-        arguments: The command line after it.
-        about: One-line description, for ``--help``; "" for that in the table of commands.
-
-    Raises:
-        ConfigError: The command line is wrong.
-    """
-    about = about or COMMANDS[name].about
-    return parse(model, f"pairweave {name}", about, arguments, beam=False)[0]
-
-
 def take_config(name: str, arguments: Sequence[str], *, once: bool) -> tuple[str | None, list[str]]:
     """Take ``--config`` from the command line of a command whose file has keys of other commands.
 

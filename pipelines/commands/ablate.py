@@ -17,49 +17,45 @@ from pairweave.pipelines.ablation.machines import Machine
 from pairweave.pipelines.ablation.merging import read_units, write_results
 from pairweave.pipelines.ablation.prepared import Prepared, prepare
 from pairweave.pipelines.ablation.units import make_unit, unit_path
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.options.base import Options, Patterns
+from pairweave.pipelines.command_line.command_function import command
+from pairweave.pipelines.options.base import Patterns
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_places import FILE, OUTPUT_DIRECTORY
 from pairweave.transforms.storage import disk_files, files
 
 
-class AblateOptions(Options):
-    """Options of ``ablate``."""
-
-    config: Annotated[str, FILE] = Field(
-        description="YAML file with arms, seeds, test sets, metrics and the size of the models"
-    )
-    output: Annotated[str, OUTPUT_DIRECTORY] = Field(
-        description="directory of prepared pairs, finished units, results and report"
-    )
-    only: Patterns = Field(
-        (), description="units to train, ARM/SEED (default: all that are not finished)"
-    )
-    device: str = Field(
-        "auto",
-        pattern=r"^(auto|cpu|cuda(:[0-9]+)?)$",
-        description="cpu, cuda or cuda:N (default: a GPU if there is one)",
-    )
-    precision: Literal["auto", "fp32", "bf16"] = Field(
-        "auto", description="arithmetic; auto: bf16 where the device is quicker with it"
-    )
-    merge_only: bool = Field(
-        default=False, description="train nothing; write results and report of finished units"
-    )
-
-
-def main(name: str, arguments: Sequence[str]) -> int:
+@command()
+def main(
+    *,
+    config: Annotated[
+        str, FILE, "YAML file with arms, seeds, test sets, metrics and the size of the models"
+    ],
+    output: Annotated[
+        str, OUTPUT_DIRECTORY, "directory of prepared pairs, finished units, results and report"
+    ],
+    only: Annotated[Patterns, "units to train, ARM/SEED (default: all that are not finished)"] = (),
+    device: Annotated[
+        str,
+        Field(pattern="^(auto|cpu|cuda(:[0-9]+)?)$"),
+        "cpu, cuda or cuda:N (default: a GPU if there is one)",
+    ] = "auto",
+    precision: Annotated[
+        Literal["auto", "fp32", "bf16"],
+        "arithmetic; auto: bf16 where the device is quicker with it",
+    ] = "auto",
+    merge_only: Annotated[
+        bool, "train nothing; write results and report of finished units"
+    ] = False,
+) -> int:
     """Run an ablation from the command line."""
-    options = flags.read_command(AblateOptions, name, arguments)
-    ablation = read_ablation(options.config)
-    chosen = [split_unit(word, ablation) for word in options.only] or ablation.units()
-    if disk_files.is_uri(options.output):
-        raise ConfigError(f"--output {options.output}: give a directory on a disk")
-    machine = None if options.merge_only else Machine.find(options.device, options.precision)
-    arms = {arm for arm, _ in chosen} if options.only else None
-    prepared = prepare(ablation, Path(options.output), set() if options.merge_only else arms)
+    ablation = read_ablation(config)
+    chosen = [split_unit(word, ablation) for word in only] or ablation.units()
+    if disk_files.is_uri(output):
+        raise ConfigError(f"--output {output}: give a directory on a disk")
+    machine = None if merge_only else Machine.find(device, precision)
+    arms = {arm for arm, _ in chosen} if only else None
+    prepared = prepare(ablation, Path(output), set() if merge_only else arms)
     if machine is not None:
         _train(prepared, chosen, machine)
     return _merge(prepared)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.job_options.check_options import CheckOptions
 from pairweave.pipelines.process import terminal, verbosity
 from pairweave.pipelines.run.input_look import look_at_input
@@ -12,9 +12,9 @@ from pairweave.transforms.findings import KINDS, Finding
 from pairweave.transforms.inspection.finding_text import finding_lines
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
+@command()
+def main(*, options: CheckOptions) -> int:
     """Look at the files of a command line; return the exit status."""
-    options = flags.read_command(CheckOptions, name, arguments)
     plan, findings = look_at_input(options)
     for notice in plan.notices:
         if notice.code not in KINDS:  # others are findings

@@ -1,42 +1,60 @@
 """The command ``cluster``: a Flink session cluster on this machine, for `--engine flink`."""
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Literal
 
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.command_options import ClusterOptions
+from pydantic import Field
+
+from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.flink import session_cluster
+from pairweave.transforms.option_places import DIRECTORY, OUTPUT_DIRECTORY
 
 MASTER = session_cluster.MASTER
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
+@command()
+def main(
+    action: Annotated[
+        Literal["up", "down", "status"],
+        "start a cluster, end it, or show its processes and free slots",
+    ],
+    *,
+    directory: Annotated[
+        str | None,
+        OUTPUT_DIRECTORY,
+        Field(min_length=1),
+        "the cluster's own directory, with its logs (default: in your cache directory)",
+    ] = None,
+    task_managers: Annotated[int, Field(ge=1, le=64), "with up: task managers to start"] = 1,
+    slots: Annotated[int, Field(ge=1, le=256), "with up: slots of each task manager"] = 2,
+    flink: Annotated[
+        str | None,
+        DIRECTORY,
+        Field(min_length=1),
+        "with up: a Flink 1.19 distribution (default: apache-flink-libraries)",
+    ] = None,
+) -> int:
     """Start, end or show a cluster."""
-    options = flags.read_command(ClusterOptions, name, arguments)
-    directory = (
-        Path(options.directory).resolve()
-        if options.directory
-        else session_cluster.default_directory()
-    )
-    if options.action == "up":
-        _up(options, directory)
-    if options.action == "down":
-        ended = session_cluster.stop(directory)
-        sys.stdout.write(f"{directory}: {f'{ended} processes ended' if ended else 'not up'}\n")
+    place = Path(directory).resolve() if directory else session_cluster.default_directory()
+    if action == "up":
+        _up(place, flink, slots, task_managers)
+    if action == "down":
+        ended = session_cluster.stop(place)
+        sys.stdout.write(f"{place}: {f'{ended} processes ended' if ended else 'not up'}\n")
         return 0
-    return _show(directory, named=options.directory is not None)
+    return _show(place, named=directory is not None)
 
 
-def _up(options: ClusterOptions, directory: Path) -> None:
-    libraries = session_cluster.find_libraries(options.flink)
+def _up(directory: Path, flink: str | None, slots: int, task_managers: int) -> None:
+    libraries = session_cluster.find_libraries(flink)
     jar, java = engines.require_job_server(), engines.require_java()
     state = session_cluster.ClusterState(
         rest=session_cluster.free_port(),
         job_port=session_cluster.free_port(),
-        slots=options.slots,
-        task_managers=options.task_managers,
+        slots=slots,
+        task_managers=task_managers,
     )
     engines.warn_of_open_ports("flink")
     session_cluster.SessionCluster(directory, libraries, java, jar, state).start()

@@ -1,12 +1,16 @@
 """The command ``completion``: prints a script that completes commands and options in a shell."""
 
+import functools
 import importlib
 import sys
-from collections.abc import Sequence
+from typing import Annotated, Literal
 
-from pairweave.pipelines.command_line import command_table, flags
+from pairweave.pipelines.command_line import command_table
+from pairweave.pipelines.command_line.command_function import CommandFunction, command
 from pairweave.pipelines.command_line.command_table import COMMANDS
-from pairweave.pipelines.commands.command_options import CompletionOptions
+from pairweave.pipelines.commands import links_commands
+from pairweave.pipelines.commands.evaluate import evaluate_command
+from pairweave.pipelines.commands.tags import tags_command
 from pairweave.pipelines.options.base import Options
 from pairweave.pipelines.process import verbosity
 from pairweave.transforms.option_marks import mark_of
@@ -33,59 +37,46 @@ complete -o default -F _pairweave pairweave
 _ZSH = "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n"
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
+@command()
+def main(
+    shell: Annotated[
+        Literal["bash", "zsh", "fish"],
+        "bash, zsh or fish; such as: pairweave completion bash > "
+        "~/.local/share/bash-completion/completions/pairweave",
+    ],
+) -> int:
     """Print the script."""
-    options = flags.read_command(CompletionOptions, name, arguments)
-    if options.shell == "zsh":
+    if shell == "zsh":
         sys.stdout.write(_ZSH)
-    sys.stdout.write(_fish() if options.shell == "fish" else _bash())
+    sys.stdout.write(_fish() if shell == "fish" else _bash())
     return 0
 
 
-_OPTIONS = "pairweave.pipelines.commands.command_options"
-_TAG_OPTIONS = "pairweave.pipelines.commands.tags.tag_options"
-_PROJECTION_OPTIONS = "pairweave.pipelines.commands.tags.projection_options"
-_OTHERS = {
-    "ablate": ("pairweave.pipelines.commands.ablate:AblateOptions",),
-    "check": ("pairweave.pipelines.job_options.check_options:CheckOptions",),
-    "filter_fit": (f"{_OPTIONS}:FilterFitOptions",),
-    "projection_fit": (f"{_OPTIONS}:ProjectionFitOptions",),
-    "symmetrize": (f"{_OPTIONS}:SymmetrizeFilesOptions",),
-    "phrases": (f"{_OPTIONS}:PhrasesOptions",),
-    "status": (f"{_OPTIONS}:StatusOptions",),
-    "gc": (f"{_OPTIONS}:GcOptions",),
-    "report": (f"{_OPTIONS}:ReportOptions",),
-    "compare": (f"{_OPTIONS}:CompareOptions",),
-    "export": (f"{_OPTIONS}:ExportOptions",),
-    "stream": ("pairweave.pipelines.streaming.stream_options:StreamCommandOptions",),
-    "preview": (f"{_OPTIONS}:PreviewOptions",),
-    "init": (f"{_OPTIONS}:InitOptions",),
-    "doctor": (f"{_OPTIONS}:DoctorOptions",),
-    "completion": (f"{_OPTIONS}:CompletionOptions",),
-    "cluster": (f"{_OPTIONS}:ClusterOptions",),
-    "tags encode": (f"{_TAG_OPTIONS}:TagsEncodeOptions",),
-    "tags decode": (f"{_TAG_OPTIONS}:TagsDecodeOptions",),
-    "tags vocabulary": (f"{_TAG_OPTIONS}:TagsVocabularyOptions",),
-    "tags profile": (f"{_OPTIONS}:TagsProfileOptions",),
-    "tags agree": (f"{_TAG_OPTIONS}:TagsAgreeOptions",),
-    "tags project": (f"{_PROJECTION_OPTIONS}:TagsProjectOptions",),
-    "tags fit_projection": (f"{_PROJECTION_OPTIONS}:TagsFitProjectionOptions",),
-    "evaluate links": (f"{_OPTIONS}:EvaluateLinksOptions",),
-    "evaluate aligners": (f"{_OPTIONS}:EvaluateAlignersOptions",),
-    "evaluate sentences": (f"{_OPTIONS}:EvaluateSentencesOptions",),
-    "evaluate suggestions": (
-        *(f"{_OPTIONS}:EvaluateSuggestionsOptions", f"{_OPTIONS}:CompareExamplesOptions"),
-    ),
-    "evaluate tags": (f"{_OPTIONS}:EvaluateTagsOptions",),
-    "evaluate judgements": (f"{_OPTIONS}:JudgementOptions",),
-}
-"""The classes of options (module and name) of commands and subcommands other than jobs."""
+@functools.cache
+def functions() -> dict[str, tuple[CommandFunction, ...]]:
+    """Return the functions of the commands and subcommands other than jobs and those on tables."""
+    mains = {
+        name: getattr(importlib.import_module(command.module), "main", None)
+        for name, command in COMMANDS.items()
+        if name not in command_table.JOBS
+    }
+    of_commands = {name: (main,) for name, main in mains.items() if type(main) is CommandFunction}
+    links = {name: (function,) for name, function in links_commands.FUNCTIONS.items()}
+    tags = {
+        f"tags {name}": (importlib.import_module(command.module).main,)
+        for name, command in tags_command.SUBCOMMANDS.items()
+    }
+    kinds: dict[str, tuple[CommandFunction, ...]] = {
+        f"evaluate {kind}": (function,) for kind, function in evaluate_command.FUNCTIONS.items()
+    }
+    kinds["evaluate suggestions"] += (evaluate_command.suggestion_examples,)
+    return {**of_commands, **links, **tags, **kinds}
 
 
 def subcommands() -> dict[str, tuple[str, ...]]:
     """Return the words that may follow each command that has subcommands."""
     words_of = {name: words for name, words in command_table.SUBCOMMANDS.items() if words}
-    for name in _OTHERS:
+    for name in functions():
         command, _, word = name.partition(" ")
         if word:
             words_of[command] = (*words_of.get(command, ()), word)
@@ -101,9 +92,7 @@ def options_of(name: str) -> list[str]:
     common = ["help", *(flag[2:].partition(" ")[0] for flag, _ in verbosity.HELP)]
     job = command_table.options_of(name) if name in COMMANDS else None
     kinds: list[type[Options]] = [] if job is None else [job]
-    for place in _OTHERS.get(name, ()):
-        module, _, kind = place.partition(":")
-        kinds.append(getattr(importlib.import_module(module), kind))
+    kinds += [function.model(name) for function in functions().get(name, ())]
     own_options = {
         option
         for kind in kinds
@@ -115,7 +104,7 @@ def options_of(name: str) -> list[str]:
 
 def _names() -> list[str]:
     """Return the commands, and the subcommands that have options of their own."""
-    return [*COMMANDS, *(name for name in _OTHERS if name not in COMMANDS)]
+    return [*COMMANDS, *(name for name in functions() if name not in COMMANDS)]
 
 
 def _bash() -> str:

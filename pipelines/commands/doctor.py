@@ -7,14 +7,14 @@ import re
 import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Literal
 
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.command_options import DoctorOptions
+from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.flink import job_server
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_places import STORE
 from pairweave.transforms.storage import files
 
 PACKAGES = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba", "sentencepiece", "pydantic")
@@ -31,14 +31,27 @@ _DIGEST = re.compile(rb"[0-9a-f]{64}")
 """The digest of the source in the index of a compiled kernel, which Numba writes."""
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
+@command()
+def main(
+    *,
+    stores: Annotated[
+        tuple[str, ...],
+        STORE,
+        "buckets to check, such as gs://bucket/corpora or s3://bucket, with the credentials that "
+        "a run would use",
+    ] = (),
+    install: Annotated[
+        Literal["flink"] | None,
+        "install what an engine lacks before the report: flink builds the job server with Maven, "
+        "in your cache directory",
+    ] = None,
+) -> int:
     """Install the requested programs and print the report.
 
     Returns:
         1 if the local engine cannot run or a given store is unreachable, else 0.
     """
-    options = flags.read_command(DoctorOptions, name, arguments)
-    if options.install == "flink":
+    if install == "flink":
         sys.stdout.write(f"job server of flink: {job_server.install()}\n")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
     disk = shutil.disk_usage(".").free / (1 << 30)
@@ -59,7 +72,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     ]
     report = engines.engine_report()
     lines += [f"  {state.render()}" for state in report]
-    faults = {path: _fault(path) for path in options.stores}
+    faults = {path: _fault(path) for path in stores}
     if faults:
         lines += ["", "stores"]
         lines += [f"  {path}: {fault or 'reachable'}" for path, fault in faults.items()]

@@ -1,19 +1,20 @@
 """The command ``filter_fit``: weights of the score of ``filter``, fitted on labelled pairs."""
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import Field
 
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.command_options import FilterFitOptions
+from pairweave.pipelines.command_line.command_function import command
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.evidence import COLUMNS
 from pairweave.transforms.filtering.score import fit_weights, score
 from pairweave.transforms.metrics.ranking import area_under_curve
+from pairweave.transforms.option_places import FILE, FINISHED_RUNS, OUTPUT_FILE
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.screen import ScreenReject
@@ -23,33 +24,44 @@ from pairweave.transforms.storage.text_lines import read_text_lines
 _LABELS = {"1": True, "0": False}
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
+@command()
+def main(
+    directory: Annotated[
+        str, FINISHED_RUNS, "a run of filter --annotate_only on the labelled pairs"
+    ],
+    labels: Annotated[
+        str, FILE, "a label for each line of the run's input: 1, a translation; 0, not"
+    ],
+    *,
+    output: Annotated[
+        str, OUTPUT_FILE, Field(min_length=1), "file for the weights, for filter --score_weights"
+    ],
+) -> int:
     """Fit weights from the command line."""
-    options = flags.read_command(FilterFitOptions, name, arguments)
-    check_folder(options.output)
-    run = open_run(options.directory)
+    check_folder(output)
+    run = open_run(directory)
     rows = read_rows(run)
-    labels = read_labels(options.labels)
+    labelled = read_labels(labels)
     read = run.manifest["rows"]["read"]
-    if read != len(labels):
+    if read != len(labelled):
         raise ConfigError(
-            f"{options.labels}: has {len(labels)} labels, but {options.directory} was made of "
-            f"{read} lines; give one label for each line of the input"
+            f"{labels}: has {len(labelled)} labels, but {directory} was made of {read} lines; give "
+            "one label for each line of the input"
         )
     lines = rows.column("line").to_numpy()
     if len(lines) and lines.max() > read:
         raise ConfigError(
-            f"{options.directory}: has {read} pairs, one of line {lines.max()}, so lines are "
-            "not pairs; run filter --annotate_only on line-parallel text or on TSV"
+            f"{directory}: has {read} pairs, one of line {lines.max()}, so lines are not pairs; "
+            "run filter --annotate_only on line-parallel text or on TSV"
         )
-    good = labels[lines - 1]
+    good = labelled[lines - 1]
     values = {column: rows.column(column).to_numpy() for column in COLUMNS}
     weights = fit_weights(values, good)
-    files.write_alone(options.output, weights.to_json())
+    files.write_alone(output, weights.to_json())
     area = area_under_curve(score(values, weights), good)
     sys.stdout.write(
-        f"{len(good)} of {len(labels)} labelled pairs, {int(good.sum())} of them good; area under "
-        f"the ROC curve {area:.4f} on the pairs fitted on; {options.output} is for "
+        f"{len(good)} of {len(labelled)} labelled pairs, {int(good.sum())} of them good; area "
+        f"under the ROC curve {area:.4f} on the pairs fitted on; {output} is for "
         "filter --score_weights\n"
     )
     return 0

@@ -1,26 +1,40 @@
 """The command ``gc``: removes what failed and killed runs have left in their directories."""
 
 import time
-from collections.abc import Sequence
+from typing import Annotated
 
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.command_options import GcOptions
+from pydantic import Field
+
+from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.commit.leftovers import Leftover, find_leftovers, remove
+from pairweave.transforms.option_places import DIRECTORY
 from pairweave.transforms.storage import files
 
 _HOUR = 3600.0
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
+@command(beam=True)
+def main(
+    places: Annotated[tuple[str, ...], DIRECTORY, Field(min_length=1), "directory or URI of a run"],
+    *,
+    dry_run: Annotated[bool, "list the files, remove nothing"] = False,
+    grace_hours: Annotated[
+        float, Field(ge=0), "leave files alone that were written in so many hours before"
+    ] = 24.0,
+    unfinished: Annotated[
+        bool,
+        "also remove a run without a manifest if all files below its directory are older than "
+        "that; it cannot be continued then",
+    ] = False,
+) -> int:
     """List the leftovers of runs, and remove them unless ``--dry_run`` is given."""
-    options, _ = flags.parse_command(GcOptions, name, arguments)
-    for place in options.places:
-        output, grace = files.absolute(place), options.grace_hours * _HOUR
-        leftovers = find_leftovers(output, time.time(), grace, unfinished=options.unfinished)
-        if not options.dry_run:
+    for place in places:
+        output, grace = files.absolute(place), grace_hours * _HOUR
+        leftovers = find_leftovers(output, time.time(), grace, unfinished=unfinished)
+        if not dry_run:
             leftovers = remove(output, leftovers, grace)
-        terminal.say("\n".join([place, *_lines(leftovers, dry=options.dry_run)]))
+        terminal.say("\n".join([place, *_lines(leftovers, dry=dry_run)]))
     return 0
 
 

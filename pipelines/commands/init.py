@@ -6,14 +6,14 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import yaml
+from pydantic import Field
 
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.command_options import InitOptions
+from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run.input_look import ending, pair_files
 from pairweave.transforms.errors import ConfigError, InputError
@@ -29,8 +29,9 @@ from pairweave.transforms.inspection.column_look import (
 from pairweave.transforms.inspection.column_names import side_of
 from pairweave.transforms.inspection.finding_text import finding_lines
 from pairweave.transforms.inspection.look import look_at_sample, sample_size
+from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT_FILE
 from pairweave.transforms.planning.plan import Plan, make_plan
-from pairweave.transforms.storage import files
+from pairweave.transforms.storage import files as stored
 from pairweave.transforms.storage.byte_streams import COMPRESSIONS
 from pairweave.transforms.text.iso_languages import NAMES
 from pairweave.transforms.units import CorpusInput, ReadLimits
@@ -55,12 +56,24 @@ _UNKNOWN = "und"
 _SIDES = ("source", "target")
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
+@command()
+def main(
+    files: Annotated[
+        tuple[str, ...],
+        CORPUS_FILES,
+        Field(min_length=1),
+        "files with both sides of each pair, or two files of text, the source and its translation "
+        "line by line",
+    ],
+    *,
+    output: Annotated[
+        str, OUTPUT_FILE, Field(min_length=1), "file of options to write"
+    ] = "pairweave.yaml",
+) -> int:
     """Inspect files and write a YAML file."""
-    options = flags.read_command(InitOptions, name, arguments)
-    if files.exists(options.output):
-        raise ConfigError(f"{options.output}: already exists; give another --output, or delete it")
-    input_options = _input(options.files)
+    if stored.exists(output):
+        raise ConfigError(f"{output}: already exists; give another --output, or delete it")
+    input_options = _input(files)
     plan, of_format, columns = _planned(input_options)
     rows = _texts(plan, columns)
     languages = {
@@ -79,15 +92,15 @@ def main(name: str, arguments: Sequence[str]) -> int:
     findings = _look(plan, {side: language for side, (language, _) in languages.items()})
     mending = _mending(findings, text)
     text += "".join(f"{line}\n" for line in mending)
-    files.write_alone(options.output, text.encode())
+    stored.write_alone(output, text.encode())
     terminal.say(text)
     for line in finding_lines(findings):
         terminal.say(line)
     if findings:
         terminal.say("")
     commented = ", those that mend findings as comments" if mending else ""
-    terminal.say(f"These options are in {options.output} now{commented}. To run the job with them:")
-    terminal.say(f"pairweave augment --config {options.output} --keep_links --output first/")
+    terminal.say(f"These options are in {output} now{commented}. To run the job with them:")
+    terminal.say(f"pairweave augment --config {output} --keep_links --output first/")
     return 0
 
 
@@ -158,7 +171,7 @@ def _columns(plan: Plan) -> TextColumns | None:
 
 def _columns_of_parquet(path: str) -> TextColumns | None:
     """Return what the columns of a Parquet file hold; None if the path names no single file."""
-    return text_columns_of_parquet(path, _detected) if files.exists(path) else None
+    return text_columns_of_parquet(path, _detected) if stored.exists(path) else None
 
 
 def _texts(plan: Plan, columns: TextColumns | None) -> pa.Table:

@@ -3,34 +3,60 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.command_options import PhrasesOptions, SymmetrizeFilesOptions
+from pairweave.pipelines.command_line.command_function import command
+from pairweave.transforms.links.link_options import PhraseOptions, SymmetrizeConfig
 from pairweave.transforms.links.pharaoh import phrase_files, symmetrize_files
+from pairweave.transforms.option_places import FILE
 from pairweave.transforms.storage import files
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
-    """Run the command from its command line."""
-    out = sys.stdout.buffer
-    if name == "symmetrize":
-        combine = flags.read_command(SymmetrizeFilesOptions, name, arguments)
-        symmetrize_files(
-            files.on_disk(combine.forward), files.on_disk(combine.reverse), combine.heuristic, out
-        )
-    else:
-        listing = flags.read_command(PhrasesOptions, name, arguments)
-        phrase_files(
-            files.on_disk(listing.links),
-            listing.max_words,
-            listing.unaligned_words,
-            out,
-            _path(listing.source_text),
-            _path(listing.target_text),
-        )
-    out.flush()
+    """Run one of the commands from its command line."""
+    status = FUNCTIONS[name](name, arguments)
+    sys.stdout.buffer.flush()
+    return status
+
+
+@command()
+def _symmetrize(
+    forward: Annotated[str, FILE, "Pharaoh links, one direction"],
+    reverse: Annotated[str, FILE, "Pharaoh links, the other direction, also as source-target"],
+    *,
+    config: SymmetrizeConfig,
+) -> int:
+    paths = files.on_disk(forward), files.on_disk(reverse)
+    symmetrize_files(*paths, config.heuristic, sys.stdout.buffer)
+    return 0
+
+
+@command()
+def _phrases(
+    links: Annotated[str, FILE, "Pharaoh links"],
+    *,
+    limits: PhraseOptions,
+    source_text: Annotated[
+        str | None,
+        FILE,
+        "the source sentences, words separated by spaces: with --unaligned_words allow they are "
+        "needed for words after the last linked one",
+    ] = None,
+    target_text: Annotated[str | None, FILE, "the target sentences, likewise"] = None,
+) -> int:
+    phrase_files(
+        files.on_disk(links),
+        limits.max_words,
+        limits.unaligned_words,
+        sys.stdout.buffer,
+        _path(source_text),
+        _path(target_text),
+    )
     return 0
 
 
 def _path(name: str | None) -> Path | None:
     return None if name is None else files.on_disk(name)
+
+
+FUNCTIONS = {"symmetrize": _symmetrize, "phrases": _phrases}

@@ -1,58 +1,92 @@
 """The command ``projection_fit``: a linear map between the languages of an encoder."""
 
 import sys
-from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
 import xxhash
+from pydantic import Field
 
 from pairweave.models.similarity import scorer_reference, vector_projection
+from pairweave.models.similarity.similarity_options import (
+    Pairing,
+    ProjectionKind,
+    SimilarityEncoderOptions,
+)
 from pairweave.models.similarity.vector_projection import Projection
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.command_options import ProjectionFitOptions
+from pairweave.pipelines.command_line.command_function import command
+from pairweave.pipelines.commands.command_options import PairSeed
+from pairweave.pipelines.options.base import Language
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT_DIRECTORY
 from pairweave.transforms.storage import files, hashed_files
 from pairweave.transforms.storage.text_lines import read_in_step
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
+@command()
+def main(
+    *,
+    vectors: SimilarityEncoderOptions,
+    source_input: Annotated[
+        str, CORPUS_FILES, "clean text, one sentence per line [.gz .zst .xz .bz2]"
+    ],
+    target_input: Annotated[str, CORPUS_FILES, "its translation, line by line"],
+    source_lang: Annotated[
+        Language | None,
+        "BCP 47 tag of the source language; with it, filter refuses the map for pairs in others",
+    ] = None,
+    target_lang: Annotated[Language | None, "BCP 47 tag of the target language, likewise"] = None,
+    pairs: Annotated[
+        int, Field(ge=1), "pairs to fit on, drawn by a hash of their texts and the seed"
+    ] = 5_000,
+    method: Annotated[
+        ProjectionKind,
+        "orthogonal: the best rotation (and reflection), which leaves similarities within the "
+        "source as they are; least_squares: the best linear map",
+    ] = "orthogonal",
+    pairing: Annotated[
+        Pairing,
+        "pieces to fit on: mutual, those that are each other's most similar; argmax, each source "
+        "piece and the target piece most similar to it (NRC at WMT20)",
+    ] = "mutual",
+    seed: PairSeed = 1,
+    output: Annotated[
+        str, OUTPUT_DIRECTORY, Field(min_length=1), "directory of the map, for filter --projection"
+    ],
+) -> int:
     """Fit a map from the command line."""
-    options = flags.read_command(ProjectionFitOptions, name, arguments)
-    if options.encoder is None:
+    if vectors.encoder is None:
         raise ConfigError("--encoder DIRECTORY, or --encoder OWNER/NAME: give the encoder")
-    if files.list_names(options.output):
-        raise ConfigError(f"--output {options.output}: is not empty; give a new directory")
-    config = scorer_reference.encoder_config(options)
-    pairs = sample_pairs(read_pairs(options), options.pairs, options.seed)
+    if files.list_names(output):
+        raise ConfigError(f"--output {output}: is not empty; give a new directory")
+    config = scorer_reference.encoder_config(vectors)
+    drawn = sample_pairs(read_pairs(source_input, target_input), pairs, seed)
     pieces = scorer_reference.load_pieces(config)
     # This needs torch, which `load_pieces` has imported.
     from pairweave.models.similarity.projection_fit import fit_moments
 
-    moments = fit_moments(pairs, pieces, options.pairing)
+    moments = fit_moments(drawn, pieces, pairing)
     if not moments.pairs:
-        raise ConfigError(f"{options.source_input}: no pair has pieces on both sides")
-    matrix = moments.solve(options.method)
+        raise ConfigError(f"{source_input}: no pair has pieces on both sides")
+    matrix = moments.solve(method)
     projection = Projection(
-        matrix.astype(np.float32), options.method, pieces.encoder.digest, pieces.encoder.layer
+        matrix.astype(np.float32), method, pieces.encoder.digest, pieces.encoder.layer
     )
-    languages = {
-        side: [tag]
-        for side in ("source_lang", "target_lang")
-        if (tag := getattr(options, side)) is not None
-    }
+    tags = {"source_lang": source_lang, "target_lang": target_lang}
+    languages = {side: [tag] for side, tag in tags.items() if tag is not None}
     facts = {
         **languages,
-        "pairs": pairs.num_rows,
-        "pairing": options.pairing,
+        "pairs": drawn.num_rows,
+        "pairing": pairing,
         "pieces": moments.pairs,
-        "seed": options.seed,
+        "seed": seed,
     }
-    hashed_files.write(options.output, vector_projection.pack(projection, facts))
+    hashed_files.write(output, vector_projection.pack(projection, facts))
     before, after = moments.distance(np.eye(len(matrix))), moments.distance(matrix)
     sys.stdout.write(
-        f"{pairs.num_rows:,} pairs, {moments.pairs:,} pairs of pieces; mean squared distance of "
-        f"their vectors {before:.4f}, projected {after:.4f}; {options.output} is for "
+        f"{drawn.num_rows:,} pairs, {moments.pairs:,} pairs of pieces; mean squared distance of "
+        f"their vectors {before:.4f}, projected {after:.4f}; {output} is for "
         "filter --projection\n"
     )
     if moments.pairs < len(matrix):
@@ -63,7 +97,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     return 0
 
 
-def read_pairs(options: ProjectionFitOptions) -> list[tuple[str, str]]:
+def read_pairs(source_input: str, target_input: str) -> list[tuple[str, str]]:
     """Read the clean pairs, without those that have a blank side.
 
     Raises:
@@ -71,12 +105,12 @@ def read_pairs(options: ProjectionFitOptions) -> list[tuple[str, str]]:
         InputError: The files have different numbers of lines.
     """
     pairs = []
-    for lines in read_in_step(options.source_input, options.target_input):
+    for lines in read_in_step(source_input, target_input):
         source, target = (line.text for line in lines)
         if source.strip() and target.strip():
             pairs.append((source, target))
     if not pairs:
-        raise ConfigError(f"{options.source_input}: there is no pair with text on both sides")
+        raise ConfigError(f"{source_input}: there is no pair with text on both sides")
     return pairs
 
 

@@ -2,25 +2,38 @@
 
 import re
 from collections.abc import Sequence
+from typing import Annotated
 
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.command_options import StatusOptions
+from pydantic import Field
+
+from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.engines.dataflow import checks, service
 from pairweave.pipelines.engines.engines import given_options
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run.run_state import read_state
+from pairweave.transforms.option_places import DIRECTORY
 from pairweave.transforms.storage import files
 
 _JOB = re.compile(r"\d{4}-\d{2}-\d{2}_\d{2}_\d{2}_\d{2}-\d+")
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
+@command(beam=True)
+def main(
+    places: Annotated[
+        tuple[str, ...],
+        DIRECTORY,
+        Field(min_length=1),
+        "directory or URI of a run, or the id of a job on Dataflow, which also needs --project "
+        "and --region",
+    ],
+    *,
+    beam_options: Sequence[str],
+) -> int:
     """Print the state of runs and jobs; fail if a job has ended without success."""
-    options, extra = flags.parse_command(StatusOptions, name, arguments)
     well = True
-    for place in options.places:
+    for place in places:
         if _JOB.fullmatch(place):
-            well &= _show_job(place, extra)
+            well &= _show_job(place, beam_options)
         else:
             _show_run(place)
     return 0 if well else 1

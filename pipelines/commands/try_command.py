@@ -14,12 +14,12 @@ from pairweave.transforms.errors import ConfigError
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Show a few pairs from the command line."""
-    options = flags.read_command(TrialOptions, name, arguments)
-    changed = None
+    options, _ = flags.parse_command(TrialOptions, name, arguments)
+    changed: TrialOptions | None = None
     if options.change:
         flags_of = {option: _flag(option, value) for option, value in changes(options.change)}
         unchanged = _without(arguments, flags_of.keys())
-        changed = flags.read_command(
+        changed, _ = flags.parse_command(
             TrialOptions, name, [*unchanged, *itertools.chain.from_iterable(flags_of.values())]
         )
 

@@ -41,7 +41,7 @@ def _of_commands(module: str, name: str) -> Any:  # noqa: ANN401
 
 
 _KINDS: Mapping[str, type[Options]] = {
-    kind: _of_commands("command_options", f"Evaluate{kind.capitalize()}Options")
+    kind: _of_commands("evaluate.evaluate_command", "FUNCTIONS")[kind].model(f"evaluate {kind}")
     for kind in ("links", "sentences", "suggestions", "tags")
 }
 _EVALUATED = keywords_of_kinds(_KINDS)
@@ -125,7 +125,7 @@ def project_tags(
         if sure:
             options["confidence"] = str(Path(directory, "confidence"))
         with in_python("project_tags", directory):
-            _command("tags.tags_project", "project", options)
+            _command("tags.tags_project", "tags project", options)
         lines = Path(options["output"]).read_text(encoding="utf-8").split("\n")[:-1]
         confidences: list[list[float] | None] = [None] * len(lines)
         if sure:

@@ -1,14 +1,13 @@
 """The options of the command ``refresh`` and of its subcommands."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
-from pairweave.pipelines.options.base import Label, Options, OutputOptions, Patterns
+from pairweave.pipelines.options.base import Label, Options, OutputOptions
 from pairweave.pipelines.recipes.recipe_options import EngineOptions
 from pairweave.transforms.option_places import (
     FILE,
-    OUTPUT_DIRECTORY,
     OUTPUT_FILE,
     OUTPUT_OR_URL,
     TABLE,
@@ -86,89 +85,4 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
         min_length=1,
         description="file or http(s) URL for OpenLineage events of this run: a file gets one JSON "
         "object a line, a server that does not answer is a warning",
-    )
-
-
-class TableOptions(Options):
-    """Options of every subcommand of ``refresh``; ``refresh verify`` has no other."""
-
-    table: Annotated[str, TABLE] = Field(
-        description="the table: --output of refresh", json_schema_extra={"at": 0}
-    )
-
-
-class StatusOfTableOptions(TableOptions):
-    """Options of ``refresh status``."""
-
-    format: Literal["text", "json"] = Field("text", description="how to print it")
-
-
-class HistoryOptions(TableOptions):
-    """Options of ``refresh history``."""
-
-    last: int = Field(20, ge=1, description="number of nights")
-    format: Literal["text", "json"] = Field("text", description="how to print them")
-
-
-class VacuumOptions(TableOptions):
-    """Options of ``refresh vacuum``."""
-
-    retention: float = Field(
-        168.0,
-        ge=0,
-        description="hours for which files that no current version has are kept, for time travel; "
-        "0 deletes all of them, which must not be done while a refresh runs",
-    )
-    dry: bool = Field(default=False, description="name the files, delete nothing")
-
-
-class ForgetOptions(TableOptions):
-    """Options of ``refresh takedown``."""
-
-    file: Annotated[str, FILE] = Field(
-        description="file of ids and texts, one a line, as for --takedown of a night",
-        json_schema_extra={"at": 1},
-    )
-    everywhere: bool = Field(
-        default=False,
-        description="keep what the list names from coming back through any corpus; else through "
-        "those that have it now",
-    )
-
-
-class CompactOptions(TableOptions):
-    """Options of ``refresh compact``."""
-
-    rows: int = Field(131_072, ge=1, description="files with fewer rows are joined up to this size")
-
-
-class MixOptions(TableOptions):
-    """Options of ``refresh export``."""
-
-    output: Annotated[str, OUTPUT_DIRECTORY] = Field(
-        min_length=1,
-        description="directory for the shards",
-    )
-    weights: Patterns = Field(
-        (),
-        description="weight of a corpus, as news=2; 1 for those that are not named, 0 for none",
-        json_schema_extra={"metavar": "CORPUS=X"},
-    )
-    temperature: float = Field(
-        1.0,
-        ge=1,
-        le=1_000,
-        description="take corpora in proportion to weight times pairs to the power of 1 / "
-        "temperature: 1 keeps their sizes, a higher one evens them out",
-    )
-    seed: int = Field(1, ge=0, le=(1 << 63) - 1, description="seed of the draws")
-    shard_rows: int = Field(131_072, ge=1, description="rows of a shard, about")
-    night: int | None = Field(
-        None, ge=1, description="night whose version is read (default: the last)"
-    )
-    since: int | None = Field(
-        None,
-        ge=1,
-        description="only the rows that came after this night, for a trainer that has those "
-        "before, and the file removed.txt: ids of pairs that it must forget",
     )

@@ -11,7 +11,7 @@ import pytest
 
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import COMMANDS
-from pairweave.pipelines.commands.command_options import StatusOptions
+from pairweave.pipelines.commands import status
 from pairweave.pipelines.engines.dataflow import checks
 from pairweave.pipelines.engines.engines import given_options
 
@@ -160,7 +160,7 @@ def commands():
 def test_the_commands_of_the_readme_are_valid(words):
     _, job, *rest = words
     assert job in COMMANDS
-    model = JOBS.get(job, StatusOptions)
+    model = JOBS[job] if job in JOBS else status.main.model(job)
     options, extra = flags.parse(model, f"pairweave {job}", "", rest, beam=True)
     if job in JOBS:
         assert options.engine == "dataflow"

@@ -6,32 +6,80 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Literal
 
 import pyarrow as pa
+from pydantic import Field
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
-from pairweave.pipelines.aligners.aligner_registry import NAMED, read_name
+from pairweave.pipelines.aligners.aligner_registry import COMPARED_ALIGNERS, NAMED, read_name
 from pairweave.pipelines.aligners.aligner_types import Make
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.command_options import EvaluateAlignersOptions
+from pairweave.pipelines.command_line.command_function import command
+from pairweave.pipelines.options.base import Language, Options, Patterns
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError, InputError
-from pairweave.transforms.links.link_options import SymmetrizeConfig
+from pairweave.transforms.links.link_options import Heuristic, SymmetrizeConfig
 from pairweave.transforms.links.pharaoh import format_links
 from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.metrics.link_metrics import LinkScores, evaluate_links, version
+from pairweave.transforms.option_places import CORPUS_FILES, FILE, FILES
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.storage import files, text_lines
 from pairweave.transforms.text.text_tables import token_table
 from pairweave.transforms.text.tokens import TokenConfig
 from pairweave.transforms.text_columns import text_columns
 
-ABOUT = "error rate and speed of several aligners on one gold set"
 _COLUMNS = ("aligner", "AER", "precision", "recall", "links", "learn s", "pairs/s")
 _ABOUT_SPEED = (
     "pairs/s: one run; for a program this includes its start, for eflomal and giza all learning"
 )
+
+
+OneBased = Annotated[
+    bool,
+    Field(
+        description="the gold counts words from 1; without it, a gold in which no link has a word "
+        "0 gets a warning"
+    ),
+]
+
+
+class EvaluateAlignersOptions(Options):
+    """Options of ``evaluate aligners``."""
+
+    aligners: Annotated[Patterns, COMPARED_ALIGNERS] = Field(
+        (),
+        description="aligners to compare (default hmm), as NAME[:MODEL][:SETTING=VALUE ...]: "
+        f"{', '.join(NAMED)}; such as encoder:DIRECTORY:layer=8:head=softmax, "
+        "eflomal:path=/opt/eflomal/bin/eflomal-align or "
+        "attention:FILE.npz:layer=all:head=all:method=shift:pieces=SPM",
+    )
+    gold: Annotated[str, FILE] = Field(
+        min_length=1, description="gold links: i-j sure, ipj possible"
+    )
+    one_based: OneBased = False
+    pairs: Annotated[str | None, FILE] = Field(
+        None,
+        description="the gold set, 'source ||| target' on each line, words separated by spaces",
+    )
+    source_input: Annotated[str | None, CORPUS_FILES] = Field(
+        None, description="or its source side, words likewise"
+    )
+    target_input: Annotated[str | None, CORPUS_FILES] = Field(
+        None, description="and its target side"
+    )
+    train_source_input: Annotated[Patterns, FILES] = Field(
+        (), description="more text to learn from, the source side, for aligners that learn"
+    )
+    train_target_input: Annotated[Patterns, FILES] = Field((), description="and the target side")
+    train_tokens: Literal["words", "whitespace"] = Field("words", description="tokens of that text")
+    source_lang: Language = Field("und", description="BCP 47 tag of the source language")
+    target_lang: Language = Field("und", description="BCP 47 tag of the target language")
+    heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
+    program_timeout: int = Field(
+        3600, ge=1, description="seconds that one call of a program may take"
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,9 +117,9 @@ class Outcome:
     signature: str
 
 
-def main(arguments: Sequence[str]) -> int:
+@command("error rate and speed of several aligners on one gold set")
+def main(*, options: EvaluateAlignersOptions) -> int:
     """Run the command from its command line."""
-    options = flags.read_command(EvaluateAlignersOptions, "evaluate aligners", arguments, ABOUT)
     aligner_names = [read_name(text) for text in options.aligners or ("hmm",)]
     names = [each for name in aligner_names for each in NAMED[name.aligner].each(name)]
     # Make all aligners first, so that a missing one is reported before the others work for hours.

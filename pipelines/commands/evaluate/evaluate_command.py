@@ -1,16 +1,16 @@
 """The command ``evaluate``: scores results against gold data."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Annotated
 
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.command_options import (
-    CompareExamplesOptions,
-    EvaluateLinksOptions,
-    EvaluateSentencesOptions,
-    EvaluateSuggestionsOptions,
-)
+from pydantic import Field
+
+from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.commands.evaluate import evaluate_aligners, evaluate_tags
+from pairweave.pipelines.commands.evaluate.compared_systems import Baseline, tests_against
+from pairweave.pipelines.commands.evaluate.evaluate_aligners import OneBased
+from pairweave.pipelines.options.base import Language, Patterns
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.metrics.example_metrics import (
@@ -21,10 +21,12 @@ from pairweave.transforms.metrics.example_metrics import (
 )
 from pairweave.transforms.metrics.link_metrics import evaluate_links
 from pairweave.transforms.metrics.sentence_metrics import evaluate_sentences
+from pairweave.transforms.metrics.significance_options import Significance
 from pairweave.transforms.metrics.suggestion_metrics import (
     compare_suggestions,
     evaluate_suggestions,
 )
+from pairweave.transforms.option_places import FILE, FILES, FILES_BY_PREFIX, RUN_OR_PREFIX
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.storage import files
 
@@ -52,82 +54,112 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
         sys.stdout.write(USAGE)
         return 0 if arguments else 2
-    kinds: dict[str, Callable[[Sequence[str]], int]] = {
-        "links": _links,
-        "aligners": evaluate_aligners.main,
-        "sentences": _sentences,
-        "suggestions": _suggestions,
-        "tags": evaluate_tags.main,
-        "judgements": evaluate_tags.judgements,
-    }
-    if arguments[0] not in kinds:
-        names = ", ".join(f"evaluate {name}" for name in kinds)
-        raise ConfigError(f"cannot evaluate {arguments[0]!r}; choose from: {names}")
-    return kinds[arguments[0]](arguments[1:])
+    kind, *words = arguments
+    if kind not in FUNCTIONS:
+        names = ", ".join(f"evaluate {name}" for name in FUNCTIONS)
+        raise ConfigError(f"cannot evaluate {kind!r}; choose from: {names}")
+    function = FUNCTIONS[kind]
+    if kind == "suggestions":
+        gives_data = any(word.partition("=")[0] in ("--data", "--golden") for word in words)
+        function = suggestion_examples if gives_data else function
+    return function(f"evaluate {kind}", words)
 
 
-def _links(arguments: Sequence[str]) -> int:
-    options = flags.read_command(
-        EvaluateLinksOptions,
-        "evaluate links",
-        arguments,
-        "alignment error rate, precision and recall of links (Och and Ney 2003)",
-    )
-    scores = evaluate_links(
-        files.on_disk(options.hypothesis), files.on_disk(options.gold), options.one_based
-    )
+@command("alignment error rate, precision and recall of links (Och and Ney 2003)")
+def _links(
+    hypothesis: Annotated[str, FILE, "Pharaoh links to judge"],
+    gold: Annotated[str, FILE, "gold links: i-j sure, ipj possible"],
+    *,
+    one_based: OneBased = False,
+) -> int:
+    scores = evaluate_links(files.on_disk(hypothesis), files.on_disk(gold), one_based)
     if scores.warning is not None:
-        terminal.warn(f"warning: {options.gold}: {scores.warning}")
+        terminal.warn(f"warning: {gold}: {scores.warning}")
     return _say(scores.render())
 
 
-def _sentences(arguments: Sequence[str]) -> int:
-    options = flags.read_command(
-        EvaluateSentencesOptions,
-        "evaluate sentences",
-        arguments,
-        "strict and lax precision, recall and F1 of sentence alignments, as vecalign's scorer "
-        "defines them (Thompson and Koehn 2019)",
-    )
-    return _say(evaluate_sentences(options.hypothesis, options.gold).render())
+@command(
+    "strict and lax precision, recall and F1 of sentence alignments, as vecalign's scorer defines "
+    "them (Thompson and Koehn 2019)"
+)
+def _sentences(
+    hypothesis: Annotated[
+        str,
+        FILE,
+        "beads to judge, such as [0, 1]:[2] or [0, 1]:[2]:0.53; blank lines part documents",
+    ],
+    gold: Annotated[str, FILE, "gold beads of as many documents, likewise"],
+) -> int:
+    return _say(evaluate_sentences(hypothesis, gold).render())
 
 
-def _suggestions(arguments: Sequence[str]) -> int:
-    if any(word.partition("=")[0] in ("--data", "--golden") for word in arguments):
-        return _examples(arguments)
-    options = flags.read_command(
-        EvaluateSuggestionsOptions,
-        "evaluate suggestions",
-        arguments,
-        "BLEU and exact match of suggestions (Yang et al. 2022); with --data and --golden instead, "
-        "how far examples are from a golden set's",
-    )
-    files = options.hypothesis, options.gold, options.target_lang
-    config = options.config()
-    if config is None or options.baseline is None:
-        return _say(evaluate_suggestions(*files).render())
-    return _say(compare_suggestions(*files, options.baseline, config).render())
+@command(
+    "BLEU and exact match of suggestions (Yang et al. 2022); with --data and --golden instead, "
+    "how far examples are from a golden set's"
+)
+def _suggestions(
+    hypothesis: Annotated[str, FILE, "suggestions to judge, one per line"],
+    gold: Annotated[
+        Patterns,
+        FILES,
+        Field(min_length=1),
+        "gold suggestions, line by line; several files are several references",
+    ],
+    *,
+    target_lang: Annotated[
+        Language, "language of the suggestions; sacreBLEU cuts Chinese into characters"
+    ],
+    baseline: Baseline = None,
+    significance: Significance,
+) -> int:
+    if not tests_against(baseline, significance):
+        return _say(evaluate_suggestions(hypothesis, gold, target_lang).render())
+    compared = compare_suggestions(hypothesis, gold, target_lang, baseline, significance)
+    return _say(compared.render())
 
 
-def _examples(arguments: Sequence[str]) -> int:
-    options = flags.read_command(
-        CompareExamplesOptions,
-        "evaluate suggestions",
-        arguments,
-        "how far suggestion examples are from a golden set's (Jensen-Shannon distances)",
-    )
-    language = options.target_lang
-    if has_files(options.data):
-        profiles = {"all": profile_files(options.data, language)}
+@command("how far suggestion examples are from a golden set's (Jensen-Shannon distances)")
+def suggestion_examples(
+    *,
+    data: Annotated[
+        str,
+        RUN_OR_PREFIX,
+        Field(min_length=1),
+        "directory of a finished run of suggest, or the PREFIX of PREFIX.src, PREFIX.mask and "
+        "PREFIX.tgt",
+    ],
+    golden: Annotated[
+        str,
+        FILES_BY_PREFIX,
+        Field(min_length=1),
+        "the PREFIX of the golden PREFIX.src, PREFIX.mask and PREFIX.tgt",
+    ],
+    target_lang: Annotated[
+        Language | None, "BCP 47 tag of the translations (default: the run's, if it has one)"
+    ] = None,
+) -> int:
+    """Compare the examples of a run, or of files, with a golden set."""
+    if has_files(data):
+        profiles = {"all": profile_files(data, target_lang)}
     else:
-        run = FinishedRun.open(options.data)
+        run = FinishedRun.open(data)
         profiles = profile_run(run)
         tags = {corpus["target_lang"] for corpus in run.manifest["corpora"].values()}
-        if language is None and len(tags) == 1:
-            (language,) = tags
-    return _say(Comparison(profiles, profile_files(options.golden, language)).render())
+        if target_lang is None and len(tags) == 1:
+            (target_lang,) = tags
+    return _say(Comparison(profiles, profile_files(golden, target_lang)).render())
 
 
 def _say(text: str) -> int:
     terminal.say(text)
     return 0
+
+
+FUNCTIONS = {
+    "links": _links,
+    "aligners": evaluate_aligners.main,
+    "sentences": _sentences,
+    "suggestions": _suggestions,
+    "tags": evaluate_tags.main,
+    "judgements": evaluate_tags.judgements,
+}

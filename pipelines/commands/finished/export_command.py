@@ -1,11 +1,15 @@
 """The command ``export``: converts a finished run's rows to files for trainers."""
 
 import dataclasses
-from collections.abc import Sequence
+from typing import Annotated, Literal
 
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.command_options import ExportOptions
+import pydantic
+from pydantic import Field
+
+from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.commands.finished.export_golden import GoldenSet
+from pairweave.pipelines.options.base import Options, Patterns
+from pairweave.pipelines.options.format_names import ExportFormatName
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.export.export import Exported, export
@@ -13,14 +17,110 @@ from pairweave.transforms.export.export_formats import RowExport, Templates
 from pairweave.transforms.export.export_markup import export_markup
 from pairweave.transforms.export.export_rows import Selection
 from pairweave.transforms.formats import registry
+from pairweave.transforms.option_places import FILES, FINISHED_RUNS, OUTPUT
 from pairweave.transforms.output.finished_run import FinishedRun, run_of
+from pairweave.transforms.suggestions.suggestion_options import Methods, split_words
 
 _GOLDEN_FORMATS = ("wets", "mt5")
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
+_Kinds = Annotated[
+    tuple[Literal["plain", "tagged", "replace", "insert", "delete"], ...],
+    pydantic.BeforeValidator(split_words),
+]
+
+Sizes = Annotated[tuple[Annotated[int, Field(ge=1)], ...], pydantic.BeforeValidator(split_words)]
+"""Numbers of rows, separated by commas."""
+
+
+class ExportOptions(Options):
+    """Options of ``export``."""
+
+    directory: Annotated[str, FINISHED_RUNS] = Field(
+        description="directory of a finished run of suggest or augment", json_schema_extra={"at": 0}
+    )
+    format: ExportFormatName = Field(
+        description="suggestions: wets (.src, .mask, .tgt), mt5 (source <sep> masked, tab, "
+        "suggestion); tagged pairs: moses (.src, .tgt), opustrainer (source, tab, target, tab, "
+        "links; no header), tmx (1.4b), xliff (1.2), xliff2 (2.1), po, "
+        "lxm (JSON, one file per side), html (JSON lines of HTML fragments); both: tsv, jsonl, "
+        "chat (JSON lines of messages, to fine-tune a language model), "
+        "hf (Parquet and a card, for Hugging Face datasets)"
+    )
+    output: Annotated[str, OUTPUT] = Field(
+        min_length=1, description="directory of the files, outside any run"
+    )
+    rows: Literal["tagged", "plain", "all"] | None = Field(
+        None,
+        description="rows of augment to export (default all; for "
+        f"{', '.join(registry.markup_export_names())} tagged)",
+    )
+    methods: Methods = Field(
+        (), description="suggest: only rows of these methods, such as alignment,parallel"
+    )
+    kinds: _Kinds = Field(
+        (),
+        description="only rows of these kinds: plain,tagged for augment, replace,insert,delete for "
+        "suggest",
+    )
+    sample: int | None = Field(
+        None,
+        ge=1,
+        description="number of rows, drawn by a hash of pair and seed: a larger sample contains a "
+        "smaller one",
+    )
+    sizes: Sizes = Field(
+        (),
+        description="instead: a series of such samples, such as 1000,2000,4000, each in files of "
+        "its own (suggestions-1000.mt5.tsv)",
+    )
+    golden: Annotated[Patterns, FILES] = Field(
+        (),
+        description="wets, mt5: also a golden set for the second stage of training, as .src, .mask "
+        "and .tgt in the format of WeTS [.gz .zst .xz .bz2], in the same format as the rows",
+    )
+    golden_sizes: Sizes = Field(
+        (), description="a series of samples of the golden set instead of all of it"
+    )
+    shuffle: bool = Field(
+        default=False,
+        description="rows in random order instead of the run's; needs space for the uncompressed "
+        "rows in the temporary directory",
+    )
+    seed: int = Field(1, ge=0, le=(1 << 63) - 1, description="another seed draws other rows")
+    alignment: Literal["whitespace", "moses", "none"] | None = Field(
+        None,
+        description="moses, opustrainer: links between exported words, from a run with "
+        "--keep_links. whitespace: text unchanged, words that touch a tag have no links; "
+        "moses: text as Moses words, each tag a word of its own (needs pairweave[evaluate]); "
+        "default whitespace for opustrainer, none for moses",
+    )
+    header: bool = Field(default=True, description="tsv: begin with the names of the columns")
+    instruction: str | None = Field(
+        None,
+        min_length=1,
+        description="chat: the user's message, with {source} and, of suggest, {masked} where these "
+        "texts go; also {source_lang}, {target_lang}, {corpus}, and {hint} of suggest",
+    )
+    system: str | None = Field(
+        None, min_length=1, description="chat: the system's message, which may have such names too"
+    )
+    inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
+        None,
+        description=f"{', '.join(registry.export_names('characters'))}: syntax of tags for readers "
+        "of the files (default xml for lxm, else html)",
+    )
+    unfit: Literal["refuse", "leave_out", "escape"] = Field(
+        "refuse",
+        description="rows whose text contains a line break, a reserved string of the format or "
+        "something that would be read as a tag: refuse to export, leave_out these rows, or escape "
+        "every backslash, tab and line break",
+    )
+
+
+@command()
+def main(*, options: ExportOptions) -> int:
     """Export a run from the command line."""
-    options = flags.read_command(ExportOptions, name, arguments)
     run = FinishedRun.open(options.directory)
     outer = run_of(f"{options.output.rstrip('/')}/file")
     if outer is not None:

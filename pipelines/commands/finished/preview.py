@@ -1,17 +1,25 @@
 """The command ``preview``: prints a few pairs of a finished run in colour."""
 
-from collections.abc import Sequence
+from typing import Annotated
 
-from pairweave.pipelines.command_line import flags
+from pydantic import Field
+
+from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.commands import coloured_pairs
-from pairweave.pipelines.commands.command_options import PreviewOptions
+from pairweave.pipelines.commands.command_options import PairSeed
+from pairweave.transforms.option_places import FINISHED_RUNS
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.report import run_samples
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
+@command()
+def main(
+    directory: Annotated[str, FINISHED_RUNS, "directory of a finished run"],
+    *,
+    pairs: Annotated[int, Field(ge=1, le=1_000), "pairs to print"] = 6,
+    seed: PairSeed = 1,
+) -> int:
     """Print pairs from the command line."""
-    options = flags.read_command(PreviewOptions, name, arguments)
-    run = FinishedRun.open(options.directory, checked=False)
-    coloured_pairs.show(run_samples.drawn_kept(run, options.pairs, options.seed))
+    run = FinishedRun.open(directory, checked=False)
+    coloured_pairs.show(run_samples.drawn_kept(run, pairs, seed))
     return 0

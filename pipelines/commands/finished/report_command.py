@@ -1,12 +1,14 @@
 """The command ``report``: renders the report of a finished run, with times and speeds."""
 
-from collections.abc import Sequence
+from typing import Annotated
 
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.command_options import ReportOptions
+from pydantic import Field
+
+from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.commit.checking import read_sums
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_places import FINISHED_RUNS, OUTPUT_FILE
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.documents.run_note_model import read_run_note
 from pairweave.transforms.output.finished_run import FinishedRun, run_of
@@ -18,12 +20,18 @@ PAGE = b"<title>pairweave "
 _HEAD = 1_000
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
+@command()
+def main(
+    directory: Annotated[str, FINISHED_RUNS, "directory of a finished run"],
+    *,
+    output: Annotated[
+        str, OUTPUT_FILE, Field(min_length=1), "file of the report, outside any run"
+    ] = "report.html",
+) -> int:
     """Write the report from the command line."""
-    options = flags.read_command(ReportOptions, name, arguments)
-    page = render(options.directory)
-    write(options.output, page)
-    terminal.say(f"report: {options.output}")
+    page = render(directory)
+    write(output, page)
+    terminal.say(f"report: {output}")
     return 0
 
 

@@ -5,10 +5,9 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Sequence
 from typing import BinaryIO
 
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.process import supervisor, terminal
 from pairweave.pipelines.streaming.lines import Lines
 from pairweave.pipelines.streaming.stream_options import StreamCommandOptions
@@ -28,9 +27,9 @@ class _Done:
     at: Position = dataclasses.field(default_factory=lambda: Position(0, 0))
 
 
-def main(name: str, arguments: Sequence[str]) -> int:
+@command()
+def main(*, options: StreamCommandOptions) -> int:
     """Stream runs from the command line."""
-    options = flags.read_command(StreamCommandOptions, name, arguments)
     stream = open_stream(options, links=options.alignment != "none")
     lines, done = Lines(stream.tags, options), _Done()
     try:

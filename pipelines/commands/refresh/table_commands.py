@@ -2,58 +2,54 @@
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Annotated, Literal
 
 import orjson
+from pydantic import Field
 
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_function import CommandFunction, command
+from pairweave.pipelines.options.base import Patterns
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh.chain import log_seals, records, table_place, tables
 from pairweave.pipelines.refresh.chain.records import Record
-from pairweave.pipelines.refresh.refresh_options import (
-    CompactOptions,
-    ForgetOptions,
-    HistoryOptions,
-    MixOptions,
-    StatusOfTableOptions,
-    TableOptions,
-    VacuumOptions,
-)
 from pairweave.pipelines.refresh.upkeep.compact import compact
 from pairweave.pipelines.refresh.upkeep.forget import forget
 from pairweave.pipelines.refresh.upkeep.vacuum import vacuum
 from pairweave.pipelines.refresh.upkeep.verify import verify
+from pairweave.transforms.option_places import FILE, OUTPUT_DIRECTORY, TABLE
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Run a subcommand; ``name`` is as typed, such as ``refresh status``."""
     table_place.require_delta()
-    return RUNS[name.partition(" ")[2]](name, arguments)
+    subcommand = RUNS[name.partition(" ")[2]]
+    options = subcommand.read(name, arguments)
+    table_place.require_place(options["table"])
+    return subcommand.run(**options)
 
 
-OptionsT = TypeVar("OptionsT", bound=TableOptions)
+_Table = Annotated[str, TABLE, Field(description="the table: --output of refresh")]
 
 
-def _parsed(model: type[OptionsT], name: str, about: str, arguments: Sequence[str]) -> OptionsT:
-    """Read the options of a subcommand, and check the place of its table.
-
-    Options of Beam say how a store is reached, as for a night.
-    """
-    options, _ = flags.parse(model, f"pairweave {name}", about, arguments, beam=True)
-    table_place.require_place(options.table)
-    return options
+def _on_table(about: str) -> Callable[[Callable[..., int]], CommandFunction]:
+    """Make a subcommand of a function; options of Beam say how a store is reached."""
+    return command(about, beam=True)
 
 
-def _status(name: str, arguments: Sequence[str]) -> int:
-    options = _parsed(StatusOfTableOptions, name, "show what a table holds", arguments)
-    record = log_seals.last_night(options.table)
-    if options.format == "json":
+@_on_table("show what a table holds")
+def _status(
+    table: _Table,
+    *,
+    format: Annotated[Literal["text", "json"], "how to print it"] = "text",
+) -> int:
+    record = log_seals.last_night(table)
+    if format == "json":
         facts = {"night": record.night, "when": record.when, "job": record.job}
         facts |= {"versions": record.versions, "metrics": record.metrics, "models": record.models}
         facts["settings"] = record.settings
         terminal.say(orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode())
         return 0
-    terminal.say("\n".join(_status_lines(options.table, record)))
+    terminal.say("\n".join(_status_lines(table, record)))
     return 0
 
 
@@ -70,11 +66,16 @@ def _status_lines(table: str, record: Record) -> list[str]:
     return lines
 
 
-def _history(name: str, arguments: Sequence[str]) -> int:
-    options = _parsed(HistoryOptions, name, "list the nights of a table", arguments)
-    last = records.existing(options.table)
-    nights = [*itertools.islice(records.back_from(options.table, last), options.last)][::-1]
-    if options.format == "json":
+@_on_table("list the nights of a table")
+def _history(
+    table: _Table,
+    *,
+    last: Annotated[int, Field(ge=1), "number of nights"] = 20,
+    format: Annotated[Literal["text", "json"], "how to print them"] = "text",
+) -> int:
+    back = records.back_from(table, records.existing(table))
+    nights = [*itertools.islice(back, last)][::-1]
+    if format == "json":
         left_out = ("files", "tables")
         facts = [{k: v for k, v in vars(night).items() if k not in left_out} for night in nights]
         terminal.say(orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode())
@@ -97,14 +98,11 @@ def _history_lines(record: Record) -> list[str]:
     return lines
 
 
-def _verify(name: str, arguments: Sequence[str]) -> int:
-    options = _parsed(
-        TableOptions,
-        name,
-        "check the files of a table by their hashes, its rows by their provenance, and its nights",
-        arguments,
-    )
-    verified = verify(options.table)
+@_on_table(
+    "check the files of a table by their hashes, its rows by their provenance, and its nights"
+)
+def _verify(table: _Table) -> int:
+    verified = verify(table)
     for line in verified.problems:
         terminal.warn(line)
     terminal.say(
@@ -113,55 +111,88 @@ def _verify(name: str, arguments: Sequence[str]) -> int:
     return 1 if verified.problems else 0
 
 
-def _vacuum(name: str, arguments: Sequence[str]) -> int:
-    options = _parsed(
-        VacuumOptions, name, "delete files that no version within the retention has", arguments
-    )
-    names = vacuum(options.table, options.retention, dry=options.dry)
-    if options.dry and names:
+@_on_table("delete files that no version within the retention has")
+def _vacuum(
+    table: _Table,
+    *,
+    retention: Annotated[
+        float,
+        Field(ge=0),
+        "hours for which files that no current version has are kept, for time travel; 0 deletes "
+        "all of them, which must not be done while a refresh runs",
+    ] = 168.0,
+    dry: Annotated[bool, "name the files, delete nothing"] = False,
+) -> int:
+    names = vacuum(table, retention, dry=dry)
+    if dry and names:
         terminal.say("\n".join(names))
-    terminal.say(f"{len(names)} files {'would be ' if options.dry else ''}deleted")
+    terminal.say(f"{len(names)} files {'would be ' if dry else ''}deleted")
     return 0
 
 
-def _takedown(name: str, arguments: Sequence[str]) -> int:
-    options = _parsed(
-        ForgetOptions, name, "remove pairs by id or text, without reading any input file", arguments
-    )
-    removed, is_committed = forget(options.table, options.file, everywhere=options.everywhere)
+@_on_table("remove pairs by id or text, without reading any input file")
+def _takedown(
+    table: _Table,
+    file: Annotated[str, FILE, "file of ids and texts, one a line, as for --takedown of a night"],
+    *,
+    everywhere: Annotated[
+        bool,
+        "keep what the list names from coming back through any corpus; else through those that "
+        "have it now",
+    ] = False,
+) -> int:
+    removed, is_committed = forget(table, file, everywhere=everywhere)
     if is_committed:
-        night = records.existing(options.table).night
+        night = records.existing(table).night
         terminal.say(f"removed {removed:,} pairs; committed night {night}")
     else:
         terminal.say("nothing has changed: all of it was taken down before")
     return 0
 
 
-def _compact(name: str, arguments: Sequence[str]) -> int:
-    options = _parsed(
-        CompactOptions,
-        name,
-        "join the small files of a table, in one version that changes no row",
-        arguments,
-    )
-    before, after = compact(options.table, options.rows)
+@_on_table("join the small files of a table, in one version that changes no row")
+def _compact(
+    table: _Table,
+    *,
+    rows: Annotated[int, Field(ge=1), "files with fewer rows are joined up to this size"] = 131_072,
+) -> int:
+    before, after = compact(table, rows)
     terminal.say(f"{before} files became {after}" if before else "there is nothing to join")
     return 0
 
 
-def _export(name: str, arguments: Sequence[str]) -> int:
+@_on_table("write a version as plain Parquet shards, corpora mixed by weight and temperature")
+def _export(
+    table: _Table,
+    *,
+    output: Annotated[str, OUTPUT_DIRECTORY, Field(min_length=1), "directory for the shards"],
+    weights: Annotated[
+        Patterns,
+        Field(json_schema_extra={"metavar": "CORPUS=X"}),
+        "weight of a corpus, as news=2; 1 for those that are not named, 0 for none",
+    ] = (),
+    temperature: Annotated[
+        float,
+        Field(ge=1, le=1_000),
+        "take corpora in proportion to weight times pairs to the power of 1 / temperature: 1 "
+        "keeps their sizes, a higher one evens them out",
+    ] = 1.0,
+    seed: Annotated[int, Field(ge=0, le=(1 << 63) - 1), "seed of the draws"] = 1,
+    shard_rows: Annotated[int, Field(ge=1), "rows of a shard, about"] = 131_072,
+    night: Annotated[
+        int | None, Field(ge=1), "night whose version is read (default: the last)"
+    ] = None,
+    since: Annotated[
+        int | None,
+        Field(ge=1),
+        "only the rows that came after this night, for a trainer that has those before, and the "
+        "file removed.txt: ids of pairs that it must forget",
+    ] = None,
+) -> int:
     from pairweave.pipelines.refresh.upkeep.mixing import Mixture, export, read_weights
 
-    options = _parsed(
-        MixOptions,
-        name,
-        "write a version as plain Parquet shards, corpora mixed by weight and temperature",
-        arguments,
-    )
-    mixture = Mixture(read_weights(options.weights), options.temperature, options.seed)
-    done = export(
-        options.table, options.output, mixture, options.shard_rows, options.night, options.since
-    )
+    mixture = Mixture(read_weights(weights), temperature, seed)
+    done = export(table, output, mixture, shard_rows, night, since)
     if not done:
         terminal.say("this version has no pairs, so there are no shards")
     for corpus, (pairs, taken) in done.items():
@@ -169,7 +200,7 @@ def _export(name: str, arguments: Sequence[str]) -> int:
     return 0
 
 
-RUNS: dict[str, Callable[[str, Sequence[str]], int]] = {
+RUNS = {
     "status": _status,
     "history": _history,
     "verify": _verify,

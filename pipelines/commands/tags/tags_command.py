@@ -48,7 +48,7 @@ def main(_name: str, arguments: Sequence[str]) -> int:
         hint = f", did you mean {near[0]!r}?" if near else ""
         raise ConfigError(f"unknown subcommand tags {name!r}{hint}; see pairweave tags --help")
     module = importlib.import_module(SUBCOMMANDS[name].module)
-    return int(module.main(name, rest))
+    return int(module.main(f"tags {name}", rest))
 
 
 def usage() -> str:

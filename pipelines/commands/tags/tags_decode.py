@@ -1,37 +1,52 @@
 """The command ``tags decode``: turns symbols back into tags and repairs those a model damaged."""
 
-from collections.abc import Sequence
+from typing import Annotated
 
 import orjson
+from pydantic import Field
 
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.tags.tag_options import CodingOptions, TagsDecodeOptions
+from pairweave.pipelines.command_line.command_function import command
+from pairweave.pipelines.commands.tags.tag_options import CodingOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_places import CORPUS_FILES, FILE, OUTPUT
 from pairweave.transforms.symbols.tag_files import decode_files
 
 
-def main(_name: str, arguments: Sequence[str]) -> int:
+@command(
+    "turn symbols back into tags: missing tags are restored at the end, spurious ones are removed, "
+    "order and nesting are repaired (Hanneman and Dinu 2020, section 4.2)"
+)
+def main(
+    *,
+    coding: CodingOptions,
+    input: Annotated[
+        str,
+        CORPUS_FILES,
+        Field(min_length=1),
+        "text with symbols, one per line [.gz .zst .xz .bz2]",
+    ],
+    output: Annotated[
+        str, OUTPUT, Field(min_length=1), "file of the text with real tags [.gz .zst .xz .bz2]"
+    ],
+    table: Annotated[
+        str | None, FILE, "the table that tags encode wrote; it also records how tags were encoded"
+    ] = None,
+    source: Annotated[
+        str | None,
+        FILE,
+        "instead of the table: the tagged text that was encoded, with the same --syntax, "
+        "--representation and --whitespace_shift",
+    ] = None,
+) -> int:
     """Run the command from its command line."""
-    options = flags.read_command(
-        TagsDecodeOptions,
-        "tags decode",
-        arguments,
-        "turn symbols back into tags: missing tags are restored at the end, spurious ones are "
-        "removed, order and nesting are repaired (Hanneman and Dinu 2020, section 4.2)",
-    )
-    encoding = options.model_fields_set & CodingOptions.model_fields.keys()
-    if options.table is not None and encoding:
+    if table is not None and coding.model_fields_set:
+        given = min(coding.model_fields_set)
         raise ConfigError(
-            f"--table records how tags were encoded; --{min(encoding)} applies only with --source"
+            f"--table records how tags were encoded; --{given} applies only with --source"
         )
     count = decode_files(
-        options.input,
-        options.output,
-        table=options.table,
-        source=options.source,
-        coding=options.coding(),
-        warn=terminal.warn,
+        input, output, table=table, source=source, coding=coding.coding(), warn=terminal.warn
     )
     terminal.say(orjson.dumps(count).decode())
     return 0

@@ -1,10 +1,8 @@
 """The command ``tags fit_projection``: learns from tagged translations where tags belong."""
 
-from collections.abc import Sequence
-
 import orjson
 
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.commands.tags.project_links import own_links
 from pairweave.pipelines.commands.tags.projection_options import TagsFitProjectionOptions
 from pairweave.pipelines.commands.tags.tagged_blocks import (
@@ -22,14 +20,9 @@ FEWEST = 200
 """Minimum number of elements to learn from; fewer cannot determine about a hundred weights."""
 
 
-def main(_name: str, arguments: Sequence[str]) -> int:
+@command("learn from tagged translations where tags belong")
+def main(*, options: TagsFitProjectionOptions) -> int:
     """Run the command from its command line."""
-    options = flags.read_command(
-        TagsFitProjectionOptions,
-        "tags fit_projection",
-        arguments,
-        "learn from tagged translations where tags belong",
-    )
     check_links(options, "tags fit_projection")
     require_apart([options.source_input, options.target_input, options.output])
     if own_links(options):

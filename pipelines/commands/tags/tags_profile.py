@@ -1,40 +1,50 @@
 """The command ``tags profile``: learns the shapes of tags from real documents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
 import orjson
+from pydantic import Field
 
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.command_options import TagsProfileOptions
+from pairweave.pipelines.command_line.command_function import command
+from pairweave.pipelines.options.base import Language
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.markup.markup import find_syntax
 from pairweave.transforms.markup.other_syntax import check_lines
+from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files, text_lines
 from pairweave.transforms.tags.tag_profile import learn_profile
 
 
-def main(_name: str, arguments: Sequence[str]) -> int:
+@command("learn numbers, forms, lengths, positions and nesting of tags, for augment --tag_profile")
+def main(
+    *,
+    input: Annotated[str, CORPUS_FILES, "tagged text, one text per line [.gz .zst .xz .bz2]"],
+    target_input: Annotated[
+        str | None, CORPUS_FILES, "its tagged translation, to count pairs that are in two parts"
+    ] = None,
+    syntax: Annotated[
+        Literal["xml", "html", "xliff", "indexed"], "syntax of tags in the text"
+    ] = "xliff",
+    source_lang: Annotated[Language | None, "BCP 47 tag of the input"] = None,
+    output: Annotated[str, OUTPUT, Field(min_length=1), "file of the profile, JSON"],
+) -> int:
     """Run the command from its command line."""
-    options = flags.read_command(
-        TagsProfileOptions,
-        "tags profile",
-        arguments,
-        "learn numbers, forms, lengths, positions and nesting of tags, for augment --tag_profile",
-    )
-    sources = read_texts(options.input)
+    sources = read_texts(input)
     targets = None
-    if options.target_input is not None:
-        targets = _in_order(sources, options.input, options.target_input)
+    if target_input is not None:
+        targets = _in_order(sources, input, target_input)
     texts = list(sources.values())
-    warning = check_lines(options.input, texts, find_syntax(options.syntax))
+    markup = find_syntax(syntax)
+    warning = check_lines(input, texts, markup)
     if warning is not None:
         terminal.warn(warning)
-    profile = learn_profile(texts, find_syntax(options.syntax), targets, options.source_lang)
-    files.write_alone(options.output, to_json(profile))
+    profile = learn_profile(texts, markup, targets, source_lang)
+    files.write_alone(output, to_json(profile))
     facts = {name: profile[name] for name in ("texts", "tagged_texts", "tags")}
-    terminal.say(orjson.dumps({**facts, "output": options.output}).decode())
+    terminal.say(orjson.dumps({**facts, "output": output}).decode())
     return 0
 
 

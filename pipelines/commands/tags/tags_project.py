@@ -1,11 +1,11 @@
 """The command ``tags project``: copies the tags of a source to its translation, line by line."""
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import orjson
 
-from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.commands.tags.project_links import Block, own_links
 from pairweave.pipelines.commands.tags.projection_options import TagsProjectOptions
 from pairweave.pipelines.commands.tags.tagged_blocks import (
@@ -24,14 +24,9 @@ from pairweave.transforms.storage import files
 from pairweave.transforms.storage.whole_files import open_whole, require_apart
 
 
-def main(_name: str, arguments: Sequence[str]) -> int:
+@command("put the tags of a source onto its translation")
+def main(*, options: TagsProjectOptions) -> int:
     """Run the command from its command line."""
-    options = flags.read_command(
-        TagsProjectOptions,
-        "tags project",
-        arguments,
-        "put the tags of a source onto its translation",
-    )
     _check(options)
     weights = _weights(options)
     if own_links(options):

@@ -1,30 +1,68 @@
 """The command ``tags vocabulary``: adds symbols as whole pieces to a subword model."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import orjson
 import sentencepiece
+from pydantic import Field
 
 from pairweave.models.subwords.symbol_pieces import extend_tokenizer, write_sentencepiece
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.commands.tags.tag_options import TagsVocabularyOptions
+from pairweave.pipelines.command_line.command_function import command
+from pairweave.pipelines.commands.tags.tag_options import SymbolOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_places import DIRECTORY, FILE, FILES, OUTPUT
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_lines
-from pairweave.transforms.symbols.representations import self_translations, symbols
+from pairweave.transforms.symbols.representations import SELF_TRANSLATED, self_translations, symbols
 from pairweave.transforms.text.piece_settings import piece_advice
 
 
-def main(_name: str, arguments: Sequence[str]) -> int:
-    """Run the command from its command line."""
-    options = flags.read_command(
-        TagsVocabularyOptions,
-        "tags vocabulary",
-        arguments,
-        "list the symbols of a representation, and add them to subword models as whole pieces",
+class TagsVocabularyOptions(SymbolOptions):
+    """Options of ``tags vocabulary``."""
+
+    max_tags: int = Field(
+        SELF_TRANSLATED, ge=1, le=10_000, description="number of tags to list symbols for"
     )
+    output: Annotated[str | None, OUTPUT] = Field(
+        None, description="file for the symbols, one per line"
+    )
+    self_translations: Annotated[str | None, OUTPUT] = Field(
+        None, description="file for training rows (TSV) whose two sides are the same symbol"
+    )
+    sentencepiece: Annotated[str | None, FILE] = Field(
+        None, description="SentencePiece model to extend"
+    )
+    train: Annotated[tuple[str, ...], FILES] = Field(
+        (),
+        description="instead: plain text in all languages [.gz .zst .xz .bz2] to train a new "
+        "SentencePiece model on; with --whitespace_shift, tags then do not change the pieces of "
+        "text",
+    )
+    model_type: Literal["unigram", "bpe"] = Field(
+        "unigram", description="algorithm of the trained model"
+    )
+    vocabulary: int = Field(
+        32_000,
+        ge=256,
+        le=1_000_000,
+        description="number of pieces of the trained model, without symbols",
+    )
+    output_model: Annotated[str | None, OUTPUT] = Field(
+        None, description="file for the extended or the trained model"
+    )
+    tokenizer: Annotated[str | None, DIRECTORY] = Field(
+        None, description="directory of a Hugging Face tokenizer to extend"
+    )
+    output_tokenizer: Annotated[str | None, OUTPUT] = Field(
+        None, description="directory for the extended tokenizer"
+    )
+
+
+@command("list the symbols of a representation, and add them to subword models as whole pieces")
+def main(*, options: TagsVocabularyOptions) -> int:
+    """Run the command from its command line."""
     _check(options)
     representation = options.find()
     listed = symbols(representation, options.max_tags)

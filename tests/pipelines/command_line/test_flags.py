@@ -10,7 +10,7 @@ import pytest
 from pairweave.pipelines import cli
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import COMMANDS, JOBS
-from pairweave.pipelines.commands.command_options import EvaluateLinksOptions
+from pairweave.pipelines.commands.evaluate import evaluate_command
 from pairweave.pipelines.commands.tags.projection_options import TagsProjectOptions
 from pairweave.pipelines.job_options.pair_options import (
     AlignOptions,
@@ -23,6 +23,8 @@ from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.run import retry
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
+
+LINKS = evaluate_command.FUNCTIONS["links"].model("evaluate links")
 
 
 def parse(*words, model=AugmentOptions, beam=True):
@@ -108,11 +110,11 @@ def test_beam_options_are_passed_on_and_others_are_not():
     _, rest = parse("--output", "o", "--flink_conf_dir", "conf")  # of Beam's job server
     assert rest == ["--flink_conf_dir", "conf"]
     with pytest.raises(ConfigError, match="--parallelism: pairweave job runs no Beam pipeline"):
-        parse("a", "b", "--parallelism=2", model=EvaluateLinksOptions, beam=False)
+        parse("a", "b", "--parallelism=2", model=LINKS, beam=False)
 
 
 @pytest.mark.parametrize(
-    ("model", "beam"), [(FitOptions, True), (FinetuneOptions, False), (EvaluateLinksOptions, False)]
+    ("model", "beam"), [(FitOptions, True), (FinetuneOptions, False), (LINKS, False)]
 )
 def test_the_help_speaks_of_beam_only_where_its_options_are_taken(model, beam, capsys):
     with pytest.raises(SystemExit):
@@ -120,13 +122,13 @@ def test_the_help_speaks_of_beam_only_where_its_options_are_taken(model, beam, c
     said = " ".join(capsys.readouterr().out.split())
     assert said.count("[any Beam option]") == beam
     assert said.endswith("Any further option is passed to Apache Beam.") == beam
-    assert ("--config FILE.yaml" in said) == (model is not EvaluateLinksOptions)
+    assert ("--config FILE.yaml" in said) == (model is not LINKS)
 
 
 def test_a_switch_swallows_no_argument():
-    options, _ = parse("--one-based", "hyp", "gold", model=EvaluateLinksOptions, beam=False)
+    options, _ = parse("--one-based", "hyp", "gold", model=LINKS, beam=False)
     assert (options.one_based, options.hypothesis, options.gold) == (True, "hyp", "gold")
-    options, _ = parse("--one_based=false", "h", "g", model=EvaluateLinksOptions, beam=False)
+    options, _ = parse("--one_based=false", "h", "g", model=LINKS, beam=False)
     assert not options.one_based
 
 

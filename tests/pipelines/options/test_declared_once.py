@@ -11,6 +11,8 @@ import pydantic
 import pytest
 from pydantic import Field
 
+from pairweave.pipelines.commands import completion
+from pairweave.pipelines.commands.refresh import table_commands
 from pairweave.pipelines.options.base import Options
 from pairweave.transforms.config import Config, Seeded, pick
 from pairweave.transforms.errors import ConfigError
@@ -80,6 +82,9 @@ def load(name):
 def classes():
     for room in ROOMS:
         load(room)
+    functions = {**completion.functions(), "refresh": tuple(table_commands.RUNS.values())}
+    models = [each.model(name) for name, of_name in functions.items() for each in of_name]
+    assert len(models) > 30  # as long as they are here, they are found below
     found = {kind for kind in subclasses(Config) if kind.__module__.startswith("pairweave.")}
     return sorted(found, key=lambda kind: kind.__name__)
 

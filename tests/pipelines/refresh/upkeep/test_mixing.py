@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.commands.refresh import table_commands
 from pairweave.pipelines.refresh.chain import records
-from pairweave.pipelines.refresh.refresh_options import MixOptions
 from pairweave.pipelines.refresh.upkeep.mixing import Mixture, export
 from pairweave.transforms.errors import ConfigError
 from tests.makers import nightly, runs
@@ -39,7 +39,8 @@ def test_no_version_is_exported_into_a_table(tmp_path):
 
 @pytest.mark.parametrize("option", ["night", "since"])
 def test_nights_are_numbered_from_one(option):
+    model = table_commands.RUNS["export"].model("refresh export")
     values = {"table": "table", "output": "out"}
-    assert getattr(flags.validate(MixOptions, {**values, option: 1}, "export"), option) == 1
+    assert getattr(flags.validate(model, {**values, option: 1}, "export"), option) == 1
     with pytest.raises(ConfigError, match=f"{option}: input should be greater than or equal to 1"):
-        flags.validate(MixOptions, {**values, option: 0}, "export")
+        flags.validate(model, {**values, option: 0}, "export")
