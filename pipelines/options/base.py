@@ -28,6 +28,7 @@ from pairweave.transforms.option_marks import (
     UNLISTED,
     UNPLANNED,
     UNSAID,
+    gives_pairs,
     in_short,
     listed_before,
     marked,
@@ -35,6 +36,7 @@ from pairweave.transforms.option_marks import (
     not_in_steps,
 )
 from pairweave.transforms.option_places import (
+    CORPUS_FILES,
     FILES,
     OUTPUT_DIRECTORY,
     SUBWORDS,
@@ -110,6 +112,26 @@ class Corpus(Options):
         json_schema_extra=NOT_OF_FUNCTIONS,
     )
     licence: Label | None = Field(None, description="licence of the corpus, for the dataset card")
+    source_input: Annotated[Patterns, CORPUS_FILES] = Field(
+        (),
+        description="line-parallel text, the source side",
+        json_schema_extra=gives_pairs("files"),
+    )
+    target_input: Annotated[Patterns, CORPUS_FILES] = Field(
+        (),
+        description="line-parallel text, the target side",
+        json_schema_extra=gives_pairs("files"),
+    )
+    source_lang: Language | None = Field(
+        None,
+        description="BCP 47 tag of the source language (default und; en for PO)",
+        json_schema_extra=AGREES,
+    )
+    target_lang: Language | None = Field(
+        None,
+        description="BCP 47 tag of the target language (default und)",
+        json_schema_extra=AGREES,
+    )
 
 
 class InputOptions(FileLimitOptions, Corpus):

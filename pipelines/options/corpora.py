@@ -13,7 +13,7 @@ from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.storage.byte_streams import without_compression
 from pairweave.transforms.units import CorpusInput
 
-_OF_RUN = tuple(Corpus.model_fields)
+_OF_RUN = ("corpus", "licence")
 """Options whose values the pairs of a finished run already have."""
 
 _OF_FILES = tuple(FieldOptions.model_fields)

@@ -1,23 +1,20 @@
-"""The corpora of jobs as options: parts, and the parts that each kind of job reads.
+"""The corpora of jobs as options: a class for each kind of corpus.
 
 A job's options inherit one of these corpora for a single corpus, and narrow ``corpora`` to the
 same class for a list of them::
 
     class AlignOptions(..., JobOptions, LinkedCorpus):
         corpora: tuple[LinkedCorpus, ...] = ()
-
-In each class, help lists the options of the last part first.
 """
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pairweave.pipelines.options.base import Corpus, Language, Patterns
+from pairweave.pipelines.options.base import Corpus, Patterns
 from pairweave.pipelines.options.format_names import FormatOptions, InputFormatName
 from pairweave.transforms.config import Config
 from pairweave.transforms.option_marks import (
-    AGREES,
     NAMES_INPUT,
     NOT_OF_FUNCTIONS,
     SHAPES_TEXT,
@@ -30,30 +27,23 @@ from pairweave.transforms.option_marks import (
 )
 from pairweave.transforms.option_places import CORPUS_FILES, FINISHED_RUNS
 
+C1Controls = Annotated[
+    Literal["mend", "reject", "keep"],
+    Field(
+        description="C1 control characters (U+0080 to U+009F), as in text of another encoding: "
+        "mend reads them as windows-1252, reject rejects the pair, keep leaves and reports them",
+        json_schema_extra={**UNSAID, **SHAPES_TEXT},
+    ),
+]
 
-class SideOptions(Config):
-    """Files with one side each, and the languages of both sides."""
-
-    source_input: Annotated[Patterns, CORPUS_FILES] = Field(
-        (),
-        description="line-parallel text, the source side",
-        json_schema_extra=gives_pairs("files"),
-    )
-    target_input: Annotated[Patterns, CORPUS_FILES] = Field(
-        (),
-        description="line-parallel text, the target side",
-        json_schema_extra=gives_pairs("files"),
-    )
-    source_lang: Language | None = Field(
-        None,
-        description="BCP 47 tag of the source language (default und; en for PO)",
-        json_schema_extra=AGREES,
-    )
-    target_lang: Language | None = Field(
-        None,
-        description="BCP 47 tag of the target language (default und)",
-        json_schema_extra=AGREES,
-    )
+ScoreField = Annotated[
+    str | None,
+    Field(
+        description="field or column of a pair's score, likewise (a language model's, an "
+        "aligner's); fills the column score",
+        json_schema_extra={**UNSAID, **listed_before("links")},
+    ),
+]
 
 
 class FieldOptions(Config):
@@ -79,19 +69,90 @@ class FieldOptions(Config):
     )
 
 
-class ScoreFieldOptions(Config):
-    """Scores of pairs."""
+class DocumentCorpus(FieldOptions, Corpus):
+    """Location of a corpus: document pairs in two files each, or in the rows of tables."""
 
-    score_field: str | None = Field(
+    c1_controls: C1Controls = "keep"
+    input: Annotated[Patterns, CORPUS_FILES] = Field(
+        (),
+        description="tables with one document pair per row: .tsv .csv .jsonl .parquet "
+        "[.gz .zst .xz .bz2]",
+        json_schema_extra={**gives_pairs("files"), **listed_after("licence")},
+    )
+    document_field: str | None = Field(
         None,
-        description="field or column of a pair's score, likewise (a language model's, an "
-        "aligner's); fills the column score",
+        min_length=1,
+        description="field or column of a document's id or URL in --input",
+        json_schema_extra=listed_after("input"),
+    )
+    pair_by: Literal["order", "name"] = Field(
+        "order",
+        description="how to pair files of --source_input and --target_input: order, the n-th ones; "
+        "name, those with the same name, except for the language, below the patterns' fixed "
+        "directories (a/b.en.txt, a/b.fr.txt)",
+        json_schema_extra={**NAMES_INPUT, **listed_after("document_field")},
+    )
+
+
+class PairCorpus(FormatOptions, FieldOptions, Corpus):
+    """Location of a corpus: sentence pairs, in files and finished runs or a file for each side.
+
+    Its rows have no place for the tags of their texts.
+    """
+
+    input: Annotated[Patterns, CORPUS_FILES] = Field(
+        (),
+        description="files or globs with both sides: .tsv .csv .jsonl .parquet .po .tmx .xlf "
+        "[.gz .zst .xz .bz2] or .zip of OPUS; or a data set, hf://OWNER/NAME/CONFIG?split=SPLIT",
+        json_schema_extra={**gives_pairs("files"), **listed_after("licence")},
+    )
+    from_run: Annotated[Patterns, FINISHED_RUNS] = Field(
+        (),
+        description="finished runs of bitext, filter or align whose rows to read: pairs keep their "
+        "id, corpus, file, line and languages",
+        json_schema_extra={
+            **gives_pairs("runs"),
+            **listed_after("input"),
+            **not_at_night(
+                "the pairs of a run keep the corpora of that run; give the files themselves"
+            ),
+        },
+    )
+    inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
+        None,
+        description="syntax of tags in texts (default html for PO, else xml)",
+        json_schema_extra=SHAPES_TEXT,
+    )
+    inline_tags: Literal["raw", "strip", "reject"] | None = Field(
+        None,
+        description="tags inside texts: raw leaves them, strip removes them, reject rejects the "
+        "pair (default strip for TMX, XLIFF and LXM, else raw)",
+        json_schema_extra=SHAPES_TEXT,
+    )
+    html_entities: Literal["decode", "reject", "keep"] = Field(
+        "keep",
+        description="HTML entities in texts (&#39; &quot; &amp;), as in machine translations: "
+        "decode turns them into characters once, but never into a tag; reject rejects the pair; "
+        "keep leaves them, and reports columns with many",
+        json_schema_extra={**UNSAID, **SHAPES_TEXT},
+    )
+    c1_controls: C1Controls = "keep"
+
+
+class ScoredCorpus(PairCorpus):
+    """Location of a corpus: sentence pairs, perhaps with scores."""
+
+    score_field: ScoreField = None
+    score_input: Annotated[Patterns, CORPUS_FILES] = Field(
+        (),
+        description="or line-parallel scores: a number in each line, for the pair in that line of "
+        "source_input",
         json_schema_extra=UNSAID,
     )
 
 
-class GivenLinkOptions(Config):
-    """Links that come with the input."""
+class LinkedCorpus(PairCorpus):
+    """Location of a corpus: sentence pairs, perhaps with links."""
 
     links: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
@@ -123,103 +184,7 @@ class GivenLinkOptions(Config):
     )
 
 
-class ControlOptions(Config):
-    """Control characters."""
-
-    c1_controls: Literal["mend", "reject", "keep"] = Field(
-        "keep",
-        description="C1 control characters (U+0080 to U+009F), as in text of another encoding: "
-        "mend reads them as windows-1252, reject rejects the pair, keep leaves and reports them",
-        json_schema_extra={**UNSAID, **SHAPES_TEXT},
-    )
-
-
-class DocumentCorpus(ControlOptions, FieldOptions, SideOptions, Corpus):
-    """Location of a corpus: document pairs in two files each, or in the rows of tables."""
-
-    input: Annotated[Patterns, CORPUS_FILES] = Field(
-        (),
-        description="tables with one document pair per row: .tsv .csv .jsonl .parquet "
-        "[.gz .zst .xz .bz2]",
-        json_schema_extra={**gives_pairs("files"), **listed_after("licence")},
-    )
-    document_field: str | None = Field(
-        None,
-        min_length=1,
-        description="field or column of a document's id or URL in --input",
-        json_schema_extra=listed_after("input"),
-    )
-    pair_by: Literal["order", "name"] = Field(
-        "order",
-        description="how to pair files of --source_input and --target_input: order, the n-th ones; "
-        "name, those with the same name, except for the language, below the patterns' fixed "
-        "directories (a/b.en.txt, a/b.fr.txt)",
-        json_schema_extra={**NAMES_INPUT, **listed_after("document_field")},
-    )
-
-
-class _AnyPairCorpus(FormatOptions, FieldOptions, SideOptions):
-    """Files and finished runs of sentence pairs, or a file for each side."""
-
-    input: Annotated[Patterns, CORPUS_FILES] = Field(
-        (),
-        description="files or globs with both sides: .tsv .csv .jsonl .parquet .po .tmx .xlf "
-        "[.gz .zst .xz .bz2] or .zip of OPUS; or a data set, hf://OWNER/NAME/CONFIG?split=SPLIT",
-        json_schema_extra={**gives_pairs("files"), **listed_after("licence")},
-    )
-    from_run: Annotated[Patterns, FINISHED_RUNS] = Field(
-        (),
-        description="finished runs of bitext, filter or align whose rows to read: pairs keep their "
-        "id, corpus, file, line and languages",
-        json_schema_extra={
-            **gives_pairs("runs"),
-            **listed_after("input"),
-            **not_at_night(
-                "the pairs of a run keep the corpora of that run; give the files themselves"
-            ),
-        },
-    )
-    inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
-        None,
-        description="syntax of tags in texts (default html for PO, else xml)",
-        json_schema_extra=SHAPES_TEXT,
-    )
-    html_entities: Literal["decode", "reject", "keep"] = Field(
-        "keep",
-        description="HTML entities in texts (&#39; &quot; &amp;), as in machine translations: "
-        "decode turns them into characters once, but never into a tag; reject rejects the pair; "
-        "keep leaves them, and reports columns with many",
-        json_schema_extra={**UNSAID, **SHAPES_TEXT},
-    )
-
-
-class PairCorpus(ControlOptions, _AnyPairCorpus, Corpus):
-    """Location of a corpus: sentence pairs. Its rows have no place for the tags of their texts."""
-
-    inline_tags: Literal["raw", "strip", "reject"] | None = Field(
-        None,
-        description="tags inside texts: raw leaves them, strip removes them, reject rejects the "
-        "pair (default strip for TMX, XLIFF and LXM, else raw)",
-        json_schema_extra={**SHAPES_TEXT, **listed_after("inline_syntax")},
-    )
-
-
-class ScoredCorpus(ScoreFieldOptions, PairCorpus):
-    """Location of a corpus: sentence pairs, perhaps with scores."""
-
-    score_input: Annotated[Patterns, CORPUS_FILES] = Field(
-        (),
-        description="or line-parallel scores: a number in each line, for the pair in that line of "
-        "source_input",
-        json_schema_extra=UNSAID,
-    )
-
-
-class LinkedCorpus(GivenLinkOptions, PairCorpus):
-    """Location of a corpus: sentence pairs, perhaps with links."""
-
-
-class TranslatedCorpus(GivenLinkOptions, ScoreFieldOptions, PairCorpus):
+class TranslatedCorpus(LinkedCorpus):
     """Location of a corpus: sentence pairs, perhaps with translations, scores and links."""
 
     translation_input: Annotated[Patterns, CORPUS_FILES] = Field(
@@ -232,16 +197,17 @@ class TranslatedCorpus(GivenLinkOptions, ScoreFieldOptions, PairCorpus):
         description="field of a machine translation in JSONL and Parquet, or column of TSV and CSV",
         json_schema_extra=listed_before("score_field"),
     )
+    score_field: ScoreField = None
 
 
-class TaggedCorpus(GivenLinkOptions, ControlOptions, _AnyPairCorpus, Corpus):
+class TaggedCorpus(LinkedCorpus):
     """Location of a corpus: sentence pairs, perhaps with links, whose tags may be kept."""
 
-    inline_tags: Literal["raw", "strip", "index", "reject"] | None = Field(
+    inline_tags: Literal["raw", "strip", "index", "reject"] | None = Field(  # type: ignore[assignment]
         None,
         description="tags inside texts: raw leaves them, strip removes them, index turns them into "
         "the pair's tags, reject rejects the pair (default strip for TMX, XLIFF and LXM, else raw)",
-        json_schema_extra={**SHAPES_TEXT, **listed_after("inline_syntax")},
+        json_schema_extra=SHAPES_TEXT,
     )
     tags_differ: Literal["reject", "keep"] = Field(
         "reject",

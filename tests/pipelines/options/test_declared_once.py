@@ -57,6 +57,7 @@ OWN_DEFAULTS = {
 OTHER_VALUES = {
     "aligner": "a job has the aligners that suit it",
     "corpora": "a job's corpora have the options of its input",
+    "inline_tags": "only tagged pairs have a place for tags",
     "output": "what only shows something need not write it",
     "tokens": "only some aligners train a model of tokens, or bring pieces of their own",
 }
