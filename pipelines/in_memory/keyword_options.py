@@ -42,9 +42,7 @@ FIELD = "_field"
 OWN_DEFAULTS: Mapping[str, Any] = {"workers": 1, "check": "none"}
 """Defaults that differ from those of jobs: one process, and no look at the input."""
 
-_UNLISTED = frozenset(FileLimitOptions.model_fields).union(
-    *(kind.model_fields for kind in registry.format_options())
-)
+_UNLISTED = FileLimitOptions.model_fields.keys() | registry.FormatOptions.model_fields.keys()
 """Options of one format and limits of files, which help does not list, as those marked so."""
 
 _FLAG = re.compile(r"(pairweave [a-z ]+(?: --[a-z_]+ [^ ;]+)+)|--(?=[a-z])")

@@ -7,8 +7,8 @@ from pydantic import Field
 
 from pairweave.pipelines.options.base import Language, Options, Patterns
 from pairweave.pipelines.options.corpus_options import FieldOptions
-from pairweave.pipelines.options.format_names import FormatOptions
 from pairweave.transforms.findings import KINDS
+from pairweave.transforms.formats.registry import FormatOptions
 from pairweave.transforms.option_marks import SHAPES_TEXT, gives_pairs
 from pairweave.transforms.option_places import CORPUS_FILES, MODEL
 from pairweave.transforms.suggestions.suggestion_options import split_words

@@ -5,9 +5,9 @@ from typing import Any
 
 from pairweave.pipelines.options.base import Corpus, InputOptions
 from pairweave.pipelines.options.corpus_options import FieldOptions
-from pairweave.pipelines.options.format_names import FormatOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats import registry
+from pairweave.transforms.formats.registry import FormatOptions
 from pairweave.transforms.option_marks import AGREES, GIVES_PAIRS, mark_of, marked
 from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.storage.byte_streams import without_compression

@@ -12,8 +12,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pairweave.pipelines.options.base import Corpus, Patterns
-from pairweave.pipelines.options.format_names import FormatOptions, InputFormatName
+from pairweave.pipelines.options.format_names import InputFormatName
 from pairweave.transforms.config import Config
+from pairweave.transforms.formats.registry import FormatOptions
 from pairweave.transforms.option_marks import (
     NAMES_INPUT,
     NOT_OF_FUNCTIONS,

@@ -1,9 +1,7 @@
-"""The names of formats in options, and the options of single formats."""
+"""The names of formats in options."""
 
-import types
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from pairweave.transforms.config import Config
 from pairweave.transforms.formats import registry
 from pairweave.transforms.plugins.corpus_format import FORMAT
 from pairweave.transforms.plugins.name_option import own_or_plugin
@@ -11,13 +9,8 @@ from pairweave.transforms.plugins.name_option import own_or_plugin
 if TYPE_CHECKING:
     InputFormatName: TypeAlias = str | None
     ExportFormatName: TypeAlias = str
-
-    class FormatOptions(Config):
-        """The options of single formats."""
-
 else:
     # Files with one side each are line-parallel text unless they have another format.
     _OWN = tuple(name for name in registry.input_names() if name != registry.LINE_PARALLEL)
     InputFormatName = Annotated[str | None, *own_or_plugin(FORMAT, _OWN)]
     ExportFormatName = Literal[registry.export_names()]
-    FormatOptions = types.new_class("FormatOptions", (*reversed(registry.format_options()), Config))

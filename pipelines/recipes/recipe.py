@@ -19,12 +19,12 @@ from pairweave.pipelines.options.corpus_options import (
     ScoredCorpus,
     TranslatedCorpus,
 )
-from pairweave.pipelines.options.format_names import FormatOptions
 from pairweave.pipelines.recipes import agreement, rejected_share
 from pairweave.pipelines.recipes.references import Reference, put_paths
 from pairweave.pipelines.recipes.step import Step
 from pairweave.pipelines.recipes.step_checks import check_step, written_files
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.formats.registry import FormatOptions
 from pairweave.transforms.option_marks import AGREES, GIVES_PAIRS, SHAPES_TEXT, marked
 from pairweave.transforms.option_places import is_list_of_blocks
 from pairweave.transforms.storage import files

@@ -7,12 +7,12 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.pipelines.job_options.check_options import CheckOptions
-from pairweave.pipelines.options.format_names import FormatOptions
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.finding_notices import of_planning
 from pairweave.transforms.findings import Finding
 from pairweave.transforms.formats import registry
+from pairweave.transforms.formats.registry import FormatOptions
 from pairweave.transforms.inspection.look import look_at
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.reading.json_documents import AS_JSON_LINES, IS_JSON, are_json_lines

@@ -45,13 +45,13 @@ def reading_facts(plan: Plan) -> list[dict[str, object]]:
             "corpus": unit.corpus,
             "format": unit.format,
             "columns": _columns_facts(unit.columns) if unit.columns else None,
-            "po_take": list(unit.options(registry.PoOptions).po_take),
+            "po_take": list(unit.options(registry.FormatOptions).po_take),
         }
         if unit.inline_tags != "raw" or registry.format_of(unit).elements:
             way["inline_tags"] = unit.inline_tags
             way["inline_syntax"] = unit.inline_syntax
             way["tags_differ"] = unit.tags_differ
-            way["xliff_take"] = list(unit.options(registry.XliffOptions).xliff_take)
+            way["xliff_take"] = list(unit.options(registry.FormatOptions).xliff_take)
         if unit.plugin is not None:
             way["plugin"] = unit.plugin.facts
         for name in registry.options_of(unit.format) & unit.format_options.keys():

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from pairweave.transforms.config import Config
 from pairweave.transforms.export.export_formats import MarkupExport
 from pairweave.transforms.export.markup_rows import MarkupRow
 from pairweave.transforms.export.markup_texts import tagged_texts
+from pairweave.transforms.formats.registry import FormatOptions
 from pairweave.transforms.problems import Problem
 from pairweave.transforms.reading.column_lines import line_blocks
 from pairweave.transforms.reading.input_format import InputFormat
@@ -22,7 +22,7 @@ from pairweave.transforms.units import ReadLimits, Unit
 _BETWEEN = "|||"
 
 
-class CsvpairOptions(Config):
+class CsvpairOptions(FormatOptions):
     """The option of the format."""
 
     csvpair_between: str = Field(_BETWEEN, min_length=1, description="what stands between texts")

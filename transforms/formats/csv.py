@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.export.export_formats import RowExport, flat_names
-from pairweave.transforms.formats.registry import CsvOptions
+from pairweave.transforms.formats.registry import FormatOptions
 from pairweave.transforms.reading.column_lines import Lines, line_blocks
 from pairweave.transforms.reading.given_scores import SCORE
 from pairweave.transforms.reading.input_format import InputFormat
@@ -141,7 +141,7 @@ def read_csv(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Rec
     assert columns is not None
     maker = RowMaker(unit)
     blocks = line_blocks(part_text(part, limits), limits.max_line_bytes)
-    delimiter = DELIMITERS[unit.options(CsvOptions).csv_delimiter]
+    delimiter = DELIMITERS[unit.options(FormatOptions).csv_delimiter]
     records = parse_csv(blocks, part.name, limits.max_line_bytes, delimiter)
     places = {
         "source": columns.source,
@@ -201,7 +201,7 @@ def _scan(file: ScanRequest) -> Scan:
     digests, counter = Digests(), LineCounter()
     limit = file.limits.max_line_bytes
     blocks = line_blocks(counter.pass_on(digests.plain_text_of(file)), limit)
-    delimiter = CsvOptions(**file.corpus.format_options).csv_delimiter
+    delimiter = FormatOptions(**file.corpus.format_options).csv_delimiter
     records = parse_csv(blocks, file.name, limit, DELIMITERS[delimiter])
     first = next(records, None)
     if first is None:

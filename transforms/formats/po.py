@@ -17,7 +17,7 @@ from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.export.export_formats import MarkupExport, alone
 from pairweave.transforms.export.markup_rows import MarkupRow
 from pairweave.transforms.export.markup_texts import of_one_language_pair, tagged_texts
-from pairweave.transforms.formats.registry import PoOptions
+from pairweave.transforms.formats.registry import FormatOptions
 from pairweave.transforms.reading.column_lines import Lines, line_blocks
 from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.reading.rows import Problem, RowMaker, in_batches, read_text, too_long
@@ -283,7 +283,7 @@ def read_po(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Reco
     """
     part = unit.parts[0]
     maker = RowMaker(unit)
-    take = unit.options(PoOptions).po_take
+    take = unit.options(FormatOptions).po_take
     blocks = line_blocks(part_text(part, limits), limits.max_line_bytes)
     every = (
         row

@@ -34,25 +34,15 @@ Writes = Literal["rows", "elements", "characters"]
 of its texts. Options list formats in this order."""
 
 
-class CsvOptions(Config):
-    """How a CSV file is divided into fields."""
+class FormatOptions(Config):
+    """Options of single formats: how CSV is divided into fields, which PO and XLIFF is read."""
 
     csv_delimiter: Literal["comma", "semicolon", "tab"] = Field(
         "comma", description="what separates the fields of CSV: comma, semicolon, tab"
     )
-
-
-class PoOptions(Config):
-    """PO entries to read."""
-
     po_take: tuple[Literal["fuzzy", "obsolete"], ...] = Field(
         (), description="PO entries to read instead of rejecting them: fuzzy, obsolete"
     )
-
-
-class XliffOptions(Config):
-    """XLIFF segments to read, by state."""
-
     xliff_take: tuple[Literal["untranslated", "doubtful"], ...] = Field(
         (), description="XLIFF segments to read instead of rejecting them for their state"
     )
@@ -66,13 +56,13 @@ class Entry:
         name: The format's name, and its module's.
         reads: Whether jobs read it.
         writes: What ``export`` writes in it, if anything.
-        options: Options of corpora that apply only to it.
+        options: Names of the `FormatOptions` that apply only to it.
     """
 
     name: str
     reads: bool = False
     writes: Writes | None = None
-    options: type[Config] | None = None
+    options: frozenset[str] = frozenset()
 
 
 ENTRIES = (
@@ -81,12 +71,12 @@ ENTRIES = (
     Entry("moses", reads=True, writes="rows"),
     Entry("opustrainer", writes="rows"),
     Entry("tsv", reads=True, writes="rows"),
-    Entry("csv", reads=True, writes="rows", options=CsvOptions),
+    Entry("csv", reads=True, writes="rows", options=frozenset({"csv_delimiter"})),
     Entry("jsonl", reads=True, writes="rows"),
     Entry("parquet", reads=True),
-    Entry("po", reads=True, writes="characters", options=PoOptions),
+    Entry("po", reads=True, writes="characters", options=frozenset({"po_take"})),
     Entry("tmx", reads=True, writes="elements"),
-    Entry("xliff", reads=True, writes="elements", options=XliffOptions),
+    Entry("xliff", reads=True, writes="elements", options=frozenset({"xliff_take"})),
     Entry("xliff2", writes="elements"),
     Entry("lxm", reads=True, writes="characters"),
     Entry("moses_zip", reads=True),
@@ -104,15 +94,9 @@ def input_names() -> tuple[str, ...]:
     return tuple(entry.name for entry in ENTRIES if entry.reads)
 
 
-def format_options() -> tuple[type[Config], ...]:
-    """Return the options that only one format has, in the order of the formats."""
-    return tuple(entry.options for entry in ENTRIES if entry.options is not None)
-
-
 def options_of(name: str) -> frozenset[str]:
     """Return the names of the options that apply only to a format."""
-    options = next((entry.options for entry in ENTRIES if entry.name == name), None)
-    return frozenset(options.model_fields if options is not None else ())
+    return next((entry.options for entry in ENTRIES if entry.name == name), frozenset())
 
 
 def export_names(*kinds: Writes) -> tuple[str, ...]:
@@ -226,16 +210,17 @@ def check_corpus(corpus: "CorpusInput") -> None:
 
 def _check_options(corpus: "CorpusInput") -> None:
     """Check the values of options that only one format has."""
-    for kind in format_options():
-        given = {name: corpus.format_options.get(name) for name in kind.model_fields}
-        try:
-            kind.model_validate({name: value for name, value in given.items() if value is not None})
-        except pydantic.ValidationError as error:
-            problem = error.errors()[0]
-            raise ConfigError(
-                f"{corpus.label}: {problem['loc'][0]}: {problem['msg'].lower()}, got "
-                f"{problem['input']!r}"
-            ) from error
+    given = {name: corpus.format_options.get(name) for name in FormatOptions.model_fields}
+    try:
+        FormatOptions.model_validate(
+            {name: each for name, each in given.items() if each is not None}
+        )
+    except pydantic.ValidationError as error:
+        problem = error.errors()[0]
+        raise ConfigError(
+            f"{corpus.label}: {problem['loc'][0]}: {problem['msg'].lower()}, got "
+            f"{problem['input']!r}"
+        ) from error
 
 
 def read_unit(

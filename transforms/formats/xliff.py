@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from pairweave.transforms.export.export_formats import MarkupExport, alone
 from pairweave.transforms.export.markup_rows import SIDES, MarkupRow, native_code
-from pairweave.transforms.formats.registry import XliffOptions
+from pairweave.transforms.formats.registry import FormatOptions
 from pairweave.transforms.markup.markup import Form, Kind
 from pairweave.transforms.markup.pair_markup import SideTag
 from pairweave.transforms.markup.segments import Segment, escape_attribute
@@ -71,7 +71,7 @@ class XliffHandler:
             source_lang: BCP 47.
             target_lang: BCP 47.
             limits: ``max_line_bytes`` bounds a segment.
-            take: The segments to keep, from `transforms.formats.registry.XliffOptions`.
+            take: The segments to keep, from `transforms.formats.registry.FormatOptions`.
         """
         self._wanted = (source_lang, target_lang)
         self._limits = limits
@@ -262,7 +262,7 @@ def read_xliff(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
         WorkerError: The file is not what was planned.
     """
     langs = unit.source_lang, unit.target_lang
-    handler = XliffHandler(*langs, limits, unit.options(XliffOptions).xliff_take)
+    handler = XliffHandler(*langs, limits, unit.options(FormatOptions).xliff_take)
     yield from read_xml(unit, limits, batch_rows, handler)
 
 

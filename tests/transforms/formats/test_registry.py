@@ -12,11 +12,11 @@ import pytest
 
 from pairweave.pipelines.job_options.pair_options import AlignOptions
 from pairweave.pipelines.options.corpus_options import PairCorpus
-from pairweave.pipelines.options.format_names import FormatOptions
 from pairweave.pipelines.run import plan_facts
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.export.export_formats import MarkupExport, RowExport
 from pairweave.transforms.formats import registry
+from pairweave.transforms.formats.registry import FormatOptions
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.units import CorpusInput
@@ -75,8 +75,9 @@ def test_names_are_known_without_any_reader():
 def registered(monkeypatch):
     """Register a format as its file in the room and its line would."""
     monkeypatch.setitem(sys.modules, f"{registry.__package__}.csvpair", csvpair)
-    entry = registry.Entry("csvpair", True, "characters", csvpair.CsvpairOptions)
+    entry = registry.Entry("csvpair", True, "characters", frozenset({"csvpair_between"}))
     monkeypatch.setattr(registry, "ENTRIES", (*registry.ENTRIES, entry))
+    monkeypatch.setattr(registry, "FormatOptions", csvpair.CsvpairOptions)
 
 
 @pytest.mark.usefixtures("registered")
