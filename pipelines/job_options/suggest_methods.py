@@ -10,18 +10,18 @@ from pairweave.transforms.option_values import dashed
 from pairweave.transforms.suggestions.suggestion_options import (
     OF_METHODS,
     AlignedConfig,
-    FilterOptions,
-    RandomOptions,
+    FilterConfig,
+    RandomConfig,
 )
 
 
 def _limits_of(*methods: str) -> set[str]:
     """Return the limits of an example that apply to only some methods."""
-    fields = FilterOptions.model_fields.items()
+    fields = FilterConfig.model_fields.items()
     return {name for name, field in fields if mark_of(field, OF_METHODS) == list(methods)}
 
 
-OF_RANDOM = {*RandomOptions.model_fields, "fit_lengths"}
+OF_RANDOM = {*RandomConfig.model_fields, "fit_lengths"}
 OF_ALIGNMENT = {
     *AlignedConfig.model_fields,
     *SymmetrizeConfig.model_fields,

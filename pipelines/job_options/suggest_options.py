@@ -27,10 +27,10 @@ from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.screen_options import MAX_TOKENS, MaxTokens
 from pairweave.transforms.suggestions.suggestion_options import (
     AlignedConfig,
-    FilterOptions,
+    FilterConfig,
     HintConfig,
     MaskOptions,
-    RandomOptions,
+    RandomConfig,
 )
 from pairweave.transforms.symbols.mask import MASK
 from pairweave.transforms.units import Notice
@@ -42,9 +42,9 @@ class SuggestOptions(
     KnownPairOptions,
     RuleBlockOptions,
     HintConfig,
-    FilterOptions,
+    FilterConfig,
     AlignedConfig,
-    RandomOptions,
+    RandomConfig,
     MaskOptions,
     SymmetrizeConfig,
     TranslatorOptions,

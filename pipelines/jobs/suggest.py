@@ -39,12 +39,12 @@ from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.suggestions.pair_filters import filter_pairs
-from pairweave.transforms.suggestions.random_masks import RandomConfig
-from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
 from pairweave.transforms.suggestions.suggestion_options import (
     OF_LENGTHS,
     AlignedConfig,
+    FilterConfig,
     HintConfig,
+    RandomConfig,
 )
 from pairweave.transforms.suggestions.suggestion_scores import Scorer
 from pairweave.transforms.suggestions.suggestions import (
@@ -98,7 +98,8 @@ def suggestion_config(run: Run[SuggestOptions]) -> SuggestionConfig:
     return pick(
         SuggestionConfig,
         options,
-        random=pick(RandomConfig, options, golden=golden),
+        random=pick(RandomConfig, options),
+        golden=golden,
         aligned=pick(AlignedConfig, options),
         filters=pick(FilterConfig, options),
         hints=pick(HintConfig, options),

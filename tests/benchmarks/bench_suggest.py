@@ -14,8 +14,7 @@ from pairweave.transforms import schemas
 from pairweave.transforms.links.link_options import SymmetrizeConfig
 from pairweave.transforms.links.monolingual import add_comparison, as_monolingual
 from pairweave.transforms.links.symmetrize import symmetrize
-from pairweave.transforms.suggestions.random_masks import RandomConfig
-from pairweave.transforms.suggestions.suggestion_options import HintConfig
+from pairweave.transforms.suggestions.suggestion_options import HintConfig, RandomConfig
 from pairweave.transforms.suggestions.suggestions import SuggestionConfig, make_suggestions
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 from tests.makers.rows import row

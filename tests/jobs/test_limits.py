@@ -15,9 +15,12 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.link_options import ConfidenceConfig
 from pairweave.transforms.links.phrase_extraction import PhraseConfig
 from pairweave.transforms.screen import ScreenConfig
-from pairweave.transforms.suggestions.random_masks import RandomConfig
-from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
-from pairweave.transforms.suggestions.suggestion_options import AlignedConfig, HintConfig
+from pairweave.transforms.suggestions.suggestion_options import (
+    AlignedConfig,
+    FilterConfig,
+    HintConfig,
+    RandomConfig,
+)
 from pairweave.transforms.suggestions.suggestions import SuggestionConfig
 from pairweave.transforms.tags.fragments import FragmentConfig
 from pairweave.transforms.tags.tag_config import TagConfig
@@ -47,8 +50,8 @@ WHOLE = [
     (SuggestionConfig, "seed", *SEED),
     (RandomConfig, "variants", 1, 100),
     (AlignedConfig, "max_placeholders", 1, None),
-    (FilterConfig, "min_source_words", 1, 250),
-    (FilterConfig, "min_suggestion_words", 1, 32),
+    (FilterConfig, "min_source_words", 1, None),
+    (FilterConfig, "min_suggestion_words", 1, None),
     (HintConfig, "hint_letters", 1, 100),
     (HmmConfig, "model1_iterations", 1, 100),
     (HmmConfig, "hmm_iterations", 1, 100),

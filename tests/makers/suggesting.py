@@ -4,8 +4,7 @@ import pyarrow as pa
 import xxhash
 
 from pairweave.transforms import schemas
-from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
-from pairweave.transforms.suggestions.suggestion_options import AlignedConfig
+from pairweave.transforms.suggestions.suggestion_options import AlignedConfig, FilterConfig
 from pairweave.transforms.suggestions.suggestions import SuggestionConfig, make_suggestions
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
 from tests.makers import corpora

@@ -14,10 +14,10 @@ from pairweave.transforms.metrics.significance_options import Significance
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.suggestions.suggestion_options import (
     AlignedConfig,
-    FilterOptions,
+    FilterConfig,
     HintConfig,
     MaskOptions,
-    RandomOptions,
+    RandomConfig,
 )
 from pairweave.transforms.tags.fragments import FragmentConfig
 from pairweave.transforms.tags.injection_options import (
@@ -70,7 +70,7 @@ DEFAULTS = {
     },
     MethodOptions: {"method": "alignment", "glossary": None, "glossary_match": "stem"},
     MaskOptions: {"methods": ("random", "alignment", "parallel"), "mix": 1.0},
-    RandomOptions: {
+    RandomConfig: {
         "start_probability": 0.15,
         "lengths": None,
         "mean_words": 3.0,
@@ -78,7 +78,7 @@ DEFAULTS = {
         "variants": 1,
     },
     AlignedConfig: {"max_placeholders": 20, "max_placeholder_share": 0.5, "deletions": False},
-    FilterOptions: {
+    FilterConfig: {
         "min_source_words": 1,
         "max_source_words": 250,
         "min_suggestion_words": 1,
@@ -118,7 +118,7 @@ LIMITS = {
         "share": (0, 1),
         "seed": (0, (1 << 63) - 1),
     },
-    RandomOptions: {
+    RandomConfig: {
         "mean_words": (1, None),
         "max_mask_words": (1, 512),
         "start_probability": (None, 1),

@@ -4,7 +4,8 @@ import numpy as np
 
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards.shard import Shard
-from pairweave.transforms.suggestions.suggestion_filters import FilterConfig, outside_scores
+from pairweave.transforms.suggestions.suggestion_filters import outside_scores
+from pairweave.transforms.suggestions.suggestion_options import FilterConfig
 from pairweave.transforms.text.tokens import TokenConfig, token_counts
 
 

@@ -1,11 +1,7 @@
 """Masks drawn from the reference alone (Zhu et al., appendix B; Yang et al. 2022)."""
 
-from typing import Self
-
 import numpy as np
-import pydantic
 
-from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.masks.mask_draws import Distributions, draw_masks
 from pairweave.transforms.kernels.masks.masks import BROKEN, POSITIONS
 from pairweave.transforms.kernels.text import spans
@@ -15,29 +11,8 @@ from pairweave.transforms.suggestions.span_lengths import (
     cumulative,
     length_weights,
 )
-from pairweave.transforms.suggestions.suggestion_options import MAX_WORDS, RandomOptions
+from pairweave.transforms.suggestions.suggestion_options import MAX_WORDS, RandomConfig
 from pairweave.transforms.suggestions.token_view import TokenView
-
-
-class RandomConfig(RandomOptions):
-    """Settings of random masks.
-
-    Attributes:
-        golden: The distributions of ``empirical``; None for other kinds.
-    """
-
-    golden: pydantic.InstanceOf[Histograms] | None = None
-
-    @pydantic.model_validator(mode="after")
-    def _check_golden(self) -> Self:
-        if (self.kind == "empirical") != (self.golden is not None):
-            raise ConfigError("lengths empirical needs a golden set: give --fit_lengths FILE FILE")
-        return self
-
-    @property
-    def kind(self) -> str:
-        """Return the distribution of lengths (`transforms.suggestions.span_lengths`)."""
-        return self.lengths or ("geometric" if self.golden is None else "empirical")
 
 
 def draw_random(
@@ -46,6 +21,7 @@ def draw_random(
     picked: np.ndarray,
     max_share: float,
     config: RandomConfig,
+    golden: Histograms | None,
     seed: int,
 ) -> Masks:
     """Draw masks over spans of references; the draws of a pair depend on that pair only.
@@ -68,12 +44,14 @@ def draw_random(
         picked: Whether each pair gets masks, bool ``[pair]``.
         max_share: Largest share of masked tokens; masking one token is always allowed.
         config: The distributions.
+        golden: The distributions of ``empirical``; None for other kinds.
         seed: The run's seed.
     """
-    golden = config.golden
     nothing = np.zeros(0)
     if golden is None:
-        lengths = length_weights(config.kind, config.mean_words, config.max_mask_words)
+        lengths = length_weights(
+            config.lengths or "geometric", config.mean_words, config.max_mask_words
+        )
         positions = numbers = nothing
     else:
         lengths = cumulative(golden.words, 1, min(MAX_WORDS, max(golden.words)))

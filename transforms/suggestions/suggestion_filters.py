@@ -2,43 +2,14 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Self
 
 import numpy as np
-import pydantic
 
-from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.masks.mask_borders import DELETE
 from pairweave.transforms.suggestions.masks import METHODS, Masks
-from pairweave.transforms.suggestions.suggestion_options import FilterOptions
+from pairweave.transforms.suggestions.suggestion_options import FilterConfig
 
 RANDOM, ALIGNMENT, PARALLEL = range(len(METHODS))
-
-
-class FilterConfig(FilterOptions):
-    """Limits of an example.
-
-    Zhu et al., section 4, use sources of 50 to 200 words. A deletion suggests no word and is exempt
-    from ``min_suggestion_words``; masking one word is always allowed. The confidence is that of the
-    links that a mask is based on: those inside it and those of the adjacent kept words; a mask
-    without such links passes if the minimum is 0. The score is the pair's
-    (`transforms.reading.given_scores`) or the example's
-    (`transforms.suggestions.suggestion_scores`).
-    """
-
-    @pydantic.model_validator(mode="after")
-    def _check_order(self) -> Self:
-        for side in ("source", "suggestion"):
-            low, high = getattr(self, f"min_{side}_words"), getattr(self, f"max_{side}_words")
-            if not low <= high:
-                raise ConfigError(
-                    f"min_{side}_words must be 1 to max_{side}_words ({high}), got {low}"
-                )
-        if not (-np.inf if self.min_score is None else self.min_score) <= self.max_score:
-            raise ConfigError(
-                f"min_score must be at most max_score ({self.max_score}), got {self.min_score}"
-            )
-        return self
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

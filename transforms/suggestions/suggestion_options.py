@@ -68,7 +68,7 @@ class MaskOptions(Config):
     )
 
 
-class RandomOptions(Config):
+class RandomConfig(Config):
     """The draws of random masks.
 
     The default of ``start_probability`` is that of Zhu et al. (appendix B).
@@ -122,8 +122,16 @@ class AlignedConfig(Config):
     )
 
 
-class FilterOptions(Config):
-    """Limits of an example. A word here is a token of `transforms.text.tokens`."""
+class FilterConfig(Config):
+    """Limits of an example. A word here is a token of `transforms.text.tokens`.
+
+    Zhu et al., section 4, use sources of 50 to 200 words. A deletion suggests no word and is exempt
+    from ``min_suggestion_words``; masking one word is always allowed. The confidence is that of the
+    links that a mask is based on: those inside it and those of the adjacent kept words; a mask
+    without such links passes if the minimum is 0. The score is the pair's
+    (`transforms.reading.given_scores`) or the example's
+    (`transforms.suggestions.suggestion_scores`).
+    """
 
     min_source_words: int = Field(1, ge=1, description="fewest words of a source")
     max_source_words: int = Field(250, ge=1, description="most words of a source")

@@ -24,21 +24,23 @@ from pairweave.transforms.rejects import Reject
 from pairweave.transforms.suggestions.aligned_masks import NOT_JUDGED, Judged, find_differences
 from pairweave.transforms.suggestions.hints import make_hints
 from pairweave.transforms.suggestions.masks import METHODS, Masks, join
-from pairweave.transforms.suggestions.random_masks import RandomConfig, draw_random, whole_texts
+from pairweave.transforms.suggestions.random_masks import draw_random, whole_texts
+from pairweave.transforms.suggestions.span_lengths import Histograms
 from pairweave.transforms.suggestions.suggestion_counts import count_examples, mask_bars
 from pairweave.transforms.suggestions.suggestion_filters import (
     ALIGNMENT,
     RULE_NAMES,
     SCORE,
     Examples,
-    FilterConfig,
     first_rules,
     outside_scores,
 )
 from pairweave.transforms.suggestions.suggestion_options import (
     AlignedConfig,
+    FilterConfig,
     HintConfig,
     MaskOptions,
+    RandomConfig,
 )
 from pairweave.transforms.suggestions.suggestion_scores import Scorer, score_examples
 from pairweave.transforms.suggestions.token_view import TokenView, view_tokens
@@ -56,6 +58,7 @@ class SuggestionConfig(Seeded, MaskOptions):
 
     Attributes:
         random: Settings of random masks.
+        golden: Distributions of the masks of a golden set, for random masks of empirical lengths.
         aligned: Settings of masks over differences.
         filters: Limits of examples.
         hints: Settings of hints.
@@ -65,11 +68,35 @@ class SuggestionConfig(Seeded, MaskOptions):
     """
 
     random: RandomConfig = RandomConfig()
+    golden: pydantic.InstanceOf[Histograms] | None = None
     aligned: AlignedConfig = AlignedConfig()
     filters: FilterConfig = FilterConfig()
     hints: HintConfig = HintConfig()
     words: Literal["words", "whitespace"] = "words"
     segmenter: str = NONE
+
+    @pydantic.model_validator(mode="after")
+    def _check_golden(self) -> Self:
+        kind = self.random.lengths or ("geometric" if self.golden is None else "empirical")
+        if (kind == "empirical") != (self.golden is not None):
+            raise ConfigError("lengths empirical needs a golden set: give --fit_lengths FILE FILE")
+        return self
+
+    @pydantic.model_validator(mode="after")
+    def _check_limits(self) -> Self:
+        filters = self.filters
+        for side in ("source", "suggestion"):
+            low, high = getattr(filters, f"min_{side}_words"), getattr(filters, f"max_{side}_words")
+            if not low <= high:
+                raise ConfigError(
+                    f"min_{side}_words must be 1 to max_{side}_words ({high}), got {low}"
+                )
+        if not (-np.inf if filters.min_score is None else filters.min_score) <= filters.max_score:
+            raise ConfigError(
+                f"min_score must be at most max_score ({filters.max_score}), "
+                f"got {filters.min_score}"
+            )
+        return self
 
     @pydantic.model_validator(mode="after")
     def _check_methods(self) -> Self:
@@ -204,7 +231,9 @@ def _spans(
     if "random" in config.methods:
         share = config.filters.max_masked_share
         masks_by_method.append(
-            draw_random(views["reference"], keys, picked, share, config.random, config.seed)
+            draw_random(
+                views["reference"], keys, picked, share, config.random, config.golden, config.seed
+            )
         )
     if "alignment" in config.methods:
         masks, judged = find_differences(

@@ -24,7 +24,7 @@ from pairweave.transforms.screen import ScreenConfig
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.shards.shuffle import make_shard
 from pairweave.transforms.suggestions.pair_filters import filter_pairs
-from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
+from pairweave.transforms.suggestions.suggestion_options import FilterConfig
 from pairweave.transforms.symbols.mask import MASK
 from pairweave.transforms.units import Plan
 from tests.makers.rows import batch, row

@@ -3,8 +3,7 @@ import pytest
 
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.suggestions.hints import first_letters
-from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
-from pairweave.transforms.suggestions.suggestion_options import HintConfig
+from pairweave.transforms.suggestions.suggestion_options import FilterConfig, HintConfig
 from pairweave.transforms.suggestions.suggestions import SuggestionConfig, make_suggestions
 from tests.makers.suggesting import LOOSE, MASK, WIDE, aligned, compared
 

@@ -11,9 +11,12 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.ids import pair_keys
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.rejects import Reject
-from pairweave.transforms.suggestions.random_masks import RandomConfig
-from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
-from pairweave.transforms.suggestions.suggestion_options import AlignedConfig, HintConfig
+from pairweave.transforms.suggestions.suggestion_options import (
+    AlignedConfig,
+    FilterConfig,
+    HintConfig,
+    RandomConfig,
+)
 from pairweave.transforms.suggestions.suggestions import SuggestionConfig, make_suggestions
 from tests.makers.suggesting import LOOSE, MASK, WIDE, aligned, compared
 
@@ -299,15 +302,18 @@ def test_no_pair_gives_no_row():
         (lambda: SuggestionConfig(("random", "random")), "named twice"),
         (lambda: SuggestionConfig(mix=-1), "mix must be 0 or more"),
         (lambda: RandomConfig(0.0), "start_probability"),
-        (lambda: RandomConfig(lengths="empirical"), "golden set"),
+        (lambda: SuggestionConfig(random=RandomConfig(lengths="empirical")), "golden set"),
         (lambda: RandomConfig(mean_words=0.5), "mean_words"),
         (lambda: RandomConfig(variants=0), "variants"),
         (lambda: AlignedConfig(0), "max_placeholders"),
         (lambda: AlignedConfig(1, 0.0), "max_placeholder_share"),
-        (lambda: FilterConfig(min_source_words=9, max_source_words=3), "min_source_words"),
+        (
+            lambda: SuggestionConfig(filters=FilterConfig(min_source_words=9, max_source_words=3)),
+            "min_source_words",
+        ),
         (lambda: FilterConfig(max_masked_share=0), "max_masked_share"),
         (lambda: FilterConfig(min_confidence=2), "min_confidence"),
-        (lambda: FilterConfig(min_score=2, max_score=1), "min_score"),
+        (lambda: SuggestionConfig(filters=FilterConfig(min_score=2, max_score=1)), "min_score"),
         (lambda: HintConfig("letter"), "did you mean 'letters'"),
         (lambda: HintConfig(hint_letters=0), "hint_letters"),
     ],
