@@ -53,6 +53,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 PositiveShare = Annotated[float, Field(gt=0, le=1)]
 Variants = Annotated[int, Field(ge=1, le=100)]
 Mix = Annotated[float, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, le=(1 << 63) - 1, description="seed of all random draws")]
 
 
 class Config(pydantic.BaseModel):
@@ -98,12 +99,6 @@ class Config(pydantic.BaseModel):
         """Return the same configuration with other values, checked likewise."""
         given = {name: getattr(self, name) for name in self.model_fields_set}
         return type(self)(**{**given, **values})
-
-
-class Seeded(Config):
-    """The seed of all draws of a run, or of a step."""
-
-    seed: int = Field(1, ge=0, le=(1 << 63) - 1, description="seed of all random draws")
 
 
 def pick(config: type[Made], options: Config, **derived: object) -> Made:

@@ -7,7 +7,7 @@ import pydantic
 from pydantic import Field
 
 from pairweave.models.encoder.encoder_options import BatchPieces, Device, Layer
-from pairweave.transforms.config import Config, Seeded, Share
+from pairweave.transforms.config import Config, Seed, Share
 from pairweave.transforms.errors import ConfigError
 
 Objective = Literal["mlm", "tlm", "so", "psi", "co"]
@@ -61,7 +61,7 @@ class TrainingOptions(Config):
     )
 
 
-class FinetuneConfig(TrainingOptions, Seeded):
+class FinetuneConfig(TrainingOptions):
     """Settings of fine-tuning an encoder on sentence pairs.
 
     Attributes:
@@ -71,6 +71,7 @@ class FinetuneConfig(TrainingOptions, Seeded):
         threads: 1 by default, for the same result on every machine.
     """
 
+    seed: Seed = 1
     objectives: tuple[Objective, ...] = Field(("mlm", "tlm", "so", "psi"), min_length=1)
     threads: _Threads = 1
 

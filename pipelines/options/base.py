@@ -16,7 +16,7 @@ from pairweave.models.translators.translation_options import TranslationOptions
 from pairweave.pipelines.options.first_help import FirstHelp
 from pairweave.pipelines.options.token_names import GIVEN_TOKENS, TRAINED_TOKENS
 from pairweave.pipelines.process.memory import SIZE
-from pairweave.transforms.config import Config, Seeded
+from pairweave.transforms.config import Config, Seed
 from pairweave.transforms.filtering.rule_options import DETECTORS
 from pairweave.transforms.option_marks import (
     AGREES,
@@ -271,7 +271,7 @@ class OutputOptions(Config):
     )
 
 
-class PlannedOptions(Seeded, OutputOptions, WordAlignerOptions, ScreenOptions, InputOptions):
+class PlannedOptions(OutputOptions, WordAlignerOptions, ScreenOptions, InputOptions):
     """Running: with input, screen and tokens, the options of every job on a corpus."""
 
     DOCUMENTS: ClassVar[bool] = False
@@ -283,6 +283,7 @@ class PlannedOptions(Seeded, OutputOptions, WordAlignerOptions, ScreenOptions, I
     TRANSLATIONS: ClassVar[bool] = False
     """Whether the screen also judges the translation of a pair."""
 
+    seed: Seed = 1
     plan_only: bool = Field(
         default=False,
         description="print the plan, run nothing, write nothing",

@@ -2,12 +2,13 @@
 
 from pydantic import Field
 
-from pairweave.transforms.config import Seeded
+from pairweave.transforms.config import Config, Seed
 
 
-class StreamConfig(Seeded):
+class StreamConfig(Config):
     """Epochs, their order, and the share of each run; the seed is that of the order."""
 
+    seed: Seed = 1
     epochs: int = Field(1, ge=1, description="number of epochs; each has tags of its own")
     shuffle: bool = Field(
         default=True, description="rows in random order, another one in every epoch"

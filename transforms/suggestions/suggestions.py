@@ -13,7 +13,7 @@ import pydantic
 from pairweave.transforms import ids, schemas
 from pairweave.transforms.arrow.flat_columns import chunk_of, text_column
 from pairweave.transforms.arrow.replaced_columns import replaced
-from pairweave.transforms.config import Seeded
+from pairweave.transforms.config import Seed
 from pairweave.transforms.counts.histograms import Bars
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels import sampling
@@ -53,7 +53,7 @@ _NAMES = pa.array(METHODS)
 _OPERATIONS = pa.array(OPERATIONS)
 
 
-class SuggestionConfig(Seeded, MaskOptions):
+class SuggestionConfig(MaskOptions):
     """Settings of making examples.
 
     Attributes:
@@ -67,6 +67,7 @@ class SuggestionConfig(Seeded, MaskOptions):
             mask splits.
     """
 
+    seed: Seed = 1
     random: RandomConfig = RandomConfig()
     golden: pydantic.InstanceOf[Histograms] | None = None
     aligned: AlignedConfig = AlignedConfig()

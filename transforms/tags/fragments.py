@@ -15,7 +15,7 @@ from pydantic import Field
 
 from pairweave.transforms import ids, schemas
 from pairweave.transforms.arrow.flat_columns import fields_of, list_column, texts_of
-from pairweave.transforms.config import Seeded, Share
+from pairweave.transforms.config import Config, Seed, Share
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.hmm import fragments as kernel
 from pairweave.transforms.kernels.hmm.fragments import Translations
@@ -42,7 +42,7 @@ _LAST_STEP = 64
 """Fragments of a pair translated at a time: doubled each time, up to the last step."""
 
 
-class FragmentConfig(Seeded):
+class FragmentConfig(Config):
     """Settings of the search for fragments.
 
     The defaults are those of Hanneman and Dinu (2020, section 5.1).
@@ -58,6 +58,7 @@ class FragmentConfig(Seeded):
             a larger one's pairs.
     """
 
+    seed: Seed = 1
     max_words: int = Field(FRAGMENT_WORDS, ge=1, le=64, title="max_words of a fragment")
     max_tags: MaxTags = FRAGMENT_TAGS
     nesting: Nesting = "proper"

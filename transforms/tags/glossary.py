@@ -16,7 +16,7 @@ import regex
 
 from pairweave.transforms import ids, schemas
 from pairweave.transforms.arrow.flat_columns import links_of, list_column
-from pairweave.transforms.config import Seeded, Share
+from pairweave.transforms.config import Config, Seed, Share
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.indexed_tag import MAX_TAGS
 from pairweave.transforms.kernels import sampling
@@ -61,7 +61,7 @@ class Glossary:
         return hashlib.sha256(lines.encode()).hexdigest()
 
 
-class TermConfig(Seeded):
+class TermConfig(Config):
     """Settings of tagging terms.
 
     Attributes:
@@ -72,6 +72,7 @@ class TermConfig(Seeded):
         segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`).
     """
 
+    seed: Seed = 1
     max_tags: MaxTags = MAX_TAGS
     share: Share = 1.0
     words: Literal["words", "whitespace"] = "words"

@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 import pydantic
 
-from pairweave.transforms.config import Seeded
+from pairweave.transforms.config import Seed
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.link_options import Draw
 from pairweave.transforms.symbols.representations import NAMES, find_representation
@@ -15,7 +15,7 @@ from pairweave.transforms.tags.tag_rendering import Name
 from pairweave.transforms.text.segmenter import NONE
 
 
-class TagConfig(TagOptions, Seeded):
+class TagConfig(TagOptions):
     """Settings of tag injection.
 
     Attributes:
@@ -30,6 +30,7 @@ class TagConfig(TagOptions, Seeded):
             forms of a template. ``raw``: with names drawn from the profile.
     """
 
+    seed: Seed = 1
     draw: Draw = "uniform"
     words: Literal["words", "whitespace"] = "words"
     segmenter: str = NONE

@@ -14,7 +14,7 @@ from pydantic import Field
 from pairweave.pipelines.commands import completion
 from pairweave.pipelines.commands.refresh import table_commands
 from pairweave.pipelines.options.base import Options
-from pairweave.transforms.config import Config, Seeded, pick
+from pairweave.transforms.config import Config, pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_marks import listed_after, listed_before
 from pairweave.transforms.option_places import role_of
@@ -125,7 +125,7 @@ def test_a_step_s_configuration_and_a_job_s_options_take_the_same_values(classes
     twice = set()
     for config in configs:
         for job in jobs:
-            common = set(config.__mro__) & set(job.__mro__) - set(Seeded.__mro__)
+            common = set(config.__mro__) & set(job.__mro__) - set(Config.__mro__)
             if not common:
                 continue  # the job has no such step
             for name in (config.model_fields.keys() & job.model_fields.keys()) - RESOLVED.keys():
