@@ -108,6 +108,13 @@ def test_the_option_of_a_format_reaches_its_reader_and_the_plan(tmp_path):
         make_plan([dataclasses.replace(made, format_options={"csvpair_between": ""})])
 
 
+def test_the_option_of_a_format_is_no_hindrance_to_files_of_others(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n")
+    made = CorpusInput("en", "de", input=(str(tmp_path / "*"),))
+    rows = read_all(dataclasses.replace(made, format_options={"po_take": ("fuzzy",)}))
+    assert pairs(rows) == [("a", "b")]
+
+
 def test_the_options_of_formats_are_flags_of_jobs_on_pairs():
     own = {name for entry in registry.ENTRIES for name in registry.options_of(entry.name)}
     assert own == {"csv_delimiter", "po_take", "xliff_take"}
