@@ -13,6 +13,7 @@ listed in ``__all__``, here and in ``pairweave.plugins``, is private and may cha
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pairweave.pipelines.in_memory.evaluate_function import evaluate
     from pairweave.pipelines.in_memory.job_functions import (
         FittedModel,
         align,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
         try_,
     )
     from pairweave.pipelines.in_memory.table_jobs import Result
-    from pairweave.pipelines.in_memory.text_functions import evaluate, project_tags, symmetrize
+    from pairweave.pipelines.in_memory.text_functions import project_tags, symmetrize
     from pairweave.pipelines.streaming.row_stream import RowStream, stream
     from pairweave.transforms.errors import PairweaveError
     from pairweave.transforms.findings import Finding
@@ -58,7 +59,7 @@ _ROOMS = {
     "PairweaveError": "transforms.errors",
     "Result": "pipelines.in_memory.table_jobs",
     "RowStream": "pipelines.streaming.row_stream",
-    "evaluate": "pipelines.in_memory.text_functions",
+    "evaluate": "pipelines.in_memory.evaluate_function",
     "project_tags": "pipelines.in_memory.text_functions",
     "stream": "pipelines.streaming.row_stream",
     "symmetrize": "pipelines.in_memory.text_functions",

@@ -1,0 +1,98 @@
+"""The function `evaluate`, with the options of all kinds of ``pairweave evaluate``."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from pairweave.pipelines.in_memory.keyword_options import (
+    in_python,
+    keywords_of_kinds,
+    refuse,
+    require_known,
+    with_keywords,
+)
+from pairweave.pipelines.in_memory.text_functions import line_of, of_commands, printed_by
+from pairweave.pipelines.options.base import Options
+from pairweave.transforms.errors import ConfigError
+
+Lines: TypeAlias = str | os.PathLike[str] | Iterable[str]
+"""A file, or its lines."""
+
+EvaluatedKind: TypeAlias = Literal["links", "sentences", "suggestions", "tags"]
+
+_KINDS: Mapping[str, type[Options]] = {
+    kind: of_commands("evaluate.evaluate_command", "FUNCTIONS")[kind].model(f"evaluate {kind}")
+    for kind in ("links", "sentences", "suggestions", "tags")
+}
+_EVALUATED = keywords_of_kinds(_KINDS)
+_IN_PLACE = ("hypothesis", "gold", "reference")
+"""Options of these commands that stand in their place, without a flag."""
+
+
+@with_keywords(_EVALUATED, without=_IN_PLACE)
+def evaluate(
+    kind: EvaluatedKind,
+    hypothesis: Lines,
+    gold: Lines,
+    *,
+    source: Lines | None = None,
+    baseline: Lines | None = None,
+    **options: Any,  # noqa: ANN401
+) -> dict[str, Any]:
+    """Measure results against gold data.
+
+    Args:
+        kind: ``links`` (alignment error rate), ``sentences``, ``suggestions`` or ``tags``.
+        hypothesis: The results: a file, or its lines.
+        gold: The gold data, likewise.
+        source: Of tags, the sources with their tags, likewise, to count flagrant failures.
+        baseline: Of suggestions and tags, another system's results, likewise: every figure is
+            tested against its own.
+        options: See below; most are of some kinds alone, which the help names.
+
+    Returns:
+        The figures, by name.
+
+    Raises:
+        ConfigError: The kind or an option is unknown, or an option or a file cannot be used.
+
+    >>> evaluate("links", ["0-0 1-1"], ["1-1 2-2"], one_based=True)["aer"]
+    0.0
+    """
+    if kind not in _KINDS:
+        raise ConfigError(f"kind: must be one of {', '.join(_KINDS)}, got {kind!r}")
+    files = {"hypothesis": hypothesis, "gold": gold, "source": source, "baseline": baseline}
+    given = {name: lines for name, lines in files.items() if lines is not None}
+    _require_of_kind(kind, [*list(given)[2:], *options])
+    with tempfile.TemporaryDirectory(prefix="pairweave-") as directory:
+        paths = {name: _file(lines, Path(directory, name)) for name, lines in given.items()}
+        first = kind, paths.pop("hypothesis"), paths.pop("gold")
+        with in_python("evaluate", directory):
+            printed = printed_by("evaluate.evaluate_command", kind, {**options, **paths}, first)
+    figures: dict[str, Any] = json.loads(printed.strip().splitlines()[-1])
+    return figures
+
+
+def _require_of_kind(kind: str, names: Sequence[str]) -> None:
+    """Refuse keywords that `evaluate` does not have, or has for other kinds.
+
+    Raises:
+        ConfigError: There is one.
+    """
+    refuse(names, _IN_PLACE, "it is the argument gold")
+    require_known(names, _EVALUATED, "evaluate", suggested=_KINDS[kind].model_fields)
+    for name in names:
+        having = [each for each, model in _KINDS.items() if name in model.model_fields]
+        if kind not in having:
+            raise ConfigError(f"{name}: applies to {' and '.join(having)}, not to {kind}")
+
+
+def _file(lines: Lines, path: Path) -> str:
+    """Return the name of a file of lines, which are written to a path unless they are one."""
+    if isinstance(lines, str | os.PathLike):
+        return os.fspath(lines)
+    path.write_text("".join(line_of(line, path.name) for line in lines), encoding="utf-8")
+    return str(path)
