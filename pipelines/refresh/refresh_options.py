@@ -1,4 +1,4 @@
-"""The options of the command ``refresh`` and of its subcommands."""
+"""The options of the command ``refresh``; subcommands have theirs in ``table_commands.py``."""
 
 from typing import Annotated
 
@@ -6,12 +6,7 @@ from pydantic import Field
 
 from pairweave.pipelines.options.base import Label, Options, OutputOptions
 from pairweave.pipelines.recipes.recipe_options import EngineOptions
-from pairweave.transforms.option_places import (
-    FILE,
-    OUTPUT_FILE,
-    OUTPUT_OR_URL,
-    TABLE,
-)
+from pairweave.transforms.option_places import FILE, OUTPUT_FILE, OUTPUT_OR_URL, TABLE
 
 
 class RefreshOptions(EngineOptions, OutputOptions, Options):
