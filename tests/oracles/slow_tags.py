@@ -4,10 +4,10 @@ Every phrase pair is drawn alike; `slow_tag_shapes` has weights, too.
 """
 
 import math
-import unicodedata
 
 from pairweave.transforms.kernels import sampling
 from tests.oracles import slow_tag_numbers
+from tests.oracles.slow_sound_phrases import is_word
 
 MASK = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -55,7 +55,7 @@ def holds_words(pair, phrase):
     for side, first, behind in (("source", *phrase[:2]), ("target", *phrase[2:])):
         tokens = pair[f"{side}_tokens"][first:behind]
         text = "".join(pair[side][token["start"] : token["end"]] for token in tokens)
-        if not any(unicodedata.category(letter)[0] in "LN" for letter in text):
+        if not any(map(is_word, text)):
             return False
     return True
 

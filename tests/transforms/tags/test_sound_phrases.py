@@ -4,7 +4,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pairweave.transforms.arrow.flat_columns import fields_of, texts_of
@@ -283,6 +283,10 @@ def marked_pairs(draw):
     return table_of(sides, links, languages=languages)
 
 
+@example(  # a digit that is younger than Python's own table of Unicode
+    table=table_of([("'’'%s", "the 漢字 \U00012550 the")], [{(3, 3)}]),
+    punctuation=False,
+)
 @given(table=st.one_of(marked_pairs(), marked_pairs(), linked_pairs()), punctuation=st.booleans())
 def test_phrase_pairs_and_weights_are_those_of_the_slow_twin(table, punctuation):
     config = TagConfig(punctuation_tags=punctuation)
