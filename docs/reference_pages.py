@@ -16,8 +16,8 @@ import pairweave
 from pairweave import plugins
 from pairweave.pipelines import cli
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.command_table import SUBCOMMANDS
 from pairweave.pipelines.commands.evaluate import evaluate_command
-from pairweave.pipelines.commands.refresh import refresh_command
 from pairweave.pipelines.commands.tags import tags_command
 from pairweave.pipelines.options import base
 from pairweave.transforms import rejects, schemas, screen
@@ -78,7 +78,7 @@ _KINDS = {
     "evaluate": tuple(
         dict.fromkeys(re.findall(r"^  (\w+) ", evaluate_command.USAGE, re.MULTILINE))
     ),
-    "refresh": tuple(refresh_command.SUBCOMMANDS),
+    "refresh": SUBCOMMANDS["refresh"],
 }
 """The subcommands of commands that have some."""
 

@@ -28,6 +28,7 @@ def reference():
 def test_every_command_and_option_has_a_line(reference):
     found = reference.option_models()
     assert cli.COMMANDS.keys() == {words.split()[0] for words in found}
+    assert {f"refresh {word}" for word in ("status", "takedown", "vacuum")} <= found.keys()
     for words, (model, about) in found.items():
         page = reference.options_page(words, model, about)
         rows = [line for line in page.splitlines() if line.startswith("| `--")]
