@@ -80,13 +80,13 @@ def imports_of(tree, package):
 @functools.cache
 def modules():
     """Return each module's imports."""
-    found = {}
+    result = {}
     for folder in FOLDERS:
         for path in (ROOT / folder).rglob("*.py"):
             parts = ("pairweave", *path.relative_to(ROOT).with_suffix("").parts)
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            found[name] = list(imports_of(ast.parse(path.read_text("utf-8")), name))
-    return found
+            result[name] = list(imports_of(ast.parse(path.read_text("utf-8")), name))
+    return result
 
 
 def inner(name):
@@ -109,9 +109,11 @@ def loaded(name):
 @functools.cache
 def slow_ones(name):
     """Return the slow libraries and the kernels that are loaded when a module is imported."""
-    found = (each for other in loaded(name) for each, top, runs in modules()[other] if top and runs)
+    result = (
+        each for other in loaded(name) for each, top, runs in modules()[other] if top and runs
+    )
     kernels = frozenset(each for each in loaded(name) if each.startswith(KERNELS))
-    return kernels | (SLOW & {each.split(".")[0] for each in found})
+    return kernels | (SLOW & {each.split(".")[0] for each in result})
 
 
 @functools.cache
@@ -122,7 +124,7 @@ def starts():
     named = {command.module for command in commands}
     named |= {command.options.partition(":")[0] for command in COMMANDS.values()} - {""}
     named |= {f"pairweave.{room}" for room in pairweave._ROOMS.values()}
-    waiting = {e for found in modules().values() for e, top, runs in found if runs and not top}
+    waiting = {e for result in modules().values() for e, top, runs in result if runs and not top}
     return frozenset((named | waiting) & modules().keys())
 
 
@@ -167,9 +169,9 @@ def test_no_two_modules_import_each_other(folder):
 def test_an_import_waits_inside_a_function_only_for_something_slow(folder):
     idle = [
         f"{name} -> {each}"
-        for name, found in modules().items()
+        for name, actual in modules().items()
         if name.startswith(f"pairweave.{folder}.")
-        for each, top, runs in found
+        for each, top, runs in actual
         if runs and not top and each in modules() and each not in AT_THE_START
         if slow_ones(each) <= with_each_start(name) and (name, each) not in LOADED_ALONE
     ]
@@ -180,9 +182,9 @@ def test_an_import_waits_inside_a_function_only_for_something_slow(folder):
 def test_an_import_for_types_alone_is_of_something_slow_or_of_what_is_not_loaded(folder):
     idle = [
         f"{name} -> {each}"
-        for name, found in modules().items()
+        for name, actual in modules().items()
         if name.startswith(f"pairweave.{folder}.")
-        for each, _, runs in found
+        for each, _, runs in actual
         if not runs and each not in (modules().keys() - loaded(name))
         if each in modules() or each.split(".")[0] not in SLOW - slow_ones(name)
     ]

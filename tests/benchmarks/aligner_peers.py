@@ -67,14 +67,14 @@ def write_sides(directory, source, target):
 
 def eflomal(directory):
     """Return eflomal's links in both directions and its CPU seconds, or None where it is not."""
-    found = run_peer("eflomal", EFLOMAL, directory)
-    if found is None:
+    result = run_peer("eflomal", EFLOMAL, directory)
+    if result is None:
         return None
     links = [
         [[tuple(map(int, link.split("-"))) for link in line.split()] for line in lines]
         for lines in ((directory / name).read_text().splitlines() for name in "fr")
     ]
-    return *links, found[1]
+    return *links, result[1]
 
 
 def fast_align(directory, gold, some):
@@ -85,5 +85,5 @@ def fast_align(directory, gold, some):
         gold: Pairs whose links are wanted.
         some: The range of pairs whose alignment is timed.
     """
-    found = run_peer("fast_align", FAST_ALIGN, directory, gold, some.start, some.stop)
-    return None if found is None else json.loads(found[0])
+    result = run_peer("fast_align", FAST_ALIGN, directory, gold, some.start, some.stop)
+    return None if result is None else json.loads(result[0])

@@ -153,20 +153,20 @@ def read_documents(folder, names, languages):
 def align_as_the_job_does(documents, given, languages):
     """Return the paths of both passes by name, and the aligner of the last."""
     first = {name: align_by_length(words) for name, (_, words) in documents.items()}
-    found, single, least = first, True, SURE
+    result, single, least = first, True, SURE
     for _ in range(2):
         own = [
             pair
             for name, (texts, _) in documents.items()
-            for pair in pairs_of(texts, found[name], least, single=single)
+            for pair in pairs_of(texts, result[name], least, single=single)
         ]
         model = fit(tokens_of([*given, *own], languages), HmmConfig(), 2)
-        found = {
+        result = {
             name: align_by_words(words, first[name], model)
             for name, (_, words) in documents.items()
         }
         single, least = False, 0.0
-    return first, found, model
+    return first, result, model
 
 
 @pytest.mark.parametrize(("names", "languages", "stem"), CORPORA)
@@ -195,8 +195,8 @@ def test_gold_beads_are_found(shared_data, names, languages, stem, fitted_on):
             "second pass, no paragraphs": beads_of(align_in_order(words, "none", search)),
         }
         shown = {
-            method: round(f1([Bead(*bead) for bead in found], golds[name]), 1)
-            for method, found in beads.items()
+            method: round(f1([Bead(*bead) for bead in actual], golds[name]), 1)
+            for method, actual in beads.items()
         }
         print(f"\n{name}, fitted on {fitted_on}: {shown}")
         assert shown["second pass"] > shown["Gale and Church"]

@@ -53,13 +53,13 @@ pytestmark = [
 def test_gold_beads_are_found_by_vectors(shared_data, names, languages, stem):
     documents, golds = read_documents(shared_data / "sentences", names, languages)
     given = parallel(shared_data, stem, languages)
-    first, found, model = align_as_the_job_does(documents, given, languages)
+    first, actual, model = align_as_the_job_does(documents, given, languages)
     pieces = load_pieces(EncoderConfig(ENCODER, layer=LAYER, device="cpu"))
     layer = None if YISI_LAYER is None else int(YISI_LAYER)
     yisi = sentence_encoder_reference.find(ENCODER, layer, None, "yisi2").load()
     for name, (texts, words) in documents.items():
         vectors = SentenceVectors(*(encode_sentences(pieces, side) for side in texts))
-        paths = {"words": found[name]}
+        paths = {"words": actual[name]}
 
         for weight in (1.0, BOTH_WEIGHT, 4.0):
             gains = functools.partial(gains_within, vectors=vectors, weight=weight)

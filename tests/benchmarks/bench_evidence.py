@@ -251,13 +251,13 @@ def learn(examples, kept, orders):
 
 def weights_of(examples, kinds):
     """Return weights learnt from evidence of some kinds; None is that of links."""
-    found = []
+    result = []
     for each, names in zip(examples, (SPAN_NAMES, POINT_EVIDENCE), strict=True):
         kept = np.array([kind_of(name) in kinds for name in names])
         generator = np.random.default_rng(0)
         orders = np.stack([generator.permutation(len(each.bounds) - 1) for _ in range(PASSES)])
-        found.append(tuple(np.rint(learn(each, kept, orders)).astype(int).tolist()))
-    return ProjectionWeights(*found, (), (0,))
+        result.append(tuple(np.rint(learn(each, kept, orders)).astype(int).tolist()))
+    return ProjectionWeights(*result, (), (0,))
 
 
 def measure(parts, weights):

@@ -69,10 +69,10 @@ def weights(german, german_model):
     """Fit the weights of the default score on damaged pairs; write them if a path is set."""
     made = [row for seed, part in enumerate(WEIGHED, 1) for row in damage(german(part), seed=seed)]
     good = np.array([row[2] == "good" for row in made])
-    found = score.fit_weights(values(german_model, made, "de"), good)
+    result = score.fit_weights(values(german_model, made, "de"), good)
     if "PAIRWEAVE_WEIGHTS" in os.environ:
-        Path(os.environ["PAIRWEAVE_WEIGHTS"]).write_bytes(found.to_json())
-    return found
+        Path(os.environ["PAIRWEAVE_WEIGHTS"]).write_bytes(result.to_json())
+    return result
 
 
 def scorers(found, weights):
@@ -95,8 +95,8 @@ def test_damage_is_told_from_other_text(german, german_model, weights):
     made += [(*as_it_is(rows, row, None), "as it is") for row in plain]
     kinds = np.array([row[2] for row in made])
     good = kinds == "good"
-    found = values(german_model, made, "de")
-    by = scorers(found, weights)
+    actual = values(german_model, made, "de")
+    by = scorers(actual, weights)
     judged = rules.judge(tokens([row[:2] for row in made], "de"), RuleConfig())
     rejected = (judged.first() >= 0) | (by["shipped"] < LEAST)
     wrongly = rejected[good].mean()

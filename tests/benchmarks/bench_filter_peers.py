@@ -118,8 +118,8 @@ def test_detectors(texts, table):
         sides = [text for each in texts for text in each]
         alone = speed(functools.partial(detectors.detect, sides, name), len(table), 1)
         config = RuleConfig(detector=name)
-        found = speed(functools.partial(rules.judge, table, config), len(table), 1)
-        print(f"{name} alone: {alone:,.0f} pairs/s of a core, with the rules {found:,.0f}")
+        actual = speed(functools.partial(rules.judge, table, config), len(table), 1)
+        print(f"{name} alone: {alone:,.0f} pairs/s of a core, with the rules {actual:,.0f}")
 
 
 def test_near_duplicates_beside_datasketch(texts, table):

@@ -121,10 +121,10 @@ def test_error_and_speed(shared_data, tmp_path, name):
         print(f"hmm align: {new.num_rows / seconds:,.0f} pairs/s of {count:.1f} source words")
     source, target = words(table, "source"), words(table, "target")
     write_sides(tmp_path, source, target)
-    found = eflomal(tmp_path)
-    if found is not None:
-        show("eflomal", errors(found[0][: len(gold)], found[1][: len(gold)], gold))
-        print(f"eflomal: {found[2]:.1f} s cpu, {size / found[2]:,.0f} pairs/s")
+    actual = eflomal(tmp_path)
+    if actual is not None:
+        show("eflomal", errors(actual[0][: len(gold)], actual[1][: len(gold)], gold))
+        print(f"eflomal: {actual[2]:.1f} s cpu, {size / actual[2]:,.0f} pairs/s")
     some = range(len(gold), min(size, len(gold) + 20_000)) if train is not None else range(size)
     peer = fast_align(tmp_path, len(gold), some)
     if peer is not None:
@@ -152,7 +152,7 @@ def test_error_from_news_alone(shared_data, tmp_path):
         errors(*(link_rows(made, column) for column in ("forward", "reverse")), gold),
     )
     write_sides(tmp_path, words(table, "source"), words(table, "target"))
-    found = eflomal(tmp_path)
-    if found is not None:
-        show("eflomal", errors(found[0][: len(gold)], found[1][: len(gold)], gold))
+    actual = eflomal(tmp_path)
+    if actual is not None:
+        show("eflomal", errors(actual[0][: len(gold)], actual[1][: len(gold)], gold))
     assert rates["grow-diag"] < 5.5

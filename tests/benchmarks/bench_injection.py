@@ -172,11 +172,11 @@ def without_marks(gold, marks):
 
 def inject(phrases, gold, **settings):
     """Return tags a pair, percent right, strictly right, words a tag, percent lost to marks."""
-    found = np.zeros(5)
+    result = np.zeros(5)
     for seed in SEEDS:
         config = TagConfig(mix=math.inf, words="whitespace", seed=seed, **settings)
-        found += measure(phrases, inject_tags(phrases, config)[0], gold)
-    tags, *shares = found
+        result += measure(phrases, inject_tags(phrases, config)[0], gold)
+    tags, *shares = result
     return tags / len(SEEDS) / len(gold), *shares_of(tags, *shares)
 
 
@@ -187,16 +187,16 @@ def shares_of(tags, right, strict, words, cut):
 
 def search(table, gold, translator, max_tags):
     """Return what `inject` does for fragments, and the search's counts a pair."""
-    found = np.zeros(5)
+    result = np.zeros(5)
     counts = Counter()
     for seed in SEEDS:
         made = find_fragments(table, translator, FragmentConfig(seed=seed, max_tags=max_tags))
         config = TagConfig(
             mix=math.inf, words="whitespace", seed=seed, take_all=True, max_tags=max_tags
         )
-        found += measure(table, inject_tags(made.table, config)[0], gold)
+        result += measure(table, inject_tags(made.table, config)[0], gold)
         counts += Counter(made.counts)
-    tags, *sums = found
+    tags, *sums = result
     size = len(SEEDS) * len(gold)
     shares = {name: round(number / size, 4) for name, number in counts.items()}
     return (tags / size, *shares_of(tags, *sums)), shares

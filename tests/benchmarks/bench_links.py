@@ -170,16 +170,16 @@ def test_phrases_beside_nltk(pairs, tmp_path):
         column.setflags(write=False)
     both = (joined, *lengths, NO_CUTS, NO_CUTS, 64)
     extract_phrases(flat([[(0, 0)]]), *[np.ones(1, np.int64)] * 2, NO_CUTS, NO_CUTS, 64, None)
-    allowed, found = seconds(extract_phrases, *both, 1)
-    assert unflat(*found)[:NLTK_PAIRS] == expected
-    strict, found = seconds(extract_phrases, *both, None)
+    allowed, actual = seconds(extract_phrases, *both, 1)
+    assert unflat(*actual)[:NLTK_PAIRS] == expected
+    strict, actual = seconds(extract_phrases, *both, None)
     every = [np.ones(int(side.sum()) + len(pairs), np.bool_) for side in lengths]
     cut, _ = seconds(extract_phrases, joined, *lengths, *every, 64, None)
     path = tmp_path / "links"
     path.write_text("".join(f"{pharaoh(pair)}\n" for pair in links))
     whole, _ = seconds(to_text, phrase_files, path, 64, "forbid")
     show(
-        f"phrases up to 64 words, {len(pairs)} pairs, {len(found[1]) / len(pairs):.1f} each",
+        f"phrases up to 64 words, {len(pairs)} pairs, {len(actual[1]) / len(pairs):.1f} each",
         [
             ("NLTK phrase_extraction, unaligned words allowed", NLTK_PAIRS / nltk),
             ("extract_phrases, arrays, unaligned words allowed", len(pairs) / allowed),

@@ -111,16 +111,16 @@ def look(directory, sides, languages):
 
 def test_nothing_is_found_in_clean_corpora(shared_data, tmp_path):
     corpora = clean_corpora(shared_data)
-    found = {}
+    actual = {}
     for name, sides in corpora.items():
         languages = name.split()[1].split("-")
         for order in (1, -1):
             for finding in look(tmp_path, sides[::order], languages[::order]):
-                found.setdefault(name, []).append(str(finding))
+                actual.setdefault(name, []).append(str(finding))
     pairs = sum(len(sides[0]) for sides in corpora.values())
-    sys.stdout.write(f"\n{len(corpora)} clean corpora, {pairs:,} pairs, both ways: {found}\n")
+    sys.stdout.write(f"\n{len(corpora)} clean corpora, {pairs:,} pairs, both ways: {actual}\n")
     assert len(corpora) >= 10
-    assert not found
+    assert not actual
 
 
 def changed(place, size, change):
@@ -223,7 +223,7 @@ DAMAGE = {
 
 def test_each_kind_is_found_where_it_was_put(shared_data, tmp_path):
     corpora = clean_corpora(shared_data)
-    found, alarms = Counter(), Counter()
+    actual, alarms = Counter(), Counter()
     for name in DAMAGED:
         languages = name.split()[1].split("-")
         places = [int(place) for place in np.linspace(250, 1_950, PLACES)]
@@ -237,17 +237,17 @@ def test_each_kind_is_found_where_it_was_put(shared_data, tmp_path):
                 findings = look(tmp_path, damage_at(place)(sides), given)
                 right = any(each.kind == kind and is_at(each, place + 1) for each in findings)
                 others = [each for each in findings if each.kind not in also | {kind}]
-                found[kind, name] += right
+                actual[kind, name] += right
                 alarms[kind, name] += bool(others)
                 if not right or others:
                     sys.stdout.write(f"{kind} in {name} at {place}: {[*map(str, findings)]}\n")
     head = "".join(f" {name} |" for name in DAMAGED)
     sys.stdout.write(f"\n| kind: found (false alarms) of {PLACES} |{head}\n")
     for kind in DAMAGE:
-        cells = [f"{found[kind, name]} ({alarms[kind, name]})" for name in DAMAGED]
+        cells = [f"{actual[kind, name]} ({alarms[kind, name]})" for name in DAMAGED]
         sys.stdout.write(f"| `{kind}` | {' | '.join(cells)} |\n")
     assert not any(alarms.values())
-    assert min(found.values()) >= PLACES
+    assert min(actual.values()) >= PLACES
 
 
 SHORT, SHORT_LINES = 20, 20_000
@@ -277,18 +277,18 @@ def test_a_fitted_aligner_shows_shorter_stretches(shared_data):
 
             texts = pa.array(source), pa.array(target)
             features = [features_of(text) for text in texts]
-            found = []
+            actual = []
             for linked in (None, Linked(*texts, coverage)):
                 stretches, _ = judge_lines(*features, linked=linked)
                 at = [
                     any(each.first < place + SHORT and each.last >= place for each in stretches)
                     for place in places
                 ]
-                found.append(sum(at))
+                actual.append(sum(at))
                 assert len(stretches) == (sum(at) if damaged else 0)
             if damaged:
-                sys.stdout.write(f"| {name} | {found[0]} | {found[1]} |\n")
-                assert PLACES - 1 <= found[1] > found[0]
+                sys.stdout.write(f"| {name} | {actual[0]} | {actual[1]} |\n")
+                assert PLACES - 1 <= actual[1] > actual[0]
 
 
 def is_at(finding, line):
@@ -310,7 +310,7 @@ def mismatch(directory, sides):
 
 
 def test_a_lost_or_inserted_line_is_found_where_it_is(shared_data, tmp_path):
-    found, claims = Counter(), []
+    actual, claims = Counter(), []
     corpora = clean_corpora(shared_data)
     for name, (source, target) in corpora.items():
         cut = target[: -max(1, len(target) // 20)]  # the end alone is missing
@@ -327,11 +327,11 @@ def test_a_lost_or_inserted_line_is_found_where_it_is(shared_data, tmp_path):
                 said, line = mismatch(tmp_path, [source, lines])
                 # Beside lines of the source whose translations are lost, any line is the first.
                 right = line is not None and -5 <= line - place - 1 <= 5 + 10 * (what == "ten lost")
-                found[what, name] += right
+                actual[what, name] += right
                 if not right:
                     sys.stdout.write(f"{what} in {name} at {place}: {said}\n")
-    sys.stdout.write(f"\nfound of {PLACES}: {dict(found)}; said of {len(corpora)}: {claims}\n")
-    assert min(found.values()) >= PLACES
+    sys.stdout.write(f"\nfound of {PLACES}: {dict(actual)}; said of {len(corpora)}: {claims}\n")
+    assert min(actual.values()) >= PLACES
     assert not claims
 
 

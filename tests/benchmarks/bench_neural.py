@@ -55,7 +55,7 @@ def test_pairs_a_second_beside_the_peers(shared_data, directory):
     torch.set_num_threads(1)
     pairs = real_pairs(shared_data, count=PAIRS, skip=3000)
     table = token_table(pairs)
-    found = {}
+    actual = {}
     print(f"\n{PAIRS} pairs, torch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}")
 
     links = {}
@@ -63,19 +63,20 @@ def test_pairs_a_second_beside_the_peers(shared_data, directory):
         config = EncoderConfig(str(directory), layer=8, precision=precision, device="cpu")
         aligner = load_aligner(config)
         aligner.align(table.slice(0, 2))
-        made = timed(precision, PAIRS, lambda aligner=aligner: aligner.align(table), found)
+        made = timed(precision, PAIRS, lambda aligner=aligner: aligner.align(table), actual)
         links[precision] = both_directions(made)
 
     awesome = AwesomeAlign(directory)
-    expected = timed("awesome-align", PAIRS, lambda: awesome.links(pairs, 8, "softmax"), found)
+    expected = timed("awesome-align", PAIRS, lambda: awesome.links(pairs, 8, "softmax"), actual)
     for precision, made in links.items():
         same = sum(map(set.__eq__, made, expected))
         print(
-            f"{precision}: {found[precision] / found['awesome-align']:.2f}x; {same} of {PAIRS} same"
+            f"{precision}: {actual[precision] / actual['awesome-align']:.2f}x; "
+            f"{same} of {PAIRS} same"
         )
     # A link whose probability is next to the threshold may fall to either side of it.
     assert sum(map(set.__eq__, links["fp32"], expected)) >= 0.998 * PAIRS
-    assert found["fp32"] > 2 * found["awesome-align"]
+    assert actual["fp32"] > 2 * actual["awesome-align"]
 
     simalign = pytest.importorskip("simalign", reason="needs simalign, see tests/oracles.txt")
     peer = simalign.SentenceAligner(model=str(directory), matching_methods="a", layer=8)
@@ -83,15 +84,15 @@ def test_pairs_a_second_beside_the_peers(shared_data, directory):
     aligner = load_aligner(
         EncoderConfig(str(directory), layer=8, head=HeadConfig("argmax"), device="cpu")
     )
-    made = timed("fp32 argmax", few.num_rows, lambda: aligner.align(few), found)
+    made = timed("fp32 argmax", few.num_rows, lambda: aligner.align(few), actual)
     expected = timed(
         "simalign argmax",
         few.num_rows,
         lambda: [set(peer.get_word_aligns(*pair)["inter"]) for pair in pairs[:PEER_PAIRS]],
-        found,
+        actual,
     )
     same = sum(map(set.__eq__, both_directions(made), expected))
-    ratio = found["fp32 argmax"] / found["simalign argmax"]
+    ratio = actual["fp32 argmax"] / actual["simalign argmax"]
     print(f"argmax: {ratio:.2f}x; {same} of {few.num_rows} same")
 
 

@@ -173,8 +173,8 @@ def test_error_of_a_trained_encoder(shared_data, tmp_path):
         return f"{time.process_time() - start:.0f} s cpu"
 
     teacher = fit(training, HmmConfig())
-    found = both_directions(teacher.align(test))
-    print(f"\nhmm: {error_rate(found, gold):.2f} %; {training.num_rows:,} pairs, {spent()}")
+    actual = both_directions(teacher.align(test))
+    print(f"\nhmm: {error_rate(actual, gold):.2f} %; {training.num_rows:,} pairs, {spent()}")
     texts = itertools.chain(*(training[side].to_pylist() for side in ("source", "target")))
     untrained = write_bert(
         tmp_path / "untrained",

@@ -64,9 +64,9 @@ class Usage:
         command = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits"]
         command.append(f"--id={self.device.index or 0}")
         while shutil.which(command[0]) and not self._done.wait(0.2):
-            found = subprocess.run(command, capture_output=True, text=True, check=False)
-            if found.stdout.strip().isdigit():
-                self.percent.append(int(found.stdout))
+            result = subprocess.run(command, capture_output=True, text=True, check=False)
+            if result.stdout.strip().isdigit():
+                self.percent.append(int(result.stdout))
 
     def __str__(self):
         """Show the greatest memory and the middle of the answers."""
@@ -119,8 +119,8 @@ def compare(shared_data, directory, size, device, pairs, peer_pairs):
         vocabulary=min(size["pieces"], 30_000),
         embeddings=size["pieces"],
     )
-    found = real_pairs(shared_data, count=pairs)
-    chosen = list(itertools.islice(itertools.cycle(found), pairs))
+    result = real_pairs(shared_data, count=pairs)
+    chosen = list(itertools.islice(itertools.cycle(result), pairs))
     table = token_table(chosen)
     print(f"\n{pairs} pairs, torch {torch.__version__}, {device}")
     precisions = ("fp32", "bf16") if device == "cpu" else ("fp32", "bf16", "fp16")

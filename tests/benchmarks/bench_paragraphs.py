@@ -71,8 +71,8 @@ def ends_of(sizes):
 
 def strict_f1(path, gold):
     """Return strict F1 in [0, 1], not rounded."""
-    found = score_beads([Bead(*bead) for bead in beads_of(path)], gold)
-    return SentenceScores(1, *found).as_dict()["strict_f1"]
+    result = score_beads([Bead(*bead) for bead in beads_of(path)], gold)
+    return SentenceScores(1, *result).as_dict()["strict_f1"]
 
 
 def fitted(folder, fitted_on, name, languages):

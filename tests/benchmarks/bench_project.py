@@ -110,25 +110,25 @@ def eflomal_links(directory, pairs, wanted):
 
 def identities(tags):
     """Return each tag's offset by what it is: name, key, form, which of several, which end."""
-    seen, found = Counter(), {}
+    seen, result = Counter(), {}
     for element in find_elements(tags):
         first = tags[element.first]
         base = first.name, first.key, element.form
         for end, number in (("opening", element.opening), ("closing", element.closing)):
             if number is not None:
-                found[(*base, seen[base], end)] = tags[number].offset
+                result[(*base, seen[base], end)] = tags[number].offset
         seen[base] += 1
-    return found
+    return result
 
 
 def exactly_placed(made, references):
     """Return the share of tags at the reference's place, by identity and apart from it."""
     right = total = same = tags = 0
     for one, other in zip(made, references, strict=True):
-        found, gold = identities(one.tags), identities(other.tags)
-        common = found.keys() & gold.keys()
+        result, gold = identities(one.tags), identities(other.tags)
+        common = result.keys() & gold.keys()
         total += len(common)
-        right += sum(found[name] == gold[name] for name in common)
+        right += sum(result[name] == gold[name] for name in common)
         places = [
             Counter((tag.name, tag.kind, tag.offset) for tag in text.tags) for text in (one, other)
         ]

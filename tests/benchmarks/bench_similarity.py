@@ -65,8 +65,8 @@ def similarities(pieces, table, mapped=None):
     counted = idf.count(*sides, vocabulary, idf.digest_of(tokenizer))
     scorer = YisiScorer(SimilarityConfig(), pieces, counted, mapped)
     start = time.process_time()
-    found, _ = scorer.score_or_reject(table)
-    return found["yisi2"].to_numpy(), table.num_rows / (time.process_time() - start)
+    result, _ = scorer.score_or_reject(table)
+    return result["yisi2"].to_numpy(), table.num_rows / (time.process_time() - start)
 
 
 def maps(pieces, pairs):
@@ -117,9 +117,9 @@ def test_pairs_that_people_judged(judged, clean_french, text):
     scores["yisi2"], speed = similarities(pieces, table)
     show(f"yisi2, layer {LAYER}, {speed:.0f} pairs/s", *areas(scores["yisi2"], labels))
     for kind, mapped in maps(pieces, clean_french).items():
-        found, _ = similarities(pieces, table, mapped)
-        show(f"yisi2, {kind}", *areas(found, labels))
-    ranks = [found.argsort().argsort() for found in scores.values()]
+        actual, _ = similarities(pieces, table, mapped)
+        show(f"yisi2, {kind}", *areas(actual, labels))
+    ranks = [actual.argsort().argsort() for actual in scores.values()]
     show("mean rank of hmm and yisi2", *areas(np.add(*ranks), labels))
 
 
@@ -129,15 +129,15 @@ def test_layers(judged):
     table = pair_table(pairs)
     layers = os.environ.get("BENCH_LAYERS", "1 2 3 4 5 6 7 8 9 10 11 12")
     for layer in map(int, layers.split()):
-        found, speed = similarities(load(layer), table)
-        show(f"layer {layer}, {speed:.0f} pairs/s", *areas(found, labels))
+        actual, speed = similarities(load(layer), table)
+        show(f"layer {layer}, {speed:.0f} pairs/s", *areas(actual, labels))
 
 
 def by_vectors(pieces, table, pooling):
     """Return the cosines of pairs' sentence vectors, and their margins within the table."""
     keys = {side: np.unique(table[side].to_pylist(), return_inverse=True)[1] for side in SIDES}
-    found, _ = SentenceEncoder(pooling, pieces).encode_or_reject(table)
-    vectors = {side: np.array(found[side].to_pylist(), np.float32) for side in SIDES}
+    result, _ = SentenceEncoder(pooling, pieces).encode_or_reject(table)
+    vectors = {side: np.array(result[side].to_pylist(), np.float32) for side in SIDES}
     near = {}
     for side, other in (SIDES, SIDES[::-1]):
         near[side] = Neighbours(vectors[side], NEIGHBOURS)
@@ -151,9 +151,9 @@ def test_margins(judged):
     pairs, labels = judged
     table, pieces = pair_table(pairs), load(-1)
     for pooling in ("mean", "cls"):
-        cosines, found = by_vectors(pieces, table, pooling)
+        cosines, actual = by_vectors(pieces, table, pooling)
         show(f"cosine, {pooling}", *areas(cosines, labels))
-        show(f"margin, {pooling}, k {NEIGHBOURS}", *areas(found, labels))
+        show(f"margin, {pooling}, k {NEIGHBOURS}", *areas(actual, labels))
 
 
 @needs_encoder
@@ -177,9 +177,9 @@ def test_damage_is_told_from_other_text(german):
     pieces = load(LAYER)
     yisi, _ = similarities(pieces, table)
     report("yisi2", yisi)
-    cosines, found = by_vectors(load(-1), table, "mean")
+    cosines, actual = by_vectors(load(-1), table, "mean")
     report("cosine", cosines)
-    report("margin", found)
+    report("margin", actual)
     default = score.score(values(fitted(tokens(clean, "de")), made, "de"), score.read_weights())
     report("hmm", default)
     report("mean rank of hmm and yisi2", default.argsort().argsort() + yisi.argsort().argsort())

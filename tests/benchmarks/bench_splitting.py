@@ -96,24 +96,24 @@ SPLITTERS = {
 
 def read_texts(shared_data):
     """Return lines by name and language."""
-    found = {}
+    result = {}
     for stem, language in (("en-de", "en"), ("en-de", "de"), ("en-fr", "fr")):
         path = shared_data / "parallel" / f"newstest.{stem}.{language}.gz"
-        found["news", language] = gzip.decompress(path.read_bytes()).decode().split("\n")[:LINES]
+        result["news", language] = gzip.decompress(path.read_bytes()).decode().split("\n")[:LINES]
     for language in ("en", "de", "fr", "hu"):
         text = (shared_data / "tagged" / f"eurlex-dev.{language}").read_text(encoding="utf-8")
         plain = re.sub(r"<[^>]*>", " ", text).split("\n")
-        found["eurlex", language] = [" ".join(line.split()) for line in plain]
+        result["eurlex", language] = [" ".join(line.split()) for line in plain]
     for name in ("candide-fr", "emma", "travailleurs"):
         for language in ("en", "fr"):
             path = shared_data / "sentences/novels-dev" / f"{name}.{language}"
-            found[name, language] = path.read_text(encoding="utf-8").split("\n")
+            result[name, language] = path.read_text(encoding="utf-8").split("\n")
     for language in ("de", "fr"):
         path = shared_data / "sentences" / f"bleualign-dev.{language}"
-        found["bleualign-dev", language] = path.read_text(encoding="utf-8").split("\n")
+        result["bleualign-dev", language] = path.read_text(encoding="utf-8").split("\n")
     for language in CATALOGUES:
-        found["messages", language[:2]] = list(read_messages(language))
-    return found
+        result["messages", language[:2]] = list(read_messages(language))
+    return result
 
 
 def read_messages(language):
@@ -149,19 +149,19 @@ def score(split, lines, language):
         started = time.process_time()
         pieces = list(split(text))
         seconds += time.process_time() - started
-        wanted, found, at = set(), set(), 0
+        wanted, result, at = set(), set(), 0
         for sentence in sentences:
             at += len("".join(sentence.split()))
             wanted.add(at)
         at = 0
         for piece in pieces:
             at += len("".join(piece.split()))
-            found.add(at)
+            result.add(at)
         size += len(text)
         lost += "".join("".join(pieces).split()) != "".join(text.split())
         end = {len("".join(text.split()))}
-        hits += len(found & wanted - end)
-        made += len(found - end)
+        hits += len(result & wanted - end)
+        made += len(result - end)
         gold += len(wanted - end)
     return 200 * hits / max(made + gold, 1), lost, size / max(seconds, 1e-9)
 
@@ -170,14 +170,14 @@ def test_boundaries_are_found_again(shared_data):
     texts = read_texts(shared_data)
     for name, make in SPLITTERS.items():
         try:
-            found = {key: score(make(key[1]), lines, key[1]) for key, lines in texts.items()}
+            actual = {key: score(make(key[1]), lines, key[1]) for key, lines in texts.items()}
         except ImportError:
             print(f"\n{name}: not installed")
             continue
-        shown = ", ".join(f"{' '.join(key)} {each[0]:.1f}" for key, each in found.items())
-        altered = sum(each[1] for each in found.values())
-        speed = found["news", "en"][2] / 1e6
+        shown = ", ".join(f"{' '.join(key)} {each[0]:.1f}" for key, each in actual.items())
+        altered = sum(each[1] for each in actual.values())
+        speed = actual["news", "en"][2] / 1e6
         print(f"\n{name}: {shown}; {altered} texts altered; {speed:.1f} M characters/s")
         if make is _ours:
             assert not altered
-            assert min(found["news", language][0] for language in ("en", "de", "fr")) > 95
+            assert min(actual["news", language][0] for language in ("en", "de", "fr")) > 95

@@ -62,9 +62,9 @@ def test_speed_of_a_stream_beside_opustrainer(aligned, tmp_path):
     places = len(tagged.column("tags").combine_chunks().values) / tagged.num_rows
     shard = sorted((aligned / "data").iterdir())[0]
     links = linked_rows(pq.read_table(shard, columns=list(COLUMNS["align"])), "align")
-    found = run_opustrainer(links, places, tmp_path)
-    if found is not None:
-        peer, peer_places = found
+    actual = run_opustrainer(links, places, tmp_path)
+    if actual is not None:
+        peer, peer_places = actual
         rows.append((f"OpusTrainer, {peer_places:.1f} places a pair", peer))
         assert EPOCHS * pairs / sum(taken) > 10 * peer
     show(f"{pairs} pairs an epoch, {places:.1f} tags in a tagged row, lines for a trainer", rows)

@@ -169,9 +169,9 @@ def test_injection_beside_opustrainer(linked, tmp_path):
         ("extract_phrases and inject_tags, links given", PAIRS / extract),
         ("symmetrize, extract_phrases and inject_tags", PAIRS / both),
     ]
-    found = run_opustrainer(links, places, tmp_path)
-    if found is not None:
-        peer, peer_places = found
+    actual = run_opustrainer(links, places, tmp_path)
+    if actual is not None:
+        peer, peer_places = actual
         rows.append((f"OpusTrainer, links given, {peer_places:.1f} places a pair", peer))
     show(f"{made.num_rows} rows of {PAIRS} pairs, {places:.1f} tags in a tagged row", rows)
 
@@ -183,7 +183,7 @@ def test_rendering_beside_its_slow_twin(linked):
     rows = []
     for name in ("xliff", "masked", "html", ("⟦{index}⟧", "⟦/{index}⟧", "⟦{index}/⟧")):
         representation = find_representation(name)
-        fast, found = seconds(render_columns, *sides, name)
+        fast, actual = seconds(render_columns, *sides, name)
         texts = [side.to_pylist() for side in sides]
 
         def slowly(texts=texts, representation=representation):
@@ -191,7 +191,7 @@ def test_rendering_beside_its_slow_twin(linked):
             return [render_pair(*pair, representation) for pair in pairs]
 
         slow, expected = seconds(slowly)
-        assert list(zip(*(side.to_pylist() for side in found), strict=True)) == expected
+        assert list(zip(*(side.to_pylist() for side in actual), strict=True)) == expected
         what = name if isinstance(name, str) else "template"
         rows.append((what, made.num_rows / fast))
         rows.append((f"  pair by pair ({slow / fast:.0f} times as long)", made.num_rows / slow))
@@ -217,13 +217,13 @@ def run_opustrainer(links, places, directory):
     every = opustrainer(path, 1.0)
     if every is None:
         return None
-    found = opustrainer(path, min(1.0, places / (every["places"] / every["rows"])))
-    if found is None:
+    result = opustrainer(path, min(1.0, places / (every["places"] / every["rows"])))
+    if result is None:
         return None
-    return PEER_PAIRS / found["seconds"], found["places"] / found["rows"]
+    return PEER_PAIRS / result["seconds"], result["places"] / result["rows"]
 
 
 def opustrainer(path, probability):
     """Time OpusTrainer on a file; return its figures, or None if it is not installed."""
-    found = run_peer("OpusTrainer", OPUSTRAINER, path, probability)
-    return None if found is None else json.loads(found[0])
+    result = run_peer("OpusTrainer", OPUSTRAINER, path, probability)
+    return None if result is None else json.loads(result[0])

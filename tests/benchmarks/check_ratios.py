@@ -127,12 +127,12 @@ def steps(data: Path, directory: Path) -> list[Step]:
             symmetrize_slowly(forward, reverse, "grow-diag")
 
     def peer(key: str) -> float | None:
-        found = fast_align(directory, 1, range(PAIRS))
-        return None if found is None else PAIRS / found[key]
+        result = fast_align(directory, 1, range(PAIRS))
+        return None if result is None else PAIRS / result[key]
 
     def sampler() -> float | None:
-        found = eflomal(directory)
-        return None if found is None else PAIRS / found[2]
+        result = eflomal(directory)
+        return None if result is None else PAIRS / result[2]
 
     def fitted() -> float:
         return per_second(PAIRS, lambda: fit(table, HmmConfig()))

@@ -38,14 +38,14 @@ class OwnTimes(event.Listener):
 
 def compiled_signatures():
     """Return each kernel with the parameters' types for which there is compiled code."""
-    found = []
+    result = []
     for module in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}."):
         for kernel in vars(importlib.import_module(module.name)).values():
             if isinstance(kernel, Dispatcher) and kernel.py_func.__module__ == module.name:
                 index = kernel._cache._cache_file._load_index()
-                found += [(kernel, key[0]) for key in index]
+                result += [(kernel, key[0]) for key in index]
                 kernel._cache = caching.NullCache()
-    return found
+    return result
 
 
 def main(shown):

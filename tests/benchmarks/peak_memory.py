@@ -23,13 +23,13 @@ SECONDS = 0.1
 
 def memory_of(pid: int) -> tuple[int, int]:
     """Return the PSS and RSS of a process in bytes; zeros if it has ended."""
-    found = {"Pss": 0, "Rss": 0}
+    result = {"Pss": 0, "Rss": 0}
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").splitlines():
             name, _, value = line.partition(":")
-            if name in found:
-                found[name] = int(value.split()[0]) << 10
-    return found["Pss"], found["Rss"]
+            if name in result:
+                result[name] = int(value.split()[0]) << 10
+    return result["Pss"], result["Rss"]
 
 
 def watch(process: "subprocess.Popen[bytes]") -> tuple[int, int]:

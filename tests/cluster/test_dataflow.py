@@ -31,18 +31,18 @@ def store(tmp_path_factory):
     """Run a stand-in for Google's storage that holds a small corpus under `in/`."""
     directory = tmp_path_factory.mktemp("files")
     poisoned.write(directory)
-    with stores.running("gs") as found:
+    with stores.running("gs") as store:
         for path in sorted(directory.rglob("*")):
             if path.is_file():
-                found.put(f"in/{path.relative_to(directory)}", path.read_bytes())
-        yield found
+                store.put(f"in/{path.relative_to(directory)}", path.read_bytes())
+        yield store
 
 
 @pytest.fixture
 def service():
     """Run a stand-in for the Dataflow service."""
-    with dataflow.running() as found:
-        yield found
+    with dataflow.running() as service:
+        yield service
 
 
 def command(service, job, output, *more):

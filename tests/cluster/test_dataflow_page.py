@@ -81,14 +81,14 @@ def steady(value):
 
 def shortened(sent):
     """Return a job as the page shows it."""
-    found = steady(sent)
-    options = found["environment"]["sdkPipelineOptions"]["options"]
-    found["environment"]["sdkPipelineOptions"]["options"] = {
+    result = steady(sent)
+    options = result["environment"]["sdkPipelineOptions"]["options"]
+    result["environment"]["sdkPipelineOptions"]["options"] = {
         name: options[name] for name in ("pipelineProtoHash", "pipelineUrl")
     }
-    for pool in found["environment"]["workerPools"]:  # Beam takes environments from a set
+    for pool in result["environment"]["workerPools"]:  # Beam takes environments from a set
         pool["sdkHarnessContainerImages"].sort(key=lambda image: image["environmentId"])
-    return found
+    return result
 
 
 def paths(value, begin=""):
@@ -142,9 +142,9 @@ def test_the_page_shows_the_job_as_it_is_sent(store, service, request):  # noqa:
     words = sending.command(service, job, "page", *more, "--accelerator", sending.ACCELERATOR)
     assert main([*words, *sending.MACHINES, "--wait", "false"]) == 0
     (sent,) = service.jobs.values()
-    found = shortened(sent)
-    assert set(paths(found)) == FIELDS.keys()
-    text = page(found, dataflow.graph_of(sent, store))
+    actual = shortened(sent)
+    assert set(paths(actual)) == FIELDS.keys()
+    text = page(actual, dataflow.graph_of(sent, store))
     if request.config.getoption("update_golden"):
         PAGE.write_text(text, encoding="utf-8")
     assert PAGE.read_text(encoding="utf-8") == text

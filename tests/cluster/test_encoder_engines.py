@@ -32,12 +32,12 @@ def digest_of(directory, output, *more, workers=2):
 def expected(directory):
     """Return the digest of a run on one worker."""
     output = directory / "expected"
-    found = digest_of(directory, output, workers=1)
+    result = digest_of(directory, output, workers=1)
     manifest = json.loads((output / "_manifest.json").read_text())
     assert manifest["rejected"]["aligner_failed"] == 1
     digest = find_digest(EncoderConfig(str(directory / "one"), layer=2))
     assert manifest["aligned_by"] == {digest: list(range(poisoned.SHARDS))}
-    return found
+    return result
 
 
 @pytest.mark.parametrize(

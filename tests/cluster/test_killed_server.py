@@ -26,14 +26,14 @@ def arguments(tmp_path_factory):
 
 def named(name, pids):
     """Return those processes whose program has this name; others may have ended by now."""
-    found = []
+    result = []
     for pid in pids:
         try:
             if Path(f"/proc/{pid}/comm").read_text().strip() == name:
-                found.append(pid)
+                result.append(pid)
         except OSError:
             continue
-    return found
+    return result
 
 
 @pytest.mark.parametrize("engine", sorted(SERVERS))

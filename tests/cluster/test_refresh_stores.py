@@ -29,8 +29,8 @@ NEXT = ("--takedown", "down.txt")
 
 @pytest.fixture(scope="module", params=sorted(stores.KINDS))
 def store(request):
-    with stores.running(request.param) as found:
-        yield found
+    with stores.running(request.param) as store:
+        yield store
 
 
 def first_files(directory):

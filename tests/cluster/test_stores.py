@@ -28,8 +28,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings(stores.OPEN_AT_THE_EN
 
 @pytest.fixture(scope="module", params=sorted(stores.KINDS))
 def store(request):
-    with stores.running(request.param) as found:
-        yield found
+    with stores.running(request.param) as store:
+        yield store
     stores.let_go()
 
 
@@ -52,14 +52,14 @@ def inputs(directory):
 @pytest.fixture(scope="module")
 def on_disk(corpus, tmp_path_factory):
     """Return a function that gives the files of a job's run on a disk, by name."""
-    found = {}
+    result = {}
 
     def finish(job):
-        if job not in found:
+        if job not in result:
             output = tmp_path_factory.mktemp(job) / "out"
             runs.run_well_here(*JOBS[job], *COMMON, *inputs(corpus), "--output", output, *HERE)
-            found[job] = runs.tree_digests(output)
-        return found[job]
+            result[job] = runs.tree_digests(output)
+        return result[job]
 
     return finish
 
@@ -125,10 +125,10 @@ def test_a_run_all_in_a_store_writes_the_rows_of_a_disk(store, corpus, tmp_path)
     local = ("augment", *COMMON, "--shard_pairs", "100", *inputs(corpus), *HERE)
     (tmp_path / "dev.en").write_bytes(store.objects("dev.en")["dev.en"])
     runs.run_well_here(*local, "--exclude", tmp_path / "dev.en", "--output", tmp_path / "out")
-    found = store.objects("whole/out/data/")
+    actual = store.objects("whole/out/data/")
     shards = sorted((tmp_path / "out" / "data").glob("part-*"))
-    assert [name.rpartition("/")[2] for name in found] == [path.name for path in shards]
-    for path, data in zip(shards, found.values(), strict=True):
+    assert [name.rpartition("/")[2] for name in actual] == [path.name for path in shards]
+    for path, data in zip(shards, actual.values(), strict=True):
         assert without_places(data).equals(without_places(path.read_bytes()))
     manifest = json.loads(store.objects("whole/out/_manifest.json")["whole/out/_manifest.json"])
     assert manifest["rejected"]["excluded"] >= 1

@@ -122,14 +122,14 @@ def test_the_jobs_of_a_night_are_requests_that_their_templates_take(python, tmp_
 
 
 def test_airflow_imports_the_dag(python, tmp_path):
-    found = json.loads(run(python, LISTED, tmp_path, FOLDER))
-    assert found["errors"] == {}
-    assert found["named"] is False
-    assert found["tasks"] == {
+    actual = json.loads(run(python, LISTED, tmp_path, FOLDER))
+    assert actual["errors"] == {}
+    assert actual["named"] is False
+    assert actual["tasks"] == {
         "pairweave_refresh": ["refresh", "verify"],
         "pairweave_refresh_dataflow": ["launch", "prepare", "refresh", "verify"],
     }
-    assert found["before"] == {
+    assert actual["before"] == {
         "pairweave_refresh": {"refresh": [], "verify": ["refresh"]},
         "pairweave_refresh_dataflow": {
             "launch": ["prepare"],

@@ -44,11 +44,11 @@ def test_every_job_with_a_graph_has_a_template():
 
 @pytest.mark.parametrize("job", JOBS)
 def test_every_parameter_is_an_option_and_every_option_a_parameter(job):
-    found = template.metadata(job, JOBS[job])
-    names = [each["name"] for each in found["parameters"]]
+    actual = template.metadata(job, JOBS[job])
+    names = [each["name"] for each in actual["parameters"]]
     assert len(set(names)) == len(names)
     assert set(names) == JOBS[job].model_fields.keys() - OF_LAUNCHER | {"job", "config"}
-    for each in found["parameters"][1:-1]:
+    for each in actual["parameters"][1:-1]:
         field = JOBS[job].model_fields[each["name"]]
         assert each.get("isOptional", False) is not field.is_required()
         assert each["helpText"] == field.description
@@ -59,14 +59,14 @@ def test_the_service_can_read_the_metadata(job):
     templates = pytest.importorskip("google.cloud.dataflow_v1beta3.types.templates")
     from google.protobuf import json_format
 
-    found = template.metadata(job, JOBS[job])
+    actual = template.metadata(job, JOBS[job])
     message = templates.TemplateMetadata.pb()()
-    json_format.ParseDict(found, message)
-    assert len(message.parameters) == len(found["parameters"])
-    spec = {"image": "i:1", "metadata": found, "sdkInfo": {"language": "PYTHON"}}
+    json_format.ParseDict(actual, message)
+    assert len(message.parameters) == len(actual["parameters"])
+    spec = {"image": "i:1", "metadata": actual, "sdkInfo": {"language": "PYTHON"}}
     json_format.ParseDict(spec, templates.ContainerSpec.pb()())
     with pytest.raises(json_format.ParseError):
-        json_format.ParseDict({**found, "paramters": []}, templates.TemplateMetadata.pb()())
+        json_format.ParseDict({**actual, "paramters": []}, templates.TemplateMetadata.pb()())
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -147,13 +147,15 @@ def commands():
     text = (FOLDER / "README.md").read_text()
     values = {"PROJECT": "a-project", "REGION": "europe-west4", "BUCKET": "gs://a-bucket"}
     values |= {"VERSION": "0.1.0", "IMAGE": "europe-west4-docker.pkg.dev/a-project/images/p"}
-    found = []
+    result = []
     for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
         whole = block.replace("\\\n", " ")
         for name, value in values.items():
             whole = whole.replace(f"${name}", value)
-        found += [shlex.split(line) for line in whole.splitlines() if line.startswith("pairweave ")]
-    return found
+        result += [
+            shlex.split(line) for line in whole.splitlines() if line.startswith("pairweave ")
+        ]
+    return result
 
 
 @pytest.mark.parametrize("words", commands(), ids=" ".join)

@@ -29,9 +29,9 @@ def sections():
 def commands(heading):
     """Return the words of each command of a section."""
     blocks = re.findall(r"```sh\n(.*?)```", sections()[heading], re.S)
-    found = [shlex.split(line) for block in blocks for line in block.splitlines()]
-    assert all(words[0] == "pairweave" for words in found)
-    return [words[1:] for words in found]
+    result = [shlex.split(line) for block in blocks for line in block.splitlines()]
+    assert all(words[0] == "pairweave" for words in result)
+    return [words[1:] for words in result]
 
 
 def type_all(heading, directory):
@@ -41,8 +41,8 @@ def type_all(heading, directory):
 
 def fails(directory, status, said, heading, words=NIGHT):
     """Check that a command fails with a message that the section of its failure quotes."""
-    found, out, errors = runs.run_here(*words, cwd=directory)
-    assert found == status, errors[-3000:]
+    result, out, errors = runs.run_here(*words, cwd=directory)
+    assert result == status, errors[-3000:]
     assert said in out + errors
     assert said in sections()[heading]
 

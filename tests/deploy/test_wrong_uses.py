@@ -65,9 +65,9 @@ def said(tmp_path_factory):
         patch.setenv("STORAGE_EMULATOR_HOST", f"http://localhost:{port}")
         patch.setenv("AWS_ENDPOINT_URL", f"http://localhost:{port}")
         patch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
-        found = {wrong: _say(directory, wrong.replace("PORT", port), port) for wrong in WRONG}
+        result = {wrong: _say(directory, wrong.replace("PORT", port), port) for wrong in WRONG}
     object_stores.use_beam_flags([])
-    return found
+    return result
 
 
 def _say(directory, wrong, port):

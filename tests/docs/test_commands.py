@@ -148,10 +148,10 @@ def test_commands_run(page, inputs, tmp_path, monkeypatch):
 
 def written_by(page):
     """Return the output directories that the commands of a page name."""
-    found = [pages.words(command) for _, command in pages.own_commands(page)]
+    result = [pages.words(command) for _, command in pages.own_commands(page)]
     return {
         words[position + 1]
-        for words in found
+        for words in result
         for position, word in enumerate(words[:-1])
         if word == "--output"
     }

@@ -44,7 +44,7 @@ def test_the_readme_fits_its_length_and_has_the_pages():
 def test_every_format_is_named():
     text = (pages.ROOT / "docs" / "howto" / "formats.md").read_text(encoding="utf-8")
     words = set(re.findall(r"\.?\w+", text.lower()))
-    endings = {ending for found in registry.input_formats() for ending in found.extensions}
+    endings = {ending for actual in registry.input_formats() for ending in actual.extensions}
     assert not (endings | {*registry.export_names(), *registry.input_names()}) - words
 
 
@@ -53,7 +53,7 @@ TROUBLES = (pages.ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-
 
 def test_messages_are_those_of_the_code():
     table = TROUBLES.partition("## By message")[2].partition("\n## ")[0]
-    found = re.findall(r"^\| `([^`]+)`", table, re.MULTILINE)
+    actual = re.findall(r"^\| `([^`]+)`", table, re.MULTILINE)
     sources = "".join(
         path.read_text(encoding="utf-8")
         for folder in ("models", "pipelines", "transforms")
@@ -61,8 +61,8 @@ def test_messages_are_those_of_the_code():
     )
     joined = re.sub(r'"\s*\n\s*f?"', "", sources)  # literals over several lines
     of_others = {"No space left on device", "File too large", "Disk quota exceeded"}
-    assert len(found) > 15
-    assert [each for each in found if each not in joined and each not in of_others] == []
+    assert len(actual) > 15
+    assert [each for each in actual if each not in joined and each not in of_others] == []
 
 
 def test_every_reject_reason_is_explained():

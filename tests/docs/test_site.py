@@ -26,15 +26,15 @@ def reference():
 
 
 def test_every_command_and_option_has_a_line(reference):
-    found = reference.option_models()
-    assert cli.COMMANDS.keys() == {words.split()[0] for words in found}
-    assert {f"refresh {word}" for word in ("status", "takedown", "vacuum")} <= found.keys()
-    for words, (model, about) in found.items():
+    actual = reference.option_models()
+    assert cli.COMMANDS.keys() == {words.split()[0] for words in actual}
+    assert {f"refresh {word}" for word in ("status", "takedown", "vacuum")} <= actual.keys()
+    for words, (model, about) in actual.items():
         page = reference.options_page(words, model, about)
         rows = [line for line in page.splitlines() if line.startswith("| `--")]
         assert len(rows) == len(model.model_fields), words
     assert "| `--max_tags` | whole number, at least 1, at most" in reference.options_page(
-        "augment", *found["augment"]
+        "augment", *actual["augment"]
     )
 
 

@@ -52,12 +52,12 @@ class Machine:
 
     def task_manager_of(self, worker):
         """Return the task manager that started a worker, by its number."""
-        (found,) = [
+        (result,) = [
             member
             for member in self.cluster.state.members
             if member.name.startswith("taskmanager") and worker in descendants.of(member.pid)
         ]
-        return int(found.name.removeprefix("taskmanager"))
+        return int(result.name.removeprefix("taskmanager"))
 
     def kill(self, name):
         """Kill a process of the cluster."""

@@ -24,5 +24,5 @@ def test_the_table_has_a_row_for_every_cell_and_no_other():
     cells += [cell for module in MODULES for cell in module.CELLS]
     wanted = collections.Counter((cell.fault, cell.engine) for cell in cells)
     assert max(wanted.values()) == 1
-    found = [reliability.place(row) for row in reliability.rows()]
-    assert found == sorted(wanted)
+    actual = [reliability.place(row) for row in reliability.rows()]
+    assert actual == sorted(wanted)

@@ -80,10 +80,10 @@ def once_each(function, key):
 
     @functools.wraps(function)
     def called(*arguments):
-        found = key(*arguments)
-        if found not in known:
-            known[found] = function(*arguments)
-        return known[found]
+        result = key(*arguments)
+        if result not in known:
+            known[result] = function(*arguments)
+        return known[result]
 
     return called
 

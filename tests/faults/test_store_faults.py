@@ -53,8 +53,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings(stores.OPEN_AT_THE_EN
 
 @pytest.fixture(scope="module", params=sorted(stores.KINDS))
 def store(request):
-    with stores.running(request.param) as found:
-        yield found
+    with stores.running(request.param) as store:
+        yield store
     stores.let_go()
 
 
@@ -72,12 +72,12 @@ def test_a_fault_of_a_store_costs_no_byte(fault, store, golden, tmp_path, record
     finally:
         store.door.spoil = lambda *_: None
     assert status == 0, errors[-3000:]
-    found = {
+    actual = {
         path.removeprefix(f"{name}/"): hashlib.sha256(data).hexdigest()
         for path, data in store.objects(f"{name}/").items()
     }
     noted = json.loads(store.objects(f"{name}/_run.json")[f"{name}/_run.json"])
     assert noted["attempts"] <= 2
-    del found["_run.json"]
-    assert found == golden.digests
+    del actual["_run.json"]
+    assert actual == golden.digests
     record(cell, [status])

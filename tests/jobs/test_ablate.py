@@ -56,12 +56,12 @@ def write(directory, **changed):
 
 def units_of(output):
     """Return what units hold that does not depend on the run."""
-    found = {}
+    result = {}
     for path in sorted((output / "units").iterdir()):
         unit = read_packed(path)
         unit.pop("run")
-        found[path.name] = unit
-    return found
+        result[path.name] = unit
+    return result
 
 
 @pytest.fixture(scope="module")

@@ -57,8 +57,8 @@ def test_another_file_between_the_copies_stays_between_them(directory):
         (directory / f"part.{side}").write_bytes(b"\n".join(lines) + b"\n")
     once, part = (links(directory, f"{name}1", *sides(name)) for name in ("corpus", "part"))
     assert once[20:31] == part
-    found = links(directory, "between", *sides("corpus", "part", "corpus"))
-    assert found == [*once, *part, *once]
+    actual = links(directory, "between", *sides("corpus", "part", "corpus"))
+    assert actual == [*once, *part, *once]
 
 
 def test_a_file_of_one_corpus_given_under_two_names_of_corpora(directory):

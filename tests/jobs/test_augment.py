@@ -76,7 +76,7 @@ def test_the_same_command_again_makes_nothing_new(corpus, model, output):
     steps = json.loads(noted)["steps"]
     kept = json.loads((output / "_manifest.json").read_text())["rows"]["kept"]
     assert steps["InjectTags/Write"]["rows"] == steps["Align/Table"]["rows"] == kept
-    assert all(found["seconds"] >= 0 for found in steps.values())
+    assert all(actual["seconds"] >= 0 for actual in steps.values())
     runs.run_well_here(*arguments, cwd=corpus[0])
     assert runs.tree_digests(output) == before
     assert (output / "_run.json").read_bytes() == noted

@@ -54,18 +54,18 @@ def test_beads_and_rows_say_the_same_and_hold_every_sentence_once(finished):
     rows = rows_of(directory / "out", "data")
     beads = {
         (number, bead.source, bead.target)
-        for number, found in enumerate(documents)
-        for bead in found
+        for number, actual in enumerate(documents)
+        for bead in actual
     }
     for row in rows:
         place = tuple(row["source_sentences"]), tuple(row["target_sentences"])
         assert (row["document"], *place) in beads
         assert row["bead"] == f"{len(place[0])}-{len(place[1])}"
-    for number, found in enumerate(documents):
+    for number, actual in enumerate(documents):
         for side, name in enumerate(("en", "de")):
             text = (directory / f"{number}.{name}").read_text().splitlines()
             sentences = [line for line in text if line]
-            used = [sentence for bead in found for sentence in bead[side]]
+            used = [sentence for bead in actual for sentence in bead[side]]
             assert used == list(range(len(sentences)))
             for row in rows:
                 if row["document"] == number:
@@ -78,8 +78,8 @@ def test_every_bead_is_kept_or_rejected_for_a_reason(finished):
     directory, gold = finished
     manifest = json.loads((directory / "out/_manifest.json").read_text())
     documents = read_beads(str(directory / "beads"))
-    found = manifest["rows"]
-    assert found["read"] == sum(map(len, documents)) == found["kept"] + found["rejected"]
+    actual = manifest["rows"]
+    assert actual["read"] == sum(map(len, documents)) == actual["kept"] + actual["rejected"]
     rejected = rows_of(directory / "out", "rejects")
     assert {row["reason"] for row in rejected} <= {"unaligned", "low_score", "duplicate"}
     assert manifest["rejected"]["unaligned"] == sum(
@@ -168,9 +168,9 @@ def test_a_table_gives_the_same_pairs_as_its_documents_in_files(finished, tmp_pa
         *("--beads", "beads", "--unit_rows", "3", "--workers", "1"),
         cwd=tmp_path,
     )
-    found = read_beads(str(tmp_path / "beads"))
-    assert found[:2] == read_beads(str(directory / "beads"))
-    assert [len(beads) for beads in found[2:]] == [1, 1]
+    actual = read_beads(str(tmp_path / "beads"))
+    assert actual[:2] == read_beads(str(directory / "beads"))
+    assert [len(beads) for beads in actual[2:]] == [1, 1]
     columns = ("id", "source", "target", "document", "bead", "score", "source_sentences")
     wanted, rows = (
         {tuple(map(str, map(row.get, columns))) for row in rows_of(output, "data")}
@@ -183,7 +183,7 @@ def test_a_table_gives_the_same_pairs_as_its_documents_in_files(finished, tmp_pa
     reasons = [row["reason"] for row in rows_of(tmp_path / "out", "rejects")]
     assert reasons.count("wrong_type") == 1
     manifest = json.loads((tmp_path / "out/_manifest.json").read_text())
-    assert manifest["rows"]["read"] == sum(map(len, found[:2])) + 2
+    assert manifest["rows"]["read"] == sum(map(len, actual[:2])) + 2
 
 
 def test_documents_are_paired_by_name_and_those_left_over_are_rejected(finished, tmp_path):
@@ -199,8 +199,8 @@ def test_documents_are_paired_by_name_and_those_left_over_are_rejected(finished,
         *("--model", directory / "out/models/hmm", "--beads", "beads", "--workers", "1"),
         cwd=tmp_path,
     )
-    found = read_beads(str(tmp_path / "beads"))
-    assert found == [read_beads(str(directory / "beads"))[0], [Bead((0,), ()), Bead((1,), ())]]
+    actual = read_beads(str(tmp_path / "beads"))
+    assert actual == [read_beads(str(directory / "beads"))[0], [Bead((0,), ()), Bead((1,), ())]]
     notices = json.loads((tmp_path / "out/_manifest.json").read_text())["notices"]
     assert any("en/alone.txt: has no counterpart" in notice for notice in notices)
 
@@ -396,10 +396,10 @@ def test_beads_of_documents_without_sentences_keep_their_place(finished, tmp_pat
         "--allow_empty",
         cwd=tmp_path,
     )
-    found = read_beads(str(tmp_path / "beads"))
-    sizes = [sum(len(bead.source) for bead in beads) for beads in found]
+    actual = read_beads(str(tmp_path / "beads"))
+    sizes = [sum(len(bead.source) for bead in beads) for beads in actual]
     assert sizes == [1, 0, 2]
-    assert score_beads(found[1], found[1]) == (0, 0, 0, 0, 0, 0)
+    assert score_beads(actual[1], actual[1]) == (0, 0, 0, 0, 0, 0)
 
 
 def test_a_fit_on_nothing_but_the_documents_is_noted(finished, tmp_path):

@@ -42,8 +42,8 @@ def sentences_of(directory, number, name):
 )
 def test_every_sentence_is_in_one_bead(directory, tmp_path, scorer, similarity):
     given = () if similarity is None else ("--similarity", similarity)
-    found = run(directory, tmp_path / "out", "--scorer", scorer, "--workers", "1", *given)
-    for number, beads in enumerate(found):
+    actual = run(directory, tmp_path / "out", "--scorer", scorer, "--workers", "1", *given)
+    for number, beads in enumerate(actual):
         for side, name in enumerate(("en", "de")):
             used = [sentence for bead in beads for sentence in bead[side]]
             assert used == list(range(len(sentences_of(directory, number, name))))
@@ -64,8 +64,8 @@ def test_a_text_is_aligned_with_itself(directory, tmp_path, similarity):
             (tmp_path / f"{number}.{name}").write_text(text)
     arguments = ("--scorer", "encoder", "--encoder", directory / "encoder", "--layer", "0")
     given = ("--similarity", similarity, "--workers", "2")
-    found = run(tmp_path, tmp_path / "out", *arguments, *given)
-    for number, beads in enumerate(found):
+    actual = run(tmp_path, tmp_path / "out", *arguments, *given)
+    for number, beads in enumerate(actual):
         count = len(sentences_of(tmp_path, number, "en"))
         assert [(bead.source, bead.target) for bead in beads] == [
             ((place,), (place,)) for place in range(count)

@@ -21,12 +21,12 @@ def test_an_encoder_gives_scores_too(tmp_path):
         *("--source_lang", "en", "--target_lang", "de", "--aligner", "encoder"),
         *("--model", "bert", "--layer", "2", "--mix", "inf", "--workers", "1"),
     )
-    found = {}
+    actual = {}
     for name, more in (("all", ()), ("sure", ("--min_confidence", "0.2"))):
         runs.run_well_here(*command, *more, "--output", name, cwd=tmp_path)
         rows = pq.read_table(tmp_path / name / "data" / "part-00000-of-00001.parquet").to_pylist()
         for row in rows:
             check_tagged.check_row(row, check_tagged.Counter(), crossing=False)
-        found[name] = {row["id"]: row["tags"] for row in rows}
-    assert 0 < len(found["sure"]) <= len(found["all"])
-    assert found["sure"] != found["all"]
+        actual[name] = {row["id"]: row["tags"] for row in rows}
+    assert 0 < len(actual["sure"]) <= len(actual["all"])
+    assert actual["sure"] != actual["all"]

@@ -57,7 +57,7 @@ def compare(run):
     both = [FinishedRun.open(run, counts=True, checked=False)] * 2
     manifests = [each.manifest for each in both]
     pairs = run_comparison.compare_pairs(both)
-    sums = [read_sums(run, found) for found in manifests]
+    sums = [read_sums(run, result) for result in manifests]
     run_comparison.render(["a", "b"], manifests, pairs, [each.histograms for each in sums])
 
 
@@ -149,8 +149,8 @@ def all_damaged(path, deepest=4):
     """Yield what is wrong and the bytes, for every damage to a file."""
     document = json.loads(path.read_bytes())
     yield from damaged_json.texts(document)
-    for what, found in damaged_json.damaged(document, deepest):
-        yield what, json.dumps(found).encode()
+    for what, result in damaged_json.damaged(document, deepest):
+        yield what, json.dumps(result).encode()
 
 
 def problem_with(call, what):
@@ -231,16 +231,16 @@ def test_commands_refuse_what_is_damaged_in_one_line(whole, tmp_path, name, job,
     run = shutil.copytree(whole / job, tmp_path / "run")
     if command is commit:
         (run / "_manifest.json").unlink()
-    path, found = run / name, []
+    path, actual = run / name, []
     whole_file = path.read_bytes()
     command(str(run))
     if command is commit:
         (run / "_manifest.json").unlink()
     for what, data in chosen_damage(path, name, settings=command is stream):
         path.write_bytes(data)
-        found.append(problem_with(lambda: command(str(run)), what))
+        actual.append(problem_with(lambda: command(str(run)), what))
     path.write_bytes(whole_file)
-    assert [problem for problem in found if problem] == []
+    assert [problem for problem in actual if problem] == []
 
 
 def change(run, **fields):
@@ -310,12 +310,12 @@ def test_a_histogram_has_one_bar_more_than_edges_which_ascend(whole, tmp_path):
 def older(run):
     """Make a run's files those of the first format, in which counters had sentences as names."""
     for name in ("_manifest.json", "_plan.json"):
-        found = json.loads((run / name).read_bytes())
-        found.pop("format")
-        found.pop("histograms", None)
-        if "counts" in found:
-            found["counts"] = {"plain rows": 4, "tagged rows with 1 tags": 4}
-        (run / name).write_text(json.dumps(found))
+        result = json.loads((run / name).read_bytes())
+        result.pop("format")
+        result.pop("histograms", None)
+        if "counts" in result:
+            result["counts"] = {"plain rows": 4, "tagged rows with 1 tags": 4}
+        (run / name).write_text(json.dumps(result))
 
 
 @pytest.mark.parametrize("command", [report_command.render, compare, stream])

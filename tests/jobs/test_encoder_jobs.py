@@ -83,11 +83,11 @@ def test_a_pair_that_is_too_long_is_rejected_with_the_sizes(aligned):
     assert manifest["rejected"]["too_long_for_encoder"] == 1
     assert manifest["rows"]["read"] == manifest["rows"]["kept"] + manifest["rows"]["rejected"]
     rejects = rows_of(aligned, "rejects/*.parquet")
-    (found,) = (row for row in rejects if row["reason"] == "too_long_for_encoder")
-    assert found["stage"] == "align"
-    assert found["source"] == " ".join(corpora.sentence(number)[0] for number in range(LONG))
-    assert found["detail"].startswith("source: ")
-    assert found["detail"].endswith(f"the encoder's limit is {LIMIT - 2}")
+    (actual,) = (row for row in rejects if row["reason"] == "too_long_for_encoder")
+    assert actual["stage"] == "align"
+    assert actual["source"] == " ".join(corpora.sentence(number)[0] for number in range(LONG))
+    assert actual["detail"].startswith("source: ")
+    assert actual["detail"].endswith(f"the encoder's limit is {LIMIT - 2}")
 
 
 def test_links_are_those_of_the_aligner_itself(directory, aligned):

@@ -67,16 +67,16 @@ def plain(directory):
 def annotated(directory):
     """Return the rows of a run that keeps all, by id: of equal pairs the first."""
     run(directory, "annotated", "--annotate_only", "--scores", "annotated.txt")
-    found = rows(directory, "annotated")
-    return {row["id"]: row for row in found if row["reason"] != "duplicate"}
+    result = rows(directory, "annotated")
+    return {row["id"]: row for row in result if row["reason"] != "duplicate"}
 
 
 def test_each_rejected_pair_has_the_rule_and_its_value(directory, plain):
-    found = {row["reason"]: row for row in rows(directory, "plain", "rejects")}
+    actual = {row["reason"]: row for row in rows(directory, "plain", "rejects")}
     for reason, (source, _) in BAD.items():
         assert plain["rejected"][reason] == 1
-        assert (found[reason]["stage"], found[reason]["source"]) == ("filter", source)
-    assert found["number_mismatch"]["detail"] == "number_mismatch 1 > 0.5"
+        assert (actual[reason]["stage"], actual[reason]["source"]) == ("filter", source)
+    assert actual["number_mismatch"]["detail"] == "number_mismatch 1 > 0.5"
     assert plain["counts"]["would_reject_only_copied"] == 1
     assert plain["rows"]["kept"] == len(rows(directory, "plain"))
 
@@ -182,9 +182,9 @@ def test_pairs_that_all_break_a_rule_are_rejected_without_an_aligner(broken, sel
 
 def test_pairs_that_all_break_a_rule_are_annotated_without_a_score(broken):
     run(broken, "annotated", "--annotate_only", model=())
-    found = rows(broken, "annotated")
-    assert {row["reason"] for row in found} >= set(BAD)
-    assert {(row["score"], row["forward_likelihood"], row["keep"]) for row in found} == {
+    actual = rows(broken, "annotated")
+    assert {row["reason"] for row in actual} >= set(BAD)
+    assert {(row["score"], row["forward_likelihood"], row["keep"]) for row in actual} == {
         (None, None, False)
     }
 
@@ -270,9 +270,9 @@ def test_weights_fitted_on_labels_are_those_of_the_next_run(directory, annotated
     labels = np.array([good[row["line"] - 1] for row in fitted])
     values = {name: np.array([row[name] for row in fitted], np.float32) for name in COLUMNS}
     expected = json.loads(fit_weights(values, labels).to_json())
-    found = json.loads((directory / "w.json").read_text())
-    assert found["weights"] == pytest.approx(expected["weights"], rel=1e-4)
-    assert found["bias"] == pytest.approx(expected["bias"], rel=1e-4)
+    actual = json.loads((directory / "w.json").read_text())
+    assert actual["weights"] == pytest.approx(expected["weights"], rel=1e-4)
+    assert actual["bias"] == pytest.approx(expected["bias"], rel=1e-4)
     manifest = run(directory, "weighed", "--annotate_only", "--score_weights", "w.json")
     digest = hashlib.sha256((directory / "w.json").read_bytes()).hexdigest()
     assert manifest["configuration"]["score_weights"] == digest

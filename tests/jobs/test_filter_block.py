@@ -41,9 +41,9 @@ def run(directory, job, name, *words):
 @pytest.mark.parametrize("job", ["augment", *SLOW])
 def test_each_job_rejects_what_the_rules_reject_and_says_the_value(directory, job):
     plain = run(directory, job, f"{job}-plain")
-    found = run(directory, job, f"{job}-rules", "--filter", "{}")
+    actual = run(directory, job, f"{job}-rules", "--filter", "{}")
     assert not set(BAD) & plain["rejected"].keys()
-    assert found["rows"]["read"] == found["rows"]["kept"] + found["rows"]["rejected"]
+    assert actual["rows"]["read"] == actual["rows"]["kept"] + actual["rows"]["rejected"]
     rejects = {
         row["reason"]: row
         for row in runs.rows_of(directory / f"{job}-rules", "rejects/part-*.parquet")
@@ -52,7 +52,7 @@ def test_each_job_rejects_what_the_rules_reject_and_says_the_value(directory, jo
     assert set(rejects) == set(BAD)
     for reason, pair in BAD.items():
         assert (rejects[reason]["source"], rejects[reason]["target"]) == pair
-        assert found["rejected"][reason] == 1
+        assert actual["rejected"][reason] == 1
     assert rejects["number_mismatch"]["detail"] == "number_mismatch 1 > 0.5"
 
 
@@ -104,9 +104,9 @@ def test_the_plan_and_signature_name_every_limit_only_if_there_are_rules(directo
 @pytest.mark.slow
 def test_a_block_in_yaml_says_the_same(directory):
     (directory / "c.yaml").write_text("filter:\n  max_mojibake: .inf\n  max_copied: 1\n")
-    found = run(directory, "align", "yaml", "--config", "c.yaml")
-    assert set(BAD) & found["rejected"].keys() == {"number_mismatch"}
-    assert found["configuration"]["filter"]["max_mojibake"] == "inf"
+    actual = run(directory, "align", "yaml", "--config", "c.yaml")
+    assert set(BAD) & actual["rejected"].keys() == {"number_mismatch"}
+    assert actual["configuration"]["filter"]["max_mojibake"] == "inf"
 
 
 @pytest.mark.parametrize(
@@ -150,9 +150,9 @@ def low_scores(directory):
     words = ("--model", "model", "--annotate_only", "--max_number_mismatch", "1")
     runs.run_well_here("filter", *HALF, *LANGS, *words, *LIMITS, "--output", "sc", cwd=directory)
     rows = runs.rows_of(directory / "sc", "data/part-*.parquet")
-    found = {row["id"]: str(np.float32(row["score"])) for row in rows if row["score"] < 0.5}
-    assert 10 < len(found) < 60
-    return found
+    result = {row["id"]: str(np.float32(row["score"])) for row in rows if row["score"] < 0.5}
+    assert 10 < len(result) < 60
+    return result
 
 
 @pytest.mark.slow
@@ -171,9 +171,9 @@ def test_a_minimum_score_rejects_what_the_job_filter_scores_lower(directory, low
     }
     manifest = json.loads((directory / f"{job}-least/_manifest.json").read_text())
     assert manifest["rejected"]["low_score"] == len(low_scores)
-    found = manifest["configuration"]["filter"]
-    assert found["min_score"] == 0.5
-    assert len(found["score_model"]) == len(found["score_weights"]) == 64
+    actual = manifest["configuration"]["filter"]
+    assert actual["min_score"] == 0.5
+    assert len(actual["score_model"]) == len(actual["score_weights"]) == 64
 
 
 @pytest.mark.slow

@@ -40,9 +40,9 @@ def test_a_target_in_another_language_is_rejected(directory, detector, module):
     options = ("--model", "model", "--detector", detector, "--output", name)
     runs.run_well_here("filter", *SIDES, *LANGS, *options, cwd=directory)
     rejects = pq.read_table(directory / name / "rejects").to_pylist()
-    found = {row["line"]: row["detail"] for row in rejects if row["reason"] == "target_language"}
-    assert found[61] == "fr, expected de"
-    assert len(found) <= 2  # CLD2 takes a German sentence for Afrikaans
+    actual = {row["line"]: row["detail"] for row in rejects if row["reason"] == "target_language"}
+    assert actual[61] == "fr, expected de"
+    assert len(actual) <= 2  # CLD2 takes a German sentence for Afrikaans
     settings = json.loads((directory / name / "_manifest.json").read_text())["configuration"]
     digest = hashlib.sha256((directory / "lid.bin").read_bytes()).hexdigest()
     expected = f"fasttext:{digest}" if module == "fasttext" else detector

@@ -39,8 +39,8 @@ def run(directory, name, *options, sides=("--source_input", "new.en", "--target_
 
 
 def texts(directory, name, part="data", reason=None):
-    found = pq.read_table(directory / name / part).to_pylist()
-    return {(r["source"], r["target"]) for r in found if reason in (None, r.get("reason"))}
+    result = pq.read_table(directory / name / part).to_pylist()
+    return {(r["source"], r["target"]) for r in result if reason in (None, r.get("reason"))}
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +60,9 @@ def test_pairs_of_a_run_and_of_files_are_rejected(directory, plain, selection):
         name,
         *("--earlier", "earlier_run", "list.tsv", "--duplicates", "exact", *selection),
     )
-    found = texts(directory, name, "rejects", "in_earlier_corpus")
-    assert len(found) > 20
-    assert found == plain & known
+    actual = texts(directory, name, "rejects", "in_earlier_corpus")
+    assert len(actual) > 20
+    assert actual == plain & known
     assert texts(directory, name) == plain - known
     assert [each["name"] for each in manifest["configuration"]["earlier"]][-1] == "list.tsv"
     assert not (directory / name / "_scored").exists()
@@ -90,10 +90,10 @@ def test_sentences_of_a_test_set_are_rejected_whatever_their_case_and_spaces(dir
     chosen = [corpora.sentence(3)[0].upper(), "  ".join(corpora.sentence(4)[1].split(" "))]
     (directory / "test.txt").write_text("".join(f"{line}\n" for line in chosen))
     run(directory, "excluded", "--exclude", "test.txt", "--duplicates", "exact")
-    found = texts(directory, "excluded", "rejects", "excluded")
-    assert {corpora.sentence(3), corpora.sentence(4)} <= found
+    actual = texts(directory, "excluded", "rejects", "excluded")
+    assert {corpora.sentence(3), corpora.sentence(4)} <= actual
     sources, targets = (corpora.sentence(3)[0], corpora.sentence(4)[1])
-    assert all(source == sources or target == targets for source, target in found)
+    assert all(source == sources or target == targets for source, target in actual)
 
 
 def write_entities(directory, *ways):

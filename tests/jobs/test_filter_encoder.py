@@ -60,15 +60,15 @@ def annotated(directory):
 
 
 def test_every_pair_has_the_columns_of_the_encoder_and_none_of_the_aligner(annotated):
-    _, found = annotated
-    assert len(found) > PAIRS / 2
-    for row in found:
+    _, actual = annotated
+    assert len(actual) > PAIRS / 2
+    for row in actual:
         expected = np.clip(0.9 * np.float64(row["yisi2"]) + 0.1 * row["lm"], 0, 1)
         assert row["score"] == pytest.approx(expected, abs=1e-6)
         low, high = sorted((row["yisi2_precision"], row["yisi2_recall"]))
         assert low - 1e-6 <= row["yisi2"] <= high + 1e-6
         assert "forward_likelihood" not in row
-    assert {row["reason"] for row in found if not row["keep"]} >= {"copied"}
+    assert {row["reason"] for row in actual if not row["keep"]} >= {"copied"}
 
 
 def test_the_plan_says_what_determines_the_scores(annotated):
@@ -138,10 +138,10 @@ def test_a_sweep_writes_a_column_for_each_layer(directory, annotated):
     assert manifest["configuration"]["sweep_layers"] == [2, 3, 4]
     swept = {row["id"]: row for row in rows(directory, "swept")}
     for row in annotated[1]:
-        found = swept[row["id"]]
-        assert found["yisi2_layer_3"] == found["yisi2"] == pytest.approx(row["yisi2"], abs=1e-6)
+        actual = swept[row["id"]]
+        assert actual["yisi2_layer_3"] == actual["yisi2"] == pytest.approx(row["yisi2"], abs=1e-6)
         if row["source"] != row["target"]:  # copies are alike in every layer
-            assert len({found[f"yisi2_layer_{layer}"] for layer in (2, 3, 4)}) == 3
+            assert len({actual[f"yisi2_layer_{layer}"] for layer in (2, 3, 4)}) == 3
     schema = pq.read_schema(next((directory / "swept" / "data").glob("*.parquet")))
     meaning = schema.field("yisi2_layer_2").metadata[b"description"]
     assert b"layer of this number" in meaning
@@ -299,25 +299,25 @@ def projected(directory):
 def test_every_row_of_the_paper_s_table_can_be_run(directory, row):
     name = f"row{list(ROWS).index(row)}"
     manifest = run(directory, name, *ROWS[row], "--select_words", "200")
-    found = rows(directory, name)
-    assert 0 < sum(each["target_words"] for each in found) <= 200
-    scores = [each["score"] for each in found]
+    actual = rows(directory, name)
+    assert 0 < sum(each["target_words"] for each in actual) <= 200
+    scores = [each["score"] for each in actual]
     assert len(set(scores)) > 1
     assert all(0 <= score <= 1 for score in scores)
     assert ("copied" in manifest["rejected"]) == (row != "LASER baseline")
     if row in ("LASER baseline", "+ filter rules"):
-        for each in found:
+        for each in actual:
             expected = each["margin"] / (1 + each["margin"])
             assert each["score"] == pytest.approx(expected, abs=1e-6)
     assert not (directory / name / "_scored").exists()
 
 
 def test_margins_do_not_depend_on_the_shards_or_on_what_is_annotated(directory):
-    found = []
+    actual = []
     for name, options in (("small", ("--annotate_only",)), ("large", ("--shard_pairs", "1000"))):
         run(directory, name, *MARGIN, *options)
-        found.append({row["id"]: row["margin"] for row in rows(directory, name)})
-    annotated, kept = found
+        actual.append({row["id"]: row["margin"] for row in rows(directory, name)})
+    annotated, kept = actual
     assert 20 < len(kept) < len(annotated)
     for name, value in kept.items():
         assert annotated[name] == pytest.approx(value, abs=1e-5)

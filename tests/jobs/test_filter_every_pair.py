@@ -106,10 +106,10 @@ def test_a_pair_that_cannot_be_scored_has_no_score_and_a_reason(directory):
 
 @pytest.mark.usefixtures("annotated")
 def test_a_repeated_pair_has_the_values_of_the_pair_that_it_repeats(directory):
-    found = collections.defaultdict(list)
+    actual = collections.defaultdict(list)
     for row in rows(directory, "annotated"):
-        found[row["id"]].append(row)
-    first, again = next(each for each in found.values() if each[-1]["reason"] == "duplicate")
+        actual[row["id"]].append(row)
+    first, again = next(each for each in actual.values() if each[-1]["reason"] == "duplicate")
     own = ("line", "keep", "reason")
     assert {k: v for k, v in first.items() if k not in own} == {
         k: v for k, v in again.items() if k not in own

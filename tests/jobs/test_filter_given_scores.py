@@ -75,8 +75,8 @@ def test_the_given_numbers_are_the_scores(directory, plain):
 
 @pytest.mark.usefixtures("plain")
 def test_rules_apply_and_a_pair_without_a_number_is_rejected(directory):
-    found = {row["line"]: row for row in rows(directory, "plain", "rejects")}
-    reasons = {line: row["reason"] for line, row in found.items()}
+    actual = {row["line"]: row for row in rows(directory, "plain", "rejects")}
+    reasons = {line: row["reason"] for line, row in actual.items()}
     assert reasons == {
         PAIRS + 1: "copied",
         PAIRS + 2: "missing_field",
@@ -84,8 +84,8 @@ def test_rules_apply_and_a_pair_without_a_number_is_rejected(directory):
         PAIRS + 5: "duplicate",
         PAIRS + 6: "length_ratio",
     }
-    assert found[PAIRS + 2]["detail"] == "score: is missing"
-    assert found[PAIRS + 3]["detail"] == "score: 'high' is not a number, or is too large"
+    assert actual[PAIRS + 2]["detail"] == "score: is missing"
+    assert actual[PAIRS + 3]["detail"] == "score: 'high' is not a number, or is too large"
 
 
 @pytest.mark.usefixtures("plain")
@@ -111,9 +111,9 @@ def test_every_table_can_have_scores(directory, form):
     fields = ("--source_field", "source", "--target_field", "target", "--score_field", "score")
     run(directory, form, "--input", name, *fields)
     wanted = {row["id"]: row["score"] for row in rows(directory, "plain")}
-    found = {row["id"]: row["score"] for row in rows(directory, form)}
-    assert len(found) >= len(table)
-    assert found == pytest.approx({key: wanted[key] for key in found})
+    actual = {row["id"]: row["score"] for row in rows(directory, form)}
+    assert len(actual) >= len(table)
+    assert actual == pytest.approx({key: wanted[key] for key in actual})
 
 
 @pytest.mark.slow
@@ -144,8 +144,8 @@ def test_pairs_are_selected_by_the_given_scores(directory):
 @pytest.mark.usefixtures("plain")
 def test_annotated_pairs_have_their_scores(directory):
     run(directory, "annotated", *SIDES, *LINES, "--annotate_only", "--select_score", "1.05")
-    found = {row["line"]: row for row in rows(directory, "annotated")}
-    told = {line: (row["score"], row["reason"]) for line, row in found.items() if line > PAIRS}
+    actual = {row["line"]: row for row in rows(directory, "annotated")}
+    told = {line: (row["score"], row["reason"]) for line, row in actual.items() if line > PAIRS}
     assert told == {
         PAIRS + 1: (pytest.approx(1.9), "copied"),
         PAIRS + 2: (None, "missing_field"),
@@ -154,7 +154,7 @@ def test_annotated_pairs_have_their_scores(directory):
         PAIRS + 5: (pytest.approx(1.3), "duplicate"),
         PAIRS + 6: (pytest.approx(1.7), "length_ratio"),
     }
-    assert {row["reason"] for row in found.values() if row["score"] is not None} >= {"low_score"}
+    assert {row["reason"] for row in actual.values() if row["score"] is not None} >= {"low_score"}
 
 
 def test_of_masked_duplicates_the_one_with_the_best_given_score_stays(tmp_path):

@@ -75,8 +75,8 @@ def test_the_manifest_names_every_file_of_the_model_and_the_losses(tuned):
     names = {entry["name"] for entry in manifest_of(tuned)["files"]}
     model = {"config.json", "model.safetensors", "tokenizer_config.json", "vocab.txt"}
     assert names == {*model, "_training.json", "rejects/part-00000-of-00001.parquet"}
-    found = {path.name for path in tuned.iterdir() if path.is_file()}
-    assert found == {*model, "_training.json", "_manifest.json", "_plan.json", "_run.json"}
+    actual = {path.name for path in tuned.iterdir() if path.is_file()}
+    assert actual == {*model, "_training.json", "_manifest.json", "_plan.json", "_run.json"}
     training = json.loads((tuned / "_training.json").read_text())
     assert training["steps"] == 6
     assert training["pairs"] == PAIRS
@@ -174,12 +174,12 @@ def test_a_model_in_a_store_has_the_bytes_of_one_on_a_disk(directory, tuned):
         sides = ("--source_input", directory / "corpus.a", "--target_input", directory / "corpus.b")
         assert "encoder" in runs.run_well(*align, *sides, "--output", directory / "unused")
     assert out == again
-    found = {
+    actual = {
         name.removeprefix("tuned/"): hashlib.sha256(data).hexdigest()
         for name, data in objects.items()
         if not name.endswith("/_run.json")
     }
-    assert found == runs.tree_digests(tuned)
+    assert actual == runs.tree_digests(tuned)
 
 
 @pytest.mark.slow

@@ -87,12 +87,12 @@ def test_the_manifest_says_how_often_the_translator_was_called(output):
 def test_small_shares_are_exact_and_lie_inside_larger_ones(augment):
     sets = []
     for share in ("0.01", "0.05", "0.15"):
-        found = augment(f"mix{share}", "--method", "fragment", "--mix", share)
-        counts = counts_of(found)
+        actual = augment(f"mix{share}", "--method", "fragment", "--mix", share)
+        counts = counts_of(actual)
         assert counts["tagged_rows"] == counts["wanted_pairs"]
         assert counts["wanted_pairs"] >= float(share) * counts["plain_rows"] > 0
         assert counts["wanted_pairs"] - 3 <= float(share) * counts["plain_rows"]
-        rows = [row for row in rows_of(found) if row["kind"] == "tagged"]
+        rows = [row for row in rows_of(actual) if row["kind"] == "tagged"]
         sets.append({(row["id"], row["source"], row["target"]) for row in rows})
     assert sets[0] < sets[1] < sets[2]
 
@@ -208,9 +208,9 @@ def test_confident_draws_and_thresholds_change_tags_alone(tmp_path):
 
     plain = rows("plain")
     for arguments in (("--draw", "confident"), ("--min_confidence", "0.9")):
-        found = rows(arguments[0].strip("-"), *arguments)
-        assert {row["id"] for row in found} <= {row["id"] for row in plain}
-        assert len(found) > 0.9 * len(plain)
-        assert [row["tags"] for row in found] != [row["tags"] for row in plain]
-        for row in found:
+        actual = rows(arguments[0].strip("-"), *arguments)
+        assert {row["id"] for row in actual} <= {row["id"] for row in plain}
+        assert len(actual) > 0.9 * len(plain)
+        assert [row["tags"] for row in actual] != [row["tags"] for row in plain]
+        for row in actual:
             check_tagged.check_row(row, check_tagged.Counter(), crossing=False)

@@ -49,11 +49,11 @@ def test_pairs_keep_what_says_where_they_come_from(directory):
     assert len(first) > 80
     assert places(again) == places(first)
     assert {row["corpus"] for row in again} == {"toy", "more.tsv"}
-    found = [
+    actual = [
         json.loads((directory / n / "_manifest.json").read_text()) for n in ("aligned", "again")
     ]
-    for name, corpus in found[0]["corpora"].items():
-        rest = found[1]["corpora"][name]
+    for name, corpus in actual[0]["corpora"].items():
+        rest = actual[1]["corpora"][name]
         assert [rest[key] for key in ("source_lang", "target_lang", "licence", "kept")] == [
             corpus[key] for key in ("source_lang", "target_lang", "licence", "kept")
         ]

@@ -84,10 +84,10 @@ def test_a_look_at_nothing_or_by_unknown_keywords_is_an_error(given, said):
 )
 def test_rows_are_those_of_the_command(model, tmp_path, job, flags, options):
     expected = written(tmp_path, job, *flags, "--model", model.directory, "--workers", 1)
-    found = getattr(pairweave, job)(PAIRS, model, **LANGS, **options).rows
-    assert found.schema == expected.schema
-    assert found.equals(expected)
-    assert found.num_rows > 50
+    actual = getattr(pairweave, job)(PAIRS, model, **LANGS, **options).rows
+    assert actual.schema == expected.schema
+    assert actual.equals(expected)
+    assert actual.num_rows > 50
 
 
 def test_a_model_is_fitted_where_none_is_given():
@@ -117,8 +117,8 @@ def test_every_kind_of_table_is_the_same_pairs():
         (pair for pair in PAIRS),
     ]
     for kind in kinds:
-        found = python_tables.as_table(kind, ("source", "target"))
-        assert found.equals(arrow), type(kind)
+        actual = python_tables.as_table(kind, ("source", "target"))
+        assert actual.equals(arrow), type(kind)
 
 
 def test_a_column_of_translations_has_both_sides_by_language():
@@ -169,19 +169,19 @@ def test_suggestions_are_made_of_translations():
 
 def test_links_of_two_directions_are_combined():
     forward, reverse = ["0-0 1-1", "", "0-1"], [[(0, 0), (2, 1)], [], [(0, 1)]]
-    found = pairweave.symmetrize(forward, reverse, heuristic="union")
+    actual = pairweave.symmetrize(forward, reverse, heuristic="union")
     link = pa.struct([("source", pa.int32()), ("target", pa.int32())])
-    assert found.schema == pa.schema([("links", pa.list_(link))])
-    shown = [[(x["source"], x["target"]) for x in cell] for cell in found["links"].to_pylist()]
+    assert actual.schema == pa.schema([("links", pa.list_(link))])
+    shown = [[(x["source"], x["target"]) for x in cell] for cell in actual["links"].to_pylist()]
     assert shown == [[(0, 0), (1, 1), (2, 1)], [], [(0, 1)]]
     with pytest.raises(pairweave.PairweaveError, match="one line for each sentence pair"):
         pairweave.symmetrize(["0-0"], [])
 
 
 def test_tags_are_projected():
-    found = pairweave.project_tags(["a <b>house</b>"], ["ein Haus"], ["0-0 1-1"], syntax="html")
-    assert found["text"].to_pylist() == ["ein <b>Haus</b>"]
-    (sure,) = found["confidence"].to_pylist()
+    actual = pairweave.project_tags(["a <b>house</b>"], ["ein Haus"], ["0-0 1-1"], syntax="html")
+    assert actual["text"].to_pylist() == ["ein <b>Haus</b>"]
+    (sure,) = actual["confidence"].to_pylist()
     assert len(sure) == 2
     assert sure[0] == sure[1] > 0.5
     given = ["a <b>house</b>"], ["ein Haus"], ["0-0 1-1"]
@@ -334,11 +334,11 @@ def test_steps_without_a_runner_make_the_rows_and_rejects_of_a_run(model, tmp_pa
         *([("", "leer")] if job != "suggest" else []),
     ]
     options = {**LANGS, **STEPWISE[job], **({} if job == "suggest" else {"model": model})}
-    found = getattr(pairweave, job)(pairs, **options)
+    actual = getattr(pairweave, job)(pairs, **options)
     kept = getattr(pairweave, job)(pairs, **options, output=tmp_path / "kept")
-    assert found.rows.num_rows
-    assert found.rows.equals(kept.rows)
-    assert found.rejects.equals(kept.rejects)
+    assert actual.rows.num_rows
+    assert actual.rows.equals(kept.rows)
+    assert actual.rejects.equals(kept.rejects)
 
 
 def test_a_small_run_starts_no_runner(model, monkeypatch):
@@ -410,8 +410,8 @@ def test_a_trial_has_the_steps_of_each_pair(model):
 
 
 def test_results_are_evaluated(tmp_path):
-    found = pairweave.evaluate("links", ["0-0 1-1"], ["0-0 1-1"])
-    assert found["aer"] == 0
+    actual = pairweave.evaluate("links", ["0-0 1-1"], ["0-0 1-1"])
+    assert actual["aer"] == 0
     (tmp_path / "gold").write_text("0-0\n")
     assert pairweave.evaluate("links", ["0-0 1-1"], tmp_path / "gold")["precision"] == 0.5
     with pytest.raises(pairweave.PairweaveError, match=r"kind: must be one of links"):
@@ -458,11 +458,11 @@ def test_keywords_of_evaluate_are_checked_for_the_kind():
 
 def test_sources_and_another_system_are_given_as_lines():
     text = ["a <b>house</b>"]
-    found = pairweave.evaluate(
+    actual = pairweave.evaluate(
         *("tags", text, text), source=text, baseline=["a house"], bleu_words="off", trials=10
     )
-    assert found["failures"]["total"] == 0
-    assert found["baseline"]["failures"]["dropped"] == 2
+    assert actual["failures"]["total"] == 0
+    assert actual["baseline"]["failures"]["dropped"] == 2
 
 
 def test_the_help_of_project_tags_has_the_options_of_the_command():

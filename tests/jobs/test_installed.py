@@ -40,12 +40,12 @@ def built(tmp_path_factory):
 def modules():
     """Return the paths that all modules should have in a package."""
     own = ("__init__.py", "plugins.py", "py.typed")
-    found = {f"pairweave/{name}" for name in own}
+    result = {f"pairweave/{name}" for name in own}
     for name in FOLDERS[1:]:
         for path in (ROOT / name).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
-                found.add(f"pairweave/{path.relative_to(ROOT)}")
-    return found
+                result.add(f"pairweave/{path.relative_to(ROOT)}")
+    return result
 
 
 def test_the_wheel_holds_one_package(built):
@@ -108,8 +108,8 @@ def test_an_installed_package_does_not_mind_folders_of_its_rooms_names(built, tm
 def interpreter(version):
     """Return a Python of this version that runs, from the path or from pyenv; None for none."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
-    found = [shutil.which(f"python{version}"), *pyenv.glob(f"{version}.*/bin/python")]
-    for path in filter(None, found):
+    result = [shutil.which(f"python{version}"), *pyenv.glob(f"{version}.*/bin/python")]
+    for path in filter(None, result):
         done = subprocess.run([path, "-c", ""], check=False, stderr=subprocess.DEVNULL)
         if done.returncode == 0:  # a shim of pyenv's may stand for no Python
             return str(path)

@@ -61,9 +61,9 @@ def held(arguments, tmp_path, stage, way, workers=1):
 
 
 def check_stopped(terminal, pids, tmp_path, status=130, text="interrupted"):
-    found, taken = terminal.wait()
+    result, taken = terminal.wait()
     assert terminals.alive(pids) == []
-    assert found == status, terminal.shown[-2000:]
+    assert result == status, terminal.shown[-2000:]
     assert taken < SECONDS
     assert f"pairweave: {text}; run the same command again to continue" in terminal.shown
     assert "Traceback" not in terminal.shown

@@ -155,8 +155,8 @@ def test_one_file_on_both_sides_is_one_notice(directory, tmp_path, check, warnin
     assert errors.count(f"warning: {notice}") == warnings
     manifest = manifest_of(tmp_path / "out")
     assert manifest["notices"] == [notice]
-    found = manifest.get("look", {"findings": []})["findings"]
-    assert [(each["kind"], each["count"]) for each in found] == [("copied", 600)] * warnings
+    actual = manifest.get("look", {"findings": []})["findings"]
+    assert [(each["kind"], each["count"]) for each in actual] == [("copied", 600)] * warnings
 
 
 @pytest.mark.parametrize("log", ["text", "json"])

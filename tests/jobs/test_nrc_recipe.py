@@ -71,29 +71,29 @@ def manifests(directory):
 
 
 def test_every_round_has_its_own_runs_and_fits_on_what_the_round_before_selected(finished):
-    found = manifests(finished)
+    actual = manifests(finished)
     assert sorted(path.name for path in (finished / "out").iterdir()) == sorted(
         [*STEPS, "_recipe.json"]
     )
     for number, before, name in ((1, "baseline", "crawl"), (2, "best-1", "documents")):
-        model = found[f"model-{number}"]
-        assert model["rows"]["read"] == found[before]["rows"]["kept"] + 300
+        model = actual[f"model-{number}"]
+        assert model["rows"]["read"] == actual[before]["rows"]["kept"] + 300
         assert {corpus: entry["kept"] > 0 for corpus, entry in model["corpora"].items()} == {
             name: True,
             "clean": True,
         }
-        best = found[f"best-{number}"]
-        assert best["rows"]["read"] == found[f"sentences-{number}"]["rows"]["kept"]
+        best = actual[f"best-{number}"]
+        assert best["rows"]["read"] == actual[f"sentences-{number}"]["rows"]["kept"]
         assert WORDS - 12 < best["counts"]["kept_target_words"] <= WORDS
-        settings = [found[f"{step}-{number}"]["configuration"] for step in ("sentences", "best")]
+        settings = [actual[f"{step}-{number}"]["configuration"] for step in ("sentences", "best")]
         if "encoder" in settings[1]:
             assert settings[1]["lm_weight"] == 0.1
             assert settings[1]["projection"] is not None
         else:
             assert settings[0]["model"] == settings[1]["model"]
     assert (
-        found["sentences-1"]["configuration"]["model"]
-        != found["sentences-2"]["configuration"]["model"]
+        actual["sentences-1"]["configuration"]["model"]
+        != actual["sentences-2"]["configuration"]["model"]
     )
 
 

@@ -61,9 +61,9 @@ def test_a_file_name_that_is_not_utf_8(capsys, tmp_path):
 def test_a_configuration_that_cannot_be_trusted(capsys, tmp_path, text, said):
     path = tmp_path / "a.yaml"
     path.write_text(text)
-    found = align(capsys, tmp_path, "--config", path)
-    assert said in found
-    assert "a.yaml: " in found
+    actual = align(capsys, tmp_path, "--config", path)
+    assert said in actual
+    assert "a.yaml: " in actual
 
 
 def test_keys_of_other_maps_may_be_the_same(tmp_path):
@@ -75,8 +75,8 @@ def test_keys_of_other_maps_may_be_the_same(tmp_path):
 @pytest.mark.parametrize("pattern", ["a.tsv", "*.tsv"])
 def test_a_pipe_as_input(capsys, tmp_path, pattern):
     os.mkfifo(tmp_path / "a.tsv")
-    found = align(capsys, tmp_path, "--input", tmp_path / pattern)
-    assert "a.tsv: is not a regular file" in found
+    actual = align(capsys, tmp_path, "--input", tmp_path / pattern)
+    assert "a.tsv: is not a regular file" in actual
 
 
 def test_a_pipe_as_sentences_to_exclude(capsys, tmp_path):
@@ -87,8 +87,8 @@ def test_a_pipe_as_sentences_to_exclude(capsys, tmp_path):
 
 
 def test_a_directory_as_input(capsys, tmp_path):
-    found = align(capsys, tmp_path, "--input", tmp_path)
-    assert "is a directory; give" in found
+    actual = align(capsys, tmp_path, "--input", tmp_path)
+    assert "is a directory; give" in actual
 
 
 def test_a_pipe_as_configuration(capsys, tmp_path):
@@ -165,8 +165,8 @@ def test_a_manifest_that_names_another_file(capsys, tmp_path, command):
     entry["name"] = "data/other.parquet"
     path.write_text(json.dumps(manifest))
     name, *others = command
-    found = refused(capsys, name, output, *others)
-    assert "does not list data/part-00000-of-00002.parquet" in found
+    actual = refused(capsys, name, output, *others)
+    assert "does not list data/part-00000-of-00002.parquet" in actual
 
 
 def test_a_directory_where_a_file_is_to_be_written(tmp_path):
@@ -200,8 +200,8 @@ def test_a_read_only_file_system(capsys, tmp_path, monkeypatch):
 
 def test_too_little_address_space(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(resource, "getrlimit", lambda _kind: (1 << 30, resource.RLIM_INFINITY))
-    found = align(capsys, tmp_path, "--input", "a.tsv")
-    assert "too little address space (ulimit -v): 1,024 MiB, a job needs 3,072" in found
+    actual = align(capsys, tmp_path, "--input", "a.tsv")
+    assert "too little address space (ulimit -v): 1,024 MiB, a job needs 3,072" in actual
     assert cli.main(["--version"]) == 0
 
 

@@ -43,8 +43,8 @@ def load(directory, cache, name=None):
 def test_the_directory_of_the_rows_opens_in(name, run):
     rows = READERS[name](str(run / "data"))
     assert len(rows) == 8
-    for found, wanted in zip(rows, expected(run), strict=True):
-        assert {**found, "tags": list(found["tags"])} == wanted
+    for actual, wanted in zip(rows, expected(run), strict=True):
+        assert {**actual, "tags": list(actual["tags"])} == wanted
 
 
 @pytest.mark.parametrize("name", READERS)

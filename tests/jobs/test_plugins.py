@@ -95,8 +95,8 @@ def test_a_rule_without_a_limit_has_its_own_in_a_preview_and_in_python(directory
     assert shown.count("rejects: rule_shouting") == len(LOUD)
     assert "--plugin_rules 0.5" in shown
     options = {"source_lang": "en", "target_lang": "de", "annotate_only": True}
-    found = pairweave.filter([*PAIRS, *LOUD], plugin_rules={"shouting": None}, **options)
-    reasons = found.rows["reason"].to_pylist()
+    actual = pairweave.filter([*PAIRS, *LOUD], plugin_rules={"shouting": None}, **options)
+    reasons = actual.rows["reason"].to_pylist()
     assert reasons.count("rule_shouting") == len(LOUD)
     assert reasons.count(None) == len(PAIRS)
 
@@ -215,12 +215,12 @@ def test_a_scorer_of_another_package_ranks_pairs_and_is_planned(directory):
 def test_a_scorer_scores_what_the_rules_keep_or_every_pair_if_asked():
     options = {"source_lang": "en", "target_lang": "de", "scorer": "lengths"}
     rule = {"plugin_rules": {"shouting": None}}
-    found = pairweave.filter([*PAIRS, *LOUD], **options, **rule)
-    assert found.rows["score"].null_count == 0
-    assert found.rows.num_rows == len(PAIRS)
-    found = pairweave.filter([*PAIRS, *LOUD], annotate_only=True, **options, **rule)
-    assert found.rows["score"].null_count == 0
-    assert found.rows.num_rows == len(PAIRS + LOUD)
+    actual = pairweave.filter([*PAIRS, *LOUD], **options, **rule)
+    assert actual.rows["score"].null_count == 0
+    assert actual.rows.num_rows == len(PAIRS)
+    actual = pairweave.filter([*PAIRS, *LOUD], annotate_only=True, **options, **rule)
+    assert actual.rows["score"].null_count == 0
+    assert actual.rows.num_rows == len(PAIRS + LOUD)
 
 
 @pytest.mark.usefixtures("installed")
@@ -333,10 +333,10 @@ def test_a_format_of_another_package_is_read_and_planned(directory, ending):
     kept = sorted((row["line"], row["source"], row["target"]) for row in rows)
     assert kept == [(n + 1, *PAIRS[n]) for n in range(len(PAIRS)) if n not in (3, 4, 5)]
     rejects = runs.rows_of(directory / "out", "rejects/part-*.parquet")
-    found = {row["line"]: (row["reason"], row["detail"]) for row in rejects}
-    assert found[4] == ("missing_field", "target: is missing")
-    assert found[5][0] == "control_char"
-    assert found[6][0] == "line_too_long"
+    actual = {row["line"]: (row["reason"], row["detail"]) for row in rejects}
+    assert actual[4] == ("missing_field", "target: is missing")
+    assert actual[5][0] == "control_char"
+    assert actual[6][0] == "line_too_long"
     plan = json.loads((directory / "out" / "_plan.json").read_text())
     (reading,) = plan["reading"]
     assert reading["format"] == "blocks"

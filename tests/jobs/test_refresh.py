@@ -288,19 +288,19 @@ def found_in_files(table, pairs):
     """Return the numbers of the pairs with a text in a file of the table, whatever its format."""
     import pyarrow.parquet as pq
 
-    found = set()
+    result = set()
     for path in table.rglob("*"):
         if not path.is_file():
             continue
         data = path.read_bytes()
         if path.suffix == ".parquet" and "_delta_log" not in path.parts:
             data = repr(pq.read_table(path, partitioning=None).to_pylist()).encode()
-        found |= {
+        result |= {
             number
             for number, sides in pairs.items()
             if any(side.encode() in data for side in sides)
         }
-    return found
+    return result
 
 
 @pytest.mark.parametrize("everywhere", [False, True])
@@ -486,9 +486,9 @@ def test_verify_compares_rows_with_provenance(directory, monkeypatch):
         path = directory / "table" / name / live[name][0]["path"]
         whole = path.read_bytes()
         pq.write_table(change(pq.read_table(path, partitioning=None)), path)
-        found = verify._row_problems(table, last, live)
+        actual = verify._row_problems(table, last, live)
         path.write_bytes(whole)
-        return found
+        return actual
 
     def renamed(rows, column, value):
         place = rows.schema.get_field_index(column)
@@ -555,10 +555,10 @@ def test_status_and_history_say_what_happened(directory):
     history = runs.run_well_here("refresh", "history", "table", cwd=directory)
     assert "+140 -0 = 140 pairs" in history
     assert "+10 -0 = 150 pairs; versions files 1, provenance 1, tagged 1" in history
-    found = json.loads(
+    actual = json.loads(
         runs.run_well_here("refresh", "status", "table", "--format", "json", cwd=directory)
     )
-    assert found["metrics"]["table"] == {"before": 140, "pairs": 150}
+    assert actual["metrics"]["table"] == {"before": 140, "pairs": 150}
     status, _, errors = runs.run_here("refresh", "status", "nowhere", cwd=directory)
     assert status == 2
     assert "there is no table here" in errors
@@ -770,8 +770,8 @@ def test_messages_of_a_night_are_json_if_asked_for(directory):
     words = ("--log_format", "json", "--lineage", "http://127.0.0.1:9/lineage")
     status, _, errors = nightly.night(directory, *words)
     assert status == 0
-    found = [json.loads(line) for line in errors.splitlines()]
-    assert any("the server did not accept the message" in str(line) for line in found)
+    actual = [json.loads(line) for line in errors.splitlines()]
+    assert any("the server did not accept the message" in str(line) for line in actual)
 
 
 def test_a_server_that_does_not_accept_messages_stops_no_night(directory):

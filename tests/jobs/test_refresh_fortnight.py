@@ -56,8 +56,8 @@ class Fortnight:
             (self.directory / folder / f"{name}.tsv").write_text(lines)
 
     def run(self, event, *words, status=0):
-        found, out, errors = nightly.night(self.directory, *words)
-        assert found == status, errors[-3000:]
+        result, out, errors = nightly.night(self.directory, *words)
+        assert result == status, errors[-3000:]
         self.note(event)
         return out + errors
 
@@ -86,8 +86,8 @@ def fortnight(shared_data, tmp_path):
     folder = shared_data / "parallel"
 
     def pairs(*names):
-        found = zip(*(read_lines(folder / f"{name}.gz") for name in names), strict=True)
-        return [pair for pair in itertools.islice(found, 6000) if "\t" not in "".join(pair)]
+        result = zip(*(read_lines(folder / f"{name}.gz") for name in names), strict=True)
+        return [pair for pair in itertools.islice(result, 6000) if "\t" not in "".join(pair)]
 
     captions = pairs("multi30k.en", "multi30k.de")
     news = pairs("newstest.en-de.en", "newstest.en-de.de")

@@ -44,28 +44,28 @@ def files_of(table, night):
 @pytest.mark.parametrize("night", range(NIGHTS))
 def test_polars_reads_every_night(table, night):
     polars = pytest.importorskip("polars")
-    found = polars.read_delta(str(table), version=night)
-    assert sorted(found["source"]) == expected(night)
-    assert set(found["kind"]) == {"plain"}
+    actual = polars.read_delta(str(table), version=night)
+    assert sorted(actual["source"]) == expected(night)
+    assert set(actual["kind"]) == {"plain"}
 
 
 @pytest.mark.parametrize("night", range(NIGHTS))
 def test_pandas_reads_every_night(table, night):
     pandas = pytest.importorskip("pandas")
     frames = [pandas.read_parquet(path) for path in files_of(table, night)]
-    found = pandas.concat(frames)
-    assert sorted(found["source"]) == expected(night)
+    actual = pandas.concat(frames)
+    assert sorted(actual["source"]) == expected(night)
 
 
 @pytest.mark.parametrize("night", range(NIGHTS))
 def test_duckdb_reads_every_night(table, night):
     duckdb = pytest.importorskip("duckdb")
-    found = duckdb.execute(
+    actual = duckdb.execute(
         "select source, source_lang, kind from read_parquet(?, hive_partitioning=true)",
         [files_of(table, night)],
     ).fetchall()
-    assert sorted(source for source, _, _ in found) == expected(night)
-    assert {tuple(others) for _, *others in found} == {("en", "plain")}
+    assert sorted(source for source, _, _ in actual) == expected(night)
+    assert {tuple(others) for _, *others in actual} == {("en", "plain")}
 
 
 @pytest.mark.parametrize("night", range(NIGHTS))
@@ -77,27 +77,27 @@ def test_duckdb_reads_the_table_itself_where_its_extension_is_installed(table, n
     except duckdb.Error as error:
         pytest.skip(f"DuckDB's extension delta is not installed: {error}")
     scan = f"select source from delta_scan('{table}', version => {night})"
-    found = connection.execute(scan).fetchall()
-    assert sorted(source for (source,) in found) == expected(night)
+    actual = connection.execute(scan).fetchall()
+    assert sorted(source for (source,) in actual) == expected(night)
 
 
 def extension():
     """Return the file of DuckDB's extension in the package of that name, or the name alone."""
-    found = importlib.util.find_spec("duckdb_extension_delta")
-    paths = Path(found.origin).parent.rglob("delta.duckdb_extension") if found else ()
+    result = importlib.util.find_spec("duckdb_extension_delta")
+    paths = Path(result.origin).parent.rglob("delta.duckdb_extension") if result else ()
     return next(map(str, paths), "delta")
 
 
 @pytest.mark.parametrize("night", range(NIGHTS))
 def test_datasets_reads_every_night(table, night, tmp_path):
     datasets = pytest.importorskip("datasets")
-    found = datasets.load_dataset(
+    actual = datasets.load_dataset(
         "parquet", data_files=files_of(table, night), cache_dir=str(tmp_path), split="train"
     )
-    assert sorted(found["source"]) == expected(night)
+    assert sorted(actual["source"]) == expected(night)
 
 
 def test_the_rows_of_a_night_are_selected_by_its_number(table):
     polars = pytest.importorskip("polars")
-    found = polars.scan_delta(str(table)).filter(polars.col("night") == 2).collect()
-    assert sorted(found["source"]) == sorted(corpora.sentence(n)[0] for n in range(20, 30))
+    actual = polars.scan_delta(str(table)).filter(polars.col("night") == 2).collect()
+    assert sorted(actual["source"]) == sorted(corpora.sentence(n)[0] for n in range(20, 30))

@@ -41,8 +41,8 @@ def all_values(table):
 
 def id_of(directory, number):
     """Return the id of the pair with a number."""
-    found = [json.loads(row) for row in nightly.rows(directory / "table")]
-    return next(row["id"] for row in found if row["source"] == corpora.sentence(number)[0])
+    result = [json.loads(row) for row in nightly.rows(directory / "table")]
+    return next(row["id"] for row in result if row["source"] == corpora.sentence(number)[0])
 
 
 def test_rows_that_could_not_be_read_keep_place_and_reason_but_no_text(first):
@@ -260,5 +260,5 @@ def test_a_text_is_found_in_rows_whatever_tags_they_show(
         entry = tables.write_file(str(tmp_path), name, rows, partition)
         main = "tagged" if name == "rejects" else name
         wanted = WantedTexts(["something", "a red house"], main, settings)
-        found = list(wanted.in_rows(str(tmp_path), name, entry))
-        assert found == ([(wanted.keys[1], "1" * 32)] if is_found else [])
+        actual = list(wanted.in_rows(str(tmp_path), name, entry))
+        assert actual == ([(wanted.keys[1], "1" * 32)] if is_found else [])

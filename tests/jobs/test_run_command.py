@@ -61,10 +61,10 @@ def test_every_step_has_its_own_committed_run_and_reads_the_one_before(directory
 
 def test_the_summary_has_the_rows_of_every_step(directory):
     said = (directory / "said").read_text()
-    found = json.loads((directory / "out/_recipe.json").read_text())["steps"]
-    assert [step["name"] for step in found] == list(STEPS)
-    assert found[3]["reads"] == ["filter", "fit"]
-    for step in found:
+    actual = json.loads((directory / "out/_recipe.json").read_text())["steps"]
+    assert [step["name"] for step in actual] == list(STEPS)
+    assert actual[3]["reads"] == ["filter", "fit"]
+    for step in actual:
         rows = manifest(directory / "out", step["name"])["rows"]
         assert step["rows"] == rows
         words = [step["name"], step["job"], *(str(rows[n]) for n in ("read", "kept", "rejected"))]

@@ -32,8 +32,8 @@ def write(directory, language):
         "t": ["".join(line) + ends[language] for line in lines],
         "m": ["".join((*line[:-1], objects[line[-1]])) + ends[language] for line in lines],
     }
-    for name, found in texts.items():
-        (directory / name).write_text("".join(f"{text}\n" for text in found))
+    for name, result in texts.items():
+        (directory / name).write_text("".join(f"{text}\n" for text in result))
     return {
         text: {0, len(text), *itertools.accumulate(map(len, line))}
         for text, line in zip(texts["t"], lines, strict=True)

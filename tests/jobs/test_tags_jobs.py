@@ -43,12 +43,12 @@ def augment(directory, output, *more):
 )
 def test_an_independent_reading_of_every_form_agrees(corpus, name, options):
     output = augment(corpus, name, *options)
-    found = check_tagged.check(output, [str(corpus / "c.en"), str(corpus / "c.de")])
-    assert found["tagged"] > 200
+    actual = check_tagged.check(output, [str(corpus / "c.en"), str(corpus / "c.de")])
+    assert actual["tagged"] > 200
     counts = json.loads((output / "_manifest.json").read_text())["counts"]
     special = {"self_closing_tags", "opening_halves", "closing_halves", "empty_tag_pairs"}
     assert (special | {"tags_in_two_parts"} <= counts.keys()) == bool(options)
-    assert found["rejected"].get("reserved_token", 0) == (20 if name == "html" else 0)
+    assert actual["rejected"].get("reserved_token", 0) == (20 if name == "html" else 0)
 
 
 def test_options_that_are_left_alone_are_not_in_the_plan(corpus):

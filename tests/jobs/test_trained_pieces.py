@@ -66,17 +66,17 @@ def rejected(output):
 def expected_rejects(pairs, model):
     """Judge the pairs in plain Python by the pieces of a model."""
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-    found = {}
+    result = {}
     for line, pair in enumerate(pairs, 1):
         counts = [len(processor.encode(text)) for text in pair]
         ratio = max(counts) / max(1, min(counts))
         if not pair[0]:
-            found[line] = "empty_source"
+            result[line] = "empty_source"
         elif max(counts) > MOST:
-            found[line] = "too_long"
+            result[line] = "too_long"
         elif ratio > RATIO:
-            found[line] = "length_ratio"
-    return found
+            result[line] = "length_ratio"
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -87,8 +87,8 @@ def aligned(corpus):
 def test_a_run_that_trains_pieces_turns_pairs_away_by_the_number_of_its_pieces(corpus, aligned):
     model = (aligned / "models" / "hmm" / "sentencepiece.model").read_bytes()
     expected = expected_rejects(corpus[1], model)
-    found = rejected(aligned)
-    assert {line: reason for line, (reason, _) in found.items()} == expected
+    actual = rejected(aligned)
+    assert {line: reason for line, (reason, _) in actual.items()} == expected
     reasons = list(expected.values())
     assert {reason: reasons.count(reason) > 5 for reason in ("too_long", "length_ratio")} == {
         "too_long": True,
@@ -97,7 +97,7 @@ def test_a_run_that_trains_pieces_turns_pairs_away_by_the_number_of_its_pieces(c
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     line = next(line for line in sorted(expected) if expected[line] == "length_ratio")
     counts = [len(processor.encode(text)) for text in corpus[1][line - 1]]
-    assert found[line][1].startswith(f"{counts[0]} : {counts[1]} tokens, ratio ")
+    assert actual[line][1].startswith(f"{counts[0]} : {counts[1]} tokens, ratio ")
     rows = json.loads((aligned / "_manifest.json").read_text())["rows"]
     kept = len(corpus[1]) - len(expected)
     assert rows == {"read": len(corpus[1]), "kept": kept, "rejected": len(expected)}
@@ -156,12 +156,12 @@ def test_suggestions_count_pieces_of_all_three_texts(tmp_path):
     )
     model = (tmp_path / "out" / "models" / "hmm" / "sentencepiece.model").read_bytes()
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-    found = rejected(tmp_path / "out")
+    actual = rejected(tmp_path / "out")
     uneven = 0
     for line, triple in enumerate(texts, 1):
         counts = [len(processor.encode(text)) for text in triple]
         wanted = max(counts) <= MOST and max(counts) / min(counts) <= RATIO
-        screened = found.get(line, ("", ""))[0] in ("too_long", "length_ratio")
+        screened = actual.get(line, ("", ""))[0] in ("too_long", "length_ratio")
         assert screened is not wanted
         uneven += max(counts) <= MOST and screened
     assert uneven > 5

@@ -68,10 +68,10 @@ def rows_of(output, pattern="data/part-*.parquet"):
 
 def test_masks_lie_in_the_translator_s_own_translations(directory, made):
     rows = [row for row in rows_of(made) if row["method"] == "alignment"]
-    found = translated_by(directory, [row["source"] for row in rows])
+    actual = translated_by(directory, [row["source"] for row in rows])
     assert len(rows) > 20
     for row in rows:
-        text = found[row["source"]]
+        text = actual[row["source"]]
         assert row["masked"] == f"{text[: row['start']]}<MASK_REP>{text[row['end'] :]}"
 
 
@@ -185,12 +185,12 @@ def test_a_statistical_model_aligns_translations_that_were_made_and_read(directo
         for number, (source, _, translation) in enumerate(triples, 1)
     }
     runs.run_well_here(*hmm_command("half.jsonl", "half"), cwd=directory)
-    found = {True: 0, False: 0}
+    actual = {True: 0, False: 0}
     for row in rows_of(directory / "half"):
         text = wanted[row["source"]]
         assert row["masked"] == f"{text[: row['start']]}<MASK_REP>{text[row['end'] :]}"
-        found[text == made[row["source"]]] += 1
-    assert min(found.values()) > 10
+        actual[text == made[row["source"]]] += 1
+    assert min(actual.values()) > 10
     manifest = json.loads((directory / "half" / "_manifest.json").read_text())
     assert manifest["rows"]["read"] == manifest["rows"]["kept"] + manifest["rows"]["rejected"]
     # What is not translated yet cannot be fitted on, but a model that was fitted aligns it.

@@ -126,9 +126,9 @@ def test_random_spans_are_drawn_without_looking_at_translations(directory, monke
     command = ("suggest", *TRANSLATED, *LANGUAGES, "--workers", "1")
     runs.run_well_here(*command, "--methods", "random", "--output", "random", cwd=directory)
     runs.run_well_here(*command, "--methods", "random,alignment", "--output", "both", cwd=directory)
-    found, both = (runs.rows_of(directory / name) for name in ("random", "both"))
-    assert found == [row for row in both if row["method"] == "random"]
-    assert len(found) > 30
+    actual, both = (runs.rows_of(directory / name) for name in ("random", "both"))
+    assert actual == [row for row in both if row["method"] == "random"]
+    assert len(actual) > 30
 
     def fail(*_):
         raise AssertionError("translations were aligned")

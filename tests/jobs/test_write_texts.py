@@ -42,9 +42,9 @@ SYNTAX = {"po": HTML, "lxm": XML, "html": HTML}
 def test_what_is_written_is_read_again_with_the_same_tags(tmp_path_factory, form, pairs):
     rows = [row_of(*pair, number) for number, pair in enumerate(pairs)]
     rows = [row for row in rows if misread(row, SYNTAX[form]) is None]
-    found = read_all(write(form, rows, tmp_path_factory.mktemp("written")))
-    assert len(found) == len(rows)
-    for row, again in zip(rows, found, strict=True):
+    actual = read_all(write(form, rows, tmp_path_factory.mktemp("written")))
+    assert len(actual) == len(rows)
+    for row, again in zip(rows, actual, strict=True):
         assert again["reason"] is None
         assert (again["source"], again["target"]) == row.texts
         sides = zip(("source", "target"), row.texts, strict=True)
@@ -116,10 +116,10 @@ def test_a_catalogue_is_read_by_polib_as_it_is_meant(tmp_path_factory, pairs):
     ]
     path = tmp_path_factory.mktemp("po") / "a.po"
     path.write_bytes(b"".join(write_po(rows)))
-    found = polib.pofile(str(path), encoding="utf-8")
-    assert [(entry.msgid, entry.msgstr) for entry in found] == pairs
-    assert [entry.msgctxt for entry in found] == [row.name for row in rows]
-    assert found.metadata["Language"] == ("de" if rows else "und")
+    actual = polib.pofile(str(path), encoding="utf-8")
+    assert [(entry.msgid, entry.msgstr) for entry in actual] == pairs
+    assert [entry.msgctxt for entry in actual] == [row.name for row in rows]
+    assert actual.metadata["Language"] == ("de" if rows else "und")
 
 
 @given(st.lists(st.tuples(texts, texts), max_size=5))
@@ -131,8 +131,8 @@ def test_a_catalogue_is_read_by_babel_as_it_is_meant(pairs):
         for number, (one, other) in enumerate(pairs)
     ]
     lines = b"".join(write_po(rows)).split(b"\n")
-    found = pofile.read_po([line + b"\n" for line in lines])
-    assert [(message.id, message.string) for message in found if message.id] == pairs
+    actual = pofile.read_po([line + b"\n" for line in lines])
+    assert [(message.id, message.string) for message in actual if message.id] == pairs
 
 
 def test_a_catalogue_by_hand():

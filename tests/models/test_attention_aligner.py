@@ -48,27 +48,27 @@ def evaluate(folder, *names):
 
 
 def test_error_rates_are_listed_by_layer_with_the_mean_over_heads(folder):
-    out, found = evaluate(folder, "attention:a.npz:method=naive:layer=all")
-    assert [each["aligner"] for each in found] == [
+    out, actual = evaluate(folder, "attention:a.npz:method=naive:layer=all")
+    assert [each["aligner"] for each in actual] == [
         "attention:a.npz:method=naive:layer=0",
         "attention:a.npz:method=naive:layer=1",
     ]
-    assert [each["aer"] for each in found] == [1, 0]
-    assert "layer:1|" in found[1]["signature"]
-    assert "head:mean|" in found[1]["signature"]
-    assert len({each["digest"] for each in found}) == 2
+    assert [each["aer"] for each in actual] == [1, 0]
+    assert "layer:1|" in actual[1]["signature"]
+    assert "head:mean|" in actual[1]["signature"]
+    assert len({each["digest"] for each in actual}) == 2
     assert out.count("attention:a.npz") == 4
 
 
 def test_error_rates_are_listed_by_layer_and_head(folder):
-    _, found = evaluate(folder, "attention:a.npz:method=naive:layer=all:head=all")
-    assert [each["aer"] for each in found] == [0, 1, 0, 0]
-    assert [each["signature"].split("head:")[1][0] for each in found] == list("0101")
+    _, actual = evaluate(folder, "attention:a.npz:method=naive:layer=all:head=all")
+    assert [each["aer"] for each in actual] == [0, 1, 0, 0]
+    assert [each["signature"].split("head:")[1][0] for each in actual] == list("0101")
 
 
 def test_both_methods_can_be_compared(folder):
-    _, found = evaluate(folder, "attention:a.npz:method=all:layer=1")
-    naive, shift = found
+    _, actual = evaluate(folder, "attention:a.npz:method=all:layer=1")
+    naive, shift = actual
     assert (naive["aer"], shift["aer"]) == (0, 1)
 
 
@@ -90,8 +90,8 @@ def test_attention_between_pieces_links_their_words(folder):
         words, other_words = (np.cumsum([p == "\u2581" for p in each]) for each in (pieces, others))
         arrays.append((other_words[:, None] == words[None, :]).astype(float))
     np.savez(folder / "p.npz", *arrays)
-    _, found = evaluate(folder, "attention:p.npz:method=naive:pieces=spm")
-    assert found[0]["aer"] == 0
+    _, actual = evaluate(folder, "attention:p.npz:method=naive:pieces=spm")
+    assert actual[0]["aer"] == 0
 
 
 def test_each_text_keeps_the_starts_of_its_own_tokens():

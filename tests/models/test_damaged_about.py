@@ -95,7 +95,7 @@ def check_each(path, read, free=(), optional=frozenset()):
     """Damage each field of a file, and read it each time: only an error in one line will do."""
     document, whole, accepted = json.loads(path.read_bytes()), path.read_bytes(), []
     read()
-    every = [(what, json.dumps(found).encode()) for what, found in damaged_json.damaged(document)]
+    every = [(what, json.dumps(result).encode()) for what, result in damaged_json.damaged(document)]
     for what, data in [*damaged_json.texts(document), *every]:
         path.write_bytes(data)
         said = refusal(read)

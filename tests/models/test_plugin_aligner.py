@@ -42,13 +42,13 @@ def test_no_aligner_of_this_package_can_be_taken_by_a_plugin():
 def test_links_are_sorted_and_of_the_right_type(tmp_path, monkeypatch):
     links = "[[(1, 2, 0.5), (1, 0, 1), (0, 1, 0.25)], []], [[], [(0, 0, 0)]]"
     code = plugins.ALIGNER.replace("return links, links", f"return {links}")
-    found = planned(tmp_path, monkeypatch, code).load().align(tokens(("a b", "c d e"), ("a", "b")))
-    assert found.schema == schemas.LINKED
-    assert [[tuple(link.values()) for link in each] for each in found["forward"].to_pylist()] == [
+    actual = planned(tmp_path, monkeypatch, code).load().align(tokens(("a b", "c d e"), ("a", "b")))
+    assert actual.schema == schemas.LINKED
+    assert [[tuple(link.values()) for link in each] for each in actual["forward"].to_pylist()] == [
         [(0, 1, 0.25), (1, 0, 1.0), (1, 2, 0.5)],
         [],
     ]
-    assert found["reverse"].to_pylist()[1] == [{"source": 0, "target": 0, "probability": 0.0}]
+    assert actual["reverse"].to_pylist()[1] == [{"source": 0, "target": 0, "probability": 0.0}]
 
 
 def test_it_gets_tokens_and_languages_and_perhaps_no_pair(tmp_path, monkeypatch):

@@ -29,19 +29,19 @@ def links_of(*pairs):
     table = TerAligner().align(tokens_of([("", target, source) for source, target in pairs]))
     assert table.schema.equals(schemas.LINKED)
     assert table.column("forward").equals(table.column("reverse"))
-    found = []
+    result = []
     for row in table.to_pylist():
         source, target = (
             [row[side][span["start"] : span["end"]] for span in row[f"{side}_tokens"]]
             for side in ("source", "target")
         )
-        found.append(
+        result.append(
             [
                 (source[link["source"]], target[link["target"]], link["probability"])
                 for link in row["forward"]
             ]
         )
-    return found
+    return result
 
 
 def test_equal_words_are_kept_others_replaced_and_moved_ones_found():

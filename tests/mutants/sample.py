@@ -119,16 +119,16 @@ class Families:
 
     def sites(self, family: str) -> Sites:
         """Return the places that can have a fault of a family, each with its faults."""
-        found: Sites = defaultdict(list)
+        result: Sites = defaultdict(list)
         if family == OPERATOR:
             for path in self.modules:
                 for start, end, name, occurrence in operators.mutations(self.project.tree / path):
-                    found[path, start, end].append((name, occurrence))
-            return found
+                    result[path, start, end].append((name, occurrence))
+            return result
         for path in self.modules:
             for occurrence, change in enumerate(self.changes(family, path)):
-                found[path, change.start, change.end].append((family, occurrence))
-        return found
+                result[path, change.start, change.end].append((family, occurrence))
+        return result
 
     def changes(self, family: str, path: str) -> Iterator[Change]:
         """Yield the faults of meaning of a module."""

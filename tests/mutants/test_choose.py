@@ -49,8 +49,8 @@ def test_tests_of_processes_may_start_python_but_not_the_command(tmp_path):
     path.write_text(TEST)
     name = "tests/pipelines/engines/test_toy.py"
     chosen = ("test_here", "test_small_program", "test_python", "test_plain")
-    found = choose.quick_tests(tmp_path, "pipelines")
-    assert found == {name: [f"{name}::{test}" for test in chosen]}
+    actual = choose.quick_tests(tmp_path, "pipelines")
+    assert actual == {name: [f"{name}::{test}" for test in chosen]}
 
 
 def test_a_name_of_the_makers_is_known_by_itself(tmp_path):

@@ -60,9 +60,9 @@ def test_a_larger_sample_contains_a_smaller_one_and_another_seed_draws_others(tr
 
 def test_where_a_family_has_no_more_places_the_others_go_on(tree):
     drawn = sample.draw(tree, 1000, 1, ["pipelines"])
-    found = Counter(fault.family for fault in drawn)
-    assert found.pop(sample.OPERATOR) > 10
-    assert found == {
+    actual = Counter(fault.family for fault in drawn)
+    assert actual.pop(sample.OPERATOR) > 10
+    assert actual == {
         sample.OMITTED_LINE: 3,
         sample.EXCHANGED_ARGUMENTS: 2,
         sample.IGNORED_OPTION: 3,

@@ -30,9 +30,9 @@ class Reached:
         self.seconds: dict[str, float] = {}
         self.lines: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
         for path in measured:
-            found = json.loads(path.read_text())
-            self.seconds |= found["seconds"]
-            for name, lines in found["lines"].items():
+            result = json.loads(path.read_text())
+            self.seconds |= result["seconds"]
+            for name, lines in result["lines"].items():
                 if not name.endswith(".py"):  # coverage also sees the lines of templates
                     continue
                 for line, tests in lines.items():

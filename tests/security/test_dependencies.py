@@ -132,15 +132,15 @@ def test_uv_gets_the_settings_of_pip(tmp_path, monkeypatch):
 
 def test_every_installed_package_has_an_accepted_licence():
     locked = pins_of(*EXTRAS)
-    found = {
+    actual = {
         name: licences.licence_of(each.metadata)
         for name, each in licences.installed().items()
         if name in locked
     }
-    assert len(found) > 90
-    assert [name for name, each in found.items() if not licences.is_accepted(name, each)] == []
+    assert len(actual) > 90
+    assert [name for name, each in actual.items() if not licences.is_accepted(name, each)] == []
     plain = pins_of()
-    others = {name for name, each in found.items() if not licences.is_permissive(each)}
+    others = {name for name, each in actual.items() if not licences.is_permissive(each)}
     assert others & plain.keys() <= {"certifi", "orjson", "tqdm"}
     assert licences.EXCEPTIONS.keys() <= locked.keys()
 

@@ -56,8 +56,8 @@ def start(words, tmp_path):
 
 
 def test_the_filter_stops_sockets_and_the_notes_show_attempts(tmp_path):
-    found = start(lambda notes: ["-c", PROBE, notes], tmp_path)
-    assert [line.partition(" ")[0] for line in found] == [
+    actual = start(lambda notes: ["-c", PROBE, notes], tmp_path)
+    assert [line.partition(" ")[0] for line in actual] == [
         *(["socket.__new__"] * 2),
         "socket.getaddrinfo",
     ]

@@ -82,8 +82,8 @@ def test_a_manifest_cannot_name_a_file_outside_its_run(tmp_path, name):
 
 
 def test_names_of_a_run_are_inside_it(tmp_path):
-    found = FinishedRun.open(manifest(tmp_path, "models/hmm/about.json"))
-    assert all(run_files.is_inside(entry["name"]) for entry in found.manifest["files"])
+    actual = FinishedRun.open(manifest(tmp_path, "models/hmm/about.json"))
+    assert all(run_files.is_inside(entry["name"]) for entry in actual.manifest["files"])
 
 
 def test_the_temporary_directory_of_a_run_is_private_whatever_the_umask(tmp_path, monkeypatch):

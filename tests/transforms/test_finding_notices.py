@@ -22,8 +22,8 @@ def test_each_finding_is_a_notice_with_its_lines_and_what_mends_it():
 
 
 def test_one_cause_in_many_files_is_one_notice():
-    found = [finding("inline_tags", f"{name}.xlf") for name in "abcde"]
-    (said,) = map(str, finding_notices(found))
+    actual = [finding("inline_tags", f"{name}.xlf") for name in "abcde"]
+    (said,) = map(str, finding_notices(actual))
     assert said.startswith("a.xlf:2-5 and 4 other files: 20 lines; of the first file: 4 of 9")
 
 
@@ -41,9 +41,9 @@ def test_what_the_job_counts_by_itself_or_deals_with_is_left_out():
 
 
 def test_what_the_job_counts_is_told_at_the_start_if_it_is_more_than_one_pair_in_twenty():
-    found = [finding("unreadable"), finding("unreadable", "a.de"), finding("encoding")]
-    assert of_start(found, 159) == found[:2]
-    assert of_start(found, 160) == []
+    actual = [finding("unreadable"), finding("unreadable", "a.de"), finding("encoding")]
+    assert of_start(actual, 159) == actual[:2]
+    assert of_start(actual, 160) == []
     few = [Finding("empty", "a.en", 1, 5, 5, "5 pairs have an empty side")]
     assert of_start(few, EARLY_PAIRS) == few
     assert of_start(few, EARLY_PAIRS - 1) == []

@@ -17,10 +17,10 @@ _IDS = st.lists(_NEAR | st.uuids().map(lambda uuid: uuid.hex))
 
 @given(_IDS, _IDS)
 def test_a_set_has_exactly_its_ids(inside, asked):
-    found = IdSet.of(pa.array(inside, pa.string()))
-    again = IdSet.from_bytes(found.to_bytes())
+    actual = IdSet.of(pa.array(inside, pa.string()))
+    again = IdSet.from_bytes(actual.to_bytes())
     expected = [key in inside for key in asked]
-    for each in (found, again):
+    for each in (actual, again):
         assert each.has(pa.array(asked, pa.string())).tolist() == expected
         assert len(each) == len(set(inside))
 

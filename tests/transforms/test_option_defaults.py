@@ -135,13 +135,13 @@ LIMITS = {
 
 @pytest.mark.parametrize("options", LIMITS, ids=lambda options: options.__name__)
 def test_limits_are_the_documented_ones(options):
-    found = {}
+    actual = {}
     for name, field in options.model_json_schema()["properties"].items():
         known = dict(pair for part in [field, *field.get("anyOf", [])] for pair in part.items())
         limits = known.get("minimum"), known.get("maximum")
         if limits != (None, None):
-            found[name] = limits
-    assert found == LIMITS[options]
+            actual[name] = limits
+    assert actual == LIMITS[options]
 
 
 @pytest.mark.parametrize("options", DEFAULTS, ids=lambda options: options.__name__)

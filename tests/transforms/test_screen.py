@@ -72,12 +72,12 @@ def test_pieces_are_counted_as_their_model_counts_them():
     said = f"{counts[0]} : {counts[1]} tokens, ratio {max(counts) / min(counts):.2f} > 1.1"
     assert reasons(pair, tokens=tokens, max_ratio=1.1) == [("length_ratio", said)]
     most = max(counts)
-    (found,) = reasons(pair, tokens=tokens, max_ratio=100, max_tokens=most - 1)
-    assert found == ("too_long", f"{most} tokens > {most - 1}")
+    (actual,) = reasons(pair, tokens=tokens, max_ratio=100, max_tokens=most - 1)
+    assert actual == ("too_long", f"{most} tokens > {most - 1}")
     assert reasons(pair, tokens=tokens, max_ratio=100, max_tokens=most) == [(None, None)]
     # No piece is long, but a word may be.
-    (found,) = reasons(("x" * 50, "x" * 50), tokens=tokens, max_token_chars=40)
-    assert found == ("long_token", "50 characters > 40")
+    (actual,) = reasons(("x" * 50, "x" * 50), tokens=tokens, max_token_chars=40)
+    assert actual == ("long_token", "50 characters > 40")
 
 
 def test_rows_rejected_before_pass_as_they_are():
@@ -98,8 +98,8 @@ def test_dev_sentences_are_excluded_whatever_their_case_and_spacing(tmp_path):
         ("a dog barks", "x y z"),
         ("x", "y"),
     ]
-    found = [reason for reason, _ in reasons(*pairs, excluded=keys)]
-    assert found == ["excluded", "excluded", None, None]
+    actual = [reason for reason, _ in reasons(*pairs, excluded=keys)]
+    assert actual == ["excluded", "excluded", None, None]
 
 
 def test_exclude_files_that_cannot_be_used_are_named(tmp_path):
@@ -194,8 +194,8 @@ def test_an_empty_batch_stays_empty():
 def test_a_translation_is_screened_where_a_job_uses_it(translation, limits, reason, detail):
     rows = batch(row("a b", "c d", translation=translation))
     config = ScreenConfig(translations=True, reserved=MASK, **limits)
-    found = screen(rows, config).to_pylist()[0]
-    assert (found["reason"], found["detail"]) == (reason, detail)
+    actual = screen(rows, config).to_pylist()[0]
+    assert (actual["reason"], actual["detail"]) == (reason, detail)
     others = ScreenConfig(**limits)
     assert screen(rows, others).to_pylist()[0]["reason"] is None
 
@@ -203,5 +203,5 @@ def test_a_translation_is_screened_where_a_job_uses_it(translation, limits, reas
 def test_an_excluded_sentence_is_found_as_a_translation(tmp_path):
     (tmp_path / "dev").write_text("x y\n")
     config = ScreenConfig(translations=True, excluded=load_exclude([str(tmp_path / "dev")]))
-    found = screen(batch(row("a b", "c d", translation="X  y")), config)
-    assert found["reason"].to_pylist() == ["excluded"]
+    actual = screen(batch(row("a b", "c d", translation="X  y")), config)
+    assert actual["reason"].to_pylist() == ["excluded"]

@@ -68,7 +68,7 @@ def _multiply(first: pa.Table, second: pa.Table, name: str, threshold: float) ->
     kept = pooled >= threshold
     shared = shared[kept]
     rows = np.arange(first.num_rows + 1, dtype=np.int64)
-    fields = {
+    fields: dict[str, np.ndarray] = {
         "source": ((shared >> 16) & 0xFFFF).astype(np.int16),
         "target": (shared & 0xFFFF).astype(np.int16),
         "probability": pooled[kept].astype(np.float32),

@@ -281,9 +281,10 @@ def _aligned(aligners: Sequence[LoadedAligner], options: TagOptions) -> LinkBloc
         tables = [align_all(each, block.table) for each in aligners]
         if options.rules == "paper":
             return harden(tables[0], options.heuristic)
-        links = [soften(table) for table in tables]
-        if len(links) == 1:
-            return links[0]
-        return [confirm(*both, SOFT_THRESHOLD) for both in zip(*links, strict=True)]
+        first, *others = (soften(table) for table in tables)
+        for second in others:
+            pairs = zip(first, second, strict=True)
+            first = [confirm(*both, SOFT_THRESHOLD) for both in pairs]
+        return first
 
     return link

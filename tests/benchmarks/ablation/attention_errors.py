@@ -1,9 +1,12 @@
 """AER of the attention that `ablate` wrote for the Hansards, by arm, method and layer.
 
-usage: python -m tests.benchmarks.ablation.attention_errors ABLATION/ ALIGN/
+usage: python -m tests.benchmarks.ablation.attention_errors measure ABLATION/ ALIGN/ >ERRORS.jsonl
+       python -m tests.benchmarks.ablation.attention_errors table <ERRORS.jsonl
 
-Prints the mean and standard deviation over the seeds: of each layer, and of the mean of them
-(the layer average baseline of Ryu et al. 2022, section 3.3).
+The first command writes a line for each model, method and layer: a small file that can be kept,
+where the attention itself has 19 MB for each model. The second prints the mean and standard
+deviation over the seeds: of each layer, and of the mean of them (the layer average baseline of Ryu
+et al. 2022, section 3.3).
 """
 
 import collections
@@ -15,7 +18,7 @@ import sys
 from pathlib import Path
 
 
-def measured(directory, align, file):
+def errors_of(directory, align, file):
     """Return what `evaluate aligners` measures for each method and layer of a file of attention."""
     command = [
         *(sys.executable, "-m", "pairweave.pipelines.cli", "evaluate", "aligners"),
@@ -27,23 +30,34 @@ def measured(directory, align, file):
     return json.loads(out.splitlines()[-1])["aligners"]
 
 
-def main(directory, align):
-    """Print the table."""
+def measure(directory, align):
+    """Print a JSON object for each model, method and layer."""
     directory, align = Path(directory), Path(align)
-    errors = collections.defaultdict(list)
     for file in sorted(directory.glob("attention/*/hansards.npz")):
-        arm, _, _ = file.parent.name.rpartition("-")
-        by_method = collections.defaultdict(list)
-        for row in measured(directory, align, file):
+        arm, _, seed = file.parent.name.rpartition("-")
+        for row in errors_of(directory, align, file):
             layer, method = re.search(r":layer=(\d+):method=(\w+)", row["aligner"]).groups()
-            errors[arm, method, f"layer {layer}"].append(100 * row["aer"])
-            by_method[method].append(100 * row["aer"])
-        for method, values in by_method.items():
-            errors[arm, method, "mean of layers"].append(statistics.mean(values))
-    for (arm, method, layer), values in errors.items():
+            facts = {name: row[name] for name in ("aer", "precision", "recall", "links")}
+            named = {"arm": arm, "seed": int(seed), "method": method, "layer": int(layer)}
+            print(json.dumps(named | facts), flush=True)
+
+
+def table(lines):
+    """Print the means over the seeds of what `measure` wrote."""
+    models, errors = collections.defaultdict(list), collections.defaultdict(list)
+    for row in map(json.loads, lines):
+        model = row["arm"], row["method"], row["seed"]
+        models[model].append(100 * row["aer"])
+        errors[row["arm"], row["method"], f"layer {row['layer']}"].append(100 * row["aer"])
+    for (arm, method, _), layers in models.items():
+        errors[arm, method, "mean of layers"].append(statistics.mean(layers))
+    for named, values in errors.items():
         spread = statistics.stdev(values) if len(values) > 1 else 0.0
-        print(f"{arm}\t{method}\t{layer}\t{statistics.mean(values):.2f} ± {spread:.2f}")
+        print(*named, f"{statistics.mean(values):.2f} ± {spread:.2f}", sep="\t")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    if sys.argv[1] == "measure":
+        measure(*sys.argv[2:4])
+    else:
+        table(sys.stdin)

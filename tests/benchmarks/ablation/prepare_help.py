@@ -60,12 +60,12 @@ def main(path, output, source, target):
         sets[name] = {text: sets[name][text] for text in chosen[:most]}
     folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, found in sets.items():
+    for name, result in sets.items():
         for number, language in enumerate((source, target)):
             for kind, suffix in enumerate(("xml", "txt")):
-                lines = "".join(f"{row[kind][number]}\n" for row in found.values())
+                lines = "".join(f"{row[kind][number]}\n" for row in result.values())
                 (folder / f"{name}.{suffix}.{language}").write_text(lines, encoding="utf-8")
-        print(f"{name}: {len(found)} segments")
+        print(f"{name}: {len(result)} segments")
 
 
 if __name__ == "__main__":

@@ -23,10 +23,10 @@ def main(source, target, *outputs):
     sides = [Path(name).read_text(encoding="utf-8").splitlines() for name in (source, target)]
     with tempfile.TemporaryDirectory() as directory:
         write_sides(Path(directory), *map(words, sides))
-        found = eflomal(Path(directory))
-    if found is None:
+        result = eflomal(Path(directory))
+    if result is None:
         return 1
-    for output, pairs in zip(outputs, found[:2], strict=True):
+    for output, pairs in zip(outputs, result[:2], strict=True):
         lines = (" ".join(f"{i}-{j}" for i, j in links) for links in pairs)
         Path(output).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return 0

@@ -71,19 +71,19 @@ def read_costs(path: Path) -> dict[str, Any]:
     Raises:
         ConfigError: A key is missing or unknown, or a number is not above 0.
     """
-    found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    if not isinstance(found, dict) or set(found) != set(KEYS):
+    result = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if not isinstance(result, dict) or set(result) != set(KEYS):
         raise ConfigError(f"{path}: expected the keys {', '.join(KEYS)}")
     for part, names in KEYS.items():
-        if set(found[part]) != names:
+        if set(result[part]) != names:
             raise ConfigError(f"{path}: {part}: expected the keys {', '.join(sorted(names))}")
         for name in names - {"date"}:
-            value = found[part][name]
+            value = result[part][name]
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
                 raise ConfigError(f"{path}: {part}.{name}: expected a number above 0")
-    if found["assumed"]["busy_share"] > 1:
+    if result["assumed"]["busy_share"] > 1:
         raise ConfigError(f"{path}: assumed.busy_share: expected 1 or less")
-    return found
+    return result
 
 
 def cost_of(pairs: int, costs: dict[str, Any], *, encoder: bool = False) -> Cost:

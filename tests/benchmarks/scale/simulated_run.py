@@ -75,8 +75,8 @@ class SlowStore:
 
     def version(self, path: str) -> Version:
         """Return an object's size."""
-        found = self._path(path).stat()
-        return Version(found.st_size, None, found.st_mtime)
+        result = self._path(path).stat()
+        return Version(result.st_size, None, result.st_mtime)
 
     def read(self, path: str, version: Version, start: int, stop: int) -> bytes:
         """Return a range of an object."""
@@ -173,7 +173,7 @@ def write_run(directory: Path, document: dict[str, Any], rows: int) -> None:
     for shard in range(shards):
         counts = share[(np.arange(units) + shard) % shards]
         filled = np.flatnonzero(counts)
-        found = np.stack([filled, counts[filled], np.zeros_like(filled)], axis=1)
+        result = np.stack([filled, counts[filled], np.zeros_like(filled)], axis=1)
         kept = int(counts.sum())
         names = run_files.data_name(shard, shards), run_files.rejects_name(shard, shards)
         receipt = {
@@ -183,7 +183,7 @@ def write_run(directory: Path, document: dict[str, Any], rows: int) -> None:
             "kept": kept,
             "kept_by_corpus": {"crawl": kept},
             "rejected": [],
-            "units": pack_units(found if len(found) > PACKED else found.tolist()),
+            "units": pack_units(result if len(result) > PACKED else result.tolist()),
             "unit_reasons": [],
             "counts": {"plain_rows": kept},
             "histograms": {},
@@ -207,16 +207,16 @@ def peak_mib() -> int:
 @contextlib.contextmanager
 def phase(name: str, **facts: object) -> Iterator[dict[str, Any]]:
     """Print what a phase took."""
-    found: dict[str, Any] = dict(facts)
+    result: dict[str, Any] = dict(facts)
     wall, cpu = time.perf_counter(), time.process_time()
-    yield found
+    yield result
     taken = {
         "phase": name,
         "seconds": round(time.perf_counter() - wall, 1),
         "cpu_seconds": round(time.process_time() - cpu, 1),
         "peak_mib": peak_mib(),
     }
-    sys.stdout.write(json.dumps({**taken, **found}) + "\n")
+    sys.stdout.write(json.dumps({**taken, **result}) + "\n")
     sys.stdout.flush()
 
 
@@ -231,12 +231,12 @@ def simulate(
     root: Path, units_count: int, shards: int, rows: int, latency: float, *, resume: bool = True
 ) -> dict[str, Any]:
     """Plan, commit and look at a simulated run; return its manifest."""
-    with phase("plan", units=units_count, shards=shards) as found:
+    with phase("plan", units=units_count, shards=shards) as facts:
         units = units_of(units_count)
         document = document_of(units, shards, rows)
-        found["plan_bytes"] = len(run_files.to_json(document))
-    with phase("graph") as found:
-        found["graph_bytes"] = graph_bytes(units)
+        facts["plan_bytes"] = len(run_files.to_json(document))
+    with phase("graph") as facts:
+        facts["graph_bytes"] = graph_bytes(units)
     store = SlowStore(root, latency)
     output = "slow://run" if latency else str(root / "run")
     with in_store(store):
@@ -244,11 +244,11 @@ def simulate(
         write_run(root / "run", document, rows)
         receipt = root / "run" / run_files.shard_receipt_name(0, shards)
         store.requests = 0
-        with phase("commit", receipt_bytes=receipt.stat().st_size) as found:
+        with phase("commit", receipt_bytes=receipt.stat().st_size) as facts:
             manifest = commit_run(output, {})
-            found["requests"] = store.requests
+            facts["requests"] = store.requests
             path = files.join(output, run_files.MANIFEST)
-            found["manifest_bytes"] = files.size(path)
+            facts["manifest_bytes"] = files.size(path)
         with phase("status"):
             read_state(output)
         if resume:

@@ -314,9 +314,9 @@ def test_a_decoder_is_no_encoder(copied):
 
 def test_files_are_listed_without_reading_what_is_not_needed(copied):
     (copied / "pytorch_model.bin").write_bytes(pickle.dumps(Bomb()))
-    found = weights.find_model(str(copied))
-    assert [path.name for path in found.weights] == ["model.safetensors"]
-    assert "pytorch_model.bin" not in [path.name for path in found.others]
+    actual = weights.find_model(str(copied))
+    assert [path.name for path in actual.weights] == ["model.safetensors"]
+    assert "pytorch_model.bin" not in [path.name for path in actual.others]
 
 
 def test_an_encoder_in_a_store_is_the_one_on_a_disk(bert, tmp_path, monkeypatch):
@@ -325,8 +325,8 @@ def test_an_encoder_in_a_store_is_the_one_on_a_disk(bert, tmp_path, monkeypatch)
         object_stores.use_beam_flags([])
         for path in bert.iterdir():
             store.put(f"models/bert/{path.name}", path.read_bytes())
-        found = load("s3://bucket/models/bert")
-        assert found.digest == load(bert).digest
+        actual = load("s3://bucket/models/bert")
+        assert actual.digest == load(bert).digest
         with pytest.raises(ConfigError, match=r"s3://bucket/none: no such file or directory"):
             load("s3://bucket/none")
     object_stores.use_beam_flags([])

@@ -54,14 +54,14 @@ def test_a_family_may_be_run_by_several_threads_at_once(family, bert, tmp_path):
 def test_padding_moves_no_link_of_a_family_without_fused_attention(bert, tmp_path):
     write_family(tmp_path, "deberta-v2", bert)
     table = token_table(PAIRS)
-    found = []
+    actual = []
     for budget in (1, 512):
         config = EncoderConfig(
             str(tmp_path), layer=2, head=HeadConfig("argmax"), device="cpu", token_budget=budget
         )
-        found.append(links_of(load_aligner(config).align(table)))
-    assert found[0] == found[1]
-    assert all(found[0])
+        actual.append(links_of(load_aligner(config).align(table)))
+    assert actual[0] == actual[1]
+    assert all(actual[0])
 
 
 def test_layers_that_share_weights_in_groups_are_not_cut(bert, tmp_path):

@@ -96,11 +96,11 @@ def test_what_stands_in_the_padding_is_never_looked_at(head):
     expected = extract(source, target, rows, columns, config)
     for side, lengths, rubbish in ((source, rows, float("nan")), (target, columns, float("inf"))):
         side[torch.arange(side.shape[1]) >= lengths[:, None]] = rubbish
-    found = extract(source, target, rows, columns, config)
+    actual = extract(source, target, rows, columns, config)
     for name in ("forward", "reverse"):
-        assert torch.equal(getattr(found, name), getattr(expected, name)), name
+        assert torch.equal(getattr(actual, name), getattr(expected, name)), name
         for pair, (height, width) in enumerate(SIZES):
-            made = getattr(found, f"{name}_probability")[pair, :height, :width]
+            made = getattr(actual, f"{name}_probability")[pair, :height, :width]
             wanted = getattr(expected, f"{name}_probability")[pair, :height, :width]
             assert torch.equal(made, wanted), name
 
@@ -119,10 +119,10 @@ def test_the_only_cell_of_a_pair_costs_nothing(cost, distortion):
 @pytest.mark.parametrize("head", HEADS)
 def test_probabilities_lie_between_0_and_1(head):
     batch = random_pairs(5, SIZES)
-    found = extract(*batch, HeadConfig(head))
+    actual = extract(*batch, HeadConfig(head))
     for links, chance in (
-        (found.forward, found.forward_probability),
-        (found.reverse, found.reverse_probability),
+        (actual.forward, actual.forward_probability),
+        (actual.reverse, actual.reverse_probability),
     ):
         assert links.any()
         assert chance.dtype == torch.float32
@@ -132,10 +132,10 @@ def test_probabilities_lie_between_0_and_1(head):
 @pytest.mark.parametrize("head", HEADS)
 def test_no_link_of_a_piece_with_itself_is_surer_than_sure(head):
     source, _, rows, _ = random_pairs(6, [(40, 40)], hidden=48)
-    found = extract(source, source, rows, rows, HeadConfig(head))
+    actual = extract(source, source, rows, rows, HeadConfig(head))
     own = torch.eye(40, dtype=torch.bool)
-    assert (found.forward[0] & own).any()
-    for chance in (found.forward_probability, found.reverse_probability):
+    assert (actual.forward[0] & own).any()
+    for chance in (actual.forward_probability, actual.reverse_probability):
         assert float(chance.amax()) <= 1.0
 
 
@@ -146,17 +146,17 @@ def test_no_link_of_a_piece_with_itself_is_surer_than_sure(head):
 def test_zero_vectors_have_probabilities_too(head, mass):
     lengths = torch.tensor([3]), torch.tensor([4])
     for target in (torch.zeros(1, 4, 5), torch.ones(1, 4, 5)):
-        found = extract(torch.zeros(1, 3, 5), target, *lengths, HeadConfig(head, mass=mass))
-        assert torch.isfinite(found.forward_probability).all()
-        assert found.forward.any()
+        actual = extract(torch.zeros(1, 3, 5), target, *lengths, HeadConfig(head, mass=mass))
+        assert torch.isfinite(actual.forward_probability).all()
+        assert actual.forward.any()
 
 
 def test_softmax_links_by_hand():
     source = torch.tensor([[[8.0, 0.0], [0.0, 8.0]]])
     target = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [0.6, 0.0]]])
-    found = extract(source, target, torch.tensor([2]), torch.tensor([3]), HeadConfig("softmax"))
-    assert found.forward[0].tolist() == [[True, False, True], [False, True, False]]
-    assert found.reverse[0].tolist() == [[True, False, True], [False, True, True]]
+    actual = extract(source, target, torch.tensor([2]), torch.tensor([3]), HeadConfig("softmax"))
+    assert actual.forward[0].tolist() == [[True, False, True], [False, True, False]]
+    assert actual.reverse[0].tolist() == [[True, False, True], [False, True, True]]
 
 
 @given(st.lists(st.floats(-30, 30, width=32), min_size=1, max_size=12), st.integers(0, 3))
@@ -187,12 +187,12 @@ def plain_itermax(similarity):
     rows, columns = similarity.shape
 
     def mutual(values, allowed):
-        found = set()
+        result = set()
         for i, j in itertools.product(range(rows), range(columns)):
             best = values[i].argmax() == j and values[:, j].argmax() == i
             if best and allowed(i, j):
-                found.add((i, j))
-        return found
+                result.add((i, j))
+        return result
 
     links = mutual(similarity, lambda *_: True)
     if min(rows, columns) <= 2:
@@ -210,11 +210,11 @@ def plain_itermax(similarity):
 @given(st.integers(0, 2**31), st.tuples(st.integers(1, 9), st.integers(1, 9)))
 def test_itermax_equals_its_slow_twin(seed, size):
     source, target, rows, columns = random_pairs(seed, [size, (9, 9)])
-    found = extract(source, target, rows, columns, HeadConfig("itermax"))
+    actual = extract(source, target, rows, columns, HeadConfig("itermax"))
     cosine = torch.nn.functional.cosine_similarity(
         source[0, : size[0], None].double(), target[0, None, : size[1]].double(), dim=2
     )
-    made = {tuple(cell) for cell in found.forward[0].nonzero().tolist()}
+    made = {tuple(cell) for cell in actual.forward[0].nonzero().tolist()}
     assert made == plain_itermax(((cosine + 1) / 2).numpy())
 
 
@@ -222,18 +222,18 @@ def test_itermax_equals_its_slow_twin(seed, size):
 @given(st.integers(0, 2**31), st.tuples(st.integers(1, 5), st.integers(1, 5)))
 def test_matching_is_the_best_of_all_matchings(seed, size):
     batch = random_pairs(seed, [size])
-    found = extract(*batch, HeadConfig("match"))
-    chosen = found.forward[0]
+    actual = extract(*batch, HeadConfig("match"))
+    chosen = actual.forward[0]
     assert chosen.sum() == min(size)
     assert (chosen.sum(0) <= 1).all()
     assert (chosen.sum(1) <= 1).all()
-    values = found.forward_probability[0].double().numpy()
+    values = actual.forward_probability[0].double().numpy()
     values = values if size[0] <= size[1] else values.T
     best = max(
         sum(values[i, j] for i, j in enumerate(order))
         for order in itertools.permutations(range(values.shape[1]), values.shape[0])
     )
-    assert found.forward_probability[0][chosen].double().sum() == pytest.approx(best, abs=1e-6)
+    assert actual.forward_probability[0][chosen].double().sum() == pytest.approx(best, abs=1e-6)
 
 
 @pytest.mark.parametrize("mass", ["uniform", "norm"])

@@ -29,12 +29,12 @@ pytestmark = pytest.mark.slow
 def pairs(shared_data):
     """Return real pairs, and some that are awkward: one word, one piece, unknown characters."""
     corpora = ("newstest.en-de", ("en", "de")), ("newstest.en-fr", ("en", "fr"))
-    found = [
+    result = [
         pair
         for corpus, languages in corpora
         for pair in real_pairs(shared_data, corpus, languages, count=100, skip=50)
     ]
-    return [*found, ("Yes", "Ja"), ("a b", "c"), ("☃ one", "☃ ☃ ein"), ("§ 5", "(5) %s")]
+    return [*result, ("Yes", "Ja"), ("a b", "c"), ("☃ one", "☃ ☃ ein"), ("§ 5", "(5) %s")]
 
 
 @pytest.fixture(scope="module")
@@ -160,9 +160,9 @@ def test_transports_equal_those_of_pot(pairs, bert, head, cost, mass, distortion
     padded = [torch.nn.utils.rnn.pad_sequence(side, batch_first=True) for side in (source, target)]
     plans = plan(*padded, *lengths, config).numpy()
     for pair, (left, right) in enumerate(zip(source, target, strict=True)):
-        found = plans[pair, : len(left), : len(right)]
+        actual = plans[pair, : len(left), : len(right)]
         expected = pot_plan(ot, left, right, config)
-        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-6)
         assert plans[pair, len(left) :].sum() + plans[pair, :, len(right) :].sum() == 0
 
 
@@ -195,13 +195,13 @@ def test_links_of_translations_with_references_equal_those_of_pot(
         table = table.append_column(schemas.TOKENS.field(f"{side}_tokens"), cut)
     made = links_of(aligner.align(table))
     count = 0
-    for found, left, right in zip(made, *real_vectors(aligner, pairs), strict=True):
+    for actual, left, right in zip(made, *real_vectors(aligner, pairs), strict=True):
         moved = stretch(pot_plan(ot, left, right, config))
         # On the threshold itself, rounding decides.
         doubt = np.abs(moved - config.effective_threshold) < 1e-5
         assert doubt.sum() < 3
         sure = {(int(i), int(j)) for i, j in np.argwhere(moved > config.effective_threshold)}
-        assert {link for link in found ^ sure if not doubt[link]} == set()
+        assert {link for link in actual ^ sure if not doubt[link]} == set()
         count += len(sure)
     assert len(pairs) > 20
     assert count > 10 * len(pairs)

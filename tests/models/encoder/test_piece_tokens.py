@@ -109,9 +109,9 @@ def test_every_piece_is_numbered_beside_the_token_that_it_belongs_to(directory, 
         assert numbers.counts.tolist() == expected
         spans = list(zip(numbers.starts.tolist(), numbers.ends.tolist(), strict=True))
         for row, tokens in enumerate(spans_of(table, f"{side}_tokens")):
-            found = numbers.tokens_by_text()[row]
+            actual = numbers.tokens_by_text()[row]
             own = spans[numbers.offsets[row] : numbers.offsets[row + 1]]
-            for (start, end), token in zip(own, found, strict=True):
+            for (start, end), token in zip(own, actual, strict=True):
                 if start < end:
                     assert tokens[token][0] <= start < end <= tokens[token][1]
     other = table.set_column(
@@ -140,9 +140,9 @@ def test_tokens_are_the_pieces_and_lie_in_the_original_string(directory, pairs):
     single = 0
     for name in ("source", "target"):
         texts = table[name].to_pylist()
-        found = spans_of(table, f"{name}_tokens")
+        actual = spans_of(table, f"{name}_tokens")
         for row, (text, encoding) in enumerate(zip(texts, encodings(loaded, texts), strict=True)):
-            tokens = found[row]
+            tokens = actual[row]
             assert tokens == slow_pieces.tokens(text, encoding.offsets)
             for piece, span in zip(encoding.tokens, encoding.offsets, strict=True):
                 trimmed = slow_pieces.trim(text, *span)
@@ -213,12 +213,12 @@ def slow_piece_links(loaded, sides, head):
         forward = {(i, int(scores[i].argmax())) for i in range(len(scores))}
         return forward, {(int(column.argmax()), j) for j, column in enumerate(scores.T)}
     cells = list(itertools.product(*map(range, scores.shape)))
-    found = []
+    result = []
     for probabilities in (torch.softmax(scores, 1), torch.softmax(scores, 0)):
         if (probabilities - 0.001).abs().min() < 1e-7:
             return None
-        found.append({cell for cell in cells if probabilities[cell] > 0.001})
-    return tuple(found)
+        result.append({cell for cell in cells if probabilities[cell] > 0.001})
+    return tuple(result)
 
 
 def test_bytes_of_a_character_are_one_token():

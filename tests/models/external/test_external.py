@@ -47,11 +47,11 @@ def table_of(source, target):
     """Return one pair as a TOKENS row, its tokens given, one after another."""
 
     def spans(tokens):
-        found, place = [], 0
+        result, place = [], 0
         for token in tokens:
-            found.append({"start": place, "end": place + len(token)})
+            result.append({"start": place, "end": place + len(token)})
             place += len(token)
-        return found
+        return result
 
     spans_of = iter([spans(source), spans(target)])
     return token_table([("".join(source), "".join(target))], lambda _: next(spans_of))
@@ -285,15 +285,15 @@ def test_the_last_line_of_a_failure_is_what_it_says():
 
 def test_more_lines_than_pairs_are_refused():
     table = token_table([("a", "b")])
-    found = external_text.Directions(b"0-0\n0-0\n", b"0-0\n")
+    actual = external_text.Directions(b"0-0\n0-0\n", b"0-0\n")
     with pytest.raises(WorkerError, match="1 pairs in, 2 lines"):
-        linked_table(table, text_of(table), found, "it")
+        linked_table(table, text_of(table), actual, "it")
 
 
 def test_a_link_said_twice_is_one_link():
     table = token_table([("a b", "x y")])
-    found = external_text.Directions(b"1-1 0-0 1-1\n", b"\n")
-    linked, _ = linked_table(table, text_of(table), found, "it")
+    actual = external_text.Directions(b"1-1 0-0 1-1\n", b"\n")
+    linked, _ = linked_table(table, text_of(table), actual, "it")
     assert linked["forward"].to_pylist() == [
         [
             {"source": 0, "target": 0, "probability": 1.0},

@@ -19,12 +19,12 @@ def digest_of(directory):
 
 
 def test_names_and_contents_of_files_are_told_apart(directory):
-    found = {digest_of(directory)}
+    actual = {digest_of(directory)}
     (directory / "weights").write_bytes(b"2")
-    found.add(digest_of(directory))
+    actual.add(digest_of(directory))
     (directory / "weights").rename(directory / "other")
-    found.add(digest_of(directory))
-    assert len(found) == 3
+    actual.add(digest_of(directory))
+    assert len(actual) == 3
 
 
 def test_hidden_files_and_directories_are_no_part_of_an_encoder(directory):

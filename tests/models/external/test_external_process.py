@@ -12,9 +12,9 @@ from tests.makers.fake_programs import write_program
 
 def test_a_given_path_wins_over_the_search_path(tmp_path, monkeypatch):
     given = write_program(tmp_path / "given" / "fast_align", "")
-    found = write_program(tmp_path / "found" / "fast_align", "")
+    actual = write_program(tmp_path / "found" / "fast_align", "")
     monkeypatch.setenv("PATH", str(tmp_path / "found"))
-    assert find_program(ExternalConfig("fast_align")) == found
+    assert find_program(ExternalConfig("fast_align")) == actual
     assert find_program(ExternalConfig("fast_align", given)) == given
     missing = str(tmp_path / "missing")
     with pytest.raises(ConfigError, match=f"--program_path {missing}: no such executable"):
@@ -48,7 +48,7 @@ def test_an_encoder_of_a_program_is_a_directory_of_the_disk(tmp_path, monkeypatc
     (tmp_path / "encoder" / "model.safetensors").write_bytes(b"\2\0\0\0\0\0\0\0{}")
     (tmp_path / "encoder" / "config.json").write_text("{}")
     for name in ("encoder", "~/encoder", str(tmp_path / "encoder")):
-        found = ExternalConfig("simalign", model=name).model_path()
-        assert found == tmp_path / "encoder"
+        actual = ExternalConfig("simalign", model=name).model_path()
+        assert actual == tmp_path / "encoder"
     with pytest.raises(ConfigError, match=r"--model org/encoder: .* needs the directory"):
         ExternalConfig("simalign", model="org/encoder").model_path()

@@ -60,7 +60,7 @@ def test_a_neural_program_makes_the_links_of_the_built_in_encoder(program, head,
     theirs = ExternalAligner(config).align(table.slice(0, 120))
     ours = load_aligner(EncoderConfig(str(encoder), layer=2, head=HeadConfig(head)))
     linked = ours.align(table.slice(0, 120))
-    found, expected = (
+    actual, expected = (
         links_of(theirs),
         [
             forward & reverse
@@ -68,7 +68,7 @@ def test_a_neural_program_makes_the_links_of_the_built_in_encoder(program, head,
         ],
     )
     # Vectors of random weights are all but equal here and there; then rounding decides.
-    same = sum(map(len, map(set.intersection, found, expected)))
-    assert same > 0.98 * max(sum(map(len, found)), sum(map(len, expected)))
+    same = sum(map(len, map(set.intersection, actual, expected)))
+    assert same > 0.98 * max(sum(map(len, actual)), sum(map(len, expected)))
     awkward = links_of(ExternalAligner(config).align(table.slice(120)))
     assert awkward[0] == set()

@@ -161,9 +161,9 @@ def test_layers_in_training_are_those_of_the_aligner(family, request):
         ids, mask, _ = pad_rows(side.ids, side.offsets, np.arange(len(pairs)), encoder)
         ids, mask = torch.from_numpy(ids), torch.from_numpy(mask)
         loaded.trainee.eval()
-        found = loaded.trainee.hidden(ids, mask, layer)
+        actual = loaded.trainee.hidden(ids, mask, layer)
         expected = encoder.encode(ids, mask)
-        assert torch.allclose(found[mask], expected[mask], atol=1e-5)
+        assert torch.allclose(actual[mask], expected[mask], atol=1e-5)
 
 
 @pytest.mark.parametrize("family", ["bert", "xlmr"])
@@ -173,9 +173,9 @@ def test_guesses_at_some_places_are_those_of_the_whole_model(family, request):
     ids = torch.tensor([[5, 6, 7, 8], [9, 10, 11, 12]])
     mask = torch.ones_like(ids, dtype=torch.bool)
     rows, columns = torch.tensor([0, 1, 1]), torch.tensor([2, 0, 3])
-    found = loaded.trainee.vocabulary_scores(ids, mask, rows, columns)
+    actual = loaded.trainee.vocabulary_scores(ids, mask, rows, columns)
     expected = loaded.trainee.whole(input_ids=ids, attention_mask=mask).logits[rows, columns]
-    assert torch.allclose(found, expected, atol=1e-5)
+    assert torch.allclose(actual, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("budget", [30, 4096])
@@ -185,9 +185,9 @@ def test_the_budget_changes_nothing_but_rounding(bert, budget):
         config = config_with(token_budget=size)
         loaded = load_trainee(str(bert), None, config)
         pairs, _ = prepare_pairs(token_table(SENTENCES), loaded.encoder, config)
-        found = Losses(loaded, pairs, config).add_gradients(np.array([2, 0, 3, 1]), epoch=4)
+        actual = Losses(loaded, pairs, config).add_gradients(np.array([2, 0, 3, 1]), epoch=4)
         named = loaded.trainee.named_parameters()
-        gradients.append((found, {n: w.grad for n, w in named if w.grad is not None}))
+        gradients.append((actual, {n: w.grad for n, w in named if w.grad is not None}))
     (first, ours), (second, others) = gradients
     assert list(first) == list(OBJECTIVES)
     assert first == pytest.approx(second, rel=1e-4)

@@ -55,8 +55,8 @@ def test_a_family_is_trained_on_the_layer_that_it_aligns_with(family, bert, tmp_
     for layer in (1, 2, 3):
         encoder = load_encoder(EncoderConfig(str(tmp_path), layer=layer, device="cpu"))
         with torch.no_grad():
-            found = trainee.hidden(ids, mask, layer)
-        assert torch.allclose(found, encoder.encode(ids, None), atol=1e-4), layer
+            actual = trainee.hidden(ids, mask, layer)
+        assert torch.allclose(actual, encoder.encode(ids, None), atol=1e-4), layer
     places = torch.tensor([0, 0]), torch.tensor([2, 1])
     with torch.no_grad():
         guessed = trainee.vocabulary_scores(ids, mask, *places)

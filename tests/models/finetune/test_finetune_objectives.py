@@ -62,11 +62,11 @@ def test_alignment_losses_equal_their_twins(sizes, seed, threshold):
         np.testing.assert_allclose(forward[pair, :m, :n], expected[0], atol=1e-5)
         np.testing.assert_allclose(reverse[pair, :m, :n], expected[1], atol=1e-5)
         own = [side[pair].tolist() for side in (source_words, target_words)]
-        found = slow.word_links(
+        actual = slow.word_links(
             forward[pair, :m, :n].tolist(), reverse[pair, :m, :n].tolist(), threshold, *own
         )
-        assert set(map(tuple, links[pair].nonzero().tolist())) == found
-        loss = slow.self_training_loss(*expected, found)
+        assert set(map(tuple, links[pair].nonzero().tolist())) == actual
+        loss = slow.self_training_loss(*expected, actual)
         assert strengthened[pair].item() == pytest.approx(loss, abs=1e-5)
         assert consistent[pair].item() == pytest.approx(slow.consistency_loss(*expected), abs=1e-5)
 

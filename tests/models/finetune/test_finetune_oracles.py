@@ -126,12 +126,14 @@ def test_losses_and_gradients_equal_those_of_awesome_align(shared_data, tmp_path
     program = Program(directory, loaded, pairs, config)
     chosen = np.array([7, 3, 31, 59, 12])
     alone = config.changed(objectives=(objective,))
-    found = Losses(loaded, pairs, alone).add_gradients(chosen, EPOCH)
+    actual = Losses(loaded, pairs, alone).add_gradients(chosen, EPOCH)
     losses = list(program.losses(texts, chosen, objective))
-    assert found[objective] == pytest.approx(sum(loss.item() for loss in losses), rel=1e-4)
+    assert actual[objective] == pytest.approx(sum(loss.item() for loss in losses), rel=1e-4)
     sum(losses).backward()
     ours = gradients(loaded.trainee.whole)
-    theirs = {name: found for name, found in gradients(program.model).items() if "psi" not in name}
+    theirs = {
+        name: actual for name, actual in gradients(program.model).items() if "psi" not in name
+    }
     assert ours.keys() == theirs.keys()
     assert len(ours) >= 16 * LAYER
     # A key's bias moves all scores of a row alike: its gradient is rounding.

@@ -124,9 +124,9 @@ def test_a_lower_threshold_gives_more_links_and_keeps_the_others(corpus, model):
     assert model.with_threshold(model.config.threshold).digest == model.digest
     strict = model.with_threshold(0.999)
     for name in ("forward", "reverse"):
-        found = zip(*(m.align(corpus)[name].to_pylist() for m in (soft, strict)), strict=True)
+        actual = zip(*(m.align(corpus)[name].to_pylist() for m in (soft, strict)), strict=True)
         more = 0
-        for many, few in found:
+        for many, few in actual:
             assert all(link in many for link in few)
             more += len(many) - len(few)
         assert more > 0
@@ -161,8 +161,8 @@ def test_long_pairs_are_linked_through_windows(model):
 @pytest.mark.slow
 def test_a_pair_of_32000_words_is_linked(model):
     made = model.align(plain_table([long_pair(32_000)]))
-    found = set(links(made, "forward")[0])
-    assert len(found & {(k, k) for k in range(32_000)}) > 0.8 * 32_000
+    actual = set(links(made, "forward")[0])
+    assert len(actual & {(k, k) for k in range(32_000)}) > 0.8 * 32_000
 
 
 def test_more_words_than_links_can_number_are_an_error(model):
@@ -351,10 +351,10 @@ def test_the_text_is_left_as_it_is(corpus, model):
 def test_words_are_counted_over_all_chunks_the_commonest_first():
     table = tokens_table([("b a a", [(0, 1), (2, 3), (4, 5)], "x", [(0, 1)])])
     other = tokens_table([("A c", [(0, 1), (2, 3)], "x", [(0, 1)])])
-    found = collect_vocabulary(pa.concat_tables([table, other]), "source", 10)
-    assert found.words.to_pylist()[0] == "a"
-    assert found.counts.tolist() == [3, 1, 1]
-    assert sorted(found.words.to_pylist()) == ["a", "b", "c"]
+    actual = collect_vocabulary(pa.concat_tables([table, other]), "source", 10)
+    assert actual.words.to_pylist()[0] == "a"
+    assert actual.counts.tolist() == [3, 1, 1]
+    assert sorted(actual.words.to_pylist()) == ["a", "b", "c"]
 
 
 def test_a_vocabulary_with_one_word_twice_is_refused():

@@ -41,16 +41,16 @@ def scores(fitted, *pairs):
 def test_words_without_a_partner_count_on_whichever_side_they_are(fitted):
     plain = pair(*"abcdef")
     junk = " v w x y z"
-    found = scores(fitted, plain, (plain[0] + junk, plain[1]), (plain[0], plain[1] + junk))
-    assert found["gap"][0] < 0.1
-    assert min(found["gap"][1:]) > 0.3
+    actual = scores(fitted, plain, (plain[0] + junk, plain[1]), (plain[0], plain[1] + junk))
+    assert actual["gap"][0] < 0.1
+    assert min(actual["gap"][1:]) > 0.3
 
 
 def test_coverages_are_those_of_the_scores(fitted):
     table = plain_table([pair(*"abcdef"), ("a b c x y z", "A B C"), ("l k", "x L y z")])
-    found, alone = score_pairs(*fitted, table), coverages(fitted[0], table)
-    np.testing.assert_array_equal(alone[0], found["target_coverage"])
-    np.testing.assert_array_equal(alone[1], found["source_coverage"])
+    actual, alone = score_pairs(*fitted, table), coverages(fitted[0], table)
+    np.testing.assert_array_equal(alone[0], actual["target_coverage"])
+    np.testing.assert_array_equal(alone[1], actual["source_coverage"])
     assert alone[1][1] < alone[0][1]
 
 
@@ -66,14 +66,14 @@ def test_of_both_directions_the_worse_gap_and_order_count(fitted):
     parts = model.parts
     (source,), (target,) = (list(cut(table, side)) for side in ("source", "target"))
     both = kernel.score_pairs(parts.source.side(*source), parts.target.side(*target), parts.model)
-    found = score_pairs(model, order, table)
-    assert list(found) == list(HMM_COLUMNS)
+    actual = score_pairs(model, order, table)
+    assert list(actual) == list(HMM_COLUMNS)
     for name, column in (("gap", kernel.GAP), ("order", kernel.ORDER)):
         worse = np.maximum(both[0, column], both[1, column])
         assert (worse > np.minimum(both[0, column], both[1, column])).any()
-        assert found[name].tolist() == worse.tolist()
+        assert actual[name].tolist() == worse.tolist()
     for name, place in (("forward_likelihood", 0), ("reverse_likelihood", 1)):
-        assert found[name].tolist() == both[place, kernel.LIKELIHOOD].tolist()
-    assert (found["forward_likelihood"] != found["reverse_likelihood"]).any()
+        assert actual[name].tolist() == both[place, kernel.LIKELIHOOD].tolist()
+    assert (actual["forward_likelihood"] != actual["reverse_likelihood"]).any()
     for name, place in (("target_coverage", 0), ("source_coverage", 1)):
-        assert found[name].tolist() == both[place, kernel.COVERAGE].tolist()
+        assert actual[name].tolist() == both[place, kernel.COVERAGE].tolist()

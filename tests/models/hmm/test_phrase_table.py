@@ -81,9 +81,9 @@ def entries_of(phrases, model):
 
 
 def test_phrases_are_counted_as_by_dictionaries(model, table):
-    found = entries_of(build_phrase_table(model, table), model)
-    assert len(found) > 100
-    assert found == count_slowly(model, table)
+    actual = entries_of(build_phrase_table(model, table), model)
+    assert len(actual) > 100
+    assert actual == count_slowly(model, table)
 
 
 def test_neither_threads_nor_chunks_change_a_byte(model, table, monkeypatch):
@@ -131,8 +131,8 @@ def test_a_phrase_is_translated_as_a_whole_first_then_by_its_words(model):
         assert translations_of(whole, number) == own + translations_of(lexical, number)
     pairs = [("they kick the bucket", "demain mourir")]
     config = FragmentConfig(max_tags=9)
-    found, less = (find_fragments(table_of(pairs), each, config) for each in (both, alone))
-    assert (1, 4, 1, 2) in boxes_of(found)[0]
+    actual, less = (find_fragments(table_of(pairs), each, config) for each in (both, alone))
+    assert (1, 4, 1, 2) in boxes_of(actual)[0]
     assert (1, 4, 1, 2) not in boxes_of(less)[0]
 
 

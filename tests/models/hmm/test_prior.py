@@ -69,14 +69,14 @@ def test_pseudo_counts_are_what_plain_loops_say(earlier, words):
         for side in range(2):
             mass[side, pair[side]] = mass.get((side, pair[side]), 0.0) + count
     names = source.words.to_pylist(), target.words.to_pylist()
-    found = {
+    actual = {
         (names[0][key >> 32], names[1][key & 0xFFFFFFFF]): count / FIXED_POINT
         for key, count in zip(made.keys.tolist(), made.links.tolist(), strict=True)
     }
-    assert found.keys() == links.keys()
+    assert actual.keys() == links.keys()
     for pair, count in links.items():
         most = max(mass[0, pair[0]], mass[1, pair[1]], 10.0)
-        assert found[pair] == pytest.approx(count * 10.0 / most, abs=1e-6)
+        assert actual[pair] == pytest.approx(count * 10.0 / most, abs=1e-6)
     assert made.keys.tolist() == sorted(made.keys.tolist())
 
 
@@ -175,8 +175,8 @@ def test_an_exchanged_fit_serves_the_other_direction(pairs, earlier):
     ]
     right = [
         sum(
-            len(set(found) & links)
-            for found, links in zip(link_rows(model.align(test), "reverse"), wanted, strict=True)
+            len(set(actual) & links)
+            for actual, links in zip(link_rows(model.align(test), "reverse"), wanted, strict=True)
         )
         for model in (straight, exchanged)
     ]

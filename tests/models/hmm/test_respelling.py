@@ -68,9 +68,9 @@ def truth():
 
 
 def test_letters_of_names_are_learnt(names, truth):
-    found = as_letters(learnt(*names))
-    assert found.items() <= truth.items()
-    assert set(found.values()) >= set("abdegilmnorstu")
+    actual = as_letters(learnt(*names))
+    assert actual.items() <= truth.items()
+    assert set(actual.values()) >= set("abdegilmnorstu")
 
 
 def test_letters_with_higher_code_points_are_respelled_whichever_side_has_them(names):

@@ -29,8 +29,8 @@ OTHERS = [
 
 def measured(order, vocabulary, texts):
     table = plain_table([("x", text) for text in texts])
-    found = [order.roughness(vocabulary.side(*part)) for part in cut(table, "target")]
-    return np.concatenate(found)
+    result = [order.roughness(vocabulary.side(*part)) for part in cut(table, "target")]
+    return np.concatenate(result)
 
 
 @pytest.fixture(scope="module", params=[3, kernel.FREQUENT])
@@ -77,14 +77,14 @@ def test_keys_do_not_change_so_that_files_of_earlier_versions_can_be_read():
     )
     digits, begin, end, unseen = (1 << bit for bit in (40, 42, 43, 44))
     classes = [begin, begin, 7, digits, kernel.FREQUENT - 1, end]
-    found = kernel.grams(side)
+    actual = kernel.grams(side)
     for place in range(4):
         before, last, here = classes[place : place + 3]
-        assert int(found.single[place]) == key_of(1, here)
-        assert int(found.double[place]) == key_of(2, last, here)
-        assert int(found.triple[place]) == key_of(3, before, last, here)
-        assert int(found.after_one[place]) == key_of(4, last)
-        assert int(found.after_two[place]) == key_of(5, before, last)
+        assert int(actual.single[place]) == key_of(1, here)
+        assert int(actual.double[place]) == key_of(2, last, here)
+        assert int(actual.triple[place]) == key_of(3, before, last, here)
+        assert int(actual.after_one[place]) == key_of(4, last)
+        assert int(actual.after_two[place]) == key_of(5, before, last)
     assert int(kernel.unseen_key()) == key_of(1, unseen)
 
 
@@ -117,9 +117,9 @@ def test_only_the_tokens_of_the_first_pairs_are_counted_in_however_many_batches(
     monkeypatch.setattr(word_order, "MAX_TOKENS", most)
     for rows in (7, len(TEXTS)):
         monkeypatch.setattr(hmm_vocabulary, "ROWS", rows)
-        found = build_word_order(vocabulary, table)
-        assert found.keys.tolist() == expected.keys.tolist()
-        assert found.values.tolist() == expected.values.tolist()
+        actual = build_word_order(vocabulary, table)
+        assert actual.keys.tolist() == expected.keys.tolist()
+        assert actual.values.tolist() == expected.values.tolist()
 
 
 def test_a_text_without_words_is_not_rough(made):

@@ -68,9 +68,9 @@ def test_a_bead_of_several_sentences_is_one_text(model):
     )
     cut = document(PAIRS[:9])
     path = Path(np.array([2, *[1] * 7]), np.array([2, *[1] * 7]), np.zeros(8))
-    found = gains_over_chance(cut, path, 0, (model, model))
+    actual = gains_over_chance(cut, path, 0, (model, model))
     np.testing.assert_allclose(
-        found, gains_over_chance(whole, one_to_one(8), 0, (model, model)), rtol=1e-5
+        actual, gains_over_chance(whole, one_to_one(8), 0, (model, model)), rtol=1e-5
     )
 
 

@@ -115,11 +115,11 @@ def test_costs_are_those_of_plain_python(rows, columns, seed):
         for column in range(1, columns + 1):
             for left in range(1, min(row, bead_weights.MOST_SENTENCES) + 1):
                 for right in range(1, min(column, bead_weights.MOST_SENTENCES) + 1):
-                    found = embedded.bead_cost(row, column, left, right, band, made)
+                    actual = embedded.bead_cost(row, column, left, right, band, made)
                     bead = (source[row - left : row], target[column - right : column])
                     both = (side.astype(float).tolist() for side in (*bead, source, target))
                     wanted = slow_sentences.vector_cost(*both)
-                    assert found == pytest.approx(max(wanted, 0), rel=1e-3, abs=1e-3)
+                    assert actual == pytest.approx(max(wanted, 0), rel=1e-3, abs=1e-3)
 
 
 @settings(deadline=None, max_examples=25)
@@ -146,8 +146,8 @@ def test_the_path_is_the_best_one(rows, columns, seed):
     priors = partial(beads.score_priors, band, kinds, document, free)
     back = beads.best_beads(band, kinds, [priors, partial(embedded.add_gains, band, kinds, made)])
     path = beads.trace(band, kinds, back)
-    found = zip(kinds.sources[path].tolist(), kinds.targets[path].tolist(), strict=True)
-    assert tuple(found) == wanted
+    actual = zip(kinds.sources[path].tolist(), kinds.targets[path].tolist(), strict=True)
+    assert tuple(actual) == wanted
 
 
 @pytest.mark.slow

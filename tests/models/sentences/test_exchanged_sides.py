@@ -52,7 +52,7 @@ def test_few_or_no_words_tell_nothing(model):
 def test_the_gain_is_the_mean_difference_of_smoothed_unigrams(model):
     own, other = model.parts.source, model.parts.target
     known = own.words[0].as_py()
-    found = mean_gain(side([f"{known} qqqq"], "en"), own, other)
+    actual = mean_gain(side([f"{known} qqqq"], "en"), own, other)
     counts = [
         dict(zip(each.words.to_pylist(), each.counts.tolist(), strict=True))
         for each in (own, other)
@@ -64,4 +64,4 @@ def test_the_gain_is_the_mean_difference_of_smoothed_unigrams(model):
         )
         for table in counts
     ]
-    assert found == pytest.approx((sums[1] - sums[0]) / 2)
+    assert actual == pytest.approx((sums[1] - sums[0]) / 2)

@@ -97,8 +97,8 @@ def test_a_sentence_that_was_moved_across_a_paragraphs_end_is_found(search):
     # Each paragraph of the target ends a sentence late.
     numbers = words.target_paragraphs
     late = dataclasses.replace(moved, target_paragraphs=np.append(numbers[0], numbers[:-1]))
-    found, whole = (right(align_in_order(part, "first", search), gold) for part in (late, words))
-    assert found >= 0.9 * whole
+    actual, whole = (right(align_in_order(part, "first", search), gold) for part in (late, words))
+    assert actual >= 0.9 * whole
 
 
 def test_paragraphs_of_one_side_count_for_nothing(search):
@@ -106,9 +106,9 @@ def test_paragraphs_of_one_side_count_for_nothing(search):
     words = words_of(source, [list(itertools.chain(*target))])
     flat = align_in_order(words, "none", search)
     for order in ("first", "weigh"):
-        found = align_in_order(words, order, search)
-        assert list(spans(found)) == list(spans(flat))
-        assert found.scores.tolist() == flat.scores.tolist()
+        actual = align_in_order(words, order, search)
+        assert list(spans(actual)) == list(spans(flat))
+        assert actual.scores.tolist() == flat.scores.tolist()
 
 
 def test_a_paragraph_without_a_counterpart_has_unaligned_sentences(search):

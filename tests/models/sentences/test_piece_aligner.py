@@ -122,12 +122,12 @@ def test_f_of_each_bead_is_that_of_its_joined_pieces(source, target, middle, hal
     slow = SlowScores(source, target, alpha)
     for row, position, sources, targets in beads_within(band, len(source)):
         ours, theirs = range(row - sources, row), range(position - targets, position)
-        found = piecewise.bead_yisi(row, position, sources, targets, band, made.yisi)
+        actual = piecewise.bead_yisi(row, position, sources, targets, band, made.yisi)
         cells = ((other + 1, at + 1) for other in ours for at in theirs)
         if all(band.low[other] <= at < band.high[other] for other, at in cells):
-            assert found == pytest.approx(slow.f(ours, theirs), rel=1e-4, abs=1e-5)
+            assert actual == pytest.approx(slow.f(ours, theirs), rel=1e-4, abs=1e-5)
         else:
-            assert found == beads.NO_PATH
+            assert actual == beads.NO_PATH
 
 
 @settings(deadline=None, max_examples=15)
@@ -138,9 +138,9 @@ def test_costs_are_relative_to_random_sentences_as_in_plain_python(source, targe
     slow = SlowScores(source, target)
     assert made.leave == pytest.approx(slow.leave(), rel=1e-3, abs=1e-3)
     for row, position, sources, targets in beads_within(band, len(source)):
-        found = piecewise.bead_cost(row, position, sources, targets, band, made)
+        actual = piecewise.bead_cost(row, position, sources, targets, band, made)
         bead = range(row - sources, row), range(position - targets, position)
-        assert found == pytest.approx(slow.cost(*bead), rel=1e-3, abs=1e-3)
+        assert actual == pytest.approx(slow.cost(*bead), rel=1e-3, abs=1e-3)
 
 
 @settings(deadline=None, max_examples=15)
@@ -157,10 +157,10 @@ def test_the_path_is_the_best_one(source, target):
 
     priors = {size: np.log(chance) for size, chance in bead_weights.PRIORS.items()}
     wanted, _ = slow_sentences.best_path(len(source), len(target), priors, score)
-    found = align_by_pieces(words_for(source, target), scores_of(source, target))
+    actual = align_by_pieces(words_for(source, target), scores_of(source, target))
     # Among paths that are equal but for rounding, either may be found.
     sums, row, column = 0.0, 0, 0
-    for size in zip(found.sources.tolist(), found.targets.tolist(), strict=True):
+    for size in zip(actual.sources.tolist(), actual.targets.tolist(), strict=True):
         bead = range(row, row + size[0]), range(column, column + size[1])
         sums += priors[size] + (score(*bead) if all(size) else 0.0)
         row, column = row + size[0], column + size[1]
@@ -268,10 +268,10 @@ def test_the_vectors_are_those_of_the_encoder(tmp_path):
     loaded = load_pieces(EncoderConfig(str(tmp_path), layer=1, device="cpu"))
     slow = slow_yisi.SlowYisi(str(tmp_path), 1)
     side = PieceVectors(0, given, lambda texts: encode_pieces(loaded, texts), Held())
-    found = torch.cat(side.between(1, 4)).double().numpy()
+    actual = torch.cat(side.between(1, 4)).double().numpy()
     wanted = np.concatenate([slow.vectors(text) for text in given[1:4]])
     wanted /= np.linalg.norm(wanted, axis=1, keepdims=True)
-    np.testing.assert_allclose(found, wanted, atol=1e-5)
+    np.testing.assert_allclose(actual, wanted, atol=1e-5)
     ids = [piece for text in given for piece in slow.pieces(text)]
     assert side.side.ids.tolist() == ids
     sums = [slow.vectors(text).sum(axis=0) for text in given]

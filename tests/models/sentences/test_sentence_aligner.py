@@ -57,9 +57,9 @@ def test_words_find_what_was_merged_split_and_left_out(model):
     source, target, gold = document(1_000, 60)
     words = words_of(source, target)
     path = align_by_words(words, align_by_length(words), model)
-    found = set(spans(path))
+    actual = set(spans(path))
     both = {bead for bead in gold if all(bead)}
-    assert len(found & both) > 0.8 * len(both)
+    assert len(actual & both) > 0.8 * len(both)
     right = [score for bead, score in zip(spans(path), path.scores, strict=True) if bead in both]
     assert min(right) > 0
 

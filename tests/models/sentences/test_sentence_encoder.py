@@ -16,6 +16,6 @@ def test_the_encoder_of_sentences_tells_how_many_are_done(tmp_path, monkeypatch)
     whole = sentence_encoder.encode_sentences(pieces, texts)
     monkeypatch.setitem(sentence_encoder._CHARACTERS, "cpu", 1)  # a batch for each sentence
     told = []
-    found = sentence_encoder.encode_sentences(pieces, texts, lambda *done: told.append(done))
+    actual = sentence_encoder.encode_sentences(pieces, texts, lambda *done: told.append(done))
     assert told == [(number, 5) for number in range(1, 6)]
-    np.testing.assert_allclose(found, whole, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(actual, whole, rtol=1e-4, atol=1e-4)

@@ -60,9 +60,9 @@ def test_margins_are_those_of_the_slow_twin_however_the_corpus_is_divided(
     may = draw.random(30) < 0.8
     vectors = []
     for side in (sources, targets):
-        found = draw.standard_normal((20, 6)).astype(np.float32) + 0.5
-        found /= np.linalg.norm(found, axis=1, keepdims=True)
-        vectors.append({text: found[int(text[1:])] for text in side})
+        actual = draw.standard_normal((20, 6)).astype(np.float32) + 0.5
+        actual /= np.linalg.norm(actual, axis=1, keepdims=True)
+        vectors.append({text: actual[int(text[1:])] for text in side})
     own = [
         np.stack([vectors[place][text] for text in side])
         for place, side in enumerate((sources, targets))
@@ -75,8 +75,8 @@ def test_margins_are_those_of_the_slow_twin_however_the_corpus_is_divided(
             sides[0].see(own[1][block], keys(targets[row] for row in block))
             sides[1].see(own[0][block], keys(sources[row] for row in block))
         cosines = np.einsum("ij,ij->i", *own)
-        found = margins(cosines, sides[0].means(), sides[1].means())
-        assert found == pytest.approx(expected, abs=1e-5)
+        actual = margins(cosines, sides[0].means(), sides[1].means())
+        assert actual == pytest.approx(expected, abs=1e-5)
 
 
 def test_what_is_not_similar_at_all_has_no_margin():
@@ -95,12 +95,12 @@ def test_a_sentence_s_vector_is_the_mean_of_its_pieces_or_the_first(tmp_path, wr
     config = EncoderConfig(str(directory), layer=-1, token_budget=40, device="cpu")
     encoder = SentenceEncoder(pooling, PieceEncoder(config, load_encoder(config)))
     pairs = [*PAIRS, ("house", "")]
-    found, rejected = encoder.encode_or_reject(token_table(pairs).select(schemas.PAIRS.names))
+    actual, rejected = encoder.encode_or_reject(token_table(pairs).select(schemas.PAIRS.names))
     assert not rejected
     slow = SlowYisi(directory, -1)
     for place, side in enumerate(("source", "target")):
         for row, pair in enumerate(pairs):
-            vector = np.array(found[side][row].as_py())
+            vector = np.array(actual[side][row].as_py())
             if not pair[place]:
                 assert not vector.any()
                 continue
@@ -118,9 +118,9 @@ def test_a_sentence_in_windows_has_one_vector(tmp_path):
     long = " ".join(target for _, target in PAIRS)
     table = token_table([PAIRS[0], (long, long), PAIRS[3]]).select(schemas.PAIRS.names)
     for pooling in ("mean", "cls"):
-        found, _ = SentenceEncoder(pooling, pieces).encode_or_reject(table)
-        vectors = np.array(found["source"].to_pylist())
+        actual, _ = SentenceEncoder(pooling, pieces).encode_or_reject(table)
+        vectors = np.array(actual["source"].to_pylist())
         assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
         alone, _ = SentenceEncoder(pooling, pieces).encode_or_reject(table.slice(1, 1))
         assert vectors[1] == pytest.approx(np.array(alone["source"][0].as_py()), abs=1e-5)
-        assert vectors[1] == pytest.approx(np.array(found["target"][1].as_py()), abs=1e-6)
+        assert vectors[1] == pytest.approx(np.array(actual["target"][1].as_py()), abs=1e-6)

@@ -76,8 +76,8 @@ def find_with_map(options, monkeypatch, *fitted_on):
 
 
 def test_a_map_of_these_vectors_is_taken(options, monkeypatch):
-    found = find_with_map(options, monkeypatch, "d" * 64, 2)
-    assert (found.encoder.layer, found.projection.directory) == (2, "map")
+    actual = find_with_map(options, monkeypatch, "d" * 64, 2)
+    assert (actual.encoder.layer, actual.projection.directory) == (2, "map")
 
 
 @pytest.mark.parametrize("fitted_on", [("d", 1), ("d", 3), ("c", 2), ("e", 2)])

@@ -53,8 +53,8 @@ def test_of_vectors_that_do_not_span_the_space_the_smallest_solution_is_taken(ra
     target = unit(target + 1e-3 * draw.standard_normal(target.shape))
     expected = np.linalg.lstsq(source, target, rcond=None)[0]
     for parts in (1, 7, 60):
-        found = moments(source, target, parts).solve("least_squares")
-        assert found == pytest.approx(expected, rel=1e-6, abs=1e-6 * np.abs(expected).max())
+        actual = moments(source, target, parts).solve("least_squares")
+        assert actual == pytest.approx(expected, rel=1e-6, abs=1e-6 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize(("hidden", "rank"), [(12, 5), (32, 31), (64, 20)])
@@ -68,33 +68,33 @@ def test_vectors_of_an_encoder_that_do_not_span_the_space_have_numpy_s_solution(
     sums = Moments(hidden)
     for rows in np.array_split(np.arange(2_000), 50):
         sums.add(source[rows], target[rows])
-    found = sums.solve("least_squares")
-    assert np.abs(found - expected).max() < 1e-5 * np.abs(expected).max()
+    actual = sums.solve("least_squares")
+    assert np.abs(actual - expected).max() < 1e-5 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("rows", [0, 1, HIDDEN - 1, HIDDEN])
 def test_any_number_of_pairs_has_a_solution(vectors, rows):
     source, target = (unit(side[:rows]) for side in vectors)
     expected = np.linalg.lstsq(source, target, rcond=None)[0]
-    found = moments(source, target, 3).solve("least_squares")
-    assert found == pytest.approx(expected, abs=1e-8)
+    actual = moments(source, target, 3).solve("least_squares")
+    assert actual == pytest.approx(expected, abs=1e-8)
 
 
 def test_the_orthogonal_map_is_that_of_procrustes(vectors):
     source, target = map(unit, vectors)
     left, _, right = np.linalg.svd(source.T @ target)
-    found = moments(*vectors).solve("orthogonal")
-    assert found == pytest.approx(left @ right, abs=1e-9)
-    assert found @ found.T == pytest.approx(np.eye(HIDDEN), abs=1e-9)
+    actual = moments(*vectors).solve("orthogonal")
+    assert actual == pytest.approx(left @ right, abs=1e-9)
+    assert actual @ actual.T == pytest.approx(np.eye(HIDDEN), abs=1e-9)
 
 
 def test_a_rotation_is_found_and_no_orthogonal_map_is_nearer(vectors):
     source = unit(vectors[0])
     rotation = np.linalg.qr(vectors[1][:HIDDEN])[0]
     assert moments(source, source @ rotation).solve("orthogonal") == pytest.approx(rotation)
-    found = moments(*vectors).solve("orthogonal")
+    actual = moments(*vectors).solve("orthogonal")
     target = unit(vectors[1])
-    best = np.square(source @ found - target).sum()
+    best = np.square(source @ actual - target).sum()
     draw = np.random.default_rng(4)
     for _ in range(20):
         other = np.linalg.qr(draw.standard_normal((HIDDEN, HIDDEN)))[0]
@@ -105,9 +105,9 @@ def test_a_map_is_read_back_and_a_damaged_one_refused(tmp_path):
     made = Projection(np.eye(3, dtype=np.float32), "orthogonal", "encoder", 9)
     directory = str(tmp_path / "map")
     vector_projection.hashed_files.write(directory, vector_projection.pack(made, {"pairs": 5}))
-    found = vector_projection.find(directory)
-    assert found.load().matrix.tolist() == made.matrix.tolist()
-    assert (found.load().encoder, found.load().layer) == ("encoder", 9)
+    actual = vector_projection.find(directory)
+    assert actual.load().matrix.tolist() == made.matrix.tolist()
+    assert (actual.load().encoder, actual.load().layer) == ("encoder", 9)
     (tmp_path / "map" / "projection.npy").write_bytes(b"x")
     with pytest.raises(ConfigError, match="projection_fit"):
         vector_projection.find(directory)
@@ -123,8 +123,8 @@ def test_pieces_that_are_each_other_s_best_counterpart_are_paired():
     draw = np.random.default_rng(5)
     for rows, columns in ((1, 4), (6, 3), (9, 9)):
         source, target = (draw.standard_normal((size, 8)) for size in (rows, columns))
-        found = best_counterparts(torch.from_numpy(source), torch.from_numpy(target))
+        actual = best_counterparts(torch.from_numpy(source), torch.from_numpy(target))
         places = counterparts(source, target)
         for side, vectors, at in ((0, source, 0), (1, target, 1)):
             expected = np.array([vectors[place[at]] for place in places])
-            assert found[side] == pytest.approx(expected, rel=1e-6)
+            assert actual[side] == pytest.approx(expected, rel=1e-6)

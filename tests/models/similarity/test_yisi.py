@@ -66,30 +66,30 @@ def counts(pieces, pairs):
 
 def scores(pieces, pairs, config=None, projection=None):
     scorer = YisiScorer(config or SimilarityConfig(), pieces, counts(pieces, PAIRS), projection)
-    found, rejected = scorer.score_or_reject(table_of(pairs))
-    return {name: found[name].to_numpy() for name in found.column_names}, rejected
+    result, rejected = scorer.score_or_reject(table_of(pairs))
+    return {name: result[name].to_numpy() for name in result.column_names}, rejected
 
 
 @pytest.mark.parametrize(("alpha", "layer"), [(0.5, 2), (0.8, 4), (0.0, 0), (1.0, 1)])
 def test_scores_are_those_of_the_slow_twin(model, alpha, layer):
     slow = SlowYisi(model, layer)
     weights = [slow.idf(texts) for texts in zip(*PAIRS, strict=True)]
-    found, rejected = scores(load(model, layer), PAIRS, SimilarityConfig(alpha=alpha))
+    result, rejected = scores(load(model, layer), PAIRS, SimilarityConfig(alpha=alpha))
     assert not rejected
     for row, pair in enumerate(PAIRS):
         expected = slow.score(*pair, *weights, alpha)
-        actual = [found[name][row] for name in ("yisi2", "yisi2_precision", "yisi2_recall")]
+        actual = [result[name][row] for name in ("yisi2", "yisi2_precision", "yisi2_recall")]
         assert actual == pytest.approx(expected, abs=2e-5)
 
 
 def test_precision_is_over_the_target_and_recall_over_the_source(model):
     one = ("house", "house")
     longer = ("house", "house and something else that is no translation")
-    found, _ = scores(load(model), [one, longer])
-    assert found["yisi2"][0] == pytest.approx(1, abs=1e-5)
+    actual, _ = scores(load(model), [one, longer])
+    assert actual["yisi2"][0] == pytest.approx(1, abs=1e-5)
     swapped, _ = scores(load(model), [longer[::-1]])
     # The vectors are the same, and so is what is compared; only the weights are the other side's.
-    assert found["yisi2_precision"][1] < 0.999
+    assert actual["yisi2_precision"][1] < 0.999
     assert swapped["yisi2_recall"][0] < 0.999
 
 
@@ -97,21 +97,21 @@ def test_a_source_is_projected_before_it_is_compared(model):
     pieces, slow = load(model), SlowYisi(model, 2)
     matrix = np.random.default_rng(1).standard_normal((32, 32)).astype(np.float32)
     projection = Projection(matrix, "least_squares", pieces.encoder.digest, 2)
-    found, _ = scores(pieces, PAIRS, projection=projection)
+    actual, _ = scores(pieces, PAIRS, projection=projection)
     weights = [slow.idf(texts) for texts in zip(*PAIRS, strict=True)]
     for row, pair in enumerate(PAIRS):
         expected = slow.score(*pair, *weights, matrix=matrix.astype(np.float64))
-        assert found["yisi2"][row] == pytest.approx(expected[0], abs=2e-5)
+        assert actual["yisi2"][row] == pytest.approx(expected[0], abs=2e-5)
 
 
 def test_the_language_model_reads_from_left_to_right(model):
     slow = SlowYisi(model, 2, masked=True)
-    found, _ = scores(load(model), PAIRS, SimilarityConfig(lm_weight=0.1))
+    actual, _ = scores(load(model), PAIRS, SimilarityConfig(lm_weight=0.1))
     expected = [np.exp(slow.mean_log_probability(target)) for _, target in PAIRS]
-    assert found["lm"] == pytest.approx(expected, rel=1e-3)
+    assert actual["lm"] == pytest.approx(expected, rel=1e-3)
     without, _ = scores(load(model), PAIRS)
     # The whole depth of the language model changes nothing about the compared layer.
-    assert without["yisi2"].tolist() == found["yisi2"].tolist()
+    assert without["yisi2"].tolist() == actual["yisi2"].tolist()
     assert "lm" not in without
 
 
@@ -149,9 +149,9 @@ def test_a_text_over_the_limit_is_scored_in_windows_or_rejected(model):
     assert not rejected
     assert windows["yisi2"][0] == pytest.approx(1, abs=1e-4)
     assert 0 < windows["lm"][0] < 1
-    found, rejected = scores(load(model, limit=20, long_pairs="reject"), [PAIRS[3], (long, long)])
+    actual, rejected = scores(load(model, limit=20, long_pairs="reject"), [PAIRS[3], (long, long)])
     assert rejected[1][0] == "too_long_for_encoder"
-    assert len(found["yisi2"]) == 1
+    assert len(actual["yisi2"]) == 1
 
 
 def test_a_piece_of_two_windows_is_scored_in_the_first(model):
@@ -179,9 +179,9 @@ def test_a_piece_of_two_windows_is_scored_in_the_first(model):
 
 
 def test_a_side_without_pieces_scores_0(model):
-    found, _ = scores(load(model), [PAIRS[0], ("", "Haus"), ("house", "")])
-    assert found["yisi2"][0] > 0
-    assert found["yisi2"][1:].tolist() == [0, 0]
+    actual, _ = scores(load(model), [PAIRS[0], ("", "Haus"), ("house", "")])
+    assert actual["yisi2"][0] > 0
+    assert actual["yisi2"][1:].tolist() == [0, 0]
 
 
 def test_f_is_between_precision_and_recall():
@@ -200,11 +200,11 @@ def test_negative_layers_count_from_the_end(tmp_path, layers, layer, state):
     options = SimilarityEncoderOptions(encoder=str(directory), layer=layer)
     reference = scorer_reference.find(options, SimilarityConfig())
     assert reference.encoder.layer == state
-    found = load(directory, layer=reference.encoder.layer)
+    result = load(directory, layer=reference.encoder.layer)
     table = table_of(PAIRS[:1])
     from pairweave.models.similarity.yisi_scorer import encoded_blocks
 
-    ((block, hidden),) = encoded_blocks(table, found)
+    ((block, hidden),) = encoded_blocks(table, result)
     expected = SlowYisi(directory, state).vectors(PAIRS[0][0])
     actual = hidden[: len(block.source.ids)].numpy()
     assert np.abs(actual - expected).max() < 1e-3
@@ -256,12 +256,12 @@ def test_a_sweep_encodes_and_compares_the_layer_of_the_score_once(
 
 def test_a_sweep_leaves_the_language_model_as_it_is(model, tmp_path):
     counted = idf.save(str(tmp_path), idf.pack(counts(load(model), PAIRS), {}))
-    found = [
+    actual = [
         sweep(model, 2, layers, lm_weight=0.1).load(counted).score_or_reject(table_of(PAIRS))[0]
         for layers in (None, 2)
     ]
-    assert found[1]["lm"].to_numpy() == pytest.approx(found[0]["lm"].to_numpy(), rel=1e-5)
-    assert found[1].column_names[-3:] == ["lm", "yisi2_layer_3", "yisi2_layer_4"]
+    assert actual[1]["lm"].to_numpy() == pytest.approx(actual[0]["lm"].to_numpy(), rel=1e-5)
+    assert actual[1].column_names[-3:] == ["lm", "yisi2_layer_3", "yisi2_layer_4"]
 
 
 def test_a_sweep_states_its_layers_and_has_at_most_all(model):
@@ -283,12 +283,12 @@ def test_pieces_are_paired_by_their_best_or_by_mutual_best(model):
     assert mutual.tolist() == source[:1].tolist()
     assert theirs.tolist() == target[:1].tolist()
     pieces = load(model)
-    found = {
+    actual = {
         kind: fit_moments(table_of(PAIRS), pieces, kind).pairs for kind in ("mutual", "argmax")
     }
     tokenizer = pieces.encoder.tokenizer
-    assert found["argmax"] == sum(cut_pieces(tokenizer, [source for source, _ in PAIRS]).lengths)
-    assert 0 < found["mutual"] < found["argmax"]
+    assert actual["argmax"] == sum(cut_pieces(tokenizer, [source for source, _ in PAIRS]).lengths)
+    assert 0 < actual["mutual"] < actual["argmax"]
 
 
 def test_an_encoder_without_a_head_has_no_language_model(tmp_path):

@@ -77,9 +77,9 @@ def tagged(lines, lang):
 
 def pieces(processor, text):
     """Return the pieces of a text without its tags, and without lone marks before these."""
-    found = processor.encode(text, out_type=str)
+    result = processor.encode(text, out_type=str)
     names = set(SYMBOLS)
-    followed = zip(found, [*found[1:], ""], strict=True)
+    followed = zip(result, [*result[1:], ""], strict=True)
     return [
         piece
         for piece, after in followed

@@ -49,8 +49,8 @@ def test_special_pieces_are_first_and_padding_is_last(vocabulary):
 
 
 def test_pairs_that_are_empty_or_too_long_are_left_out(vocabulary):
-    found = encode_pass(vocabulary, ["tree", "", "tree " * 50], ["Baum", "x", "Baum"], 20)
-    assert (len(found.sources), found.left_out) == (1, 2)
+    actual = encode_pass(vocabulary, ["tree", "", "tree " * 50], ["Baum", "x", "Baum"], 20)
+    assert (len(actual.sources), actual.left_out) == (1, 2)
 
 
 def test_each_pass_has_every_pair_once_and_within_the_budget(vocabulary):

@@ -54,10 +54,10 @@ def test_the_converted_model_says_what_the_trained_one_says(data, tmp_path):
     said = []
     for numbers in vocabulary.encode(SOURCES[:20]):
         source = torch.from_numpy(numbers.astype(np.int64))[None]
-        found = model.generate(
+        actual = model.generate(
             source, num_beams=1, do_sample=False, max_new_tokens=20, forced_eos_token_id=None
         )[0, 1:].tolist()
-        kept = [number for number in found if number not in (0, vocabulary.padding)]
+        kept = [number for number in actual if number not in (0, vocabulary.padding)]
         said.append(vocabulary.join([vocabulary.pieces[number] for number in kept]))
     translation_model.convert(model, vocabulary, tmp_path / "model")
     made = translate(

@@ -40,12 +40,12 @@ class Mirror:
 
     def search(self, sources, prefix, beam_size, max_tokens):
         self.calls.append((sources, prefix, beam_size, max_tokens))
-        found = []
+        result = []
         for first, *letters, last in sources:
             assert (first, last) == ("<en>", "</s>")
             pieces = letters[::-1] + ["!"] * (letters[:1] == ["+"])
-            found.append(Hypothesis(pieces[:max_tokens], len(pieces) < max_tokens))
-        return found
+            result.append(Hypothesis(pieces[:max_tokens], len(pieces) < max_tokens))
+        return result
 
     def force(self, sources, targets, prefix):
         self.calls.append((sources, targets, prefix))
@@ -73,12 +73,12 @@ def test_texts_get_their_own_translations_whatever_batch_they_are_in(engine):
 
 
 def test_the_longest_source_that_fits_is_translated(engine):
-    found = translator(engine, max_translation_tokens=4096).translate(
+    actual = translator(engine, max_translation_tokens=4096).translate(
         ["a" * 6, "a" * 7], "en", "de"
     )
     detail = "9 pieces including special ones; the translator's limit is 8"
-    assert found[1] == Rejection(Reject.TOO_LONG_FOR_TRANSLATOR, detail)
-    assert found[0] == Rejection(
+    assert actual[1] == Rejection(Reject.TOO_LONG_FOR_TRANSLATOR, detail)
+    assert actual[0] == Rejection(
         Reject.UNFINISHED_TRANSLATION, "not finished after 5 pieces, the limit"
     )
 
@@ -86,12 +86,12 @@ def test_the_longest_source_that_fits_is_translated(engine):
 def test_a_configuration_may_limit_sources_and_translations_further(engine):
     made = translator(engine, translator_source_tokens=5, max_translation_tokens=3)
     assert made.source_limit == 5
-    found = made.translate(["abc", "+ab", "abcd"], "en", "de")
-    assert found[0] == "cba"
-    assert found[1] == Rejection(
+    actual = made.translate(["abc", "+ab", "abcd"], "en", "de")
+    assert actual[0] == "cba"
+    assert actual[1] == Rejection(
         Reject.UNFINISHED_TRANSLATION, "not finished after 3 pieces, the limit"
     )
-    assert found[2].reason == Reject.TOO_LONG_FOR_TRANSLATOR
+    assert actual[2].reason == Reject.TOO_LONG_FOR_TRANSLATOR
 
 
 def test_a_translation_as_long_as_the_limit_is_whole(engine):

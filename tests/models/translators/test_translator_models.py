@@ -65,9 +65,9 @@ def reasons(found):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_both_backends_translate_alike(load, family):
-    found = [load(family, backend).translate(SOURCES, "en", "de") for backend in BACKENDS]
-    assert found[0] == found[1]
-    texts = [text for text in found[0] if isinstance(text, str)]
+    actual = [load(family, backend).translate(SOURCES, "en", "de") for backend in BACKENDS]
+    assert actual[0] == actual[1]
+    texts = [text for text in actual[0] if isinstance(text, str)]
     assert len(texts) > 40
     assert sum(text.endswith("Mal.") for text in texts) > 30
     assert not any(mark in text for text in texts for mark in ("</s>", "__", "_Latn", "▁", "<"))
@@ -110,8 +110,8 @@ def test_a_score_is_the_mean_log_probability_of_the_pieces_and_the_end(load, dir
     logits[:, vocabulary["<pad>"]] = -torch.inf
     steps = logits.log_softmax(-1)
     wanted = sum(steps[place, piece].item() for place, piece in enumerate(target[0]))
-    found = load("marian", backend).score(SOURCES[:1], TARGETS[:1], "en", "de")
-    assert found[0] == pytest.approx(wanted / target.shape[1], abs=1e-5)
+    actual = load("marian", backend).score(SOURCES[:1], TARGETS[:1], "en", "de")
+    assert actual[0] == pytest.approx(wanted / target.shape[1], abs=1e-5)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -140,8 +140,8 @@ def test_a_source_over_the_limit_is_rejected_and_never_cut(load, backend):
     translator = load("marian", backend, translator_source_tokens=20)
     pieces = len(translator._pieces.cut(SOURCES[:1])[0]) + 1
     assert pieces > 20
-    (found,) = translator.translate(SOURCES[:1], "en", "de")
-    assert found == Rejection(
+    (actual,) = translator.translate(SOURCES[:1], "en", "de")
+    assert actual == Rejection(
         Reject.TOO_LONG_FOR_TRANSLATOR,
         f"{pieces} pieces including special ones; the translator's limit is 20",
     )
@@ -154,8 +154,8 @@ def test_a_source_over_the_limit_is_rejected_and_never_cut(load, backend):
 def test_the_models_own_positions_are_a_limit(load, family, backend):
     translator = load(family, backend)
     assert translator.source_limit == 64
-    found = translator.translate(["a " * 500, SOURCES[0]], "en", "de")
-    assert reasons(found)[0] == Reject.TOO_LONG_FOR_TRANSLATOR
+    actual = translator.translate(["a " * 500, SOURCES[0]], "en", "de")
+    assert reasons(actual)[0] == Reject.TOO_LONG_FOR_TRANSLATOR
     special = 1 if family == "marian" else 2
     texts = [" ".join(SOURCES)[:size] for size in range(600)]
     sizes = [len(cut) + special for cut in translator._pieces.cut(texts)]
@@ -176,11 +176,11 @@ def test_a_translation_that_goes_on_is_rejected(load, family, backend):
     source = SOURCES[0]
     before, prefix = translator._languages.prefixes("en", "de")
     (pieces,) = translator._pieces.cut([source])
-    (found,) = translator._engine.search([[*before, *pieces, "</s>"]], prefix, 1, 60)
-    size = len(found.pieces)
-    assert found.ended
+    (actual,) = translator._engine.search([[*before, *pieces, "</s>"]], prefix, 1, 60)
+    size = len(actual.pieces)
+    assert actual.ended
     whole = load(family, backend, max_translation_tokens=size).translate([source], "en", "de")
-    assert whole == [translator._pieces.join(found.pieces)]
+    assert whole == [translator._pieces.join(actual.pieces)]
     short = load(family, backend, max_translation_tokens=size - 1).translate([source], "en", "de")
     detail = f"not finished after {size - 1} pieces, the limit"
     assert short == [Rejection(Reject.UNFINISHED_TRANSLATION, detail)]
@@ -201,9 +201,9 @@ def test_the_longest_translation_fills_all_positions(directory):
         config = TranslatorConfig(
             backend, str(directory / name), beam_size=1, max_translation_tokens=4_096
         )
-        found = BACKENDS[backend].load(config).translate(SOURCES[:2], "en", "de")
-        assert reasons(found) == [Reject.UNFINISHED_TRANSLATION] * 2
-        assert found[0].detail == "not finished after 63 pieces, the limit"
+        actual = BACKENDS[backend].load(config).translate(SOURCES[:2], "en", "de")
+        assert reasons(actual) == [Reject.UNFINISHED_TRANSLATION] * 2
+        assert actual[0].detail == "not finished after 63 pieces, the limit"
 
 
 def test_a_source_that_the_library_ends_is_not_ended_twice(directory, load, tmp_path):
@@ -213,10 +213,10 @@ def test_a_source_that_the_library_ends_is_not_ended_twice(directory, load, tmp_
     config = TranslatorConfig(
         "ctranslate2", str(tmp_path / "m"), beam_size=1, max_translation_tokens=60
     )
-    found = translator_ctranslate2.load(config)
-    assert found.source_limit == 63
+    actual = translator_ctranslate2.load(config)
+    assert actual.source_limit == 63
     wanted = load("marian", "ctranslate2")
-    assert found.translate(SOURCES, "en", "de") == wanted.translate(SOURCES, "en", "de")
+    assert actual.translate(SOURCES, "en", "de") == wanted.translate(SOURCES, "en", "de")
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -262,20 +262,20 @@ def test_text_that_looks_like_a_special_token_is_text(load, family, backend):
 def test_a_multilingual_opus_model_is_told_its_target(tmp_path):
     translators.write_marian(tmp_path / "m", PAIRS, languages=("deu", "fra"), steps=60)
     translators.convert(tmp_path / "m", tmp_path / "c", FAMILIES["marian"][1])
-    found = []
+    actual = []
     for backend, name in (("transformers", "m"), ("ctranslate2", "c")):
         config = TranslatorConfig(
             backend, str(tmp_path / name), beam_size=1, max_translation_tokens=60
         )
         translator = BACKENDS[backend].load(config)
-        found.append(translator.translate(SOURCES[:10], "en", "de"))
+        actual.append(translator.translate(SOURCES[:10], "en", "de"))
         german, french = (
             translator.score(SOURCES[:10], TARGETS[:10], "en", tag) for tag in ("de", "fr")
         )
         assert (german != french).all()
         with pytest.raises(ConfigError, match="--target_lang sw: the translator does not know"):
             translator.translate(SOURCES[:1], "en", "sw")
-    assert found[0] == found[1]
+    assert actual[0] == actual[1]
 
 
 def test_the_digest_names_what_decides_translations_and_no_place(directory, tmp_path):
@@ -407,8 +407,8 @@ def test_the_model_s_own_settings_of_a_search_are_not_taken(directory, tmp_path)
     same = TranslatorConfig(
         "transformers", str(directory / "marian"), beam_size=1, max_translation_tokens=60
     )
-    found, wanted = (
+    actual, wanted = (
         translator_transformers.load(one).translate(SOURCES[:5], "en", "de")
         for one in (config, same)
     )
-    assert found == wanted
+    assert actual == wanted

@@ -27,14 +27,14 @@ class Signatures:
 
 def signatures_of(sources: Mapping[str, Source]) -> Signatures:
     """Return the signatures in some modules, which are given by dotted name."""
-    found = Signatures()
+    result = Signatures()
     for module, source in sources.items():
         for node in source.tree.body:
             if isinstance(node, ast.FunctionDef):
-                found.functions[f"{module}.{node.name}"] = _parameters(node)
+                result.functions[f"{module}.{node.name}"] = _parameters(node)
             elif isinstance(node, ast.ClassDef):
-                _add_class(found, module, node)
-    return found
+                _add_class(result, module, node)
+    return result
 
 
 def exchanged_arguments(source: Source, module: str, signatures: Signatures) -> Iterator[Change]:

@@ -17,13 +17,13 @@ Defaults = dict[str, list[str]]
 
 def defaults_of(sources: Iterable[Source]) -> Defaults:
     """Return the defaults of all fields of options and configurations in some modules."""
-    found: dict[str, set[str]] = defaultdict(set)
+    result: dict[str, set[str]] = defaultdict(set)
     for source in sources:
         for node in ast.walk(source.tree):
             if isinstance(node, ast.ClassDef) and _MODELS.search(node.name):
                 for name, default in _fields(source, node):
-                    found[name].add(default)
-    return {name: sorted(defaults) for name, defaults in found.items()}
+                    result[name].add(default)
+    return {name: sorted(defaults) for name, defaults in result.items()}
 
 
 def ignored_options(source: Source, defaults: Defaults) -> Iterator[Change]:

@@ -15,7 +15,7 @@ from tests.mutants.families.omitted_lines import omitted_lines
 def changed_lines(source, changes):
     """Return the lines that each change makes, and check that it says where it is."""
     before = source.text.splitlines()
-    found = []
+    result = []
     for change in changes:
         after = source.replaced(change.edits).splitlines()
         ast.parse("\n".join(after))
@@ -23,8 +23,8 @@ def changed_lines(source, changes):
         changed = [code for code in matcher.get_opcodes() if code[0] != "equal"]
         assert changed[0][1] < change.line <= changed[-1][2]
         made = [line.strip() for _, _, _, start, end in changed for line in after[start:end]]
-        found.append("\n".join(made))
-    return found
+        result.append("\n".join(made))
+    return result
 
 
 LINES = Source('''"""Words — with a byte more each."""

@@ -105,12 +105,12 @@ def test_a_unit_scores_suggestions_with_one_reference_or_two(tmp_path):
         write_unit(made, "golden", seed, translations={"wets": said, "wets2": said}, scores=[])
     units = read_units(made)
     rows = write_results(made, units)
-    found = {(row["test"], row["metric"]): row for row in rows if row["seed"] == 1}
-    assert len(found) == 6
-    assert found["wets", "exact_match"]["value"] == 0
-    assert found["wets2", "exact_match"]["value"] == 90
-    assert "nrefs:1|" in found["wets", "suggestion_bleu"]["signature"]
-    assert "nrefs:var|" in found["wets2", "suggestion_bleu"]["signature"]
+    actual = {(row["test"], row["metric"]): row for row in rows if row["seed"] == 1}
+    assert len(actual) == 6
+    assert actual["wets", "exact_match"]["value"] == 0
+    assert actual["wets2", "exact_match"]["value"] == 90
+    assert "nrefs:1|" in actual["wets", "suggestion_bleu"]["signature"]
+    assert "nrefs:var|" in actual["wets2", "suggestion_bleu"]["signature"]
     page = report_page(made, units, compare_arms(made, units), [])
     assert "exact match, %" in page
     assert "&lt;MASK_REP&gt;" in page

@@ -13,10 +13,10 @@ from tests.makers import runs
 @pytest.fixture
 def started(monkeypatch):
     """Return the clusters that start; each has only this process, which is not ended."""
-    found = []
+    result = []
 
     def start(cluster):
-        found.append(cluster)
+        result.append(cluster)
         cluster.directory.mkdir(parents=True)
         me = session_cluster._start_of(os.getpid())
         members = [
@@ -34,7 +34,7 @@ def started(monkeypatch):
         {"slots-total": 6, "slots-available": 4, "jobs-running": 1}
     )
     monkeypatch.setattr(session_cluster, "overview", lambda _: said)
-    return found
+    return result
 
 
 def test_a_cluster_starts_with_what_is_asked_for_and_is_shown(started, tmp_path):

@@ -22,15 +22,15 @@ class Listed(PurePosixPath):
 @pytest.fixture
 def packages(monkeypatch):
     """Return the files of installed packages, which tests fill."""
-    found = {}
+    result = {}
 
     def files(name):
-        if name not in found:
+        if name not in result:
             raise importlib.metadata.PackageNotFoundError(name)
-        return [Listed(path) for path in found[name]]
+        return [Listed(path) for path in result[name]]
 
     monkeypatch.setattr(importlib.metadata, "files", files)
-    return found
+    return result
 
 
 def test_every_catalogue_of_the_language_is_read_with_the_licence_of_its_package(packages):

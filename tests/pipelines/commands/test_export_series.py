@@ -64,18 +64,18 @@ def lines(path):
 def test_each_size_of_a_series_contains_the_smaller_ones(run, tmp_path, shuffle):
     status, out, errors = export(run, tmp_path / "s", "--sizes", "40,10,20", *shuffle)
     assert status == 0, errors
-    found = {size: lines(tmp_path / "s" / f"suggestions-{size}.mt5.tsv") for size in (10, 20, 40)}
-    assert [len(set(rows)) for rows in found.values()] == [10, 20, 40]
-    assert set(found[10]) < set(found[20]) < set(found[40])
+    actual = {size: lines(tmp_path / "s" / f"suggestions-{size}.mt5.tsv") for size in (10, 20, 40)}
+    assert [len(set(rows)) for rows in actual.values()] == [10, 20, 40]
+    assert set(actual[10]) < set(actual[20]) < set(actual[40])
     if shuffle:
-        assert found[40][:10] == found[10]
+        assert actual[40][:10] == actual[10]
     assert "70 rows" in out
     assert sorted(path.name for path in (tmp_path / "s").iterdir()) == [
         f"suggestions-{size}.mt5.tsv" for size in (10, 20, 40)
     ]
     # A single sample of the same size has the same rows.
     export(run, tmp_path / "one", "--sample", "20", *shuffle)
-    assert lines(tmp_path / "one" / "suggestions.mt5.tsv") == found[20]
+    assert lines(tmp_path / "one" / "suggestions.mt5.tsv") == actual[20]
 
 
 def test_one_command_makes_the_data_of_both_stages(run, tmp_path):

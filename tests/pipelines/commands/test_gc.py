@@ -167,10 +167,10 @@ def test_a_file_that_is_being_written_keeps_an_unfinished_run(output):
 
 
 def test_a_run_that_goes_on_after_it_was_listed_stays(output):
-    found = leftovers.find_leftovers(str(output), time.time(), DAY, unfinished=True)
-    assert leftovers.UNFINISHED in {leftover.kind for leftover in found}
+    actual = leftovers.find_leftovers(str(output), time.time(), DAY, unfinished=True)
+    assert leftovers.UNFINISHED in {leftover.kind for leftover in actual}
     with attempt_marks.launched(str(output)):
-        gone = leftovers.remove(str(output), found, DAY)
+        gone = leftovers.remove(str(output), actual, DAY)
         assert {leftover.name for leftover in gone} == set(GONE)
         assert {*NEEDED, "_plan.json"} <= tree(output)
     assert not list((output / "_receipts").glob("begun-*"))

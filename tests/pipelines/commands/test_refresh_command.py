@@ -36,8 +36,8 @@ def directory(tmp_path):
 def gauges(directory, *names):
     """Return the values of metrics without labels."""
     text = (directory / "m.prom").read_text()
-    found = dict(re.findall(r"^pairweave_refresh_(\w+) (\S+)$", text, re.M))
-    return [float(found[name]) for name in names]
+    result = dict(re.findall(r"^pairweave_refresh_(\w+) (\S+)$", text, re.M))
+    return [float(result[name]) for name in names]
 
 
 def test_the_metrics_of_a_refused_night_are_those_of_the_table_that_stays(directory):

@@ -90,9 +90,9 @@ def test_a_directory_without_a_plan_is_no_run(tmp_path, capsys):
 
 @pytest.fixture
 def service():
-    with dataflow.running() as found:
-        found.jobs[JOB] = {"name": "pairweave-align-0"}
-        yield found
+    with dataflow.running() as service:
+        service.jobs[JOB] = {"name": "pairweave-align-0"}
+        yield service
 
 
 def of_job(service, *words):

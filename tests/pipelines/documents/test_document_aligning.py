@@ -117,8 +117,8 @@ def test_a_document_of_a_table_that_cannot_be_compared_is_a_rejected_row(
     )
     (unit,) = make_plan([corpus], documents=True).units
     monkeypatch.setattr(sentence_aligner, "PRODUCTS", 1_500)  # 2 sentences have 500, 6 have 5,000
-    found = list(found_pairs(unit, model, settings=SETTINGS))
-    assert 1 not in {row["line"] for batch in found for row in batch.to_pylist()}
+    actual = list(found_pairs(unit, model, settings=SETTINGS))
+    assert 1 not in {row["line"] for batch in actual for row in batch.to_pylist()}
     long, short = aligned_rows(
         unit,
         model,

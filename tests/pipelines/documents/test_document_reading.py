@@ -54,16 +54,16 @@ def plan(path, **given):
 def test_rows_of_a_table_are_documents(tmp_path, name, write):
     write(tmp_path / name)
     (unit,) = plan(tmp_path / name).units
-    found = list(read_documents(unit, SETTINGS, 7))
-    assert [document.name.number for document in found] == [7, 8, 9]
-    first, second, third = (document.sides for document in found)
+    actual = list(read_documents(unit, SETTINGS, 7))
+    assert [document.name.number for document in actual] == [7, 8, 9]
+    first, second, third = (document.sides for document in actual)
     assert first[0].texts.to_pylist() == ["One.", "Two.", "Three."]
     assert first[0].paragraphs.tolist() == [0, 0, 1]
     assert set(first[0].lines.tolist()) == {2 if name == "d.tsv" else 1}
     assert (len(second[0]), len(second[1])) == (1, 0)
     assert third[0].texts.to_pylist() == ["Five. Six.", "Seven."]
     assert third[1].texts.to_pylist() == ["Fünf.\tSechs."]
-    names = [document.name.id or None for document in found]
+    names = [document.name.id or None for document in actual]
     assert names == ["http://a", None, "b"]
 
 

@@ -78,15 +78,15 @@ def test_each_sentence_is_paired_with_itself(encoder, document, model, similarit
 def test_the_layer_is_the_last_or_for_yisi2_a_third_before_the_end(
     encoder, layer, similarity, number
 ):
-    found = sentence_encoder_reference.find(encoder, layer, None, similarity)
-    assert (found.config.layer, found.similarity) == (number, similarity)
+    actual = sentence_encoder_reference.find(encoder, layer, None, similarity)
+    assert (actual.config.layer, actual.similarity) == (number, similarity)
 
 
 def test_yisi2_compares_a_layer_before_the_last_of_a_deep_encoder(tmp_path):
     texts = [sentence(number)[0] for number in range(9)]
     write_bert(tmp_path, texts, layers=6, hidden=8, heads=2)
-    found = [
+    actual = [
         sentence_encoder_reference.find(str(tmp_path), None, None, similarity).config.layer
         for similarity in ("sentences", "yisi2")
     ]
-    assert found == [6, 5]
+    assert actual == [6, 5]

@@ -23,8 +23,8 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 
 
 def flags(engine: str, workers: int, *extra: str) -> list[str]:
-    with engines.beam_options(engine, workers, "a-job", extra) as found:
-        return list(found)
+    with engines.beam_options(engine, workers, "a-job", extra) as options:
+        return list(options)
 
 
 def program(path: Path, text: str) -> Path:

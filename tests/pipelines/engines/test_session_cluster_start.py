@@ -69,8 +69,8 @@ def test_all_processes_start_and_are_recorded_until_they_are_stopped(cluster):
     assert state == cluster.state
     assert state.ready
     assert Overview.asked == 2
-    found = session_cluster.find(f"cluster:{cluster.directory}")
-    assert found == state
+    actual = session_cluster.find(f"cluster:{cluster.directory}")
+    assert actual == state
     with pytest.raises(ConfigError, match="a cluster is running there"):
         SessionCluster(*(getattr(cluster, name) for name in cluster.__slots__)).start()
     assert session_cluster.stop(cluster.directory) == 5

@@ -86,8 +86,8 @@ def classes():
     functions = {**completion.functions(), "refresh": tuple(table_commands.RUNS.values())}
     models = [each.model(name) for name, of_name in functions.items() for each in of_name]
     assert len(models) > 30  # as long as they are here, they are found below
-    found = {kind for kind in subclasses(Config) if kind.__module__.startswith("pairweave.")}
-    return sorted(found, key=lambda kind: kind.__name__)
+    result = {kind for kind in subclasses(Config) if kind.__module__.startswith("pairweave.")}
+    return sorted(result, key=lambda kind: kind.__name__)
 
 
 def declaring(model, name):

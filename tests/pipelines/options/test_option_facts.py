@@ -143,8 +143,8 @@ def test_parts_of_a_text_are_replaced_in_their_places():
         both: Annotated[tuple[str, ...], Role(Use.MODEL, parts=parts)] = ()
         kind: Annotated[str, Role(Use.FILE, parts=behind("a", "b", on_hub=("b",)))] = "a"
 
-    found = [(p.path, p.use, p.on_hub) for p in places_of(Toy(both=("x:/m",), kind="b:m"))]
-    assert found == [("x", Use.PROGRAM, False), ("/m", Use.MODEL, True), ("m", Use.FILE, True)]
+    actual = [(p.path, p.use, p.on_hub) for p in places_of(Toy(both=("x:/m",), kind="b:m"))]
+    assert actual == [("x", Use.PROGRAM, False), ("/m", Use.MODEL, True), ("m", Use.FILE, True)]
     assert [p.path for p in places_in(Toy, {"kind": "c:m", "both": ["x:/m"], "x": 1})] == [
         "x",
         "/m",

@@ -172,8 +172,8 @@ def test_every_option_of_every_command_that_is_a_place_has_a_role():
 @pytest.mark.parametrize(("job", "name"), cases(GraphOptions))
 def test_dataflow_is_told_of_every_file_that_workers_open(job, name):
     last = name.removeprefix("filter.")
-    found = list(places.opened(made(model_of(job), name, text_of(name, "/somewhere"))))
-    assert ((last, "/somewhere") in found) != (last in NOT_OF_WORKERS)
+    actual = list(places.opened(made(model_of(job), name, text_of(name, "/somewhere"))))
+    assert ((last, "/somewhere") in actual) != (last in NOT_OF_WORKERS)
 
 
 @pytest.mark.parametrize(("job", "name"), cases(GraphOptions))

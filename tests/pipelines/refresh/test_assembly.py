@@ -125,8 +125,8 @@ def test_a_run_of_more_files_gives_its_pairs_the_corpus_that_still_has_them(dire
     with monkeypatch.context() as patch:
         patch.setattr(inner_runs, "_start", lambda *_: pytest.fail("the job ran again"))
         nightly.good_night(directory)
-    found = numbers_of(directory)
-    assert {number: found[number] for number in range(40, 60)} == {
+    actual = numbers_of(directory)
+    assert {number: actual[number] for number in range(40, 60)} == {
         **dict.fromkeys(range(40, 50), "news"),
         **dict.fromkeys(range(50, 60), "web"),
     }

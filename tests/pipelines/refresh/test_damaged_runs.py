@@ -62,8 +62,8 @@ def refused_damage(path, model):
     seen = set()
     every = [*damaged_json.texts(document)]
     every += [
-        (what, json.dumps(found).encode())
-        for what, found in damaged_json.damaged(document, deepest=3)
+        (what, json.dumps(result).encode())
+        for what, result in damaged_json.damaged(document, deepest=3)
     ]
     for what, data in every:
         field = what.split(" ")[0]
@@ -98,7 +98,8 @@ def test_a_damaged_plan_is_refused_in_one_line_that_names_it(inner, tmp_path):
     other = {"none": [], "one fewer": inputs[:-1], "twice": inputs * 2}
     other["a target first"] = [{**inputs[0], "role": "target"}, *inputs]
     damage += [
-        (what, json.dumps({**document, "inputs": found}).encode()) for what, found in other.items()
+        (what, json.dumps({**document, "inputs": actual}).encode())
+        for what, actual in other.items()
     ]
     for what, data in damage:
         path.write_bytes(data)

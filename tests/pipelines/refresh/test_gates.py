@@ -50,15 +50,15 @@ def test_the_number_of_new_pairs_is_compared_with_the_nights_before(pairs, passe
 def test_a_reason_that_does_not_exist_is_refused():
     with pytest.raises(ConfigError, match="unknown reason too_lnog, did you mean too_long"):
         gates.read_gates({"max_reason": {"too_lnog": 0.1}})
-    found = gates.read_gates({"max_reason": {"too_long": 0.1, "missing_field": 0}})
-    assert found.max_reason == {"too_long": 0.1, "missing_field": 0.0}
+    actual = gates.read_gates({"max_reason": {"too_long": 0.1, "missing_field": 0}})
+    assert actual.max_reason == {"too_long": 0.1, "missing_field": 0.0}
 
 
 @pytest.mark.parametrize(("lines", "passes"), [(4, True), (5, False)])
 def test_lines_with_a_kind_of_findings_have_a_limit(lines, passes):
     limits = gates.read_gates({"max_findings": {"misaligned": 4, "moved": 0}})
-    found = broken(limits, metrics(20, findings={"misaligned": lines, "encoding": 9}), [])
-    assert found == ([] if passes else ["max_findings.misaligned"])
+    actual = broken(limits, metrics(20, findings={"misaligned": lines, "encoding": 9}), [])
+    assert actual == ([] if passes else ["max_findings.misaligned"])
     assert broken(limits, metrics(20), []) == []
 
 

@@ -36,11 +36,11 @@ def test_tagged_rows_do_not_change_the_likelihood(tmp_path):
     rows = pq.read_table(shard)
     is_plain = pc.equal(rows.column("kind").cast(pa.string()), "plain")
     assert 0 < pc.sum(is_plain).as_py() < rows.num_rows
-    found = likelihood.mean_likelihood(str(model), str(run))
+    actual = likelihood.mean_likelihood(str(model), str(run))
     rewrite(run, shard, rows.filter(is_plain))
-    assert likelihood.mean_likelihood(str(model), str(run)) == found
+    assert likelihood.mean_likelihood(str(model), str(run)) == actual
     few = [likelihood.mean_likelihood(str(model), str(run), most) for most in (5, 10)]
-    assert len({found, *few}) == 3
+    assert len({actual, *few}) == 3
 
 
 def test_a_night_with_a_gate_for_likelihood_notes_that_of_its_new_pairs(tmp_path):

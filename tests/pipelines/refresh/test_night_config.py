@@ -17,9 +17,9 @@ BEHIND_A_KIND = {"tokens": "sentencepiece", "detector": "fasttext", "translator"
 def jobs_with(name):
     """Return the jobs that have an option, with their options."""
     kinds = {job: night_config._options_of(job) for job in tables.MAIN}
-    found = {job: kind for job, kind in kinds.items() if name in kind.model_fields}
-    assert found, f"no job has the option {name}"
-    return found
+    result = {job: kind for job, kind in kinds.items() if name in kind.model_fields}
+    assert result, f"no job has the option {name}"
+    return result
 
 
 @pytest.mark.parametrize("name", [*NAMED, *BEHIND_A_KIND])

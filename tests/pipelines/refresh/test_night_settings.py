@@ -35,12 +35,12 @@ def test_another_content_is_another_setting_and_another_name_is_not(tmp_path, jo
 def test_another_version_of_a_plugin_is_another_setting(tmp_path, monkeypatch):
     values = {"input": ["a.tsv"], "output": ".", "filter": {"plugin_rules": {"length": 3}}}
     options = flags.validate(AugmentOptions, values, "pairweave augment")
-    found = []
+    actual = []
     for number in ("1", "2"):
         with monkeypatch.context() as patch:
             site, code = tmp_path / number, f"{plugins.RULE}# {number}\n"
             plugins.use(patch, plugins.write_package(site, code=code, version=number))
-            found.append(settings_of("augment", options))
+            actual.append(settings_of("augment", options))
     plugins.forget()
-    (said,) = differences(*found)
+    (said,) = differences(*actual)
     assert said.startswith("rule length was a-package 1, code ")

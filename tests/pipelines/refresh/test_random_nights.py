@@ -233,8 +233,8 @@ class RandomNights(RuleBasedStateMachine):
 
     def list_of(self, down, everywhere=False):
         """Write a list for a takedown; return the words of a night."""
-        found = [id_of(what) if kind == "id" else f" {what.upper()}" for kind, what in down]
-        (self.directory / "list.txt").write_text("".join(f"{each}\n" for each in found))
+        result = [id_of(what) if kind == "id" else f" {what.upper()}" for kind, what in down]
+        (self.directory / "list.txt").write_text("".join(f"{each}\n" for each in result))
         return ["--takedown", "list.txt", *(["--everywhere"] if everywhere else [])]
 
     def run_night(self, words, asked, moment=None):
@@ -355,9 +355,9 @@ class RandomNights(RuleBasedStateMachine):
         assert status == 0, errors
         out, of = self.directory / "out", self.past[number].rows
         rows = runs.rows_of(out)
-        found = {(row["source"], row["target"]): (row["corpus"], row["night"]) for row in rows}
-        assert len(found) == len(rows)
-        assert found == {pair: row for pair, row in of.items() if row[1] > since}
+        result = {(row["source"], row["target"]): (row["corpus"], row["night"]) for row in rows}
+        assert len(result) == len(rows)
+        assert result == {pair: row for pair, row in of.items() if row[1] > since}
         if since:
             gone = self.past[since].rows.keys() - of.keys()
             assert (out / "removed.txt").read_text().split() == sorted(map(id_of, gone))

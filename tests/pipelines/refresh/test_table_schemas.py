@@ -40,9 +40,9 @@ def test_a_run_with_a_new_column_is_told_to_migrate_before_its_rows_are_read():
 def test_rows_are_fitted_to_the_columns_of_their_table():
     columns = table_schemas.united([SCORED, PLAIN], "pairs")
     rows = pa.table({"night": [1], "id": ["a"], "note": pa.array([None], pa.string())})
-    found = table_schemas.fitted(rows, columns, "pairs")
-    assert found.schema == columns
-    assert found.to_pylist() == [{"id": "a", "score": None, "note": None, "night": 1}]
+    actual = table_schemas.fitted(rows, columns, "pairs")
+    assert actual.schema == columns
+    assert actual.to_pylist() == [{"id": "a", "score": None, "note": None, "night": 1}]
 
 
 @pytest.mark.parametrize(

@@ -17,48 +17,48 @@ def directory(tmp_path):
 
 def sections(out):
     """Return the lines of each section by its title."""
-    found, title = {}, None
+    result, title = {}, None
     for line in out.splitlines():
         if line and not line.startswith(" "):
             title = line
-            found[title] = []
+            result[title] = []
         elif line:
-            found[title].append(line.strip())
-    return found
+            result[title].append(line.strip())
+    return result
 
 
 def test_a_plan_lists_files_units_settings_steps_and_what_prevents_a_start(directory):
     words = (*WORDS, "--input", "[0-9].tsv", "--unit_rows", 2, "--plan_only")
     out = runs.run_well_here(*words, cwd=directory)
-    found = sections(out)
+    actual = sections(out)
     assert out.startswith("job augment, plan ")
-    assert [line.split(",")[0] for line in found["inputs"]] == [
+    assert [line.split(",")[0] for line in actual["inputs"]] == [
         "0.tsv: 1 rows",
         "1.tsv: 2 rows",
         "2.tsv: 3 rows",
     ]
-    assert found["units 4"] == [
+    assert actual["units 4"] == [
         "0: 0.tsv from line 1, 1 rows",
         "1: 1.tsv from line 1, 2 rows",
         "2: 2.tsv from line 1, 2 rows",
         "3: 2.tsv from line 3, 1 rows",
     ]
-    assert "rows 6, shards 1" in found
-    assert "seed: 1" in found["configuration"]
-    assert not any(line.startswith("output") for line in found["configuration"])
-    assert len(found["graph"]) > 5
-    assert len(set(found["graph"])) > 5
-    assert (found["notices"], found["refusals"]) == (["none"], ["none"])
+    assert "rows 6, shards 1" in actual
+    assert "seed: 1" in actual["configuration"]
+    assert not any(line.startswith("output") for line in actual["configuration"])
+    assert len(actual["graph"]) > 5
+    assert len(set(actual["graph"])) > 5
+    assert (actual["notices"], actual["refusals"]) == (["none"], ["none"])
     assert not (directory / "out").exists()
 
 
 def test_of_many_files_the_rest_is_counted(directory, monkeypatch):
     monkeypatch.setattr(plan_text, "MAX_LINES", 2)
     words = (*WORDS, "--input", "[0-9].tsv", "--plan_only")
-    found = sections(runs.run_well_here(*words, cwd=directory))
-    assert len(found["inputs"]) == 3
-    assert found["inputs"][-1] == "… and 1 more"
-    assert found["units 3"][-1] == "… and 1 more"
+    actual = sections(runs.run_well_here(*words, cwd=directory))
+    assert len(actual["inputs"]) == 3
+    assert actual["inputs"][-1] == "… and 1 more"
+    assert actual["units 3"][-1] == "… and 1 more"
 
 
 def test_a_run_that_would_be_refused_says_why_with_status_2(directory):

@@ -31,6 +31,6 @@ def test_rows_without_two_texts_would_be_rejected_too():
 
 
 def test_a_run_that_rejects_says_nothing_else():
-    found = annotated(10, 8, 8)
-    found["configuration"]["annotate_only"] = False
-    assert not [each for each in run_summary._table(found) if each.startswith("would")]
+    actual = annotated(10, 8, 8)
+    actual["configuration"]["annotate_only"] = False
+    assert not [each for each in run_summary._table(actual) if each.startswith("would")]

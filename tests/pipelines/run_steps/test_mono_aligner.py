@@ -91,8 +91,8 @@ class Keep(beam.DoFn):
 
 def compare(directory, run, made=None, shards=3, heuristic="grow-diag"):
     """Align made pairs in a graph; return kept rows, rejected rows and working table."""
-    found = directory / "found"
-    found.mkdir(exist_ok=True)
+    result = directory / "found"
+    result.mkdir(exist_ok=True)
     options = PipelineOptions(
         ["--runner=pairweave.pipelines.engines.local.local_runner.LocalRunner"]
     )
@@ -108,10 +108,10 @@ def compare(directory, run, made=None, shards=3, heuristic="grow-diag"):
         linked = cut | tokens | run.aligner.step(run, model, translations=True)
         step = beam.Map(compare_linked, config=SymmetrizeConfig(heuristic))
         compared = linked | "Compare" >> step.with_output_types(Shard)
-        _ = compared | "Keep" >> beam.ParDo(Keep(found))
+        _ = compared | "Keep" >> beam.ParDo(Keep(result))
     tables = []
     for name in ("kept", "rejected", "table"):
-        parts = [pa.ipc.open_stream(found / f"{name}-{n}").read_all() for n in range(shards)]
+        parts = [pa.ipc.open_stream(result / f"{name}-{n}").read_all() for n in range(shards)]
         tables.append(pa.concat_tables(parts))
     return tables
 

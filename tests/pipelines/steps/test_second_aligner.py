@@ -136,10 +136,10 @@ def test_an_encoder_is_a_second_aligner(directory):
     linked = load_aligner(EncoderConfig(str(directory / "bert"), layer=2)).align(table)
     second = symmetrize(linked, SymmetrizeConfig("grow-diag")).column("links").to_pylist()
     first = links_by_id(directory / "first")
-    found = links_by_id(directory / "neural")
+    actual = links_by_id(directory / "neural")
     for row, links in zip(rows, second, strict=True):
         expected = first[row["id"]] | {(link["source"], link["target"]) for link in links}
-        assert found[row["id"]] == expected
+        assert actual[row["id"]] == expected
 
 
 @pytest.mark.parametrize(

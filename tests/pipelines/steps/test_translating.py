@@ -57,9 +57,9 @@ class Capitals:
 
 @pytest.fixture
 def capitals(monkeypatch):
-    found = Capitals()
-    monkeypatch.setattr(translator_reference.STORE, "held", LoadedOnce({REFERENCE.digest: found}))
-    return found
+    result = Capitals()
+    monkeypatch.setattr(translator_reference.STORE, "held", LoadedOnce({REFERENCE.digest: result}))
+    return result
 
 
 def shard_of(*rows):
@@ -80,8 +80,8 @@ def test_only_what_has_no_translation_is_translated(capitals):
     kept, rejected, table = made.kept, made.rejected, made.table
     assert made.number == 3
     assert rejected.equals(shard.rejected)
-    found = {text["source"]: text["translation"] for text in table.to_pylist()}
-    assert found == {
+    actual = {text["source"]: text["translation"] for text in table.to_pylist()}
+    assert actual == {
         "one house": "ONE HOUSE de",
         "two trees": "zwei Baum",
         "a river": "A RIVER fr",

@@ -47,9 +47,9 @@ def test_rows_and_reasons_are_those_of_a_run(words, tmp_path):
         if place in expected:
             detail = f": {row['detail']}" if row["detail"] else ""
             expected[place].append(f"  rejected by {row['stage']}: {row['reason']}{detail}")
-    found = {block[0]: block[-len(expected[block[0]]) :] for block in shown}
-    assert found == expected
-    reasons = {lines[-1].split(": ")[1] for lines in found.values() if "rejected" in lines[-1]}
+    actual = {block[0]: block[-len(expected[block[0]]) :] for block in shown}
+    assert actual == expected
+    reasons = {lines[-1].split(": ")[1] for lines in actual.values() if "rejected" in lines[-1]}
     assert {"empty_source", "empty_target", "invalid_utf8", "control_char"} <= reasons
 
 

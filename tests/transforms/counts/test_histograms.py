@@ -46,7 +46,7 @@ def test_what_is_no_histogram_is_refused(value):
 
 def test_every_column_that_filter_measures_has_a_histogram_and_a_meaning():
     columns = {"score", *COLUMNS, *EVIDENCE_COLUMNS}
-    assert {name for name, found in HISTOGRAMS.items() if found.by == "all"} == columns
+    assert {name for name, actual in HISTOGRAMS.items() if actual.by == "all"} == columns
     assert columns <= MEANINGS.keys()
 
 

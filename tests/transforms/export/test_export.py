@@ -162,8 +162,8 @@ def test_nothing_is_changed_in_silence(form, rows):
     ]
     good = [slow_export.fits(row, form) for row in made]
     with tempfile.TemporaryDirectory() as directory:
-        found = write_shard(f"{directory}/run", made)
-        arguments = (found, row_export(form))
+        actual = write_shard(f"{directory}/run", made)
+        arguments = (actual, row_export(form))
         if all(good):
             export(*arguments, f"{directory}/out")
             assert read(f"{directory}/out") == slow_export.files_of(made, form)
@@ -188,9 +188,9 @@ def test_nothing_is_changed_in_silence(form, rows):
 
 
 def test_what_no_escape_helps_is_refused_with_what_does(tmp_path):
-    found = write_run(tmp_path / "run", example(1), example(2, suggestion="<NULL_REP>"))
+    actual = write_run(tmp_path / "run", example(1), example(2, suggestion="<NULL_REP>"))
     with pytest.raises(ConfigError, match=r"suggestion contains .* with --unfit leave_out$"):
-        export(found, row_export("wets"), str(tmp_path / "out"), "escape")
+        export(actual, row_export("wets"), str(tmp_path / "out"), "escape")
 
 
 def test_a_run_is_exported_in_the_forms_of_its_rows(run, tmp_path):
@@ -221,15 +221,15 @@ def test_nothing_is_written_into_a_run(run):
 
 
 def test_a_changed_shard_is_refused_and_leaves_no_file(tmp_path):
-    found = write_run(tmp_path / "run", *PLAIN)
+    actual = write_run(tmp_path / "run", *PLAIN)
     path = tmp_path / "run" / "data" / "part-00001-of-00002.parquet"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(WorkerError, match=r"part-00001-of-00002\.parquet: expected sha256"):
-        export(found, row_export("wets"), str(tmp_path / "out"))
+        export(actual, row_export("wets"), str(tmp_path / "out"))
     assert list((tmp_path / "out").iterdir()) == []
     path.unlink()
     with pytest.raises(WorkerError, match=r"part-00001-of-00002\.parquet: cannot be read"):
-        export(found, row_export("wets"), str(tmp_path / "out"))
+        export(actual, row_export("wets"), str(tmp_path / "out"))
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):

@@ -71,11 +71,11 @@ def test_a_tagged_pair_is_an_instruction_with_its_source_and_an_answer_with_its_
 
 def test_a_pair_without_tags_is_asked_for_without_a_word_of_tags(tagged, tmp_path):
     source, target = finished_runs.PAIRS[1][:2]
-    found = messages(tagged, tmp_path / "out", "--kinds", "plain")
+    actual = messages(tagged, tmp_path / "out", "--kinds", "plain")
     assert [
         ("user", f"Translate from en to de:\n\n{source}"),
         ("assistant", target),
-    ] in found
+    ] in actual
 
 
 def test_a_suggestion_is_asked_for_with_its_source_and_its_masked_translation(tmp_path):
@@ -90,8 +90,8 @@ def test_a_suggestion_is_asked_for_with_its_source_and_its_masked_translation(tm
 def test_own_messages_have_the_texts_of_the_row_and_braces_in_those_are_text(tmp_path):
     run = suggestions(tmp_path / "run", EXAMPLE)
     own = ("--instruction", '{hint}: {source} {"x"} {masked}', "--system", "Into {target_lang}.")
-    (found,) = messages(run, tmp_path / "out", *own)
-    assert found == [
+    (actual,) = messages(run, tmp_path / "out", *own)
+    assert actual == [
         ("system", "Into de."),
         ("user", 'a: a {masked} house {"x"} ein <MASK_REP> Haus'),
         ("assistant", "altes"),

@@ -24,9 +24,9 @@ def export(run, output, *more):
 
 def test_the_file_has_the_columns_and_rows_of_the_run(tagged, tmp_path):
     export(tagged, tmp_path / "out")
-    found = pq.read_table(tmp_path / "out" / "tagged.parquet")
-    assert found.to_pylist() == runs.rows_of(tagged)
-    assert found.schema.field("tags").metadata  # its meaning
+    actual = pq.read_table(tmp_path / "out" / "tagged.parquet")
+    assert actual.to_pylist() == runs.rows_of(tagged)
+    assert actual.schema.field("tags").metadata  # its meaning
 
 
 def test_the_card_has_the_languages_and_a_configuration_for_each_size(tagged, tmp_path):

@@ -62,12 +62,12 @@ def test_characters_of_a_word_lie_where_a_slow_count_says(text):
         if not text[at].isspace():
             where[place] = number
         place, at = place + 1, at + 1
-    found = {
+    actual = {
         place: number
         for number, word in enumerate(cut_whitespace(text, TAGS))
         for place in range(word.start, word.end)
     }
-    assert found == where
+    assert actual == where
 
 
 @given(pieces)

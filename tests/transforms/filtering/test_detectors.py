@@ -100,11 +100,11 @@ def test_fasttext_answers_as_its_library_and_as_its_softmax(model):
     name = f"fasttext:{model}"
     assert detect(texts, name)[:3] == ["en", "deu-Latn", "deu-Latn"]
     own = fasttext.load_model(str(model))
-    for text, found in zip(texts, detect(texts, name), strict=True):
+    for text, actual in zip(texts, detect(texts, name), strict=True):
         labels, shares = own.predict(" ".join(text.split()))
         sure = bool(labels) and shares[0] >= detectors.MIN_PROBABILITY
         expected = labels[0].removeprefix("__label__").replace("_", "-") if sure else None
-        assert found == expected
+        assert actual == expected
     _, shares = own.predict("the", 2)
     mean = np.array([3.0, 0.0]) / 2  # with the vector of the end of the line, which is 0
     np.testing.assert_allclose(shares, np.exp(mean) / np.exp(mean).sum(), atol=1e-3)

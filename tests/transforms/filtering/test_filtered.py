@@ -35,9 +35,9 @@ def scored():
 
 def test_every_column_has_a_histogram_of_its_values():
     rows = scored()
-    found = filtered.column_bars(rows)
-    assert found.keys() == {"score", *COLUMNS, *HMM_COLUMNS}
-    for name, groups in found.items():
+    actual = filtered.column_bars(rows)
+    assert actual.keys() == {"score", *COLUMNS, *HMM_COLUMNS}
+    for name, groups in actual.items():
         made = HISTOGRAMS[name].as_json(groups)
         edges, counts = made["edges"], made["counts"][ALL]
         scale = 100 if made["unit"] == "%" else 1
@@ -46,7 +46,7 @@ def test_every_column_has_a_histogram_of_its_values():
             low = edges[bar - 1] - 1e-4 if bar else -math.inf
             high = edges[bar] - 1e-4 if bar < len(edges) else math.inf
             assert number == sum(low <= value < high for value in values), (name, bar)
-    made = HISTOGRAMS["forward_likelihood"].as_json(found["forward_likelihood"])
+    made = HISTOGRAMS["forward_likelihood"].as_json(actual["forward_likelihood"])
     bars = dict(zip([None, *made["edges"]], made["counts"][ALL], strict=True))
     assert {edge: number for edge, number in bars.items() if number} == {
         -18: 1,

@@ -25,26 +25,26 @@ def cells(line):
 
 
 def test_each_pair_has_a_line_for_each_rule_and_its_verdict():
-    found = lines(ROWS)
-    begin = found.index("c f line 2")
-    assert found[begin + 1 : begin + 3] == ["  en: the cat sat on 3", "  de: the cat sat on 4"]
-    table = {cells(line)[0]: cells(line) for line in found[begin + 4 : begin + 4 + len(RULES)]}
+    actual = lines(ROWS)
+    begin = actual.index("c f line 2")
+    assert actual[begin + 1 : begin + 3] == ["  en: the cat sat on 3", "  de: the cat sat on 4"]
+    table = {cells(line)[0]: cells(line) for line in actual[begin + 4 : begin + 4 + len(RULES)]}
     assert table["copied"] == ["copied", "1,", "1", "<=", "0.5", "rejects"]
     assert table["number_mismatch"] == ["number_mismatch", "1", "<=", "0.5", "rejects"]
     assert table["script"] == ["script", "1,", "1", ">=", "0.5", "keeps"]
-    assert found[begin + 4 + len(RULES)] == "  rejects: copied"
-    assert found[found.index("c f line 1") + 4 + len(RULES)] == "  keeps"
+    assert actual[begin + 4 + len(RULES)] == "  rejects: copied"
+    assert actual[actual.index("c f line 1") + 4 + len(RULES)] == "  keeps"
 
 
 def test_a_pair_that_was_rejected_before_says_why():
-    found = lines(ROWS)
-    begin = found.index("c f line 4")
-    assert found[begin + 3] == "  rejects: read, line_too_long (9 bytes)"
+    actual = lines(ROWS)
+    begin = actual.index("c f line 4")
+    assert actual[begin + 3] == "  rejects: read, line_too_long (9 bytes)"
 
 
 def test_the_summary_counts_rejects_alone_first_and_only():
-    found = lines(ROWS)
-    summary = {cells(line)[0]: cells(line) for line in found[-len(RULES) - 1 : -1]}
+    actual = lines(ROWS)
+    summary = {cells(line)[0]: cells(line) for line in actual[-len(RULES) - 1 : -1]}
     assert summary["number_mismatch"][1:] == [
         "--max_number_mismatch",
         "0.5",
@@ -56,12 +56,12 @@ def test_the_summary_counts_rejects_alone_first_and_only():
     ]
     assert summary["copied"][3:6] == ["1", "1", "0"]
     assert summary["script"][-1] == "1"
-    assert found[-1] == "4 pairs: 1 rejected before the rules, 2 by a rule, 1 kept"
+    assert actual[-1] == "4 pairs: 1 rejected before the rules, 2 by a rule, 1 kept"
 
 
 def test_limits_decide():
-    found = lines(ROWS, max_number_mismatch=1.0, max_copied=1.0)
-    assert found[-1] == "4 pairs: 1 rejected before the rules, 0 by a rule, 3 kept"
+    actual = lines(ROWS, max_number_mismatch=1.0, max_copied=1.0)
+    assert actual[-1] == "4 pairs: 1 rejected before the rules, 0 by a rule, 3 kept"
 
 
 def test_no_pair_is_left_to_judge():

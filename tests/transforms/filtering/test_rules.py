@@ -26,8 +26,8 @@ def reason(source, target, *, source_lang="en", target_lang="de", **limits):
     first = judged.first()[0]
     if first < 0:
         return None, None
-    found = list(judged.hits)[first]
-    return found, judged.details[found](0)
+    result = list(judged.hits)[first]
+    return result, judged.details[result](0)
 
 
 GOOD = ("The house has 3 doors.", "Das Haus hat 3 Türen.")

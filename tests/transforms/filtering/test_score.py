@@ -30,24 +30,24 @@ def test_the_worse_direction_counts_and_shares_of_faults_are_squared():
 
 
 def test_scores_are_logistic():
-    found = values(50)
+    actual = values(50)
     weights = score.read_weights()
-    logits = np.array(weights.weights) @ evidence_of(found).astype(np.float64) + weights.bias
-    np.testing.assert_allclose(score.score(found, weights), 1 / (1 + np.exp(-logits)), rtol=1e-6)
+    logits = np.array(weights.weights) @ evidence_of(actual).astype(np.float64) + weights.bias
+    np.testing.assert_allclose(score.score(actual, weights), 1 / (1 + np.exp(-logits)), rtol=1e-6)
 
 
 def test_no_evidence_makes_a_score_that_is_no_number():
-    found = {name: np.array([1e15, -1e15], np.float32) for name in COLUMNS}
-    scores = score.score(found, score.read_weights())
+    actual = {name: np.array([1e15, -1e15], np.float32) for name in COLUMNS}
+    scores = score.score(actual, score.read_weights())
     assert ((scores >= 0) & (scores <= 1)).all()
 
 
 def test_fitted_weights_have_no_slope_left():
-    found = values(400)
+    actual = values(400)
     true = score.Weights((2.0, -3.0, -4.0, -1.0, -0.5, -2.0, -3.0, 0.5), 0.25)
-    good = np.random.default_rng(2).random(400) < score.score(found, true)
-    fitted = score.fit_weights(found, good)
-    evidence = evidence_of(found).astype(np.float64)
+    good = np.random.default_rng(2).random(400) < score.score(actual, true)
+    fitted = score.fit_weights(actual, good)
+    evidence = evidence_of(actual).astype(np.float64)
     deviation = evidence.std(axis=1)
 
     def loss(shift):

@@ -39,8 +39,8 @@ def test_a_shard_and_its_ranks_are_read_as_they_were_written(shard, place):
     assert scored_shards.finished(place, 5) == frozenset()
     assert scored_shards.write(shard, place) == 3
     assert scored_shards.finished(place, 5) == frozenset({3})
-    found = scored_shards.read(place, 3)
-    assert (found.kept, found.rejected, found.table) == (shard.kept, shard.rejected, shard.table)
+    actual = scored_shards.read(place, 3)
+    assert (actual.kept, actual.rejected, actual.table) == (shard.kept, shard.rejected, shard.table)
     ranked, words = scored_shards.read_ranks(place, 3)
     open_rows = shard.table.filter(shard.table.column("reason").is_null())
     assert sorted(words.tolist()) == [1, 3]

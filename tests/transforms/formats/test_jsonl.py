@@ -224,8 +224,8 @@ def test_a_field_of_scores_that_some_lines_have_is_read(tmp_path):
     assert [row["score"] for row in read_all(single(path, score_field="wert"))] == [None, 1, None]
     escaped = line(source="c", target="d", größe=2)
     assert b"\\u00f6" in escaped
-    for found in (escaped, escaped.decode("unicode_escape").encode()):
-        path = write(tmp_path, GOOD, found)
+    for actual in (escaped, escaped.decode("unicode_escape").encode()):
+        path = write(tmp_path, GOOD, actual)
         assert [row["score"] for row in read_all(single(path, score_field="größe"))] == [None, 2]
     empty = make_plan([single(write(tmp_path), score_field="wert")])
     assert empty.rows == 0
@@ -234,8 +234,8 @@ def test_a_field_of_scores_that_some_lines_have_is_read(tmp_path):
 @pytest.mark.parametrize("size", [1, 3, 8])
 def test_a_key_is_found_wherever_the_text_is_cut(size):
     text = b'{"a": 1, "score": 2}'
-    for name, found in (("score", True), ("scores", False), ("core", False)):
+    for name, actual in (("score", True), ("scores", False), ("core", False)):
         sought = _KeySearch(name)
         for start in range(0, len(text), size):
             sought.see(text[start : start + size])
-        assert sought.seen is found
+        assert sought.seen is actual

@@ -21,8 +21,8 @@ def corpus_of(tmp_path, **fields):
 
 
 def test_texts_are_paired_by_their_identifiers(tmp_path):
-    found = write(tmp_path, {"b": "two", "a": "one"}, {"a": "eins", "b": "zwei"})
-    rows = read_all(found)
+    actual = write(tmp_path, {"b": "two", "a": "one"}, {"a": "eins", "b": "zwei"})
+    rows = read_all(actual)
     assert pairs(rows) == [("two", "zwei"), ("one", "eins")]
     assert [row["line"] for row in rows] == [1, 2]
     assert rows[0]["file"] == "source.json"

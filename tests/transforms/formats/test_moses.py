@@ -193,9 +193,11 @@ def test_the_file_that_has_other_lines_than_most_is_the_one_named(tmp_path, odd)
     lines = dict.fromkeys(("a.en", "a.de", "a.links"), b"0-0\n0-0\n")
     lines[odd] += b"0-0\n"
     source, target, links = (write(tmp_path, name, data) for name, data in lines.items())
-    with pytest.raises(InputError, match=f"^{odd}: a.en has .*, a.de has .*, a.links has") as found:
+    with pytest.raises(
+        InputError, match=f"^{odd}: a.en has .*, a.de has .*, a.links has"
+    ) as raised:
         make_plan([moses(source, target, links=(str(links),))])
-    assert (found.value.code, found.value.path) == ("line_count_mismatch", odd)
+    assert (raised.value.code, raised.value.path) == ("line_count_mismatch", odd)
 
 
 def test_zero_byte_text_is_no_rows_and_a_notice(tmp_path):
@@ -324,9 +326,9 @@ def test_real_text_is_read_as_the_slow_reader_reads_it(shared_data):
     target = shared_data / "parallel" / "newstest.en-de.de.gz"
     rows = read_all(moses(source, target))
     texts = (gzip.decompress(path.read_bytes()) for path in (source, target))
-    found = [(row["line"], row["source"], row["target"], row["reason"]) for row in rows]
-    assert found == list(slow_pairs(*texts, 1 << 20))
-    assert len(found) == 27_743
+    actual = [(row["line"], row["source"], row["target"], row["reason"]) for row in rows]
+    assert actual == list(slow_pairs(*texts, 1 << 20))
+    assert len(actual) == 27_743
 
 
 @pytest.mark.parametrize(

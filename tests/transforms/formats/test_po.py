@@ -270,9 +270,9 @@ def test_real_catalogues_are_read_as_polib_reads_them():
                 for source, target in forms
             )
         rows = read_plan(make_plan([single(path)]), batch_rows=50)
-        found = [(row["source"], row["target"], row["reason"]) for row in rows]
-        assert sorted(found, key=str) == sorted(expected, key=str)
-        seen += len(found)
+        actual = [(row["source"], row["target"], row["reason"]) for row in rows]
+        assert sorted(actual, key=str) == sorted(expected, key=str)
+        seen += len(actual)
         lines = path.read_text(encoding="utf-8").split("\n")
         for row in rows:
             assert re.match(r"(#~ )?msgid", lines[row["line"] - 1])

@@ -56,7 +56,7 @@ def test_every_module_with_a_format_has_a_line():
 
 
 def test_an_extension_tells_one_format():
-    endings = [ending for found in registry.input_formats() for ending in found.extensions]
+    endings = [ending for actual in registry.input_formats() for ending in actual.extensions]
     assert len(set(endings)) == len(endings)
     assert all(ending == ending.lower() for ending in endings)
 
@@ -85,11 +85,11 @@ def test_a_format_with_a_file_and_a_line_is_planned_and_read(tmp_path):
     text = "a|||b\nno pair\nüber|||c\n".encode()
     (tmp_path / "a.csvpair").write_bytes(text)
     (tmp_path / "b.csvpair.gz").write_bytes(gzip.compress(text))
-    found = read_all(corpus(input=(str(tmp_path / "*"),)), unit_rows=2)
-    assert pairs(found) == [("a", "b"), ("über", "c")] * 2
-    assert reasons(found) == [None, "field_count", None] * 2
+    actual = read_all(corpus(input=(str(tmp_path / "*"),)), unit_rows=2)
+    assert pairs(actual) == [("a", "b"), ("über", "c")] * 2
+    assert reasons(actual) == [None, "field_count", None] * 2
     (tmp_path / "a.txt").write_bytes(text)
-    assert pairs(read_all(single(tmp_path / "a.txt", format="csvpair"))) == pairs(found)[:2]
+    assert pairs(read_all(single(tmp_path / "a.txt", format="csvpair"))) == pairs(actual)[:2]
     with pytest.raises(InputError, match=r"supported: \.tsv, .*, \.csvpair, each also as \.gz"):
         make_plan([single(tmp_path / "a.txt")])
 

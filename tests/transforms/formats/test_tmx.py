@@ -152,8 +152,8 @@ def test_native_codes_and_highlights_are_tags_and_the_sides_are_matched_by_x(tmp
     assert (row["source"], row["target"]) == ("see page 9 now", "Seiten 9")
     markup = PairMarkup.from_json(row["markup"])
     assert markup.agrees
-    found = [(e.index, e.form, e.name, e.source, e.target) for e in markup.elements]
-    assert found == [
+    actual = [(e.index, e.form, e.name, e.source, e.target) for e in markup.elements]
+    assert actual == [
         (0, "pair", "bpt", (4, 8), (0, 5)),
         (1, "self_closing", "ph", (9, 9), (0, 0)),
         (2, "close", "it", (10, 10), (0, 0)),

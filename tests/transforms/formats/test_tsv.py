@@ -180,10 +180,10 @@ def test_rows_are_what_splitting_each_line_gives_however_they_are_cut(rows, unit
             expected.append((source, target, first or second))
     with tempfile.TemporaryDirectory() as name:
         path = write(Path(name), data)
-        found = read_all(single(path), limits=limits, unit_rows=unit_rows, batch_rows=batch_rows)
-        assert [(row["source"], row["target"], row["reason"]) for row in found] == expected
+        actual = read_all(single(path), limits=limits, unit_rows=unit_rows, batch_rows=batch_rows)
+        assert [(row["source"], row["target"], row["reason"]) for row in actual] == expected
         packed = write(Path(name), gzip.compress(data), "a.tsv.gz")
-        assert normal(read_all(single(packed), limits=limits)) == normal(found)
+        assert normal(read_all(single(packed), limits=limits)) == normal(actual)
 
 
 def test_zero_bytes_are_no_rows_and_zero_bytes_of_gzip_an_error(tmp_path):

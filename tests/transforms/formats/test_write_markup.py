@@ -96,9 +96,9 @@ def test_what_is_written_is_read_again_with_the_same_tags_in_the_same_places(
     rows = [row_of(*pair, number) for number, pair in enumerate(pairs)]
     path = tmp_path_factory.mktemp("written") / f"a.{ending}"
     path.write_bytes(b"".join(WRITERS[ending](rows)))
-    found = read(path)
-    assert len(found) == len(rows)
-    for row, again in zip(rows, found, strict=True):
+    actual = read(path)
+    assert len(actual) == len(rows)
+    for row, again in zip(rows, actual, strict=True):
         assert (again["source"], again["target"]) == row.texts
         assert again["reason"] is None
         sides = zip(("source", "target"), row.texts, strict=True)

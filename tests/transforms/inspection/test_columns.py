@@ -48,14 +48,14 @@ def test_a_side_of_numbers_is_told(tmp_path, side, named):
 
 @pytest.mark.parametrize(("numbers", "told"), [(300, 0), (301, 1)])
 def test_numbers_are_told_if_they_are_more_than_half_of_a_side(tmp_path, numbers, told):
-    found = look(tmp_path, [*SCORES[:numbers], *SOURCE[numbers:]], TARGET)
-    assert [each.kind for each in found].count("no_letters") == told
+    actual = look(tmp_path, [*SCORES[:numbers], *SOURCE[numbers:]], TARGET)
+    assert [each.kind for each in actual].count("no_letters") == told
 
 
 @pytest.mark.parametrize("line", ["你好", "Привет", "สวัสดี", "नमस्ते", "<b>", "é"])
 def test_text_in_any_script_has_letters(tmp_path, line):
-    found = look(tmp_path, [line] * 40, TARGET[:40], ("und", "und"))
-    assert "no_letters" not in {each.kind for each in found}
+    actual = look(tmp_path, [line] * 40, TARGET[:40], ("und", "und"))
+    assert "no_letters" not in {each.kind for each in actual}
 
 
 def test_a_few_lines_of_numbers_may_be_text(tmp_path):
@@ -80,10 +80,10 @@ def test_a_column_of_ids_before_the_texts_names_the_fields(tmp_path):
 @pytest.mark.parametrize("text", ["打开文件的设置", "ファイルを開く", "เปิดไฟล์"])
 def test_text_without_spaces_is_no_id(tmp_path, text):
     table = [(f"{text}{number}", line) for number, line in enumerate(TARGET)]
-    found = found_in(tmp_path, [(*row, IDS[0]) for row in table], languages=("und", "de"))
-    assert found == []
-    found = found_in(tmp_path, zip(IDS, *zip(*table, strict=True), strict=True))
-    assert found[0].option == FIELDS
+    actual = found_in(tmp_path, [(*row, IDS[0]) for row in table], languages=("und", "de"))
+    assert actual == []
+    actual = found_in(tmp_path, zip(IDS, *zip(*table, strict=True), strict=True))
+    assert actual[0].option == FIELDS
 
 
 def test_labels_between_the_texts_are_passed_over(tmp_path):
@@ -100,8 +100,8 @@ def test_columns_in_the_order_of_the_target_are_named_by_their_languages(tmp_pat
 
 def test_columns_in_one_language_are_not_chosen(tmp_path):
     other = [f"and for the {line}" for line in SOURCE]
-    found = found_in(tmp_path, zip(SCORES, SOURCE, other, strict=True))
-    (finding,) = [each for each in found if each.kind == "no_letters"]
+    actual = found_in(tmp_path, zip(SCORES, SOURCE, other, strict=True))
+    (finding,) = [each for each in actual if each.kind == "no_letters"]
     assert finding.option == "--source_field and --target_field name those with the texts"
     assert "columns 2 and 3 hold text" in finding.evidence
 
@@ -177,11 +177,11 @@ def test_fields_of_json_lines_are_named_with_the_options(tmp_path, languages):
         json.dumps({"id": number, "en": one, "de": other})
         for number, (one, other) in enumerate(zip(SOURCE, TARGET, strict=True))
     ]
-    found = found_in(tmp_path, rows, "a.jsonl", languages)
-    assert [each.kind for each in found] == ["other_columns", "unreadable"]
-    assert "the fields are id, en, de" in found[0].evidence
+    actual = found_in(tmp_path, rows, "a.jsonl", languages)
+    assert [each.kind for each in actual] == ["other_columns", "unreadable"]
+    assert "the fields are id, en, de" in actual[0].evidence
     first, second = ("de", "en") if languages[0] == "de" else ("en", "de")
-    assert found[0].option == f"--source_field {first} --target_field {second}"
+    assert actual[0].option == f"--source_field {first} --target_field {second}"
 
 
 def test_fields_that_are_not_clear_are_listed(tmp_path):
@@ -236,8 +236,8 @@ def test_columns_beyond_those_that_are_looked_at_may_be_read(tmp_path):
 
 def test_a_column_may_be_both_sides(tmp_path):
     table = list(zip(SOURCE, SCORES, strict=True))
-    found = found_in(tmp_path, table, source_field="2", target_field="2")
-    assert [each.kind for each in found][:2] == ["no_letters", "no_letters"]
+    actual = found_in(tmp_path, table, source_field="2", target_field="2")
+    assert [each.kind for each in actual][:2] == ["no_letters", "no_letters"]
 
 
 @pytest.mark.parametrize(
@@ -258,9 +258,9 @@ def test_a_parquet_file_may_have_times_that_python_does_not_know_or_no_rows(tmp_
     columns = {"en": SOURCE, "time": pa.array([2**61] * 600, pa.timestamp("us")), "de": TARGET}
     path = str(tmp_path / "a.parquet")
     pq.write_table(pa.table(columns), path)
-    found = text_columns_of_parquet(path)
-    assert found.options == {"source_field": "en", "target_field": "de"}
-    assert found.held == "the fields are en, time, de"
+    actual = text_columns_of_parquet(path)
+    assert actual.options == {"source_field": "en", "target_field": "de"}
+    assert actual.held == "the fields are en, time, de"
     with pq.ParquetWriter(path, pa.schema({"en": pa.string(), "de": pa.string()})):
         pass
     assert text_columns_of_parquet(path) is None

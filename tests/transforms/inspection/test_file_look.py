@@ -95,10 +95,10 @@ def test_a_finding_names_the_file_of_its_side(tmp_path, clean, kind, sides, name
         source, _ = put(source, CHANGES[kind], number)
     if sides != "source":
         target, _ = put(target, CHANGES[kind], number)
-    found = [each for each in look(tmp_path, source, target) if each.kind == kind]
-    assert {each.file for each in found} == {named or "a.en"}
+    actual = [each for each in look(tmp_path, source, target) if each.kind == kind]
+    assert {each.file for each in actual} == {named or "a.en"}
     if kind in ("encoding", "c1_controls"):
-        said = ", 20 in the source and 20 in the target" in found[0].evidence
+        said = ", 20 in the source and 20 in the target" in actual[0].evidence
         assert said == (sides == "both")
 
 
@@ -108,8 +108,8 @@ def test_files_of_one_name_are_told_apart_by_corpus_on_each_side(tmp_path, clean
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
     files = {"source_input": (str(tmp_path / "a.en"),), "target_input": (str(tmp_path / "a.de"),)}
     corpora = [CorpusInput("en", "de", name=name, **files) for name in ("law", "news")]
-    found = look_at(make_plan(corpora).units, ReadLimits())
-    assert [each.place.partition(" ")[0] for each in found] == ["law:", "news:"]
+    actual = look_at(make_plan(corpora).units, ReadLimits())
+    assert [each.place.partition(" ")[0] for each in actual] == ["law:", "news:"]
     assert all("a.de:" in each.place for each in look_at(make_plan(corpora).units, ReadLimits()))
 
 
@@ -167,9 +167,9 @@ def test_two_sides_in_one_language_are_seen(tmp_path, clean):
 @pytest.mark.parametrize("languages", [("und", "und"), ("en", "de")])
 def test_a_target_in_the_language_of_the_source_is_told_as_such(tmp_path, clean, languages):
     source, _ = clean
-    found = look(tmp_path, source, [f"and for the {line}" for line in source], languages)
-    assert "one_language" in {finding.kind for finding in found}
-    assert ("other_language" in {finding.kind for finding in found}) == (languages[1] == "de")
+    actual = look(tmp_path, source, [f"and for the {line}" for line in source], languages)
+    assert "one_language" in {finding.kind for finding in actual}
+    assert ("other_language" in {finding.kind for finding in actual}) == (languages[1] == "de")
 
 
 def kana(lines):
@@ -187,8 +187,8 @@ def han(lines):
 @pytest.mark.parametrize(("make", "language"), [(kana, "ja"), (han, "zh"), (han, "ja")])
 def test_the_scripts_of_one_language_are_not_several(tmp_path, clean, make, language):
     source, _ = clean
-    found = look(tmp_path, source, make(source), ("en", language))
-    assert not {"mixed_languages", "other_language"} & {finding.kind for finding in found}
+    actual = look(tmp_path, source, make(source), ("en", language))
+    assert not {"mixed_languages", "other_language"} & {finding.kind for finding in actual}
 
 
 @pytest.mark.parametrize(
@@ -197,31 +197,31 @@ def test_the_scripts_of_one_language_are_not_several(tmp_path, clean, make, lang
 )
 def test_text_in_han_or_kana_is_in_no_other_language(tmp_path, clean, make, language, look_of_it):
     source, _ = clean
-    found = look(tmp_path, source, make(source), ("en", language))
-    (finding,) = [each for each in found if each.kind == "other_language"]
+    actual = look(tmp_path, source, make(source), ("en", language))
+    (finding,) = [each for each in actual if each.kind == "other_language"]
     assert f"looks like {look_of_it}, but {language} is given" in finding.evidence
 
 
 @pytest.mark.parametrize(("make", "language"), [(kana, "ja"), (han, "zh")])
 def test_exchanged_sides_of_han_and_kana_are_told(tmp_path, clean, make, language):
     source, _ = clean
-    found = look(tmp_path, make(source), source, ("en", language))
-    assert [each.kind for each in found if "lang" in each.kind] == ["exchanged_languages"]
+    actual = look(tmp_path, make(source), source, ("en", language))
+    assert [each.kind for each in actual if "lang" in each.kind] == ["exchanged_languages"]
 
 
 def test_a_side_in_chinese_and_japanese_is_mixed(tmp_path, clean):
     source, _ = clean
     target = [*han(source[:1_000]), *[f"ファイルをひらく {line[-5:]}" for line in source[1_000:]]]
-    found = look(tmp_path, source, target, ("en", "zh"))
-    assert "mixed_languages" in {finding.kind for finding in found}
+    actual = look(tmp_path, source, target, ("en", "zh"))
+    assert "mixed_languages" in {finding.kind for finding in actual}
 
 
 def test_a_side_in_two_languages_is_seen(tmp_path, clean):
     source, target = clean
     mixed = [*target[:1_000], *source[1_000:]]
-    found = look(tmp_path, source, mixed)
-    assert {finding.kind for finding in found} == {"mixed_languages", "copied"}
-    (finding,) = [each for each in found if each.kind == "mixed_languages"]
+    actual = look(tmp_path, source, mixed)
+    assert {finding.kind for finding in actual} == {"mixed_languages", "copied"}
+    (finding,) = [each for each in actual if each.kind == "mixed_languages"]
     assert finding.first_line == 1_001
     assert finding.file.endswith("a.de")
     assert "de 67%, en 33%" in finding.evidence
@@ -233,11 +233,11 @@ def test_a_side_of_which_no_language_has_most_is_mixed(tmp_path, clean):
     draws = np.random.default_rng(3)
     other = [f"{' '.join(draws.choice(french.split(), 12))} {number}." for number in range(500)]
     mixed = [*target[:500], *source[500:1_000], *other]
-    found = look(tmp_path, source, mixed)
-    (finding,) = [each for each in found if each.kind == "mixed_languages"]
+    actual = look(tmp_path, source, mixed)
+    (finding,) = [each for each in actual if each.kind == "mixed_languages"]
     assert {"de 33%", "en 33%", "fr 33%"} <= set(re.findall(r"\w+ \d+%", finding.evidence))
-    found = look(tmp_path, source, mixed, ("en", "cy"))
-    assert "mixed_languages" not in {each.kind for each in found}
+    actual = look(tmp_path, source, mixed, ("en", "cy"))
+    assert "mixed_languages" not in {each.kind for each in actual}
 
 
 def test_repeated_pairs_and_sides_are_counted(tmp_path, clean):
@@ -263,13 +263,13 @@ def test_a_block_in_another_order_and_a_moved_one_are_named_by_lines(tmp_path, c
         "Noch eine.",
         *target[1_100:],
     ]
-    found = look(tmp_path, source, changed)
-    assert [finding.kind for finding in found] == ["misaligned", "moved"]
-    assert abs(found[0].first_line - 301) <= 3
-    assert abs(found[0].last_line - 500) <= 3
-    assert "the target is 1 line ahead" in found[1].evidence
-    assert abs(found[1].first_line - 901) <= 3
-    assert abs(found[1].last_line - 1_100) <= 3
+    actual = look(tmp_path, source, changed)
+    assert [finding.kind for finding in actual] == ["misaligned", "moved"]
+    assert abs(actual[0].first_line - 301) <= 3
+    assert abs(actual[0].last_line - 500) <= 3
+    assert "the target is 1 line ahead" in actual[1].evidence
+    assert abs(actual[1].first_line - 901) <= 3
+    assert abs(actual[1].last_line - 1_100) <= 3
 
 
 @pytest.mark.parametrize("late", [1, -1])
@@ -304,8 +304,8 @@ def test_untranslated_entries_are_apart_from_what_cannot_be_read(tmp_path):
     texts = [entry.format(number) for number, entry in enumerate(entries)]
     (tmp_path / "a.po").write_text("\n".join(texts))
     plan = make_plan([CorpusInput("en", "de", input=(str(tmp_path / "a.po"),))])
-    found = look_at(plan.units, ReadLimits())
-    assert [(each.kind, each.count, each.evidence.partition(" (")[0]) for each in found] == [
+    actual = look_at(plan.units, ReadLimits())
+    assert [(each.kind, each.count, each.evidence.partition(" (")[0]) for each in actual] == [
         ("unreadable", 1, "1 of 6 rows cannot be read as pairs: control_char"),
         ("untranslated", 1, "1 of 6 rows has a translation that is marked as doubtful"),
         ("unreadable", 1, "1 of 6 rows is left out: obsolete"),
@@ -313,8 +313,8 @@ def test_untranslated_entries_are_apart_from_what_cannot_be_read(tmp_path):
     ]
     take = {"po_take": ("fuzzy", "obsolete")}
     corpus = CorpusInput("en", "de", input=(str(tmp_path / "a.po"),), format_options=take)
-    found = look_at(make_plan([corpus]).units, ReadLimits())
-    assert [each.kind for each in found] == ["unreadable", "untranslated"]
+    actual = look_at(make_plan([corpus]).units, ReadLimits())
+    assert [each.kind for each in actual] == ["unreadable", "untranslated"]
 
 
 def test_lines_that_cannot_be_read_keep_the_others_in_place(tmp_path, clean):
@@ -325,9 +325,9 @@ def test_lines_that_cannot_be_read_keep_the_others_in_place(tmp_path, clean):
     assert "control_char" in finding.evidence
     assert finding.file.endswith("a.de")
     both, _ = put(source, lambda line: f"{line}\x01", 3)
-    found = look(tmp_path, both, changed)
-    assert [each.file[-4:] for each in found] == ["a.de", "a.en"]
-    assert sum(each.count for each in found) == len({*places(10), *places(3)})
+    actual = look(tmp_path, both, changed)
+    assert [each.file[-4:] for each in actual] == ["a.de", "a.en"]
+    assert sum(each.count for each in actual) == len({*places(10), *places(3)})
     assert "first: " not in finding.evidence
     assert finding.option == ""
 

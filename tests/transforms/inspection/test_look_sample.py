@@ -57,8 +57,8 @@ def test_rows_of_blocks_are_those_of_the_file(tmp_path, size):
     (unit,) = plan.units
     every = [line for batch in read_unit(unit, LIMITS, size) for line in batch["line"].to_pylist()]
     chosen = look._read_blocks(unit, LIMITS, {1, 3, 14})
-    found = [line for batch in chosen for line in batch["line"].to_pylist()]
-    assert found == every[100:200] + every[300:400] + every[1_400:1_500]
+    actual = [line for batch in chosen for line in batch["line"].to_pylist()]
+    assert actual == every[100:200] + every[300:400] + every[1_400:1_500]
 
 
 def test_a_sample_says_that_it_is_one(tmp_path):

@@ -33,5 +33,5 @@ def test_the_numbers_of_steps_stay_as_they_are():
     ]
     expected = {f"STEP_{name}": number for number, name in enumerate(first, 1)}
     expected |= {f"STEP_{name}": number for number, name in enumerate(later, 32)}
-    found = {name: value for name, value in vars(sampling).items() if name.startswith("STEP_")}
-    assert found == expected
+    actual = {name: value for name, value in vars(sampling).items() if name.startswith("STEP_")}
+    assert actual == expected

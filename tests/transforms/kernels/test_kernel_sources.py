@@ -23,16 +23,16 @@ def imported(path):
             modules |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
         if isinstance(node, ast.Import):
             modules |= {name.name for name in node.names}
-    found = set()
+    result = set()
     for module in modules:
         first, *rest = module.split(".")
         place = PACKAGE.joinpath(*rest)
         folder = place / "__init__.py"
         if first == "pairweave" and place.with_suffix(".py").is_file():
-            found.add(place.with_suffix(".py"))
+            result.add(place.with_suffix(".py"))
         elif first == "pairweave" and folder.is_file() and assigns(folder):
-            found.add(folder)
-    return found
+            result.add(folder)
+    return result
 
 
 def assigns(path):
@@ -46,13 +46,13 @@ def closure():
     waiting = [
         path for path in (PACKAGE / "transforms").rglob("*.py") if "numba.njit" in path.read_text()
     ]
-    found = set()
+    result = set()
     while waiting:
         path = waiting.pop()
-        if path not in found:
-            found.add(path)
+        if path not in result:
+            result.add(path)
             waiting += imported(path)
-    return sorted(found)
+    return sorted(result)
 
 
 SOURCES = closure()

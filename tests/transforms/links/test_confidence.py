@@ -106,16 +106,16 @@ def test_scores_change_no_phrase_pair(tokens, decode, monkeypatch):
     model = fit(tokens, HmmConfig(decode=decode))
     fitted = type("Fitted", (), {"model": model})
     monkeypatch.setattr(phrase_scoring.hmm_reference, "load", lambda _reference: fitted)
-    found = phrase_scoring.aligned_phrases(
+    actual = phrase_scoring.aligned_phrases(
         tokens, None, SymmetrizeConfig(), PhraseConfig(), ConfidenceConfig()
     )
     plain = extract_phrases(symmetrize(model.align(tokens), SymmetrizeConfig()), PhraseConfig())
-    assert found.drop_columns(["phrases"]) == plain.drop_columns(["phrases"])
-    without = [[tuple(box.values())[:4] for box in row] for row in found["phrases"].to_pylist()]
+    assert actual.drop_columns(["phrases"]) == plain.drop_columns(["phrases"])
+    without = [[tuple(box.values())[:4] for box in row] for row in actual["phrases"].to_pylist()]
     assert without == [
         [tuple(box.values())[:4] for box in row] for row in plain["phrases"].to_pylist()
     ]
-    scores = np.concatenate(scores_of(found))
+    scores = np.concatenate(scores_of(actual))
     assert 0 <= scores.min() < scores.max() <= 1
 
 

@@ -200,13 +200,15 @@ def test_a_link_outside_the_tokens_rejects_its_pair_with_both_counts(folder):
     write(folder / "l", lines)
     made = align(folder, *SIDES, "--links", "l").splitlines()
     assert made == ["", "", "", *lines[3:]]
-    found = {row["line"]: (row["stage"], row["reason"], row["detail"]) for row in rejects(folder)}
-    assert found[1][:2] == ("align", "link_out_of_range")
-    assert found[1][2].startswith("2-1 is out of range for 2 source and 3 target tokens; set --tok")
-    assert found[2][:2] == ("read", "invalid_link")
-    assert "'x' is not a link" in found[2][2]
-    assert found[3][:2] == ("read", "link_out_of_range")
-    assert "up to 32766" in found[3][2]
+    actual = {row["line"]: (row["stage"], row["reason"], row["detail"]) for row in rejects(folder)}
+    assert actual[1][:2] == ("align", "link_out_of_range")
+    assert actual[1][2].startswith(
+        "2-1 is out of range for 2 source and 3 target tokens; set --tok"
+    )
+    assert actual[2][:2] == ("read", "invalid_link")
+    assert "'x' is not a link" in actual[2][2]
+    assert actual[3][:2] == ("read", "link_out_of_range")
+    assert "up to 32766" in actual[3][2]
 
 
 @pytest.mark.parametrize(
@@ -363,9 +365,9 @@ def test_attention_that_is_too_small_rejects_its_pair_with_both_counts(folder):
     arrays[4] = arrays[4][:2]
     np.savez(folder / "a.npz", *arrays)
     align(folder, *SIDES, "--attention", "a.npz", "--attention_method", "naive")
-    (found,) = rejects(folder)
-    assert (found["line"], found["stage"], found["reason"]) == (5, "align", "bad_attention")
-    assert "is too small for 3 target and 6 source tokens" in found["detail"]
+    (actual,) = rejects(folder)
+    assert (actual["line"], actual["stage"], actual["reason"]) == (5, "align", "bad_attention")
+    assert "is too small for 3 target and 6 source tokens" in actual["detail"]
 
 
 @pytest.mark.parametrize(
@@ -423,8 +425,8 @@ def test_links_are_sorted_and_each_there_once():
     linked, given_up = link_rows(kept, table, TokenConfig())
     assert not given_up
     assert linked.column("forward").to_pylist() == linked.column("reverse").to_pylist()
-    found = [(link["source"], link["target"]) for link in linked.column("forward")[0].as_py()]
-    assert found == [(0, 0), (1, 0)]
+    actual = [(link["source"], link["target"]) for link in linked.column("forward")[0].as_py()]
+    assert actual == [(0, 0), (1, 0)]
     schemas.require(linked, schemas.LINKED)
 
 

@@ -21,6 +21,6 @@ def test_each_row_has_the_linked_words_of_its_own_pair():
     kinds = [schemas.PHRASES.field(name).type for name in columns]
     made = [pa.array(values, kind) for values, kind in zip(columns.values(), kinds, strict=True)]
     pairs = pa.table(dict(zip(columns, made, strict=True)))[1:]
-    found = with_links(pa.table({"id": ["c", "b", "c"]}), pairs)["word_links"].to_pylist()
-    ranges = [[tuple(link.values()) for link in row] for row in found]
+    actual = with_links(pa.table({"id": ["c", "b", "c"]}), pairs)["word_links"].to_pylist()
+    ranges = [[tuple(link.values()) for link in row] for row in actual]
     assert ranges == [[(3, 7, 3, 7)], [(0, 2, 3, 7), (3, 7, 0, 2)], [(3, 7, 3, 7)]]

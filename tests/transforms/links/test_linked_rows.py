@@ -50,9 +50,9 @@ def test_gaps_are_filled_as_plain_python_fills_them(texts, data):
     offsets, starts, ends, numbers = fill_gaps(known, FlatSpans(*filled))
     for row, text in enumerate(texts):
         own = slice(offsets[row], offsets[row + 1])
-        found = list(zip(starts[own].tolist(), ends[own].tolist(), strict=True))
-        assert found == slow_fill(text, linked[row])
-        assert [found[n] for n in numbers[sizes[row] : sizes[row + 1]]] == linked[row]
+        actual = list(zip(starts[own].tolist(), ends[own].tolist(), strict=True))
+        assert actual == slow_fill(text, linked[row])
+        assert [actual[n] for n in numbers[sizes[row] : sizes[row + 1]]] == linked[row]
 
 
 LINKS = [

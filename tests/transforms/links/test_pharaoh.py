@@ -46,8 +46,8 @@ def test_two_real_files_become_the_file_of_atools(shared_data, aligner, heuristi
         " ".join(f"{i}-{j}" for i, j in sorted(links))
         for links in read_pharaoh(folder / f"roen.{heuristic}")
     ]
-    found = symmetrize(folder / "roen.forward", folder / "roen.reverse", heuristic)
-    assert found.splitlines() == expected
+    actual = symmetrize(folder / "roen.forward", folder / "roen.reverse", heuristic)
+    assert actual.splitlines() == expected
 
 
 @pytest.mark.parametrize("aligner", ["giza", "fastalign"])
@@ -163,8 +163,8 @@ def test_without_texts_a_sentence_ends_with_its_last_link(write):
 
 def test_texts_tell_how_long_sentences_are(write):
     links, source, target = write("l", "0-0\n"), write("s", "a b\n"), write("t", "c  d\n")
-    found = phrases(links, source, target, unaligned_words="allow")
-    assert found == "0-0:0-0 0-0:0-1 0-1:0-0 0-1:0-1\n"
+    actual = phrases(links, source, target, unaligned_words="allow")
+    assert actual == "0-0:0-0 0-0:0-1 0-1:0-0 0-1:0-1\n"
     assert phrases(links, None, target, unaligned_words="allow") == "0-0:0-0 0-0:0-1\n"
 
 

@@ -25,11 +25,11 @@ def phrases_of(table):
 
 def test_phrases_are_added_as_a_column():
     table = symmetrized(LENGTHS, LINKS)
-    found = extract_phrases(table, PhraseConfig())
-    assert found.schema == schemas.PHRASES
-    found.validate(full=True)
-    assert found.drop_columns(["phrases"]) == table
-    assert phrases_of(found) == PHRASES
+    actual = extract_phrases(table, PhraseConfig())
+    assert actual.schema == schemas.PHRASES
+    actual.validate(full=True)
+    assert actual.drop_columns(["phrases"]) == table
+    assert phrases_of(actual) == PHRASES
 
 
 def test_slices_and_chunks_give_the_same_rows():
@@ -41,9 +41,9 @@ def test_slices_and_chunks_give_the_same_rows():
 
 
 def test_an_empty_table_stays_empty():
-    found = extract_phrases(schemas.SYMMETRIZED.empty_table(), PhraseConfig())
-    assert found.schema == schemas.PHRASES
-    assert found.num_rows == 0
+    actual = extract_phrases(schemas.SYMMETRIZED.empty_table(), PhraseConfig())
+    assert actual.schema == schemas.PHRASES
+    assert actual.num_rows == 0
 
 
 def test_unaligned_words_and_the_limit_are_settings():
@@ -100,10 +100,10 @@ def test_no_phrase_splits_a_url_a_number_or_a_placeholder():
         [("see http://a.b/c 1,000 {name}", [3, 4, 8, 2, 3, 1, 5], "x y z w", [1, 1, 1, 1])],
         [[(0, 0), (1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (6, 3)]],
     )
-    found = phrases_of(extract_phrases(table, PhraseConfig()))[0]
-    assert {phrase[0] for phrase in found} == {0, 1, 3, 5}
-    assert {phrase[1] for phrase in found} == {1, 3, 5, 7}
-    assert len(found) == 10
+    actual = phrases_of(extract_phrases(table, PhraseConfig()))[0]
+    assert {phrase[0] for phrase in actual} == {0, 1, 3, 5}
+    assert {phrase[1] for phrase in actual} == {1, 3, 5, 7}
+    assert len(actual) == 10
 
 
 def test_wrong_links_name_their_pair():

@@ -62,10 +62,10 @@ ROWS = st.tuples(
 @given(ROWS, ROWS, st.floats(0.01, 0.99))
 def test_it_is_what_its_definition_says(first, second, threshold):
     made = maps(multiply_posteriors(linked(*first), linked(*second), threshold))
-    for found, one, other in zip(made, first, second, strict=True):
+    for actual, one, other in zip(made, first, second, strict=True):
         for direction in range(2):
             wanted = multiply_slowly(one[direction], other[direction], threshold)
-            assert found[direction] == wanted
+            assert actual[direction] == wanted
 
 
 @given(ROWS, ROWS)

@@ -35,9 +35,9 @@ def linked(rows):
 
 @given(st.lists(st.tuples(DIRECTION, DIRECTION), max_size=4), st.integers(0, 2))
 def test_soft_links_hold_both_directions(rows, skipped):
-    found = soften(linked(rows).slice(skipped))
-    assert len(found) == len(rows[skipped:])
-    for links, (forward, reverse) in zip(found, rows[skipped:], strict=True):
+    actual = soften(linked(rows).slice(skipped))
+    assert len(actual) == len(rows[skipped:])
+    for links, (forward, reverse) in zip(actual, rows[skipped:], strict=True):
         columns = (links.source, links.target, links.forward, links.reverse)
         made = {(i, j): (f, r) for i, j, f, r in zip(*(c.tolist() for c in columns), strict=True)}
         assert made == {

@@ -47,9 +47,9 @@ def test_every_element_is_there_once_and_only_like_ones_are_the_same(source, tar
     sides = [parse_markup(text, XML) for text in (source, target)]
     markup = pair_markup(*sides)
     for place, side in enumerate(("source", "target")):
-        found = [span for element in markup.elements if (span := getattr(element, side))]
+        actual = [span for element in markup.elements if (span := getattr(element, side))]
         wanted = [(element.start, element.end) for element in find_elements(sides[place].tags)]
-        assert sorted(found) == sorted(wanted)
+        assert sorted(actual) == sorted(wanted)
     shared = markup.shared
     assert [element.index for element in shared] == list(range(len(shared)))
     assert all((e.index is None) == (e.source is None or e.target is None) for e in markup.elements)

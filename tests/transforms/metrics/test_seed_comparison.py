@@ -17,28 +17,28 @@ def sums(hits, lines=200):
 
 
 def test_the_interval_is_students_over_the_seeds():
-    found = compare_seeds(
+    actual = compare_seeds(
         {1: sums(60), 2: sums(80), 3: sums(100)}, {1: sums(40), 2: sums(50), 3: sums(60)}, CONFIG
     )
-    assert found.mean == pytest.approx(0.15)
+    assert actual.mean == pytest.approx(0.15)
     # Differences 0.10, 0.15, 0.20: deviation 0.05, quantile 4.303 of two degrees of freedom.
-    assert found.margin == pytest.approx(4.303 * 0.05 / 3**0.5)
-    assert found.seeds == 3
-    assert found.is_significant
+    assert actual.margin == pytest.approx(4.303 * 0.05 / 3**0.5)
+    assert actual.seeds == 3
+    assert actual.is_significant
 
 
 def test_a_difference_that_changes_its_sign_between_seeds_is_none():
-    found = compare_seeds(
+    actual = compare_seeds(
         {1: sums(120), 2: sums(60), 3: sums(130)}, {1: sums(60), 2: sums(70), 3: sums(60)}, CONFIG
     )
-    assert found.p < 0.05
-    assert not found.is_significant
+    assert actual.p < 0.05
+    assert not actual.is_significant
 
 
 def test_one_seed_is_never_enough():
-    found = compare_seeds({1: sums(200)}, {1: sums(0), 2: sums(0)}, CONFIG)
-    assert found.margin is None
-    assert not found.is_significant
+    actual = compare_seeds({1: sums(200)}, {1: sums(0), 2: sums(0)}, CONFIG)
+    assert actual.margin is None
+    assert not actual.is_significant
     assert compare_seeds({1: sums(1)}, {2: sums(1)}, CONFIG) is None
 
 

@@ -27,12 +27,12 @@ def score(tmp_path):
 
 def test_a_case_counted_by_hand(score):
     # Gold: 0=0, 1+2=1, 3 alone. Found: 0=0 exactly, 1=1 laxly, 2 alone wrongly, 3 alone exactly.
-    found = score("[0]:[0]:0.5\n[1]:[1]:1e-3\n[2]:[]\n[3]:[]:\n", "[0]:[0]\n[1, 2]:[1]\n[3]:[]\n")
-    assert (found["beads"], found["gold"]) == (4, 2)
-    assert (found["strict_hits"], found["lax_hits"]) == (2, 3)
-    assert (found["strict_found"], found["lax_found"]) == (1, 2)
-    assert found["strict_f1"] == 0.5
-    assert found["lax_f1"] == pytest.approx(2 * 0.75 / 1.75)
+    actual = score("[0]:[0]:0.5\n[1]:[1]:1e-3\n[2]:[]\n[3]:[]:\n", "[0]:[0]\n[1, 2]:[1]\n[3]:[]\n")
+    assert (actual["beads"], actual["gold"]) == (4, 2)
+    assert (actual["strict_hits"], actual["lax_hits"]) == (2, 3)
+    assert (actual["strict_found"], actual["lax_found"]) == (1, 2)
+    assert actual["strict_f1"] == 0.5
+    assert actual["lax_f1"] == pytest.approx(2 * 0.75 / 1.75)
 
 
 def _lines(alignment):

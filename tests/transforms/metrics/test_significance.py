@@ -62,30 +62,30 @@ def lines_of(directory, name):
 def test_the_tests_of_suggestions_are_those_of_sacrebleu_s_own_command(directory):
     command = ("evaluate", "suggestions", "good", "gold", "--target_lang", "de")
     out = runs.run_well_here(*command, "--baseline", "bad", *OPTIONS, cwd=directory)
-    found = json.loads(out.splitlines()[-1])["significance"]["BLEU"]
+    actual = json.loads(out.splitlines()[-1])["significance"]["BLEU"]
     baseline, good = by_sacrebleu(directory, "bs")
-    assert found["score"] == pytest.approx(good["score"], abs=1e-8)
-    assert found["baseline"] == pytest.approx(baseline["score"], abs=1e-8)
-    assert found["p_bootstrap"] == pytest.approx(good["p_value"], abs=1e-8)
-    assert found["mean"] == pytest.approx(good["mean"], abs=1e-5)
-    assert found["ci"] == pytest.approx(good["ci"], abs=1e-5)
-    assert found["baseline_mean"] == pytest.approx(baseline["mean"], abs=1e-5)
-    assert found["p_randomization"] == pytest.approx(
+    assert actual["score"] == pytest.approx(good["score"], abs=1e-8)
+    assert actual["baseline"] == pytest.approx(baseline["score"], abs=1e-8)
+    assert actual["p_bootstrap"] == pytest.approx(good["p_value"], abs=1e-8)
+    assert actual["mean"] == pytest.approx(good["mean"], abs=1e-5)
+    assert actual["ci"] == pytest.approx(good["ci"], abs=1e-5)
+    assert actual["baseline_mean"] == pytest.approx(baseline["mean"], abs=1e-5)
+    assert actual["p_randomization"] == pytest.approx(
         by_sacrebleu(directory, "ar")[1]["p_value"], abs=1e-8
     )
-    assert "bs:200|" in found["signature"]
-    assert "ar:300|" in found["signature"]
-    assert "seed:7|" in found["signature"]
+    assert "bs:200|" in actual["signature"]
+    assert "ar:300|" in actual["signature"]
+    assert "seed:7|" in actual["signature"]
 
 
 def test_several_references_are_tested_as_by_sacrebleu(directory):
     command = ("evaluate", "suggestions", "good", "gold", "gold2", "--target_lang", "de")
     out = runs.run_well_here(*command, "--baseline", "bad", *OPTIONS, cwd=directory)
-    found = json.loads(out.splitlines()[-1])["significance"]["BLEU"]
+    actual = json.loads(out.splitlines()[-1])["significance"]["BLEU"]
     _, good = by_sacrebleu(directory, "bs", ("gold", "gold2"))
-    assert found["score"] == pytest.approx(good["score"], abs=1e-8)
-    assert found["p_bootstrap"] == pytest.approx(good["p_value"], abs=1e-8)
-    assert found["signature"].startswith("nrefs:2|")
+    assert actual["score"] == pytest.approx(good["score"], abs=1e-8)
+    assert actual["p_bootstrap"] == pytest.approx(good["p_value"], abs=1e-8)
+    assert actual["signature"].startswith("nrefs:2|")
 
 
 def test_each_of_sacrebleu_s_tests_draws_as_often_as_asked():
@@ -125,10 +125,10 @@ def shares(marks):
 def test_exact_matches_are_tested_too_and_a_clear_difference_is_found(directory):
     command = ("evaluate", "suggestions", "good", "gold", "--target_lang", "de")
     out = runs.run_well_here(*command, "--baseline", "awful", *OPTIONS, cwd=directory)
-    found = json.loads(out.splitlines()[-1])
-    exact = found["significance"]["exact match"]
-    assert exact["score"] == found["exact_match"]
-    assert exact["baseline"] == found["baseline"]["exact_match"] < found["exact_match"]
+    actual = json.loads(out.splitlines()[-1])
+    exact = actual["significance"]["exact match"]
+    assert exact["score"] == actual["exact_match"]
+    assert exact["baseline"] == actual["baseline"]["exact_match"] < actual["exact_match"]
     assert exact["p_bootstrap"] == 1 / 201
     assert exact["p_randomization"] == 1 / 301
     assert "against awful: paired bootstrap of 200 resamples, approximate randomization of " in out
@@ -206,7 +206,7 @@ def evaluate_tags(directory, *more):
 
 
 def test_every_figure_of_tags_is_tested_against_that_of_the_other_system(tagged):
-    out, found = evaluate_tags(tagged, "--source", "out", "--baseline", "base", *OPTIONS)
+    out, actual = evaluate_tags(tagged, "--source", "out", "--baseline", "base", *OPTIONS)
     alone = evaluate_tags(tagged, "--source", "out")[1]
     other = json.loads(
         runs.run_well_here(
@@ -223,9 +223,9 @@ def test_every_figure_of_tags_is_tested_against_that_of_the_other_system(tagged)
         "position accuracy": "position_accuracy",
         "mean distance": "mean_distance",
     }
-    tested = found["significance"]
+    tested = actual["significance"]
     assert set(tested) == {*names, "failures"}
-    assert found["baseline"] == other
+    assert actual["baseline"] == other
     for figure, name in names.items():
         assert tested[figure]["score"] == pytest.approx(alone[name]), figure
         assert tested[figure]["baseline"] == pytest.approx(other[name]), figure
@@ -239,7 +239,7 @@ def test_every_figure_of_tags_is_tested_against_that_of_the_other_system(tagged)
 
 
 def test_bleu_with_tags_as_words_is_that_of_sacrebleu_s_own_command(tagged):
-    _, found = evaluate_tags(tagged, "--baseline", "base", *OPTIONS)
+    _, actual = evaluate_tags(tagged, "--baseline", "base", *OPTIONS)
     done = subprocess.run(
         [
             *(sys.executable, "-m", "sacrebleu", "ref", "-i", "base", "out", "-m", "bleu"),
@@ -252,9 +252,9 @@ def test_bleu_with_tags_as_words_is_that_of_sacrebleu_s_own_command(tagged):
         check=True,
     )
     baseline, out = (row["BLEU"] for row in json.loads(done.stdout))
-    made = found["significance"]["tagged BLEU"]
-    assert found["tagged_bleu"] == pytest.approx(out["score"], abs=1e-8)
+    made = actual["significance"]["tagged BLEU"]
+    assert actual["tagged_bleu"] == pytest.approx(out["score"], abs=1e-8)
     assert made["baseline"] == pytest.approx(baseline["score"], abs=1e-8)
     assert made["p_bootstrap"] == pytest.approx(out["p_value"], abs=1e-8)
-    signature = found["signatures"]["tagged_bleu"]
+    signature = actual["signatures"]["tagged_bleu"]
     assert signature.startswith("tags:content|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|")

@@ -17,11 +17,11 @@ GOLDS = [[FIRST], [FIRST, SECOND]]
 @pytest.mark.parametrize("lines", [slice(6), slice(3, 6)])
 def test_values_are_those_of_sacrebleu(golds, lines):
     said, golds = SAID[lines], [gold[lines] for gold in golds]
-    found = measure_suggestions(said, golds, ("suggestion_bleu", "chrf"), "de")
+    actual = measure_suggestions(said, golds, ("suggestion_bleu", "chrf"), "de")
     for name, metric in (("suggestion_bleu", BLEU(trg_lang="de")), ("chrf", CHRF())):
-        assert found[name].value == pytest.approx(metric.corpus_score(said, golds).score)
-        assert found[name].signature == str(metric.get_signature())
-        assert f"nrefs:{len(golds) if None not in golds[-1] else 'var'}" in found[name].signature
+        assert actual[name].value == pytest.approx(metric.corpus_score(said, golds).score)
+        assert actual[name].signature == str(metric.get_signature())
+        assert f"nrefs:{len(golds) if None not in golds[-1] else 'var'}" in actual[name].signature
 
 
 def test_values_are_those_of_the_command(tmp_path):
@@ -31,18 +31,18 @@ def test_values_are_those_of_the_command(tmp_path):
         path.write_text("".join(f"{text or ''}\n" for text in texts), encoding="utf-8")
         paths.append(str(path))
     wanted = evaluate_suggestions(paths[0], paths[1:], "de")
-    found = measure_suggestions(SAID, GOLDS[1], tuple(SUGGESTION_METRICS), "de")
-    assert found["suggestion_bleu"].value == pytest.approx(wanted.bleu)
-    assert found["suggestion_bleu"].signature == wanted.signature
-    assert found["exact_match"].value == pytest.approx(100 * wanted.exact_match)
+    actual = measure_suggestions(SAID, GOLDS[1], tuple(SUGGESTION_METRICS), "de")
+    assert actual["suggestion_bleu"].value == pytest.approx(wanted.bleu)
+    assert actual["suggestion_bleu"].signature == wanted.signature
+    assert actual["exact_match"].value == pytest.approx(100 * wanted.exact_match)
     assert wanted.exact == 3
 
 
 def test_the_tokenizer_is_that_of_the_language():
     said, gold = ["我喜欢白色的猫"], [["我喜欢黑色的猫"]]
-    found = measure_suggestions(said, gold, ("suggestion_bleu",), "zh-CN")["suggestion_bleu"]
-    assert found.value == pytest.approx(BLEU(trg_lang="zh").corpus_score(said, gold).score)
-    assert "tok:zh" in found.signature
+    actual = measure_suggestions(said, gold, ("suggestion_bleu",), "zh-CN")["suggestion_bleu"]
+    assert actual.value == pytest.approx(BLEU(trg_lang="zh").corpus_score(said, gold).score)
+    assert "tok:zh" in actual.signature
 
 
 def test_sums_over_some_lines_are_the_values_of_these_lines():

@@ -140,6 +140,6 @@ def test_many_units_take_a_few_bytes_each():
     rows = generator.poisson(4.3, 15_259).tolist()
     packed = unit_counts.pack_units([[unit, kept, 0] for unit, kept in enumerate(rows)])
     assert len(packed["zstd"]) < 15_259
-    found = unit_counts.unpack_units(packed)
-    assert found[:, 1].tolist() == rows
-    assert all(one < other for one, other in itertools.pairwise(found[:, 0].tolist()))
+    actual = unit_counts.unpack_units(packed)
+    assert actual[:, 1].tolist() == rows
+    assert all(one < other for one, other in itertools.pairwise(actual[:, 0].tolist()))

@@ -94,5 +94,5 @@ def test_histograms_are_those_of_pair_by_pair(found):
 def test_suggestions_are_counted_by_words_without_whole_sentences():
     kept = pa.Table.from_pylist([pair(0, "a b", "c")], schema=schemas.PAIRS)
     data = pa.table({"id": ["0"] * 4, "corpus": ["c"] * 4})
-    found = count_histograms(kept, kept, data, np.array([2, -1, 0, 2]))
-    assert found["mask"] == {"c": [1, 0, 2]}
+    actual = count_histograms(kept, kept, data, np.array([2, -1, 0, 2]))
+    assert actual["mask"] == {"c": [1, 0, 2]}

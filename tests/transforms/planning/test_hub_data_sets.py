@@ -119,16 +119,16 @@ def ask(places, home, **environment):
 def answers(tmp_path_factory):
     """Return what each place of `_NAMES` is, and the address of the imitation."""
     with hub.running(DATA_SETS) as server:
-        found = ask(_NAMES, tmp_path_factory.mktemp("home"), HF_ENDPOINT=server.url)
-    return {**found, "url": server.url}
+        result = ask(_NAMES, tmp_path_factory.mktemp("home"), HF_ENDPOINT=server.url)
+    return {**result, "url": server.url}
 
 
 def test_the_files_of_a_split_are_named_by_its_commit_and_fetched(answers):
     root = f"hf://datasets/org/several@{hub.COMMIT}"
-    found = answers["several"]
-    assert [file["name"] for file in found] == [f"{root}/de-en/train-{n}.parquet" for n in (0, 1)]
-    assert [file["format"] for file in found] == ["parquet", "parquet"]
-    assert [pq.read_metadata(file["path"]).num_rows for file in found] == [1, 2]
+    actual = answers["several"]
+    assert [file["name"] for file in actual] == [f"{root}/de-en/train-{n}.parquet" for n in (0, 1)]
+    assert [file["format"] for file in actual] == ["parquet", "parquet"]
+    assert [pq.read_metadata(file["path"]).num_rows for file in actual] == [1, 2]
 
 
 @pytest.mark.parametrize(

@@ -116,15 +116,15 @@ def trees(draw):
 
 def ancestors(tags):
     """Return by the raw opening tag of each pair those of the pairs round it."""
-    around, found = [], {}
+    around, result = [], {}
     for tag in tags:
         if tag.kind is Kind.CLOSE:
             around.pop()
         else:
-            found[tag.raw] = list(around)
+            result[tag.raw] = list(around)
             if tag.kind is Kind.OPEN:
                 around.append(tag.raw)
-    return found
+    return result
 
 
 @given(trees(), TEXTS, st.data(), st.sampled_from(RULES))
@@ -173,8 +173,8 @@ def test_no_tag_splits_a_number_unless_one_does_in_the_source(
         [token.span() for token in re.finditer(r"\d+|[½²₂]|[^\W\d½²₂]+", text)]
         for text in (marked.text, target)
     ]
-    found = project_tags(marked, target, *tokens, SoftLinks.certain(links), rules)
-    assert str(found) == expected
+    actual = project_tags(marked, target, *tokens, SoftLinks.certain(links), rules)
+    assert str(actual) == expected
 
 
 @pytest.mark.parametrize(
@@ -404,15 +404,15 @@ def test_proportional_places_keep_the_order():
 
 def identities(tags):
     """Return each tag's number by what it is: name, key, form, which of several, which end."""
-    seen, found = Counter(), {}
+    seen, result = Counter(), {}
     for element in find_elements(tags):
         first = tags[element.first]
         base = first.name, first.key, element.form
         for end, number in (("opening", element.opening), ("closing", element.closing)):
             if number is not None:
-                found[(*base, seen[base], end)] = number
+                result[(*base, seen[base], end)] = number
         seen[base] += 1
-    return found
+    return result
 
 
 def test_real_tags_go_where_translators_put_them(shared_data):
@@ -463,6 +463,6 @@ def test_real_tags_go_where_translators_put_them(shared_data):
 )
 def test_a_tag_inside_a_word_cuts_the_word_that_may_be_its_translation(tagged, target, parts):
     source = parse_markup(tagged)
-    _, found = cut_tokens(source, target, words(source.text), words(target))
-    assert [target[start:end] for start, end in found] == parts
-    assert all(isinstance(at, int) for token in found for at in token)
+    _, actual = cut_tokens(source, target, words(source.text), words(target))
+    assert [target[start:end] for start, end in actual] == parts
+    assert all(isinstance(at, int) for token in actual for at in token)

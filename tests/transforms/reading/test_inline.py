@@ -99,8 +99,8 @@ def test_the_syntax_says_what_is_a_tag(tmp_path, syntax, source):
     path = tmp_path / "a.tsv"
     lines = ['<b>a</b><x id="1"/>c\t<b>d</b><x id="1"/>\n', "<a_0>e</a_0>\t<a_0>f</a_0>\n"]
     path.write_text("".join(lines))
-    (found, _), *_ = pairs(read(path, inline_tags="strip", inline_syntax=syntax))
-    assert found == source
+    (actual, _), *_ = pairs(read(path, inline_tags="strip", inline_syntax=syntax))
+    assert actual == source
 
 
 @pytest.mark.parametrize(

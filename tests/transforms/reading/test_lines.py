@@ -19,15 +19,15 @@ texts = st.lists(st.sampled_from(PIECES), max_size=40).map(b"".join)
 def read(data: bytes, limit: int, chunk: int) -> list[tuple[str | None, str | None, str | None]]:
     """Return (text, reason, detail) of each line."""
     chunks = (data[start : start + chunk] for start in range(0, len(data), chunk))
-    found = []
+    result = []
     for lines in line_blocks(chunks, limit):
         problems: dict[int, Problem] = {}
         decoded = decode(whole_lines(lines, 0, len(lines)), "source", limit, problems)
         for row, text in enumerate(decoded.to_pylist()):
             problem = problems.get(row)
-            found.append((text, problem and problem.reason.value, problem and problem.detail))
+            result.append((text, problem and problem.reason.value, problem and problem.detail))
             assert (problem is None) == (text is not None)
-    return found
+    return result
 
 
 @given(data=texts, limit=st.integers(1, 30), chunk=st.integers(1, 50))
@@ -38,9 +38,9 @@ def read(data: bytes, limit: int, chunk: int) -> list[tuple[str | None, str | No
 @example(data=b"123456\r\nabc", limit=5, chunk=7)
 def test_lines_are_what_the_slow_reader_says_whatever_the_chunks(data, limit, chunk):
     expected = slow_lines(data, limit)
-    found = read(data, limit, chunk)
-    assert [(text, reason) for text, reason, _ in found] == expected
-    assert found == read(data, limit, len(data) + 1)
+    actual = read(data, limit, chunk)
+    assert [(text, reason) for text, reason, _ in actual] == expected
+    assert actual == read(data, limit, len(data) + 1)
 
 
 def test_lines_end_at_line_feeds_and_nowhere_else():
@@ -53,8 +53,8 @@ def test_lines_end_at_line_feeds_and_nowhere_else():
 
 
 def test_one_carriage_return_is_dropped_and_a_second_is_a_control_character():
-    found = read(b"a\r\nb\r\r\n\r\nc\r", 100, 100)
-    assert [row[:2] for row in found] == [
+    actual = read(b"a\r\nb\r\r\n\r\nc\r", 100, 100)
+    assert [row[:2] for row in actual] == [
         ("a", None),
         (None, "control_char"),
         ("", None),
@@ -74,10 +74,10 @@ def test_one_carriage_return_is_dropped_and_a_second_is_a_control_character():
 )
 def test_bytes_that_are_no_utf8_are_found_in_line_and_file(bad, place):
     data = b"first\n" + bad + b"\nlast\n"
-    found = read(data, 100, 4)
-    assert found[0][0] == "first"
-    assert found[2][0] == "last"
-    assert found[1] == (
+    actual = read(data, 100, 4)
+    assert actual[0][0] == "first"
+    assert actual[2][0] == "last"
+    assert actual[1] == (
         None,
         "invalid_utf8",
         f"source: 0x{bad[place]:02X} at byte {place} of the line, byte {6 + place} of the file",
@@ -86,20 +86,20 @@ def test_bytes_that_are_no_utf8_are_found_in_line_and_file(bad, place):
 
 def test_a_byte_order_mark_is_dropped_at_the_first_byte_only_and_counts_in_offsets():
     mark = b"\xef\xbb\xbf"
-    found = read(mark + b"a\n" + mark + b"b\n\xff\n", 100, 2)
-    assert [row[0] for row in found] == ["a", "\ufeffb", None]
-    assert found[2][2] == "source: 0xFF at byte 0 of the line, byte 10 of the file"
+    actual = read(mark + b"a\n" + mark + b"b\n\xff\n", 100, 2)
+    assert [row[0] for row in actual] == ["a", "\ufeffb", None]
+    assert actual[2][2] == "source: 0xFF at byte 0 of the line, byte 10 of the file"
 
 
 def test_a_line_over_the_limit_keeps_its_length_and_start_and_the_next_line_is_read():
     data = b"a\n" + b"x" * 50_000 + b"\r\nb\n"
-    found = []
+    actual = []
     for lines in line_blocks([data[start : start + 999] for start in range(0, len(data), 999)], 10):
         problems: dict[int, Problem] = {}
         decoded = decode(whole_lines(lines, 0, len(lines)), "target", 10, problems)
-        found.extend(zip(decoded.to_pylist(), map(problems.get, range(len(lines))), strict=True))
-    assert [text for text, _ in found] == ["a", None, "b"]
-    problem = found[1][1]
+        actual.extend(zip(decoded.to_pylist(), map(problems.get, range(len(lines))), strict=True))
+    assert [text for text, _ in actual] == ["a", None, "b"]
+    problem = actual[1][1]
     assert problem.reason is Reject.LINE_TOO_LONG
     assert problem.detail == "target: 50000 bytes, max_line_bytes is 10"
     assert problem.raw == b"x" * 4096

@@ -21,21 +21,21 @@ def judged(texts):
     """Return pairs with all columns, and what the rules say of them."""
     rows = [pair(number, *each) for number, each in enumerate(texts)]
     table = pa.Table.from_pylist(rows)
-    found = rules.judge(table, RuleConfig())
-    for name, values in found.values.items():
+    result = rules.judge(table, RuleConfig())
+    for name, values in result.values.items():
         table = table.append_column(name, pa.array(values))
-    return table, found
+    return table, result
 
 
 def shards(texts, size=4):
     """Return shards of kept pairs and of rejected ones, as the job writes them."""
-    table, found = judged(texts)
+    table, result = judged(texts)
     table = table.append_column("score", pa.array(np.linspace(0.1, 0.9, len(texts))))
-    first, reasons = found.first(), list(found.hits)
+    first, reasons = result.first(), list(result.hits)
     kept = table.filter(pa.array(first < 0))
     gone = np.flatnonzero(first >= 0)
     names = [str(reasons[first[row]]) for row in gone]
-    details = [found.details[reasons[first[row]]](row) for row in gone]
+    details = [result.details[reasons[first[row]]](row) for row in gone]
     rejected = table.take(pa.array(gone)).append_column("reason", pa.array(names, pa.string()))
     rejected = rejected.append_column("detail", pa.array(details, pa.string()))
     return [
@@ -57,12 +57,12 @@ def texts():
 
 def test_each_rule_shows_the_worst_kept_and_the_best_rejected_pairs(texts):
     data, rejects = shards(texts)
-    table, found = judged(texts)
-    first, reasons = found.first(), list(found.hits)
+    table, actual = judged(texts)
+    first, reasons = actual.first(), list(actual.hits)
     borders = {each["rule"]: each for each in border_samples(SETTINGS, data, rejects)}
     assert {"number_mismatch", "char_ratio", "copied"} <= borders.keys()
     for rule in RULES:
-        values = np.minimum.reduce([found.values[name] for name in rule.columns])
+        values = np.minimum.reduce([actual.values[name] for name in rule.columns])
         kept = values[first < 0]
         rejected = values[first == reasons.index(rule.reason)]
         kept = np.sort(kept[kept < 1]) if rule.least else np.sort(kept[kept > 0])[::-1]
@@ -86,10 +86,10 @@ def test_annotated_rows_are_on_the_side_that_they_would_be_on(texts):
             "keep", pa.array([False] * len(t))).append_column("reason", t.column("reason"))
             for t in rejects),
     ]  # fmt: skip
-    found = border_samples(SETTINGS, annotated, [])
+    actual = border_samples(SETTINGS, annotated, [])
     expected = border_samples(SETTINGS, data, rejects)
-    assert [each["rule"] for each in found] == [each["rule"] for each in expected]
-    for one, other in zip(found, expected, strict=True):
+    assert [each["rule"] for each in actual] == [each["rule"] for each in expected]
+    for one, other in zip(actual, expected, strict=True):
         for name in ("kept", "rejected"):
             assert [row["id"] for row in one[name]] == [row["id"] for row in other[name]]
 
@@ -99,10 +99,10 @@ def test_the_border_of_the_selection_is_between_scores():
     kept = table.slice(0, 3).append_column("score", pa.array([0.9, 0.7, 0.8]))
     gone = table.slice(3).append_column("reason", pa.array(["low_score"] * 3))
     gone = gone.append_column("detail", pa.array(["score 0.2", "score 0.65", "score 1e-05"]))
-    found = border_samples({**SETTINGS, "select_words": 6}, [kept], [gone])[-1]
-    assert found["rule"] == "low_score"
-    assert [row["value"] for row in found["kept"]] == [0.7, 0.8]
-    assert [row["value"] for row in found["rejected"]] == [0.65, 0.2]
+    actual = border_samples({**SETTINGS, "select_words": 6}, [kept], [gone])[-1]
+    assert actual["rule"] == "low_score"
+    assert [row["value"] for row in actual["kept"]] == [0.7, 0.8]
+    assert [row["value"] for row in actual["rejected"]] == [0.65, 0.2]
 
 
 def test_without_shards_there_is_no_border():

@@ -52,8 +52,8 @@ def test_one_side_of_another_language_alone_says_nothing():
 
 
 def test_each_pair_of_languages_is_looked_at_alone():
-    found = exchanged_notices([*rows("en", "de"), *rows("en", "fr", ("fr", "en"))])
-    assert [notice.partition(":")[0] for notice in found] == ["en to fr"]
+    actual = exchanged_notices([*rows("en", "de"), *rows("en", "fr", ("fr", "en"))])
+    assert [notice.partition(":")[0] for notice in actual] == ["en to fr"]
 
 
 def test_a_suggestion_has_its_target_in_the_masked_text():
@@ -83,31 +83,31 @@ INPUTS = [{"name": f"{name}.tsv", "corpus": name, "role": "pairs"} for name in "
 
 def sums(kept, rejected):
     """Return sums of receipts with so many pairs by corpus."""
-    found = no_sums(0)
-    found.kept_by_corpus.update(Counter(kept))
-    found.rejected.update({(name, "screen", reason): n for (name, reason), n in rejected.items()})
-    return found
+    result = no_sums(0)
+    result.kept_by_corpus.update(Counter(kept))
+    result.rejected.update({(name, "screen", reason): n for (name, reason), n in rejected.items()})
+    return result
 
 
 def test_a_rule_that_rejects_most_of_two_languages_is_named_with_advice():
-    found = sums(
+    actual = sums(
         {"a": 10, "b": 10, "c": 90},
         {("a", "length_ratio"): 5, ("b", "length_ratio"): 20, ("c", "length_ratio"): 9},
     )
     said = (
         f"en to zh: most pairs were rejected by one rule, 25 of 45 as length_ratio; {RATIO_ADVICE}"
     )
-    assert language_notices(CORPORA, INPUTS, found) == [said]
+    assert language_notices(CORPORA, INPUTS, actual) == [said]
     # A single file has a notice of its own.
-    assert language_notices(CORPORA, INPUTS[1:], found) == []
+    assert language_notices(CORPORA, INPUTS[1:], actual) == []
 
 
 @pytest.mark.parametrize(("rejected", "notices"), [(30, 0), (31, 1)])
 def test_more_than_half_must_be_rejected_by_one_rule(rejected, notices):
-    found = sums(
+    actual = sums(
         {"a": 30 - rejected // 2, "b": 30 - (rejected + 1) // 2}, {("b", "duplicate"): rejected}
     )
-    assert len(language_notices(CORPORA, INPUTS, found)) == notices
+    assert len(language_notices(CORPORA, INPUTS, actual)) == notices
 
 
 def test_few_pairs_say_nothing():

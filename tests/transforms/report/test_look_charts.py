@@ -39,14 +39,14 @@ def test_the_stretches_of_a_file_are_marked_on_its_curve():
 
 
 def test_files_of_one_name_in_several_corpora_have_their_own_curves():
-    found = manifest(
+    actual = manifest(
         stretch(1, 50, CURVE, file="news: a.en"), stretch(1, 100, CURVE, file="law: a.en")
     )
-    found["inputs"] = [
+    actual["inputs"] = [
         {"corpus": "news", "name": "a.en", "rows": 100},
         {"corpus": "law", "name": "a.en", "rows": 400},
     ]
-    curves = shown_look(found)["curves"]
+    curves = shown_look(actual)["curves"]
     assert [curve["ticks"][-1] for curve in curves] == ["100", "400"]
     assert [[each["width"] for each in curve["stretches"]] for curve in curves] == [[2.0], [1.0]]
 
@@ -64,9 +64,9 @@ def test_a_finding_on_a_whole_file_has_no_lines():
 
 
 def test_notices_on_findings_are_told_apart_from_others_with_what_to_do():
-    found = [stretch(201, 250), *(Finding("copied", f"{n}.en", 1, 2, 2, "same") for n in "abcde")]
-    notices = ["a notice", *map(str, finding_notices(found))]
-    told, others = told_findings({**manifest(*found), "notices": notices})
+    actual = [stretch(201, 250), *(Finding("copied", f"{n}.en", 1, 2, 2, "same") for n in "abcde")]
+    notices = ["a notice", *map(str, finding_notices(actual))]
+    told, others = told_findings({**manifest(*actual), "notices": notices})
     assert others == ["a notice"]
     assert [each["place"] for each in told] == ["a.en:201-250", "a.en:1-2 and 4 other files"]
     assert [each["evidence"] for each in told] == ["no", "10 lines; of the first file: same"]

@@ -94,38 +94,38 @@ def test_files_of_one_name_in_several_corpora_are_told_apart():
 
 def test_a_part_of_a_file_is_named_where_the_whole_file_is_not():
     files = plan(("a", 1, 100), ("a", 101, 100), ("a", 201, 100))
-    found = notices(
+    actual = notices(
         files,
         sums((1, "too_long", 30), (1, "duplicate", 20), (1, "duplicate", 20)),
     )
-    assert found == ["a, lines 101 to 200: 70 of 100 pairs were rejected, 40 as duplicate"]
+    assert actual == ["a, lines 101 to 200: 70 of 100 pairs were rejected, 40 as duplicate"]
 
 
 @pytest.mark.parametrize(("rejected", "number"), [(50, 0), (51, 1)])
 def test_more_than_half_must_be_rejected(rejected, number):
-    found = notices(plan(("a", 1, 100)), sums((0, "too_long", rejected)))
-    assert len(found) == number
+    actual = notices(plan(("a", 1, 100)), sums((0, "too_long", rejected)))
+    assert len(actual) == number
 
 
 @pytest.mark.parametrize(("kept", "said"), [(31, []), (29, ["a: 30 of 59 pairs were rejected"])])
 def test_pairs_out_of_documents_are_counted_and_not_their_lines(kept, said):
     documents = {"units": [{"index": 0, "file": "a", "line": 1, "rows": 100, "aligned": True}]}
-    found = notices(documents, sums((0, "unaligned", 30), kept=[[0, kept, 30]]))
-    assert [notice.partition(",")[0] for notice in found] == said
+    actual = notices(documents, sums((0, "unaligned", 30), kept=[[0, kept, 30]]))
+    assert [notice.partition(",")[0] for notice in actual] == said
 
 
 def test_of_many_bad_files_some_are_named_and_the_rest_counted():
     parts = [(f"f{number}", line, rows) for number in range(30) for line, rows in ((1, 1), (2, 9))]
-    found = notices(plan(*parts), sums(*((2 * n, "too_long", 1) for n in range(30)), units=60))
-    assert len(found) == 21
-    assert found[-1].startswith("10 more files")
+    actual = notices(plan(*parts), sums(*((2 * n, "too_long", 1) for n in range(30)), units=60))
+    assert len(actual) == 21
+    assert actual[-1].startswith("10 more files")
 
 
 def test_many_files_rejected_for_one_reason_are_one_notice():
     files = plan(*((f"f{number}", 1, 2) for number in range(30)))
     reasons = [(n, "too_long" if n % 5 else "empty_source", 2) for n in range(30)]
-    found = notices(files, sums(*reasons))
-    assert found == [
+    actual = notices(files, sums(*reasons))
+    assert actual == [
         "f0 and 5 other files: 12 of 12 pairs were rejected, 12 as empty_source",
         "f1 and 23 other files: 48 of 48 pairs were rejected, 48 as too_long",
     ]

@@ -31,11 +31,11 @@ class FakeRun:
 
 
 def sums(rows, rejects):
-    found = no_sums(0)
+    result = no_sums(0)
     reasons = Counter(reason for reason, _ in rejects)
-    found.rejected.update({("a", "screen", reason): n for reason, n in reasons.items()})
+    result.rejected.update({("a", "screen", reason): n for reason, n in reasons.items()})
     facts = [ShardFacts(shard, rows // 2, frozenset(reasons), None) for shard in range(2)]
-    return dataclasses.replace(found, kept=rows - len(rejects), shards=facts)
+    return dataclasses.replace(result, kept=rows - len(rejects), shards=facts)
 
 
 def notices(rows, rejects, **settings):

@@ -85,24 +85,24 @@ def test_what_differs_between_runs_does_not_reach_the_committed_report(run):
 
 
 def test_the_page_asks_for_nothing_from_elsewhere(run):
-    found = []
+    actual = []
 
     class Parser(html.parser.HTMLParser):
         def handle_starttag(self, tag, attrs):
-            found.append((tag, dict(attrs)))
+            actual.append((tag, dict(attrs)))
 
     Parser().feed(run[2])
-    names = {name for name, _ in found}
+    names = {name for name, _ in actual}
     assert not names & {"link", "img", "iframe", "object", "base", "form", "use"}
-    attributes = {name for _, attrs in found for name in attrs}
+    attributes = {name for _, attrs in actual for name in attrs}
     assert not attributes & {"src", "style", "xlink:href"}
-    assert [name for name, _ in found].count("script") == 1
+    assert [name for name, _ in actual].count("script") == 1
     # Links are of the table of contents, and lead to the sections of the page.
-    places = {attrs["id"] for _, attrs in found if "id" in attrs}
-    links = [attrs["href"] for name, attrs in found if name == "a"]
+    places = {attrs["id"] for _, attrs in actual if "id" in attrs}
+    links = [attrs["href"] for name, attrs in actual if name == "a"]
     assert len(links) > 5
     assert {f"#{place}" for place in places} == set(links)
-    assert [name for name, attrs in found if "href" in attrs] == ["a"] * len(links)
+    assert [name for name, attrs in actual if "href" in attrs] == ["a"] * len(links)
     assert not [name for name in attributes if name.startswith("on")]
     assert "url(" not in run[2]
     assert "@import" not in run[2]
@@ -213,9 +213,9 @@ def test_numbers_are_aligned_at_the_right(run):
     for each in ET.fromstring(run[2]).iter("table"):
         heads, *rows = each.iter("tr")
         names = ["".join(cell.itertext()) for cell in heads]
-        found = {tuple(cell.get("class") for cell in line) for line in (heads, *rows)}
-        assert len(found) == 1, names
-        classes.update(zip(names, *found, strict=True))
+        actual = {tuple(cell.get("class") for cell in line) for line in (heads, *rows)}
+        assert len(actual) == 1, names
+        classes.update(zip(names, *actual, strict=True))
     for name in ("read", "kept", "rejected", "pairs", "of all read"):
         assert classes[name] == "number", name
     for name in ("corpus", "licence", "reason", "step", "what"):
@@ -274,8 +274,8 @@ def test_counters_are_shown_by_what_they_count(run):
 
 
 def histogram_of(bars, name="forward_likelihood", group="all"):
-    found = Counter({(name, group, bar): number for bar, number in bars.items()})
-    return dataclasses.replace(no_sums(0), histograms=found)
+    result = Counter({(name, group, bar): number for bar, number in bars.items()})
+    return dataclasses.replace(no_sums(0), histograms=result)
 
 
 def test_a_histogram_that_is_not_by_corpus_is_a_chart_and_a_table_of_its_bars(run):
@@ -303,17 +303,17 @@ def test_a_histogram_of_one_bar_is_a_row_of_a_table(run):
 
 def test_many_values_share_bars_and_none_is_lost():
     sums = histogram_of({3: 5, 30: 7, 59: 11})
-    (found,) = shown_counts.distributions(sums.histograms)
-    assert len(found.labels) == len(found.bars[0]) <= shown_counts.MAX_BARS
-    assert (found.labels[0], found.labels[-1]) == ("-29 to -27.5", "-2 to -0.5")
-    assert (found.bars[0][0], sum(found.bars[0])) == (5, 23)
+    (actual,) = shown_counts.distributions(sums.histograms)
+    assert len(actual.labels) == len(actual.bars[0]) <= shown_counts.MAX_BARS
+    assert (actual.labels[0], actual.labels[-1]) == ("-29 to -27.5", "-2 to -0.5")
+    assert (actual.bars[0][0], sum(actual.bars[0])) == (5, 23)
 
 
 def test_a_histogram_of_two_runs_has_the_same_bars_in_both():
     both = [histogram_of(bars).histograms for bars in ({3: 5}, {4: 1, 5: 1})]
-    (found,) = shown_counts.distributions(*both)
-    assert found.labels == ["-29 to -28.5", "-28.5 to -28", "-28 to -27.5"]
-    assert found.bars == [[5, 0, 0], [0, 1, 1]]
+    (actual,) = shown_counts.distributions(*both)
+    assert actual.labels == ["-29 to -28.5", "-28.5 to -28", "-28 to -27.5"]
+    assert actual.bars == [[5, 0, 0], [0, 1, 1]]
 
 
 def test_a_run_of_align_shows_its_linked_words(tmp_path):
@@ -543,8 +543,8 @@ def test_texts_can_be_read_on_the_page_and_on_cards(run, scheme):
     style = run[2].partition("<style>")[2].partition("</style>")[0]
 
     def shade(name):
-        found = re.findall(f"--{name}: #([0-9a-f]{{6}})", style)[scheme]
-        return luminance([int(found[at : at + 2], 16) / 255 for at in (0, 2, 4)])
+        actual = re.findall(f"--{name}: #([0-9a-f]{{6}})", style)[scheme]
+        return luminance([int(actual[at : at + 2], 16) / 255 for at in (0, 2, 4)])
 
     for text in ("text", "soft", "plain-ink"):
         for ground in ("page", "card"):

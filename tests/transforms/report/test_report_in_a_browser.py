@@ -211,11 +211,11 @@ def test_samples_are_paged_sorted_and_filtered_and_the_console_says_nothing(page
 def test_the_page_fits_its_window_and_texts_have_contrast(rich_page, width, theme):
     options = ["--force-dark-mode"] if theme == "dark" else []
     document, console = opened(*rich_page, *options, play=MEASURE, size=(width, 844))
-    found = reported(document)
+    actual = reported(document)
     assert console == []
-    assert found["dark"] == (theme == "dark")
-    assert found["scroll"] <= found["inner"] == width
-    contrast, element = found["least"]
+    assert actual["dark"] == (theme == "dark")
+    assert actual["scroll"] <= actual["inner"] == width
+    contrast, element = actual["least"]
     assert contrast >= 4.5, element
 
 

@@ -29,10 +29,10 @@ def outputs(tmp_path_factory):
 
 def rows_of(output):
     """Return the rows of a run by id, in order."""
-    found = collections.defaultdict(list)
+    result = collections.defaultdict(list)
     for row in pyarrow.dataset.dataset(output / "data").to_table().to_pylist():
-        found[row["id"]].append(row)
-    return found
+        result[row["id"]].append(row)
+    return result
 
 
 def compared(outputs):
@@ -44,19 +44,19 @@ def compared(outputs):
 def test_pairs_are_those_that_plain_python_finds(outputs, monkeypatch, most):
     monkeypatch.setattr(run_comparison, "PAIRS", most)
     first, second = map(rows_of, outputs)
-    cut = [sorted(found)[:most] for found in (first, second)]
+    cut = [sorted(actual)[:most] for actual in (first, second)]
     last = min([ids[-1] for ids in cut if len(ids) == most], default="g")
-    first, second = ({n: r for n, r in found.items() if n <= last} for found in (first, second))
+    first, second = ({n: r for n, r in actual.items() if n <= last} for actual in (first, second))
     both = first.keys() & second.keys()
-    _, found = compared(outputs)
-    assert found.same == sum(first[name] == second[name] for name in both)
-    assert most == 1 or found.only[0] > 0
-    assert found.only == (len(first.keys() - both), len(second.keys() - both))
-    assert [rows[0][0]["id"] for rows in found.changed] == sorted(
+    _, actual = compared(outputs)
+    assert actual.same == sum(first[name] == second[name] for name in both)
+    assert most == 1 or actual.only[0] > 0
+    assert actual.only == (len(first.keys() - both), len(second.keys() - both))
+    assert [rows[0][0]["id"] for rows in actual.changed] == sorted(
         name for name in both if first[name] != second[name]
     )
     assert all(
-        rows == (first[rows[0][0]["id"]], second[rows[0][0]["id"]]) for rows in found.changed
+        rows == (first[rows[0][0]["id"]], second[rows[0][0]["id"]]) for rows in actual.changed
     )
 
 

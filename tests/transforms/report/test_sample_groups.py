@@ -53,17 +53,17 @@ def tagged_rows():
 def test_extremes_are_those_of_a_sort(made, schema, measure, group, sign):
     rows = [{name: row[name] for name in schema.names} for row in made()]
     tables = [pa.Table.from_pylist(some, schema=schema) for some in (rows[:25], rows[25:])]
-    groups = {found.name: found.rows for found in choose(rows[:3], tables)}
+    groups = {actual.name: actual.rows for actual in choose(rows[:3], tables)}
     taken = {row["id"] for row in groups["At random"]}
-    for name, found in groups.items():
+    for name, actual in groups.items():
         if name == group:
             break
-        taken |= {row["id"] for row in found}
+        taken |= {row["id"] for row in actual}
     left = [row for row in rows if row["id"] not in taken and measure in measures_of_row(row)]
     left.sort(key=lambda row: (sign * measures_of_row(row)[measure], row["id"]))
     ids = [row["id"] for row in left[: sample_groups.EACH]]
     assert [row["id"] for row in groups[group]] == ids
-    every = [row["id"] for found in groups.values() for row in found]
+    every = [row["id"] for actual in groups.values() for row in actual]
     assert len(every) == len(set(every))
 
 
@@ -73,11 +73,11 @@ def test_extremes_are_those_of_a_sort(made, schema, measure, group, sign):
 def test_measures_of_a_table_are_those_of_its_rows(rows, schema):
     table = pa.Table.from_pylist(rows, schema=schema)
     columns = {name: values.tolist() for name, values in measures_of(table).items()}
-    found = [
+    actual = [
         {name: values[row] for name, values in columns.items() if values[row] == values[row]}
         for row in range(len(rows))
     ]
-    assert found == [measures_of_row(row) for row in table.to_pylist()]
+    assert actual == [measures_of_row(row) for row in table.to_pylist()]
 
 
 def test_a_pair_of_one_shard_may_be_in_no_second_group():

@@ -37,9 +37,9 @@ def coverage(source, target):
 def stretches(source, target, *, linked=True):
     one, other = pa.array(source), pa.array(target)
     given = Linked(one, other, coverage) if linked else None
-    found, beside = judge_lines(features_of(one), features_of(other), linked=given)
+    result, beside = judge_lines(features_of(one), features_of(other), linked=given)
     assert len(beside) == len(source)
-    return [(stretch.first, stretch.last, stretch.move) for stretch in found]
+    return [(stretch.first, stretch.last, stretch.move) for stretch in result]
 
 
 def test_clean_lines_have_no_stretch():

@@ -18,29 +18,29 @@ def cut(kind, lines, paragraphs, language="en", whole=()):
 
 
 def test_a_line_is_a_paragraph_that_is_cut():
-    found = cut("lines", [" One. Two.", "Three"], [0, 0])
-    assert found.texts == ["One.", "Two.", "Three"]
-    assert (found.lines, found.paragraphs) == ([0, 0, 1], [0, 0, 1])
-    assert found.spaced == [True, True, True]
+    actual = cut("lines", [" One. Two.", "Three"], [0, 0])
+    assert actual.texts == ["One.", "Two.", "Three"]
+    assert (actual.lines, actual.paragraphs) == ([0, 0, 1], [0, 0, 1])
+    assert actual.spaced == [True, True, True]
 
 
 def test_lines_up_to_a_blank_one_are_joined():
     lines = ["One is", "long. Two is ", "", "three. Four.", "Five."]
-    found = cut("paragraphs", lines, [0, 0, 0, 0, 1], whole=[2])
-    assert found.texts == ["One is long.", "Two is", "", "three.", "Four.", "Five."]
-    assert found.lines == [0, 1, 2, 3, 3, 4]
-    assert found.paragraphs == [0, 0, 0, 0, 0, 1]
+    actual = cut("paragraphs", lines, [0, 0, 0, 0, 1], whole=[2])
+    assert actual.texts == ["One is long.", "Two is", "", "three.", "Four.", "Five."]
+    assert actual.lines == [0, 1, 2, 3, 3, 4]
+    assert actual.paragraphs == [0, 0, 0, 0, 0, 1]
 
 
 def test_lines_of_chinese_are_joined_without_a_space_and_others_with_one():
-    found = cut("paragraphs", ["我们去", "学校。他说", "OK", "then"], [0] * 4, "zh")
-    assert found.texts == ["我们去学校。", "他说 OK then"]
-    assert found.spaced == [True, False]
+    actual = cut("paragraphs", ["我们去", "学校。他说", "OK", "then"], [0] * 4, "zh")
+    assert actual.texts == ["我们去学校。", "他说 OK then"]
+    assert actual.spaced == [True, False]
 
 
 def test_lines_of_korean_are_joined_with_a_space():
-    found = cut("paragraphs", ["나는 학교에", "갔다."], [0, 0], "ko")
-    assert found.texts == ["나는 학교에 갔다."]
+    actual = cut("paragraphs", ["나는 학교에", "갔다."], [0, 0], "ko")
+    assert actual.texts == ["나는 학교에 갔다."]
 
 
 @given(

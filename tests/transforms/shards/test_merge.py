@@ -24,10 +24,10 @@ def table_of(pairs, chunk=3):
 def test_rows_are_gathered_in_order_and_no_chunk_holds_more_than_a_column_can(pairs, data, most):
     table = table_of(pairs)
     order = np.array(data.draw(st.permutations(range(len(pairs)))), dtype=np.int64)
-    found = gather(table, order, most)
-    assert found.to_pylist() == [table.to_pylist()[place] for place in order]
-    assert found.schema.equals(table.schema)
-    for chunk in found.to_batches():
+    actual = gather(table, order, most)
+    assert actual.to_pylist() == [table.to_pylist()[place] for place in order]
+    assert actual.schema.equals(table.schema)
+    for chunk in actual.to_batches():
         assert largest(chunk) <= most or chunk.num_rows == 1
 
 
@@ -43,8 +43,8 @@ def test_a_chunk_takes_as_many_rows_as_fit():
     table = table_of([("four", "t")] * 5)
     least = largest(table[:1])
     assert largest(table[:2]) == 2 * least
-    found = gather(table, np.arange(5), 2 * least + 1)
-    assert [chunk.num_rows for chunk in found.to_batches()] == [2, 2, 1]
+    actual = gather(table, np.arange(5), 2 * least + 1)
+    assert [chunk.num_rows for chunk in actual.to_batches()] == [2, 2, 1]
 
 
 def test_pairs_that_no_column_can_hold_are_refused_with_a_remedy():
@@ -77,7 +77,7 @@ def test_kept_text_over_32_bits_is_gathered_in_several_chunks():
     texts = pa.array([f"{number:05d}" + "w" * 50_000 for number in range(500)])
     table = pa.Table.from_batches([pa.record_batch({"source": texts})] * 100)
     order = np.arange(table.num_rows)[::-1].copy()
-    found = gather(table, order)
-    assert found.column("source").num_chunks == 2
-    assert found.column("source")[0].as_py().startswith("00499")
-    assert found.column("source")[49_999].as_py().startswith("00000")
+    actual = gather(table, order)
+    assert actual.column("source").num_chunks == 2
+    assert actual.column("source")[0].as_py().startswith("00499")
+    assert actual.column("source")[49_999].as_py().startswith("00000")

@@ -78,21 +78,21 @@ def test_the_order_and_size_of_parts_change_nothing(rows, random, size):
     expected = merge(unique)
     shuffled = list(unique)
     random.shuffle(shuffled)
-    found = merge(shuffled, (size,))
-    assert [t.to_pylist() for t in found] == [t.to_pylist() for t in expected]
+    actual = merge(shuffled, (size,))
+    assert [t.to_pylist() for t in actual] == [t.to_pylist() for t in expected]
 
 
 @given(some_rows, st.integers(1, 7))
 def test_splitting_keeps_every_row_and_shards_are_ranges_of_ids(rows, count):
     parts = list(shuffle.split_rows([batch(*rows)], count, None)) if rows else []
     assert sum(part.num_rows for _, part in parts) == len(rows)
-    found = [
+    actual = [
         (shard, pair_id)
         for shard, part in parts
         for pair_id in part.column("id").to_pylist()
         if pair_id is not None
     ]
-    assert [pair_id for _, pair_id in sorted(found)] == sorted(pair_id for _, pair_id in found)
+    assert [pair_id for _, pair_id in sorted(actual)] == sorted(pair_id for _, pair_id in actual)
     assert all(0 <= shard < count for shard, _ in parts)
 
 
@@ -143,12 +143,12 @@ def test_pairs_that_an_aligner_gives_up_are_rejected_each_for_its_own_reason():
     shard = Shard(0, kept, rejected, kept).give_up(wanted)
     left, moved = shard.kept, shard.rejected
     assert left.num_rows == kept.num_rows - 3
-    found = {one["id"]: (one["stage"], one["reason"], one["detail"]) for one in moved.to_pylist()}
+    actual = {one["id"]: (one["stage"], one["reason"], one["detail"]) for one in moved.to_pylist()}
     ids = kept["id"].to_pylist()
     for at, (reason, detail) in wanted.items():
-        assert found[ids[at]] == ("align", reason, detail)
-    assert len(found) == rejected.num_rows + 3
-    assert list(found) == sorted(found)
+        assert actual[ids[at]] == ("align", reason, detail)
+    assert len(actual) == rejected.num_rows + 3
+    assert list(actual) == sorted(actual)
 
 
 def test_a_bundle_that_failed_leaves_no_row_to_the_next():

@@ -53,14 +53,14 @@ def test_a_group_is_split_as_all_rows_would_be():
     direct = {}
     for shard, part in shuffle.split_rows(rows, SHARDS, None):
         direct.setdefault(shard, []).extend(part.column("line").to_pylist())
-    found = {}
+    actual = {}
     numbers = functools.partial(
         shuffle._group_numbers, numbers_of=shuffle.ids.shard_numbers, shards=SHARDS, group=4
     )
     for group, part in shuffle.split_rows(rows, 3, None, numbers):
         for shard, own in shuffle.split_group((group, [part]), SHARDS, {*range(SHARDS)}, group=4):
-            found.setdefault(shard, []).extend(own.column("line").to_pylist())
-    assert {shard: sorted(lines) for shard, lines in found.items() if lines} == {
+            actual.setdefault(shard, []).extend(own.column("line").to_pylist())
+    assert {shard: sorted(lines) for shard, lines in actual.items() if lines} == {
         shard: sorted(lines) for shard, lines in direct.items()
     }
 

@@ -20,8 +20,8 @@ ELSEWHERE = "AccountName=corpora;AccountKey=a2V5;EndpointSuffix=core.chinaclouda
 
 @pytest.fixture(scope="module")
 def emulator():
-    with stores.running("az") as found:
-        yield found
+    with stores.running("az") as store:
+        yield store
 
 
 @pytest.fixture
@@ -113,12 +113,12 @@ def test_an_identity_gives_tables_its_token(plain):
 
     plain.setattr(azure, "DefaultAzureCredential", Identity)
     plain.setenv("AZURE_STORAGE_ACCOUNT", "corpora")
-    found = object_stores.rust_options("az://container/table")
-    assert found == opened(AT_HOME, azure_storage_token="token of {}")
+    actual = object_stores.rust_options("az://container/table")
+    assert actual == opened(AT_HOME, azure_storage_token="token of {}")
     object_stores.use_beam_flags(["--azure_managed_identity_client_id", "id"])
-    found = object_stores.rust_options("az://container/table")
+    actual = object_stores.rust_options("az://container/table")
     chosen = "token of {'managed_identity_client_id': 'id'}"
-    assert found == opened(AT_HOME, azure_storage_token=chosen)
+    assert actual == opened(AT_HOME, azure_storage_token=chosen)
 
 
 def test_an_identity_without_credentials_is_told_before_a_run(plain):
@@ -190,9 +190,9 @@ def test_a_large_object_appears_whole_though_a_block_is_sent_twice(store, monkey
 def test_a_listing_of_many_pages_is_whole(store):
     for number in range(7):
         store.put(f"pages/{number}", b"x")
-    found = object_stores.store_of("az://bucket/pages/")
-    assert len(list(found.list("az://bucket/pages/"))) == 7
-    assert list(found.list("az://bucket/pages/", most=2)) == [
+    actual = object_stores.store_of("az://bucket/pages/")
+    assert len(list(actual.list("az://bucket/pages/"))) == 7
+    assert list(actual.list("az://bucket/pages/", most=2)) == [
         "az://bucket/pages/0",
         "az://bucket/pages/1",
     ]
@@ -210,6 +210,6 @@ def test_of_two_commits_of_a_delta_table_one_is_written(store):
     assert not files.create(f"az://bucket/{first}", b"another commit")
     with pytest.raises(Exception, match="exists"):
         deltalake.write_deltalake(place, rows, storage_options=options, mode="error")
-    found = deltalake.DeltaTable(place, storage_options=options).to_pyarrow_table()
-    assert found.to_pydict() == rows.to_pydict()
+    actual = deltalake.DeltaTable(place, storage_options=options).to_pyarrow_table()
+    assert actual.to_pydict() == rows.to_pydict()
     assert first in store.objects("table/")

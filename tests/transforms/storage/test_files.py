@@ -50,15 +50,15 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
 @pytest.fixture
 def synced(monkeypatch):
     """Return what is synchronized, as (path, names in its directory at that time)."""
-    found = []
+    result = []
 
     def note(descriptor):
         path = Path(f"/proc/self/fd/{descriptor}").readlink()
         names = path if path.is_dir() else path.parent
-        found.append((path, {entry.name for entry in names.iterdir()}))
+        result.append((path, {entry.name for entry in names.iterdir()}))
 
     monkeypatch.setattr(os, "fsync", note)
-    return found
+    return result
 
 
 def write_open(path, data):

@@ -34,8 +34,8 @@ def _read(tmp_path: Path, text: str) -> Whole:
 
 
 def test_a_file_is_read_into_its_model(tmp_path: Path) -> None:
-    found = _read(tmp_path, GOOD)
-    assert (found.kind, found.files[0].name, found.counts) == ("a", "x", {"rows": 1})
+    actual = _read(tmp_path, GOOD)
+    assert (actual.kind, actual.files[0].name, actual.counts) == ("a", "x", {"rows": 1})
 
 
 def test_fields_of_a_later_version_are_left_alone(tmp_path: Path) -> None:

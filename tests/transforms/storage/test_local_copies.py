@@ -11,8 +11,8 @@ from tests.makers import stores
 
 @pytest.fixture(scope="module")
 def emulator():
-    with stores.running("s3") as found:
-        yield found
+    with stores.running("s3") as store:
+        yield store
 
 
 @pytest.fixture
@@ -26,9 +26,11 @@ def store(emulator, tmp_path, monkeypatch):
 
 def downloads(store):
     """Return the names of the objects whose bytes were asked for since the last call."""
-    found = [path for method, path in store.door.requests if method == "GET" and "list" not in path]
+    result = [
+        path for method, path in store.door.requests if method == "GET" and "list" not in path
+    ]
     store.door.requests.clear()
-    return [path.rpartition("/")[2] for path in found]
+    return [path.rpartition("/")[2] for path in result]
 
 
 def test_a_file_is_copied_once_and_keeps_its_name(store):
@@ -46,8 +48,8 @@ def test_a_directory_is_copied_with_what_is_below_it(store):
     store.put("model/empty", b"")
     store.put("model2/other", b"o")
     path = files.on_disk("s3://bucket/model/")
-    found = {str(p.relative_to(path)): p.read_bytes() for p in path.rglob("*") if p.is_file()}
-    assert found == {"config.json": b"{}", "weights/a": b"w", "empty": b""}
+    actual = {str(p.relative_to(path)): p.read_bytes() for p in path.rglob("*") if p.is_file()}
+    assert actual == {"config.json": b"{}", "weights/a": b"w", "empty": b""}
     assert files.on_disk("s3://bucket/model/") == path
 
 

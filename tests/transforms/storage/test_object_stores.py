@@ -30,8 +30,8 @@ sys.exit(os.waitpid(fork, 0)[1])
 
 @pytest.fixture(scope="module", params=sorted(stores.KINDS))
 def emulator(request):
-    with stores.running(request.param) as found:
-        yield found
+    with stores.running(request.param) as store:
+        yield store
 
 
 @pytest.fixture
@@ -74,8 +74,8 @@ def test_names_are_those_of_a_directory_and_what_is_below_is_not_listed(store):
     asked = [path for _, path in store.door.requests if "prefix=" in path]
     assert asked
     assert all("delimiter=" in path for path in asked)
-    found = object_stores.store_of(f"{store.scheme}://b").list(f"{store.scheme}://bucket/d/")
-    assert len(list(found)) == 4
+    actual = object_stores.store_of(f"{store.scheme}://b").list(f"{store.scheme}://bucket/d/")
+    assert len(list(actual)) == 4
 
 
 def test_an_object_is_read_from_any_place(store):
@@ -96,9 +96,9 @@ def test_an_object_is_read_from_any_place(store):
 def test_patterns_match_between_slashes_and_names_match_themselves(store):
     for name in ("p/a.en", "p/b.en", "p/q/c.en", "p/a.de", "p/[x].en"):
         store.put(name, b"text")
-    found = files.match(uri(store, "p/*.en"))
-    assert found == [uri(store, f"p/{name}.en") for name in ("[x]", "a", "b")]
-    assert files.match(uri(store, "p/**.en")) == sorted([*found, uri(store, "p/q/c.en")])
+    actual = files.match(uri(store, "p/*.en"))
+    assert actual == [uri(store, f"p/{name}.en") for name in ("[x]", "a", "b")]
+    assert files.match(uri(store, "p/**.en")) == sorted([*actual, uri(store, "p/q/c.en")])
     assert files.match(uri(store, "p/[x].en")) == [uri(store, "p/[x].en")]
     assert files.match(uri(store, "p/a.en")) == [uri(store, "p/a.en")]
     assert files.match(uri(store, "p/a")) == files.match(uri(store, "p/?")) == []
@@ -114,17 +114,17 @@ def test_creating_twice_keeps_the_first(store):
 @pytest.mark.slow
 def test_of_many_that_create_an_object_at_once_one_does(store):
     path = uri(store, "claim")
-    found = []
+    actual = []
     threads = [
-        threading.Thread(target=lambda n=n: found.append((files.create(path, b"%d" % n), n)))
+        threading.Thread(target=lambda n=n: actual.append((files.create(path, b"%d" % n), n)))
         for n in range(12)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    (winner,) = [number for created, number in found if created]
-    assert len(found) == 12
+    (winner,) = [number for created, number in actual if created]
+    assert len(actual) == 12
     assert files.read_bytes(path) == b"%d" % winner
 
 
@@ -182,8 +182,8 @@ def test_an_answer_that_breaks_off_is_asked_for_again(store, monkeypatch):
 
     version = object_stores.store_of(uri(store, "whole")).version(uri(store, "whole"))
     monkeypatch.setattr(store.door, "spoil", spoil)
-    found = object_stores.store_of(uri(store, "whole"))
-    assert found.read(uri(store, "whole"), version, 0, len(data)) == data
+    actual = object_stores.store_of(uri(store, "whole"))
+    assert actual.read(uri(store, "whole"), version, 0, len(data)) == data
     assert next(faults, None) is None
 
 
@@ -259,10 +259,10 @@ def test_objects_are_listed_under_the_scheme_as_it_is_spelt(store):
 
 
 def test_deltalake_gets_the_endpoint_and_credentials_of_the_environment(store):
-    found = object_stores.rust_options(uri(store, "table"))
-    assert found.pop("aws_allow_http" if store.scheme == "s3" else "allow_http") == "true"
+    actual = object_stores.rust_options(uri(store, "table"))
+    assert actual.pop("aws_allow_http" if store.scheme == "s3" else "allow_http") == "true"
     if store.scheme == "s3":
-        assert found == {
+        assert actual == {
             "aws_conditional_put": "etag",
             "aws_region": "us-east-1",
             "aws_endpoint": f"http://{store.door.address}",
@@ -270,14 +270,14 @@ def test_deltalake_gets_the_endpoint_and_credentials_of_the_environment(store):
             "aws_secret_access_key": "secret",
         }
     elif store.scheme == "az":
-        assert found == {
+        assert actual == {
             "azure_storage_account_name": store.account,
             "azure_storage_account_key": store.key,
             "azure_storage_endpoint": f"http://{store.door.address}/{store.account}",
         }
     else:
-        key = json.loads(found.pop("google_service_account_key"))
-        assert not found
+        key = json.loads(actual.pop("google_service_account_key"))
+        assert not actual
         assert key["disable_oauth"]
         assert key["gcs_base_url"] == f"http://{store.door.address}"
 
@@ -300,8 +300,8 @@ def test_deltalake_gets_the_endpoint_of_its_region_or_the_one_given_and_the_keys
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     session = boto3.session.Session("id", "secret", "token")
     client = session.client("s3", region_name=region, endpoint_url=given)
-    found = s3.S3Store(client, session).rust_options()
-    assert found == {
+    actual = s3.S3Store(client, session).rust_options()
+    assert actual == {
         "aws_conditional_put": "etag",
         "aws_region": region,
         "aws_endpoint": endpoint or given,
@@ -373,8 +373,8 @@ def google_file(request, tmp_path, monkeypatch):
 @pytest.mark.parametrize("kind", ["service_account", "authorized_user"])
 def test_deltalake_gets_the_file_of_a_key(kind, google_file):
     google_file.write_text(json.dumps({"type": kind}))
-    found = gcs.GcsStore(None, anonymous=False).rust_options()
-    assert found == {"google_application_credentials": str(google_file)}
+    actual = gcs.GcsStore(None, anonymous=False).rust_options()
+    assert actual == {"google_application_credentials": str(google_file)}
     assert gcs.GcsStore(None, anonymous=True).rust_options() == {"google_skip_signature": "true"}
 
 

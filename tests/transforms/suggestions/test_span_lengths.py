@@ -27,14 +27,14 @@ histograms = st.dictionaries(st.integers(1, 5), st.integers(1, 9), max_size=5)
 @given(one=histograms, other=histograms)
 def test_the_distance_is_that_of_scipy(one, other):
     distance = pytest.importorskip("scipy.spatial.distance")
-    found = jensen_shannon(one, other)
+    actual = jensen_shannon(one, other)
     if not one or not other:
-        assert found is None
+        assert actual is None
         return
     weights = [[side.get(key, 0) for key in range(1, 6)] for side in (one, other)]
     wanted = distance.jensenshannon(*weights, base=2)
-    assert found == pytest.approx(0.0 if math.isnan(wanted) else wanted, abs=2e-6)
-    assert found == jensen_shannon(other, one)
+    assert actual == pytest.approx(0.0 if math.isnan(wanted) else wanted, abs=2e-6)
+    assert actual == jensen_shannon(other, one)
 
 
 def test_lengths_are_geometric_or_uniform():
@@ -78,10 +78,10 @@ def test_a_golden_set_tells_lengths_places_and_numbers(tmp_path):
         tgt=["x", "x y", "x y"],
         src=["one", "one", "two"],
     )
-    found = read_golden(paths, "de")
-    assert found.words == {1: 1, 2: 2}
-    assert found.position == {0: 1, 10: 1, 19: 1}
-    assert found.masks == {2: 1, 1: 1}
+    actual = read_golden(paths, "de")
+    assert actual.words == {1: 1, 2: 2}
+    assert actual.position == {0: 1, 10: 1, 19: 1}
+    assert actual.masks == {2: 1, 1: 1}
     assert read_golden(paths[:2], "de").masks == {1: 3}
 
 
@@ -114,6 +114,6 @@ def test_what_is_no_golden_set_is_refused(tmp_path, sides, message):
 
 def test_the_golden_set_of_wets_is_read(shared_data):
     paths = [str(shared_data / "wets" / f"en2de.train.{end}.gz") for end in ("mask", "tgt", "src")]
-    found = read_golden(paths, "de")
-    assert sum(found.words.values()) == sum(found.position.values()) == 13_953
-    assert sum(number * sentences for number, sentences in found.masks.items()) == 13_953
+    actual = read_golden(paths, "de")
+    assert sum(actual.words.values()) == sum(actual.position.values()) == 13_953
+    assert sum(number * sentences for number, sentences in actual.masks.items()) == 13_953

@@ -46,15 +46,15 @@ def test_scores_are_those_of_both_models_and_a_limit_drops_the_worst(directory):
     rows = pq.read_table(directory / "out" / "data" / "part-00000-of-00001.parquet").to_pylist()
     filled = [row["masked"].replace(MASK, row["suggestion"]) for row in rows]
     sources = [row["source"] for row in rows]
-    found = []
+    actual = []
     for name, sides, languages in (
         ("forward", (sources, filled), ("en", "de")),
         ("reverse", (filled, sources), ("de", "en")),
     ):
         config = TranslatorConfig("ctranslate2", str(directory / name))
         reference = translator_reference.find(config, [languages])
-        found.append(translator_reference.score(reference, *sides, *languages))
-    wanted = dual_cross_entropy(*found)
+        actual.append(translator_reference.score(reference, *sides, *languages))
+    wanted = dual_cross_entropy(*actual)
     scores = [row["score"] for row in rows]
     assert scores == pytest.approx(wanted.tolist(), abs=1e-4)
     limit = float(np.median(scores))

@@ -107,8 +107,8 @@ def test_examples_are_scored_with_the_suggestion_in_the_masks_place():
 def test_hints_tell_letters_or_a_word(kind, letters, hint):
     row = ("s", "ich mag weiße Katzen", "ich mag helle Tiere", "diagonal")
     config = SuggestionConfig(("alignment",), hints=HintConfig(kind, letters))
-    (found,) = make_suggestions(compared(row), config).rows.to_pylist()
-    assert (found["suggestion"], found["hint"]) == ("weiße Katzen", hint)
+    (actual,) = make_suggestions(compared(row), config).rows.to_pylist()
+    assert (actual["suggestion"], actual["hint"]) == ("weiße Katzen", hint)
 
 
 def test_a_word_hint_is_one_of_the_suggestions_words():

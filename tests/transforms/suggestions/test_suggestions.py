@@ -31,8 +31,8 @@ FIGURE_2 = (
 
 
 def test_the_pseudo_data_of_figure_2():
-    found = aligned(FIGURE_2, lang="zh")
-    assert found == [("replace", "我喜欢<MASK_REP>猫和黑色的小狗。", "白色的")]
+    actual = aligned(FIGURE_2, lang="zh")
+    assert actual == [("replace", "我喜欢<MASK_REP>猫和黑色的小狗。", "白色的")]
 
 
 def test_the_parallel_sentence_data_of_figure_2():
@@ -164,8 +164,8 @@ def test_each_placeholder_gives_an_example_with_the_others_filled_in():
 def test_a_mask_keeps_tags_whole(reference, translation, expected):
     # Where the closing tag is not linked, it would be masked with the word before it.
     links = [(0, 0), (1, 1), (2, 2), (5, 5)] if "y" in reference else "diagonal"
-    found = aligned(("s", reference, translation, links))
-    assert [row[1:] for row in found] == expected
+    actual = aligned(("s", reference, translation, links))
+    assert [row[1:] for row in actual] == expected
 
 
 def test_a_mask_that_would_part_a_tag_without_its_other_half_is_dropped():
@@ -184,9 +184,9 @@ def test_random_masks_keep_tags_whole():
     table = compared(*((f"s{n}", text, None, []) for n in range(50)))
     config = SuggestionConfig(("random",), random=RandomConfig(1.0, variants=9), filters=LOOSE)
     rows = make_suggestions(table, config).rows.to_pylist()
-    found = {row["suggestion"] for row in rows}
-    assert "<a_0>drei</a_0>" in found
-    for suggestion in found:
+    actual = {row["suggestion"] for row in rows}
+    assert "<a_0>drei</a_0>" in actual
+    for suggestion in actual:
         for number in "01":
             assert suggestion.count(f"<a_{number}>") == suggestion.count(f"</a_{number}>")
 

@@ -249,8 +249,8 @@ def test_every_symbol_that_an_encoded_text_holds_is_listed():
     text = "<a_0>a<a_1/></a_0></a_2><a_3><a_4><a_5></a_4></a_5>"
     for representation in (*representations()[:4], *representations()[5:]):
         string, _ = Coding(representation, INDEXED).encode(text)
-        found = {match[0] for match in representation.pattern().finditer(string)}
-        assert found <= set(representation.symbols(6))
+        actual = {match[0] for match in representation.pattern().finditer(string)}
+        assert actual <= set(representation.symbols(6))
 
 
 def test_symbols_translate_themselves():

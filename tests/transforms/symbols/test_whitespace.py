@@ -61,8 +61,8 @@ def test_self_closing_tags_keep_the_word_behind_them_whole():
 @given(tagged)
 def test_shifting_moves_nothing_but_white_space(text):
     shifted = shift_whitespace(text)
-    found = [match[0] for match in re.finditer(JOB_TAG, text)]
-    assert [match[0] for match in re.finditer(JOB_TAG, shifted)] == found
+    actual = [match[0] for match in re.finditer(JOB_TAG, text)]
+    assert [match[0] for match in re.finditer(JOB_TAG, shifted)] == actual
     table = dict.fromkeys(map(ord, WHITE_SPACE))
     assert shifted.translate(table) == text.translate(table)
     assert len(shifted) - len(text) in (0, 1)

@@ -37,8 +37,8 @@ def test_a_jobs_translator_translates_fragments(aligner, monkeypatch):
     monkeypatch.setattr(translator_reference, "translate", translate)
     config = TranslatorConfig(backend="ctranslate2", model="m")
     made = fragment_finding.translator_of(aligner, TranslatorReference(config, "d"))
-    found = find_fragments(table_of(PAIRS[:2]), made, FragmentConfig(max_words=1, share=1.0))
-    assert boxes_of(found) == [[(2, 3, 2, 3)], [(1, 2, 1, 2), (2, 3, 2, 3)]]
+    actual = find_fragments(table_of(PAIRS[:2]), made, FragmentConfig(max_words=1, share=1.0))
+    assert boxes_of(actual) == [[(2, 3, 2, 3)], [(1, 2, 1, 2), (2, 3, 2, 3)]]
     assert ("house", "en", "fr") in asked
 
 

@@ -53,9 +53,9 @@ class Dictionary:
         """Return the translations of folded words, as lists."""
         if len(words) == 1:
             return [text.split() for text in self.entries.get(words[0], [])]
-        found = self.entries.get(" ".join(words))
-        if found is not None:
-            return [text.split() for text in found]
+        result = self.entries.get(" ".join(words))
+        if result is not None:
+            return [text.split() for text in result]
         singles = [(self.entries.get(word) or [""])[0].split() for word in words]
         return [list(itertools.chain(*singles))] if all(singles) else []
 
@@ -80,11 +80,11 @@ CAT = Dictionary({"the": ["le", "la"], "black": ["noir"], "cat": ["chat"], "slee
 
 def test_what_is_found_translated_is_a_phrase_pair():
     table = table_of([("cat sleeps", "Chat DORT")])
-    found = find_fragments(table, CAT, FragmentConfig(max_tags=9))
-    assert found.table.schema == schemas.PHRASES
-    found.table.validate(full=True)
-    assert sorted(boxes_of(found)[0]) == [(0, 1, 0, 1), (0, 2, 0, 2), (1, 2, 1, 2)]
-    assert found.tagged.tolist() == [True]
+    actual = find_fragments(table, CAT, FragmentConfig(max_tags=9))
+    assert actual.table.schema == schemas.PHRASES
+    actual.table.validate(full=True)
+    assert sorted(boxes_of(actual)[0]) == [(0, 1, 0, 1), (0, 2, 0, 2), (1, 2, 1, 2)]
+    assert actual.tagged.tolist() == [True]
 
 
 @pytest.mark.parametrize(
@@ -100,28 +100,28 @@ def test_what_is_found_translated_is_a_phrase_pair():
     ],
 )
 def test_what_is_not_there_or_there_twice_is_passed_over(source, target):
-    found = find_fragments(table_of([(source, target)]), CAT, FragmentConfig())
-    assert boxes_of(found) == [[]]
-    assert not found.tagged.any()
+    actual = find_fragments(table_of([(source, target)]), CAT, FragmentConfig())
+    assert boxes_of(actual) == [[]]
+    assert not actual.tagged.any()
 
 
 def test_a_longer_reading_round_a_shorter_one_is_no_second_meaning():
     entries = {"cat": ["petit chat", "chat"]}
-    found = find_fragments(
+    actual = find_fragments(
         table_of([("cat", "un petit chat")]), Dictionary(entries), FragmentConfig()
     )
-    assert boxes_of(found) == [[(0, 1, 1, 3)]]
+    assert boxes_of(actual) == [[(0, 1, 1, 3)]]
 
 
 def test_a_rival_word_makes_a_fragment_doubtful_where_words_are_known():
     entries = {"of": ["de"], "from": ["de"]}
     table = table_of([("of x from", "y de")])
-    found = find_fragments(table, Dictionary(entries), FragmentConfig(max_tags=1))
-    assert len(boxes_of(found)[0]) == 1
-    found = find_fragments(
+    actual = find_fragments(table, Dictionary(entries), FragmentConfig(max_tags=1))
+    assert len(boxes_of(actual)[0]) == 1
+    actual = find_fragments(
         table, Dictionary(entries, translates_words_cheaply=True), FragmentConfig()
     )
-    assert boxes_of(found) == [[]]
+    assert boxes_of(actual) == [[]]
 
 
 def test_the_place_must_be_one_where_a_tag_may_stand():
@@ -133,8 +133,8 @@ def test_the_place_must_be_one_where_a_tag_may_stand():
 def test_a_translation_of_nothing_but_punctuation_is_passed_over():
     table = table_of([("and so", "& also")])
     entries = {"and": ["&"], "so": ["also"]}
-    found = find_fragments(table, Dictionary(entries), FragmentConfig(max_tags=9))
-    assert sorted(boxes_of(found)[0]) == [(0, 2, 0, 2), (1, 2, 1, 2)]
+    actual = find_fragments(table, Dictionary(entries), FragmentConfig(max_tags=9))
+    assert sorted(boxes_of(actual)[0]) == [(0, 2, 0, 2), (1, 2, 1, 2)]
     old = FragmentConfig(max_tags=9, punctuation=True)
     assert (0, 1, 0, 1) in boxes_of(find_fragments(table, Dictionary(entries), old))[0]
 
@@ -144,8 +144,8 @@ def test_elements_of_the_text_itself_are_not_parted():
     pairs = [("<b>black cat</b>", "<b>chat noir</b>")]
     words = ["<b>black", "cat</b>", "<b>chat", "noir</b>"]
     entries |= {words[0]: [words[3]], words[1]: [words[2]]}
-    found = find_fragments(table_of(pairs), Dictionary(entries), FragmentConfig())
-    assert boxes_of(found) == [[]]
+    actual = find_fragments(table_of(pairs), Dictionary(entries), FragmentConfig())
+    assert boxes_of(actual) == [[]]
 
 
 words = st.lists(st.sampled_from(["A", "b", "c", "é", ",", "d"]), max_size=7).map(" ".join)
@@ -172,7 +172,7 @@ dictionaries = st.dictionaries(
 def test_what_is_found_is_what_plain_python_finds(pairs, entries, translates_words_cheaply, config):
     table = table_of(pairs)
     translator = Dictionary(entries, translates_words_cheaply)
-    found = boxes_of(find_fragments(table, translator, config))
+    actual = boxes_of(find_fragments(table, translator, config))
     keys = ids.pair_keys(table["id"]).tolist()
     cuts = [column.to_pylist() for column in pair_cuts(table)]
     for row, (source, target) in enumerate(pairs):
@@ -186,7 +186,7 @@ def test_what_is_found_is_what_plain_python_finds(pairs, entries, translates_wor
         expected = find_slowly(
             pair, translator.texts, config, translates_words_cheaply=translates_words_cheaply
         )
-        assert found[row] == expected
+        assert actual[row] == expected
 
 
 @pytest.mark.parametrize(("nesting", "taken"), [("free", 2), ("proper", 1)])
@@ -196,9 +196,9 @@ def test_fragments_may_cross_where_that_is_wanted_however_late_they_are_drawn(ne
     crossing = {(2, 4, 0, 2), (3, 5, 1, 3)}
     for seed in range(12):
         config = FragmentConfig(max_tags=9, nesting=nesting, seed=seed)
-        (found,) = boxes_of(find_fragments(table, Dictionary(entries), config))
-        assert len(found) == taken
-        assert set(found) <= crossing
+        (actual,) = boxes_of(find_fragments(table, Dictionary(entries), config))
+        assert len(actual) == taken
+        assert set(actual) <= crossing
 
 
 def some_pairs(count):
@@ -209,19 +209,19 @@ def test_a_share_is_reached_exactly_and_holds_every_smaller_one():
     table = table_of(some_pairs(300))
     chosen = []
     for share in (0.01, 0.02, 0.05, 0.1, 0.15, 0.66):
-        found = find_fragments(table, CAT, FragmentConfig(share=share))
-        assert found.tagged.sum() == round(share * 300)
-        lengths = np.array([len(boxes) for boxes in boxes_of(found)])
-        assert np.array_equal(lengths > 0, found.tagged)
-        chosen.append({row: boxes_of(found)[row] for row in np.flatnonzero(found.tagged)})
+        actual = find_fragments(table, CAT, FragmentConfig(share=share))
+        assert actual.tagged.sum() == round(share * 300)
+        lengths = np.array([len(boxes) for boxes in boxes_of(actual)])
+        assert np.array_equal(lengths > 0, actual.tagged)
+        chosen.append({row: boxes_of(actual)[row] for row in np.flatnonzero(actual.tagged)})
     for fewer, more in itertools.pairwise(chosen):
         assert fewer.items() < more.items()
 
 
 def test_a_share_that_cannot_be_reached_takes_all_there_are():
-    found = find_fragments(table_of(some_pairs(300)), CAT, FragmentConfig(share=1.0))
-    assert found.tagged.sum() == 200
-    assert found.counts["wanted_pairs"] == found.counts["tried_pairs"] == 300
+    actual = find_fragments(table_of(some_pairs(300)), CAT, FragmentConfig(share=1.0))
+    assert actual.tagged.sum() == 200
+    assert actual.counts["wanted_pairs"] == actual.counts["tried_pairs"] == 300
 
 
 def test_what_is_found_of_a_pair_does_not_depend_on_the_others():
@@ -235,25 +235,25 @@ def test_what_is_found_of_a_pair_does_not_depend_on_the_others():
 
 def test_fragments_are_translated_in_batches_and_each_once():
     translator = Dictionary(CAT.entries)
-    found = find_fragments(table_of(some_pairs(300)), translator, FragmentConfig())
+    actual = find_fragments(table_of(some_pairs(300)), translator, FragmentConfig())
     asked = [fragment for call, *_ in translator.calls for fragment in call]
-    assert len(asked) == len(set(asked)) == found.counts["translated_fragments"]
-    assert len(translator.calls) == found.counts["translator_calls"] <= 3
-    assert found.counts["tried_fragments"] <= found.counts["fragments_in_tried_pairs"] == 300 * 6
+    assert len(asked) == len(set(asked)) == actual.counts["translated_fragments"]
+    assert len(translator.calls) == actual.counts["translator_calls"] <= 3
+    assert actual.counts["tried_fragments"] <= actual.counts["fragments_in_tried_pairs"] == 300 * 6
 
 
 def test_every_pair_of_languages_is_asked_for_by_itself():
     tables = [table_of([("cat", "chat")]), table_of([("cat", "x")], languages=("en", "de"))]
     translator = Dictionary(CAT.entries)
-    found = find_fragments(pa.concat_tables(tables), translator, FragmentConfig())
+    actual = find_fragments(pa.concat_tables(tables), translator, FragmentConfig())
     assert [tuple(call[1:]) for call in translator.calls] == [("en", "de"), ("en", "fr")]
-    assert found.tagged.tolist() == [True, False]
+    assert actual.tagged.tolist() == [True, False]
 
 
 def test_an_empty_table_has_no_fragments():
-    found = find_fragments(schemas.TOKENS.empty_table(), CAT, FragmentConfig())
-    assert found.table.schema == schemas.PHRASES
-    assert found.table.num_rows == 0
+    actual = find_fragments(schemas.TOKENS.empty_table(), CAT, FragmentConfig())
+    assert actual.table.schema == schemas.PHRASES
+    assert actual.table.num_rows == 0
 
 
 class Stops:
@@ -267,8 +267,8 @@ def test_texts_of_any_translator_are_compared_by_their_words():
     translator = TextFragments(Stops(), WORDS)
     assert not translator.translates_words_cheaply
     pairs = [("a small cat", "oh A SMALL CAT !"), ("no", "no.")]
-    found = find_fragments(table_of(pairs, WORDS), translator, FragmentConfig(max_tags=1))
-    ((box,), none) = boxes_of(found)
+    actual = find_fragments(table_of(pairs, WORDS), translator, FragmentConfig(max_tags=1))
+    ((box,), none) = boxes_of(actual)
     assert box[2] == box[0] + 1
     assert box[3] == box[1] + 1
     assert none == []
@@ -278,8 +278,8 @@ def test_a_fitted_lexicon_finds_what_a_grammar_says():
     pairs = [corpora.sentence(number) for number in range(300)]
     table = table_of(pairs, WORDS, ("en", "de"))
     model = fit(table, HmmConfig())
-    found = find_fragments(table, LexicalTranslator(model.parts, WORDS), FragmentConfig())
-    assert found.tagged.sum() > 270
+    actual = find_fragments(table, LexicalTranslator(model.parts, WORDS), FragmentConfig())
+    assert actual.tagged.sum() > 270
     german = {
         english: word
         for entries in (corpora.NOUNS, corpora.ADJECTIVES, corpora.VERBS, corpora.ADVERBS)
@@ -287,7 +287,7 @@ def test_a_fitted_lexicon_finds_what_a_grammar_says():
     }
     right = known = 0
     sides = [table[name].to_pylist() for name in ("source_tokens", "target_tokens")]
-    for row, boxes in enumerate(boxes_of(found)):
+    for row, boxes in enumerate(boxes_of(actual)):
         for a, b, c, d in boxes:
             source, target = (
                 pairs[row][side][sides[side][row][first]["start"] : sides[side][row][last]["end"]]

@@ -21,8 +21,8 @@ ONE_TO_ONE = [(word, word) for word in range(9)]
 def terms_of(pair, links, entries, *, match="stem", languages=("en", "de"), **settings):
     """Return the terms that are tagged as pairs of texts, and the counts."""
     table = table_of([pair], [links], languages=languages).drop(["phrases"])
-    found = find_terms(table, Glossary(tuple(entries), match), TermConfig(**settings))
-    (row,) = found.table.to_pylist()
+    result = find_terms(table, Glossary(tuple(entries), match), TermConfig(**settings))
+    (row,) = result.table.to_pylist()
     texts = []
     for box in row["phrases"]:
         parts = []
@@ -30,7 +30,7 @@ def terms_of(pair, links, entries, *, match="stem", languages=("en", "de"), **se
             tokens = row[f"{side}_tokens"][box[f"{side}_start"] : box[f"{side}_end"]]
             parts.append(row[side][tokens[0]["start"] : tokens[-1]["end"]])
         texts.append(tuple(parts))
-    return texts, found.counts
+    return texts, result.counts
 
 
 def test_the_longest_term_is_taken_and_an_inflected_one_is_found():
@@ -75,9 +75,10 @@ def test_each_pair_is_searched_by_the_stemmers_of_its_own_languages():
     ]
     for order in itertools.permutations(range(3)):
         table = pa.concat_tables([tables[row] for row in order])
-        found = find_terms(table, Glossary((("house", "Haus"),)), TermConfig()).table
+        actual = find_terms(table, Glossary((("house", "Haus"),)), TermConfig()).table
         tagged = {
-            row: bool(boxes) for row, boxes in zip(order, found["phrases"].to_pylist(), strict=True)
+            row: bool(boxes)
+            for row, boxes in zip(order, actual["phrases"].to_pylist(), strict=True)
         }
         assert tagged == {0: False, 1: True, 2: True}, order
 
@@ -105,8 +106,8 @@ def test_links_say_which_of_two_occurrences_is_meant():
     pair = ("the cat and a cat", "eine Katze und die Katze")
     links = [(0, 3), (1, 4), (2, 2), (3, 0), (4, 1)]
     table = table_of([pair], [links], languages=("en", "de")).drop(["phrases"])
-    found = find_terms(table, Glossary((("cat", "Katze"),)), TermConfig())
-    boxes = [tuple(box.values())[:4] for box in found.table["phrases"][0].as_py()]
+    actual = find_terms(table, Glossary((("cat", "Katze"),)), TermConfig())
+    boxes = [tuple(box.values())[:4] for box in actual.table["phrases"][0].as_py()]
     assert boxes == [(1, 2, 4, 5), (4, 5, 1, 2)]
 
 
@@ -128,11 +129,11 @@ def test_a_pair_without_terms_keeps_its_plain_row_alone():
     table = table_of(
         [WITCH, ("No term .", "Kein Wort .")], [ONE_TO_ONE, []], languages=("en", "de")
     )
-    found = find_terms(table.drop(["phrases"]), Glossary((("witch", "Hexe"),)), TermConfig())
-    rows, without = inject_tags(found.table, TagConfig(take_all=True))
+    actual = find_terms(table.drop(["phrases"]), Glossary((("witch", "Hexe"),)), TermConfig())
+    rows, without = inject_tags(actual.table, TagConfig(take_all=True))
     assert rows["kind"].to_pylist() == ["plain", "tagged", "plain"]
     assert not without.any()
-    rows, without = inject_tags(found.table, TagConfig(take_all=True, mix=float("inf")))
+    rows, without = inject_tags(actual.table, TagConfig(take_all=True, mix=float("inf")))
     assert rows["kind"].to_pylist() == ["tagged"]
     assert without.tolist() == [False, True]
 
@@ -142,8 +143,8 @@ def test_a_smaller_share_tags_pairs_of_a_larger_one():
     last = set()
     for share in (0.1, 0.5, 1.0):
         config = TermConfig(share=share)
-        found = find_terms(table, Glossary((("witch", "Hexe"),)), config).table
-        tagged = {row["id"] for row in found.to_pylist() if row["phrases"]}
+        actual = find_terms(table, Glossary((("witch", "Hexe"),)), config).table
+        tagged = {row["id"] for row in actual.to_pylist() if row["phrases"]}
         assert last <= tagged
         assert abs(len(tagged) - 300 * share) < 45
         last = tagged
@@ -175,8 +176,8 @@ def test_a_glossary_that_is_not_there_or_no_text_is_an_error(tmp_path):
 
 def test_what_a_spreadsheet_writes_is_read(tmp_path):
     (tmp_path / "g.tsv").write_bytes("\ufeffwitch\tHexe\r\n\r\ncat\t Katze \r\n%\t€".encode())
-    found = read_glossary(str(tmp_path / "g.tsv"), punctuation=True)
-    assert found.entries == (("witch", "Hexe"), ("cat", "Katze"), ("%", "€"))
+    actual = read_glossary(str(tmp_path / "g.tsv"), punctuation=True)
+    assert actual.entries == (("witch", "Hexe"), ("cat", "Katze"), ("%", "€"))
 
 
 FILES = ("--source_input", "s.en", "--target_input", "t.de")
@@ -316,6 +317,6 @@ def test_terms_are_found_in_pieces(corpus):
 
 def test_an_empty_table_has_no_terms():
     table = table_of([WITCH], [[]])[:0].drop(["phrases"])
-    found = find_terms(table, Glossary((("a", "b"),)), TermConfig())
-    assert found.table.num_rows == 0
-    assert isinstance(found.table, pa.Table)
+    actual = find_terms(table, Glossary((("a", "b"),)), TermConfig())
+    assert actual.table.num_rows == 0
+    assert isinstance(actual.table, pa.Table)

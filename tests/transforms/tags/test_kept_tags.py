@@ -221,8 +221,10 @@ def test_a_memory_becomes_tagged_pairs_with_its_own_tags(directory):
             check_tagged.check_row(row, check_tagged.Counter(), crossing=False)
     for row in own:
         for side in ("source", "target"):
-            found = [(e.start, e.end) for e in find_elements(parse_markup(row[side], INDEXED).tags)]
-            assert found == [(tag[f"{side}_start"], tag[f"{side}_end"]) for tag in row["tags"]]
+            actual = [
+                (e.start, e.end) for e in find_elements(parse_markup(row[side], INDEXED).tags)
+            ]
+            assert actual == [(tag[f"{side}_start"], tag[f"{side}_end"]) for tag in row["tags"]]
         first, second = (tag["index"] for tag in row["tags"])
         assert row["source"].startswith(f"the <a_{first}>house</a_{first}> ")
         assert row["target"].endswith(f" ist sehr groß<a_{second}/>")

@@ -52,8 +52,8 @@ def test_names_are_drawn_as_often_as_documents_have_them():
     rows = rows_of(*[("<a_0>x</a_0>", "<a_0>y</a_0>", [(0, "pair")])] * count)
     drawn = draw_names(1, np.arange(count, dtype=np.uint64), rows, names)
     assert names.names == ["b", "i", "u"]
-    found = np.bincount(drawn, minlength=3) / count
-    assert found == pytest.approx([0.75, 0.25, 0.0], abs=0.03)
+    actual = np.bincount(drawn, minlength=3) / count
+    assert actual == pytest.approx([0.75, 0.25, 0.0], abs=0.03)
 
 
 @pytest.mark.parametrize("form", ["pair", "empty", "open"])

@@ -87,29 +87,29 @@ def phrases_of(source, target, links=None, languages=("en", "fr")):
         tokens = row[f"{side}_tokens"]
         return row[side][tokens[first]["start"] : tokens[behind - 1]["end"]]
 
-    (found,) = weights_of(table)
+    (result,) = weights_of(table)
     return {
         (text("source", *box[:2]), text("target", *box[2:])): weight
-        for box, weight in found.items()
+        for box, weight in result.items()
     }
 
 
 def test_links_of_the_words_beside_a_phrase_pair_settle_its_borders():
-    found = phrases_of("a b c d", "A B C D")
-    assert set(found.values()) == {50.0}
+    actual = phrases_of("a b c d", "A B C D")
+    assert set(actual.values()) == {50.0}
     # The words beside `b` have no link, or one that leads elsewhere.
-    found = phrases_of("a b c d", "A B C D", [(1, 1), (3, 3)])
-    assert found == {("d", "D"): 1.0, ("b", "B"): 0.0}
-    found = phrases_of("a b c d", "A B C D", [(0, 2), (1, 1), (2, 3), (3, 0)])
-    assert found[("a b", "B C")] == 1.0
-    assert ("b", "B") in found
-    assert found[("d", "A")] == 0.0
+    actual = phrases_of("a b c d", "A B C D", [(1, 1), (3, 3)])
+    assert actual == {("d", "D"): 1.0, ("b", "B"): 0.0}
+    actual = phrases_of("a b c d", "A B C D", [(0, 2), (1, 1), (2, 3), (3, 0)])
+    assert actual[("a b", "B C")] == 1.0
+    assert ("b", "B") in actual
+    assert actual[("d", "A")] == 0.0
 
 
 def test_exchanged_words_settle_a_border():
-    found = phrases_of("the green witch", "la bruja verde", [(0, 0), (1, 2), (2, 1)])
-    assert found[("green witch", "bruja verde")] == 50.0
-    assert found[("witch", "bruja")] == 1.0
+    actual = phrases_of("the green witch", "la bruja verde", [(0, 0), (1, 2), (2, 1)])
+    assert actual[("green witch", "bruja verde")] == 50.0
+    assert actual[("witch", "bruja")] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -139,9 +139,9 @@ def test_no_side_alone_has_a_mark_at_an_edge(source, target, links):
     ],
 )
 def test_a_pair_of_quotes_or_brackets_is_never_cut(source, target, source_marks, target_marks):
-    found = phrases_of(source, target)
-    assert any(source_marks[0] in one and target_marks[0] in other for one, other in found)
-    for pair in found:
+    actual = phrases_of(source, target)
+    assert any(source_marks[0] in one and target_marks[0] in other for one, other in actual)
+    for pair in actual:
         for text, (opening, closing) in zip(pair, (source_marks, target_marks), strict=True):
             if opening == closing:
                 assert text.count(opening) % 2 == 0
@@ -150,8 +150,8 @@ def test_a_pair_of_quotes_or_brackets_is_never_cut(source, target, source_marks,
 
 
 def test_an_apostrophe_is_no_quotation_mark():
-    found = phrases_of("the dogs' tails don't hurt", "der Hunde Schwänze tun nicht weh")
-    assert any("don't" in one for one, _ in found)
+    actual = phrases_of("the dogs' tails don't hurt", "der Hunde Schwänze tun nicht weh")
+    assert any("don't" in one for one, _ in actual)
 
 
 @pytest.mark.parametrize(
@@ -171,8 +171,8 @@ def test_an_apostrophe_is_no_quotation_mark():
     ],
 )
 def test_a_tag_stays_within_a_sentence(text, inside):
-    found = phrases_of(text, text)
-    held = {one for one, _ in found}
+    actual = phrases_of(text, text)
+    held = {one for one, _ in actual}
     assert (text in held) == inside
     assert any(" " in one or len(one) > 1 for one in held)
 
@@ -201,20 +201,20 @@ def test_a_tag_does_not_open_at_what_is_attached_to_a_word(language, text, begin
     texts = pa.array([text])
     offsets, tokens = fields_of(tokenize(texts, TokenConfig(), language))
     flat = FlatTexts(*texts_of(texts))
-    found = kernel.mark_tokens(flat, offsets, tokens["start"], tokens["end"], marks())
+    actual = kernel.mark_tokens(flat, offsets, tokens["start"], tokens["end"], marks())
     words = [text[a:b] for a, b in zip(tokens["start"], tokens["end"], strict=True)]
-    flags = dict(zip(words, found.attached.tolist(), strict=True))
+    flags = dict(zip(words, actual.attached.tolist(), strict=True))
     assert [word for word in words if flags[word]] == attached
     assert not any(flags[word] for word in begins)
 
 
 def test_a_particle_is_drawn_with_its_noun_and_not_alone():
     links = [(0, 2), (1, 1), (2, 0)]
-    found = phrases_of("open the files", "파일을 열어요", links, ("en", "ko"))
-    assert ("the files", "파일을") in found
-    assert not any(other == "을" for _, other in found)
-    found = phrases_of("파일을 열어요", "open the files", links, ("ko", "en"))
-    assert not any(one.startswith("을") for one, _ in found)
+    actual = phrases_of("open the files", "파일을 열어요", links, ("en", "ko"))
+    assert ("the files", "파일을") in actual
+    assert not any(other == "을" for _, other in actual)
+    actual = phrases_of("파일을 열어요", "open the files", links, ("ko", "en"))
+    assert not any(one.startswith("을") for one, _ in actual)
 
 
 def test_all_phrase_pairs_are_drawn_alike_if_the_options_say_so():
@@ -244,15 +244,15 @@ def test_a_phrase_pair_with_two_settled_borders_is_drawn_more():
     config = TagConfig(mix=INFINITE, max_tags=1)
     tags = [row["tags"][0] for row in inject_tags(table, config)[0].to_pylist()]
     # [0, 3) and [7, 9) have parts with two settled borders, [5, 6) has none.
-    (found,) = {tuple(sorted(row.items())) for row in weights_of(table)}
-    assert sorted({weight for _, weight in found}) == [0.0, 1.0, 50.0]
-    twice = sum(weight for _, weight in found if weight == 50)
-    share = twice / sum(weight for _, weight in found)
+    (actual,) = {tuple(sorted(row.items())) for row in weights_of(table)}
+    assert sorted({weight for _, weight in actual}) == [0.0, 1.0, 50.0]
+    twice = sum(weight for _, weight in actual if weight == 50)
+    share = twice / sum(weight for _, weight in actual)
     ends = np.array([(tag["source_start"], tag["source_end"]) for tag in tags])
     texts = [source[start:end] for (source, _), (start, end) in zip(pairs, ends, strict=True)]
     drawn = [tuple(word.split("w")[1] for word in text.split()) for text in texts]
     sure = {
-        tuple(str(word) for word in range(box[0], box[1])) for box, weight in found if weight == 50
+        tuple(str(word) for word in range(box[0], box[1])) for box, weight in actual if weight == 50
     }
     assert sum(words in sure for words in drawn) / len(drawn) == pytest.approx(share, abs=0.06)
     assert ("5",) not in drawn
@@ -260,9 +260,9 @@ def test_a_phrase_pair_with_two_settled_borders_is_drawn_more():
 
 def test_marks_that_enclose_begin_with_the_bytes_that_are_looked_for():
     points = np.flatnonzero(marks() & kernel.FAMILY)
-    found = {chr(point).encode()[0] for point in points.tolist()}
-    assert {byte for byte in found if byte >= 0x80} <= {0xC2, 0xE2, 0xE3, 0xEF}
-    assert {byte for byte in found if byte < 0x80} == set(b"\"'()[]{}")
+    actual = {chr(point).encode()[0] for point in points.tolist()}
+    assert {byte for byte in actual if byte >= 0x80} <= {0xC2, 0xE2, 0xE3, 0xEF}
+    assert {byte for byte in actual if byte < 0x80} == set(b"\"'()[]{}")
 
 
 @st.composite
@@ -299,12 +299,12 @@ def test_phrase_pairs_and_weights_are_those_of_the_slow_twin(table, punctuation)
         for bounds in zip(phrases.offsets[:-1], phrases.offsets[1:], strict=True)
     ]
     for number, pair in enumerate(table.to_pylist()):
-        found = {
+        actual = {
             tuple(boxes[:, place].tolist()): weights[place]
             for place in range(offsets[number], offsets[number + 1])
         }
         expected = expected_weights(pair, punctuation=punctuation)
-        assert found == {box: expected[box] for box in expected if box in allowed[number]}
+        assert actual == {box: expected[box] for box in expected if box in allowed[number]}
 
 
 @settings(max_examples=20)
@@ -331,7 +331,7 @@ def test_real_phrase_pairs_are_judged_as_by_the_slow_twin(shared_data):
         [[tuple(map(int, link.split("-"))) for link in line.split()] for line in links],
         tokens="whitespace",
     )
-    found = weights_of(table, words="whitespace", punctuation_tags=True)
-    for pair, weights in zip(table.to_pylist(), found, strict=True):
+    actual = weights_of(table, words="whitespace", punctuation_tags=True)
+    for pair, weights in zip(table.to_pylist(), actual, strict=True):
         assert weights == expected_weights(pair, punctuation=True)
-    assert sum(map(len, found)) > 500
+    assert sum(map(len, actual)) > 500

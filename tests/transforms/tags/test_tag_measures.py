@@ -52,6 +52,6 @@ def test_a_pair_is_classed_by_its_words_and_the_ends_it_touches(text, start, end
     [(0, 3, ("start", "middle")), (2, 5, ("middle", "middle")), (28, 31, ("middle", "end"))],
 )
 def test_what_has_no_length_is_classed_by_its_form_and_place(start, end, places):
-    found = classes(1, start, end)
+    actual = classes(1, start, end)
     for code, (form, border) in FORMS.items():
-        assert found[code] == f"{form} {places[border == 'end']}"
+        assert actual[code] == f"{form} {places[border == 'end']}"

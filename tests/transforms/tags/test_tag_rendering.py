@@ -48,9 +48,9 @@ def test_tags_are_found_as_by_the_parser(lines):
     kinds = [Kind.OPEN, Kind.CLOSE, Kind.EMPTY]
     for number, line in enumerate(lines):
         own = slice(begins[number], begins[number + 1])
-        found = [
+        actual = [
             (bytes(data[start:end]).decode(), kinds[tag % 3], str(tag // 3))
             for start, end, tag in zip(starts[own], ends[own], tags[own], strict=True)
         ]
         expected = parse_markup(line, INDEXED).tags
-        assert found == [(tag.raw, tag.kind, tag.key) for tag in expected]
+        assert actual == [(tag.raw, tag.kind, tag.key) for tag in expected]

@@ -154,8 +154,8 @@ def test_injection_equals_its_slow_twin(table, config):
     assert rows.schema.equals(schemas.TAGGED)
     rows.validate(full=True)
     expected = [slow_tags.rows_of(pair, config, fewest_words(pair)) for pair in table.to_pylist()]
-    assert rows.to_pylist() == [row for found in expected for row in found]
-    assert without.tolist() == [not found for found in expected]
+    assert rows.to_pylist() == [row for actual in expected for row in actual]
+    assert without.tolist() == [not actual for actual in expected]
 
 
 @given(linked_pairs(), configs, st.booleans())
@@ -279,8 +279,8 @@ def test_the_mix_is_tagged_rows_to_plain_rows(mix, variants, plain, tagged):
     pairs = 2000
     rows, without = inject_tags(some_pairs(pairs), TagConfig(mix=mix, variants=variants))
     kinds = Counter(rows["kind"].to_pylist())
-    for found, share in ((kinds["plain"], plain), (kinds["tagged"] / variants, tagged)):
-        assert abs(found - share * pairs) <= 5 * math.sqrt(pairs * share * (1 - share))
+    for actual, share in ((kinds["plain"], plain), (kinds["tagged"] / variants, tagged)):
+        assert abs(actual - share * pairs) <= 5 * math.sqrt(pairs * share * (1 - share))
     assert not without.any()
 
 

@@ -24,27 +24,27 @@ def phrases_of(source, target):
     column = table["phrases"].combine_chunks()
     names = [field.name for field in schemas.PHRASE][:4]
     boxes = np.stack([column.values.field(name).to_numpy() for name in names])
-    found = keep_whole(table, Phrases(column.offsets.to_numpy().astype(np.int64), boxes, boxes[0]))
-    assert found.offsets.tolist() == [0, found.boxes.shape[1]]
-    assert np.array_equal(found.weights, found.boxes[0])
+    result = keep_whole(table, Phrases(column.offsets.to_numpy().astype(np.int64), boxes, boxes[0]))
+    assert result.offsets.tolist() == [0, result.boxes.shape[1]]
+    assert np.array_equal(result.weights, result.boxes[0])
     (pair,) = table.to_pylist()
     return {
         source[pair["source_tokens"][a]["start"] : pair["source_tokens"][b - 1]["end"]]
-        for a, b, *_ in found.boxes.T.tolist()
+        for a, b, *_ in result.boxes.T.tolist()
     }
 
 
 def test_a_phrase_holds_both_tags_of_an_element_or_neither():
-    found = phrases_of(f"Go {LINK}home</a> now", f"Geh {LINK}heim</a> jetzt")
-    assert found == {
+    actual = phrases_of(f"Go {LINK}home</a> now", f"Geh {LINK}heim</a> jetzt")
+    assert actual == {
         *("Go", "home", "now", f"{LINK}home</a>", f"Go {LINK}home</a>"),
         *(f"{LINK}home</a> now", f"Go {LINK}home</a> now"),
     }
 
 
 def test_a_tag_without_a_partner_is_held_or_not():
-    found = phrases_of("One<br>two", "Eins<br>zwei")
-    assert found == {"One", "<br>", "two", "One<br>", "<br>two", "One<br>two"}
+    actual = phrases_of("One<br>two", "Eins<br>zwei")
+    assert actual == {"One", "<br>", "two", "One<br>", "<br>two", "One<br>two"}
 
 
 def test_markup_of_one_side_alone_counts_too():
@@ -96,8 +96,8 @@ def test_injection_beside_markup_equals_its_slow_twin(parts, seed):
         for pair in table.to_pylist()
     ]
     rows, without = inject_tags(table, config)
-    assert rows.to_pylist() == [row for found in expected for row in found]
-    assert without.tolist() == [not found for found in expected]
+    assert rows.to_pylist() == [row for actual in expected for row in actual]
+    assert without.tolist() == [not actual for actual in expected]
 
 
 def test_slices_of_a_table_keep_their_own_phrases():

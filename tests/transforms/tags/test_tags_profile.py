@@ -86,13 +86,13 @@ def test_a_profile_counts_as_its_slow_twin(texts):
 
 
 def test_a_profile_by_hand():
-    found = learn_profile(
+    actual = learn_profile(
         ['(1)<x id="1"/>The <g id="2">green <g id="3">witch</g></g>.', "plain", "<g> a</g> b"],
         XLIFF,
         ['(1)<x id="1"/>Die <g id="2">grüne</g> <g id="2">Hexe</g>.', "schlicht", "<g> a</g> b"],
     )
-    assert (found["texts"], found["tagged_texts"], found["tags"]) == (3, 2, 4)
-    assert found["counts"] == {
+    assert (actual["texts"], actual["tagged_texts"], actual["tags"]) == (3, 2, 4)
+    assert actual["counts"] == {
         "depth 0": 3,
         "depth 1": 1,
         "form pair": 3,
@@ -106,16 +106,16 @@ def test_a_profile_by_hand():
         "tags 1": 1,
         "tags 3": 1,
     }
-    assert found["split"] == [1, 2]  # of g 2 and the g without a key; the target lacks g 3
-    assert found["target"] == {"lacks": 1, "adds": 0}
-    assert found["names"] == {"pair": {"g": 3}, "self_closing": {"x": 1}}
-    assert found["syntax"] == "xliff"
+    assert actual["split"] == [1, 2]  # of g 2 and the g without a key; the target lacks g 3
+    assert actual["target"] == {"lacks": 1, "adds": 0}
+    assert actual["names"] == {"pair": {"g": 3}, "self_closing": {"x": 1}}
+    assert actual["syntax"] == "xliff"
 
 
 def test_a_profile_of_texts_with_nine_tags_is_read_again():
-    found = learn_profile(['<x id="1"/> word ' * 9], XLIFF)
-    assert found["counts"]["tags 9"] == 1
-    assert TagProfile.from_json(found).to_json()["counts"] == found["counts"]
+    actual = learn_profile(['<x id="1"/> word ' * 9], XLIFF)
+    assert actual["counts"]["tags 9"] == 1
+    assert TagProfile.from_json(actual).to_json()["counts"] == actual["counts"]
 
 
 def test_a_pair_is_split_where_one_side_has_it_in_parts_and_the_other_whole():
@@ -196,12 +196,12 @@ def test_real_tagged_text_gives_a_profile(shared_data, corpus, syntax, tags):
         (shared_data / "tagged" / f"{corpus}.{language}").read_text().split("\n")[:-1]
         for language in ("en", "de")
     ]
-    found = learn_profile(lines[0], syntax, lines[1], "en")
-    assert found["tags"] == tags
-    assert found["texts"] == len(lines[0])
-    profile = TagProfile.from_json(json.loads(to_json(found)))
+    actual = learn_profile(lines[0], syntax, lines[1], "en")
+    assert actual["tags"] == tags
+    assert actual["texts"] == len(lines[0])
+    profile = TagProfile.from_json(json.loads(to_json(actual)))
     assert sum(profile.shares("form", ("pair", "empty", "self_closing", "open", "close"))) == tags
-    assert found["names"]["pair"].keys() == {"g"}
+    assert actual["names"]["pair"].keys() == {"g"}
 
 
 def test_real_markup_gives_a_profile_and_is_drawn_again(shared_data):

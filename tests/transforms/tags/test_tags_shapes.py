@@ -84,8 +84,8 @@ def test_shaped_injection_equals_its_slow_twin(table, config, data):
     expected = [
         slow_tag_shapes.rows_of(pair, config, fewest_words(pair)) for pair in table.to_pylist()
     ]
-    assert rows.to_pylist() == [row for found in expected for row in found]
-    assert without.tolist() == [not found for found in expected]
+    assert rows.to_pylist() == [row for actual in expected for row in actual]
+    assert without.tolist() == [not actual for actual in expected]
 
 
 def test_any_tag_of_a_row_may_be_split_as_its_slow_twin_splits_it():
@@ -99,7 +99,7 @@ def test_any_tag_of_a_row_may_be_split_as_its_slow_twin_splits_it():
     ]
     assert rows == expected
     numbers = [Counter(tag["index"] for tag in row["tags"]) for row in rows]
-    places = {list(found).index(n) for found in numbers for n in found if found[n] == 2}
+    places = {list(actual).index(n) for actual in numbers for n in actual if actual[n] == 2}
     assert {0, 1} <= places
 
 
@@ -122,11 +122,11 @@ def test_a_few_tags_of_all_forms_are_those_of_the_slow_twin():
 def test_shaped_tags_nest_and_stand_where_the_column_says(table, config):
     originals = {pair["id"]: pair for pair in table.to_pylist()}
     for row in inject_tags(table, config)[0].to_pylist():
-        found = {
+        actual = {
             side: parse_forms(row[side], crossing=config.nesting == "free")
             for side in ("source", "target")
         }
-        for side, reading in found.items():
+        for side, reading in actual.items():
             assert reading.text == originals[row["id"]][side] == strip_tags(row[side])
             assert reading.elements == Reading.said(row["tags"], side)
 
@@ -155,8 +155,8 @@ def forms_of(rows):
 def test_the_shares_of_forms_are_those_that_are_asked_for():
     shares = {"self_closing_share": 0.27, "damage_share": 0.10, "empty_share": 0.2}
     rows, _ = inject_tags(some_pairs(2000, words=20), TagConfig(mix=INFINITE, **shares))
-    found = forms_of(rows)
-    tags = sum(found.values())
+    actual = forms_of(rows)
+    tags = sum(actual.values())
     expected = {
         "self_closing": 0.27,
         "open": 0.73 * 0.05,
@@ -165,7 +165,7 @@ def test_the_shares_of_forms_are_those_that_are_asked_for():
         "pair": 0.73 * 0.9 * 0.8,
     }
     for form, wanted in expected.items():
-        assert abs(found[form] - wanted * tags) < 5 * math.sqrt(tags * wanted * (1 - wanted)), form
+        assert abs(actual[form] - wanted * tags) < 5 * math.sqrt(tags * wanted * (1 - wanted)), form
 
 
 def test_what_a_smaller_share_makes_self_closing_a_larger_one_does_too():
@@ -301,8 +301,8 @@ def test_xliff_ids_are_drawn_from_1_to_the_largest():
     drawn = inject_tags(table, config.changed(max_id=20))[0].to_pylist()
     counted = inject_tags(table, config)[0].to_pylist()
     ids = [list(dict.fromkeys(re.findall(_ID, row["source"]))) for row in drawn]
-    found = Counter(itertools.chain(*ids))
-    assert set(found) == {str(number) for number in range(1, 21)}
+    actual = Counter(itertools.chain(*ids))
+    assert set(actual) == {str(number) for number in range(1, 21)}
     assert all(len(set(row)) == len(row) for row in ids)
     for one, other, row in zip(drawn, counted, ids, strict=True):
         for side in ("source", "target"):

@@ -150,7 +150,7 @@ def test_the_kernel_cuts_as_its_twin(lines, words_only):
     properties = codepoints.properties(whole_words=words_only)
     whole = word_breaks.find_tokens(data, offsets, languages, int(words_only), properties)
     chosen = np.arange(len(lines)) % 2 == 0
-    found, starts, ends = korean.split_endings(
+    actual, starts, ends = korean.split_endings(
         data, offsets, chosen, *whole, ending_table(), properties
     )
     pairs = list(zip(starts.tolist(), ends.tolist(), strict=True))
@@ -158,7 +158,7 @@ def test_the_kernel_cuts_as_its_twin(lines, words_only):
         expected = slow_tokens.tokens(line, words_only=words_only)
         if chosen[row]:
             expected = slow_korean.split(line, expected, endings())
-        assert pairs[found[row] : found[row + 1]] == expected
+        assert pairs[actual[row] : actual[row + 1]] == expected
 
 
 @given(HANGUL)

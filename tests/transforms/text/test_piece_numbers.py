@@ -101,8 +101,8 @@ def test_there_are_as_many_numbers_as_the_model_has_pieces(config, text):
     expected = [len(processor.encode(line)) for line in ("", text, "The house")]
     assert made.counts.tolist() == expected
     tokens = tokenize(pa.array(["", text, "The house"]), config)
-    for found, row in zip(made.tokens_by_text(), tokens.to_pylist(), strict=True):
-        assert {token for token in found if token != NO_TOKEN} == set(range(len(row)))
+    for actual, row in zip(made.tokens_by_text(), tokens.to_pylist(), strict=True):
+        assert {token for token in actual if token != NO_TOKEN} == set(range(len(row)))
 
 
 def test_a_lone_word_mark_belongs_to_the_word_that_it_begins():
@@ -173,8 +173,8 @@ def test_links_from_outside_keep_to_their_own_pairs():
 
 
 def test_words_and_marks_of_several_texts_are_numbered_in_each():
-    found = number_pieces(pa.array(["a bc", "", "d, e"]), TokenConfig("words"))
-    assert found.offsets.tolist() == [0, 2, 2, 5]
-    assert np.asarray(found.starts).tolist() == [0, 2, 0, 1, 3]
-    assert np.asarray(found.ends).tolist() == [1, 4, 1, 2, 4]
-    assert found.tokens.tolist() == [0, 1, 0, 1, 2]
+    actual = number_pieces(pa.array(["a bc", "", "d, e"]), TokenConfig("words"))
+    assert actual.offsets.tolist() == [0, 2, 2, 5]
+    assert np.asarray(actual.starts).tolist() == [0, 2, 0, 1, 3]
+    assert np.asarray(actual.ends).tolist() == [1, 4, 1, 2, 4]
+    assert actual.tokens.tolist() == [0, 1, 0, 1, 2]

@@ -51,8 +51,8 @@ def test_texts_are_cut_at_code_points_with_their_languages(tmp_path, monkeypatch
     config = planned(tmp_path, monkeypatch)
     texts = pa.chunked_array([["ä 六"], ["", "\U0001f600"]])
     spans = [[(0, 1), (2, 3)], [], [(0, 1)]]
-    found = tokenize(texts, config)
-    assert [[tuple(span.values()) for span in each] for each in found.to_pylist()] == spans
+    actual = tokenize(texts, config)
+    assert [[tuple(span.values()) for span in each] for each in actual.to_pylist()] == spans
     assert [count.tolist() for count in token_counts(texts, config, "de")] == [[2, 0, 1], [1, 0, 1]]
     table = add_tokens(pairs(("en-GB", "a b", "fr", "c")), config)
     assert [len(each) for each in table["source_tokens"].to_pylist()] == [2]
@@ -112,5 +112,5 @@ def test_what_is_no_token_of_its_text_is_refused(tmp_path, monkeypatch, body, sa
 
 def test_the_largest_texts_have_the_offsets_of_all_tokens(tmp_path, monkeypatch):
     config = planned(tmp_path, monkeypatch)
-    found = tokenize(pa.array(["abc" * 1000] * 3), config)
-    assert found.offsets.to_numpy().tolist() == np.arange(0, 12_000, 3_000).tolist()
+    actual = tokenize(pa.array(["abc" * 1000] * 3), config)
+    assert actual.offsets.to_numpy().tolist() == np.arange(0, 12_000, 3_000).tolist()

@@ -60,26 +60,26 @@ def test_tags_stand_between_the_words_of_a_language_without_spaces(language):
 @needs_extra
 def test_words_lie_in_their_own_text_whatever_the_others_are():
     lines = ["a b", "x 页面 y 𠮷野家 页面", "", "แล้วเรา", "Straße"]
-    found = segment(pa.array(lines), pa.array(["de", "zh-Hans", "zh", "th", "und"]), INSTALLED)
-    spans = list(zip(found.starts.tolist(), found.ends.tolist(), strict=True))
+    actual = segment(pa.array(lines), pa.array(["de", "zh-Hans", "zh", "th", "und"]), INSTALLED)
+    spans = list(zip(actual.starts.tolist(), actual.ends.tolist(), strict=True))
     cut = [
-        [lines[row][a:b] for a, b in spans[found.offsets[row] : found.offsets[row + 1]]]
+        [lines[row][a:b] for a, b in spans[actual.offsets[row] : actual.offsets[row + 1]]]
         for row in range(len(lines))
     ]
     assert cut[1][0] == cut[1][-1] == "页面"
     assert [cut[0], *cut[2:]] == [[], [], ["แล้ว", "เรา"], []]
     alone = segment(pa.array(lines[1:2]), "zh", INSTALLED)
-    assert alone.starts.tolist() == found.starts[found.offsets[1] : found.offsets[2]].tolist()
+    assert alone.starts.tolist() == actual.starts[actual.offsets[1] : actual.offsets[2]].tolist()
 
 
 @needs_extra
 @given(st.lists(texts(), max_size=4), st.sampled_from([None, "zh", "th"]))
 def test_words_ascend_are_disjoint_and_of_several_characters(lines, language):
-    found = segment(pa.array(lines, pa.string()), language, INSTALLED)
+    actual = segment(pa.array(lines, pa.string()), language, INSTALLED)
     for row, line in enumerate(lines):
         last = 0
-        for at in range(found.offsets[row], found.offsets[row + 1]):
-            start, end = int(found.starts[at]), int(found.ends[at])
+        for at in range(actual.offsets[row], actual.offsets[row + 1]):
+            start, end = int(actual.starts[at]), int(actual.ends[at])
             assert last <= start < end - 1
             assert end <= len(line)
             last = end

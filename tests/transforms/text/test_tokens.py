@@ -83,11 +83,11 @@ def test_bytes_that_are_no_model_are_refused():
 
 def test_pieces_lie_in_the_original_string(pieces):
     text = "  The ﬁne  \uff28ouse\u00a0sees e\u0301 ①½ 日本 \t"
-    found = cut([text, "", " "], pieces)
-    assert "".join(found[0]) == regex.sub(r"\s", "", text)
-    assert "ﬁ" in "".join(found[0])
-    assert found[1:] == [[], []]
-    assert any(len(piece) > 1 for piece in found[0])
+    actual = cut([text, "", " "], pieces)
+    assert "".join(actual[0]) == regex.sub(r"\s", "", text)
+    assert "ﬁ" in "".join(actual[0])
+    assert actual[1:] == [[], []]
+    assert any(len(piece) > 1 for piece in actual[0])
 
 
 @given(texts())
@@ -113,16 +113,16 @@ def test_training_twice_gives_the_same_model_and_its_limits_are_errors():
 def test_counts_are_those_of_the_tokens(lines):
     for config in (WORDS, WHITESPACE):
         counts, longest = token_counts(pa.array(lines, pa.string()), config)
-        found = cut(lines, config)
-        assert counts.tolist() == [len(row) for row in found]
-        assert longest.tolist() == [max((len(t) for t in row), default=0) for row in found]
+        actual = cut(lines, config)
+        assert counts.tolist() == [len(row) for row in actual]
+        assert longest.tolist() == [max((len(t) for t in row), default=0) for row in actual]
 
 
 def test_real_pairs_have_a_token_for_every_letter(shared_data):
     path = shared_data / "parallel" / "newstest.en-fr.fr.gz"
     lines = gzip.decompress(path.read_bytes()).decode().split("\n")[:-1][::20]
-    found = cut(lines, WORDS, "fr")
-    for line, row in zip(lines, found, strict=True):
+    actual = cut(lines, WORDS, "fr")
+    for line, row in zip(lines, actual, strict=True):
         assert "".join(row) == "".join(line.split()), line
     counts, _ = token_counts(pa.array(lines), WORDS, "fr")
-    assert np.array_equal(counts, [len(row) for row in found])
+    assert np.array_equal(counts, [len(row) for row in actual])

@@ -312,9 +312,9 @@ def test_while_a_watched_model_is_written_the_one_in_use_stays(directory, publis
     find = encoder_reference.find
 
     def find_and_write(config):
-        found = find(config)
+        actual = find(config)
         publish(published, directory / "one")
-        return found
+        return actual
 
     monkeypatch.setattr(encoder_reference, "find", find_and_write)
     table = numbered(0).table
@@ -365,9 +365,9 @@ def augmented(directory):
 def test_the_pair_that_makes_the_model_fail_is_rejected_alone(directory, augmented):
     runs.run_well_here(*command("augment", "clean"), cwd=directory)
     rejects = rows_of(augmented, "rejects/*.parquet")
-    (found,) = (row for row in rejects if row["reason"] == "aligner_failed")
-    assert (found["stage"], found["source"], found["target"]) == ("align", *poisoned.PAIR)
-    assert found["detail"] == "hidden states are not finite in fp32"
+    (actual,) = (row for row in rejects if row["reason"] == "aligner_failed")
+    assert (actual["stage"], actual["source"], actual["target"]) == ("align", *poisoned.PAIR)
+    assert actual["detail"] == "hidden states are not finite in fp32"
     manifest = manifest_of(augmented)
     assert manifest["rejected"]["aligner_failed"] == 1
     assert manifest["rows"]["read"] == manifest["rows"]["kept"] + manifest["rows"]["rejected"]

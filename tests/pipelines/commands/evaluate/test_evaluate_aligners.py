@@ -42,8 +42,8 @@ def evaluate(directory, *more):
 
 
 def figures(out):
-    found = json.loads(out.splitlines()[-1])
-    return found["training_pairs"], {item["aligner"]: item for item in found["aligners"]}
+    result = json.loads(out.splitlines()[-1])
+    return result["training_pairs"], {item["aligner"]: item for item in result["aligners"]}
 
 
 def test_aligners_are_listed_with_figures_and_signatures(directory):
@@ -64,18 +64,18 @@ def test_aligners_are_listed_with_figures_and_signatures(directory):
         "pairs/s",
     ]
     assert [line.split()[0] for line in lines[1:4]] == names
-    training, found = figures(out)
+    training, actual = figures(out)
     assert training == PAIRS
     for name in names[1:]:
-        assert (found[name]["aer"], found[name]["recall"]) == (0.0, 1.0)
+        assert (actual[name]["aer"], actual[name]["recall"]) == (0.0, 1.0)
         assert "0.00 %" in lines[1 + names.index(name)]
-    assert found["hmm"]["aer"] > 0
-    signatures = [found[name]["signature"] for name in names]
+    assert actual["hmm"]["aer"] > 0
+    signatures = [actual[name]["signature"] for name in names]
     assert lines[5].startswith("pairs/s: one run; for a program this includes")
     assert lines[6:9] == signatures
     assert all("heuristic:union|" in line and "bin" not in line for line in signatures)
-    assert len({found[name]["digest"] for name in names}) == 3
-    assert all(found[name]["pairs_per_second"] > 0 for name in names)
+    assert len({actual[name]["digest"] for name in names}) == 3
+    assert all(actual[name]["pairs_per_second"] > 0 for name in names)
 
 
 def test_the_figures_are_those_of_the_links_themselves(directory):
@@ -113,23 +113,23 @@ def test_more_text_is_learned_from_and_not_scored(directory):
     more = ("--train_source_input", "train.en", "--train_target_input", "train.de")
     names = ("--aligners", "hmm", "eflomal:path=bin/eflomal-align")
     _, out, _ = evaluate(directory, "--pairs", "pairs", *more, *names)
-    training, found = figures(out)
+    training, actual = figures(out)
     assert training == 200
-    assert all(item["pairs"] == PAIRS for item in found.values())
-    assert "training_pairs:200|" in found["hmm"]["signature"]
-    assert found["eflomal:path=bin/eflomal-align"]["aer"] == 0.0
+    assert all(item["pairs"] == PAIRS for item in actual.values())
+    assert "training_pairs:200|" in actual["hmm"]["signature"]
+    assert actual["eflomal:path=bin/eflomal-align"]["aer"] == 0.0
     _, alone, _ = evaluate(directory, "--pairs", "pairs")
-    assert figures(alone)[1]["hmm"]["digest"] != found["hmm"]["digest"]
+    assert figures(alone)[1]["hmm"]["digest"] != actual["hmm"]["digest"]
 
 
 def test_a_fitted_model_is_taken_as_it_is(directory):
     sides = ("--source_input", "train.en", "--target_input", "train.de", "--tokens", "whitespace")
     runs.run_well_here("fit", *sides, "--output", "model", cwd=directory)
     _, out, _ = evaluate(directory, "--pairs", "pairs", "--aligners", "hmm:model")
-    found = figures(out)[1]["hmm:model"]
-    assert found["learn_seconds"] == 0
-    assert "training_pairs:0|" in found["signature"]
-    assert 0 < found["aer"] < 0.6
+    actual = figures(out)[1]["hmm:model"]
+    assert actual["learn_seconds"] == 0
+    assert "training_pairs:0|" in actual["signature"]
+    assert 0 < actual["aer"] < 0.6
 
 
 @pytest.mark.parametrize(

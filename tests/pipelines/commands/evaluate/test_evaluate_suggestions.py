@@ -48,8 +48,8 @@ def sacrebleu_itself(directory, language):
         text=True,
         check=True,
     )
-    found = json.loads(done.stdout)
-    return found["score"], found["signature"]
+    result = json.loads(done.stdout)
+    return result["score"], result["signature"]
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,10 @@ def test_bleu_is_that_of_sacrebleu_s_own_command(score, tmp_path, language, foun
 
 def test_real_suggestions_are_scored_as_by_sacrebleu(score, shared_data, tmp_path):
     gold = read_text_lines(str(shared_data / "wets" / "en2de.dev.tgt"))
-    found = [line if number % 3 else " ".join(line.split()[:2]) for number, line in enumerate(gold)]
-    scores = score(found, gold)
+    actual = [
+        line if number % 3 else " ".join(line.split()[:2]) for number, line in enumerate(gold)
+    ]
+    scores = score(actual, gold)
     assert (round(scores.bleu, 12), scores.signature) == sacrebleu_itself(tmp_path, "de")
     assert scores.lines == 1_000
     assert 1 / 3 < scores.exact_match < 1
@@ -95,10 +97,10 @@ SEVERAL = [GOLD, ["a red house", "<NULL_REP>", "one Übung, 3 times", "away"]]
 
 def test_a_suggestion_is_exact_if_it_is_any_of_the_gold_ones(tmp_path):
     gold = [write_lines(tmp_path / f"tgt{n}", lines) for n, lines in enumerate(SEVERAL, 1)]
-    found = write_lines(tmp_path / "found", FOUND)
-    assert evaluate_suggestions(found, gold[0], "de").exact == 2
-    assert evaluate_suggestions(found, gold, "de").exact == 3
-    assert evaluate_suggestions(found, gold[::-1], "de").exact == 3
+    actual = write_lines(tmp_path / "found", FOUND)
+    assert evaluate_suggestions(actual, gold[0], "de").exact == 2
+    assert evaluate_suggestions(actual, gold, "de").exact == 3
+    assert evaluate_suggestions(actual, gold[::-1], "de").exact == 3
 
 
 def test_bleu_of_several_references_is_that_of_sacrebleu_s_own_command(tmp_path):
@@ -106,7 +108,7 @@ def test_bleu_of_several_references_is_that_of_sacrebleu_s_own_command(tmp_path)
         write_lines(tmp_path / f"tgt{n}", lines)
     write_lines(tmp_path / "found", FOUND)
     command = ("evaluate", "suggestions", "found", "tgt1", "tgt2", "--target_lang", "de")
-    found = json.loads(runs.run_well_here(*command, cwd=tmp_path).splitlines()[-1])
+    actual = json.loads(runs.run_well_here(*command, cwd=tmp_path).splitlines()[-1])
     arguments = ["tgt1", "tgt2", "-i", "found", "-m", "bleu", "-w", "12", "-l", "en-de"]
     done = subprocess.run(
         [sys.executable, "-m", "sacrebleu", *arguments],
@@ -116,8 +118,11 @@ def test_bleu_of_several_references_is_that_of_sacrebleu_s_own_command(tmp_path)
         check=True,
     )
     theirs = json.loads(done.stdout)
-    assert (round(found["bleu"], 12), found["signature"]) == (theirs["score"], theirs["signature"])
-    assert "nrefs:2|" in found["signature"]
+    assert (round(actual["bleu"], 12), actual["signature"]) == (
+        theirs["score"],
+        theirs["signature"],
+    )
+    assert "nrefs:2|" in actual["signature"]
 
 
 def test_a_line_that_is_blank_in_one_gold_file_has_fewer_references(tmp_path):
@@ -125,8 +130,8 @@ def test_a_line_that_is_blank_in_one_gold_file_has_fewer_references(tmp_path):
         write_lines(tmp_path / "tgt1", ["a b c d", "e f g h"]),
         write_lines(tmp_path / "tgt2", ["a b c e", ""]),
     ]
-    found = write_lines(tmp_path / "found", ["a b c e", ""])
-    scores = evaluate_suggestions(found, gold, "de")
+    actual = write_lines(tmp_path / "found", ["a b c e", ""])
+    scores = evaluate_suggestions(actual, gold, "de")
     # What is blank is no suggestion to hit, and no short reference to be as long as.
     assert scores.exact == 1
     assert scores.gold_tokens == 8
@@ -135,9 +140,9 @@ def test_a_line_that_is_blank_in_one_gold_file_has_fewer_references(tmp_path):
 
 def test_gold_files_of_other_lengths_are_refused_by_name(tmp_path):
     gold = [write_lines(tmp_path / "one", ["a"]), write_lines(tmp_path / "two", ["a", "b"])]
-    found = write_lines(tmp_path / "found", ["a"])
+    actual = write_lines(tmp_path / "found", ["a"])
     with pytest.raises(InputError, match=r"two: has 2 lines, but .*found has 1"):
-        evaluate_suggestions(found, gold, "de")
+        evaluate_suggestions(actual, gold, "de")
 
 
 def test_a_perfect_hypothesis_scores_a_hundred(score):
@@ -230,9 +235,9 @@ def write_run(output, rows):
 
 
 def test_examples_counted_by_hand(tmp_path):
-    found = profile_run(write_run(tmp_path / "run", EXAMPLES))
-    assert list(found) == ["alignment", "random", "all"]
-    both = found["all"]
+    actual = profile_run(write_run(tmp_path / "run", EXAMPLES))
+    assert list(actual) == ["alignment", "random", "all"]
+    both = actual["all"]
     assert both.examples == 4
     # "b"; "two words"; two Han characters are two words. The deletion has no length.
     assert dict(both.words) == {1: 1, 2: 2}
@@ -240,7 +245,7 @@ def test_examples_counted_by_hand(tmp_path):
     assert dict(both.position) == {6: 1, 0: 1, 19: 1, 10: 1}
     assert dict(both.masks) == {2: 1, 1: 2}
     assert dict(both.operation) == {"replace": 2, "delete": 1, "insert": 1}
-    assert dict(found["random"].masks) == {1: 2}
+    assert dict(actual["random"].masks) == {1: 2}
     assert both.facet("operation") == {0: 3, 1: 1}
 
 
@@ -268,7 +273,7 @@ counts = st.dictionaries(st.integers(0, 6), st.integers(1, 50), min_size=1)
 
 @given(counts, counts)
 def test_distances_are_those_of_the_definition(one, other):
-    made, golden = (Profile(1, found, found, found, {}) for found in (one, other))
+    made, golden = (Profile(1, actual, actual, actual, {}) for actual in (one, other))
     wanted = slow_distance(Counter(one), Counter(other))
     distances = Comparison({"all": made}, golden).distances("all")
     assert distances["words"] == distances["masks"] == pytest.approx(wanted, abs=1e-6)
@@ -279,7 +284,7 @@ def test_distances_are_those_of_the_definition(one, other):
 def test_distances_are_those_of_scipy(one, other):
     distance = pytest.importorskip("scipy.spatial.distance", reason="needs the extra `neural`")
     keys = sorted({*one, *other})
-    shares = [[found.get(key, 0) for key in keys] for found in (one, other)]
+    shares = [[actual.get(key, 0) for key in keys] for actual in (one, other)]
     assert jensen_shannon(one, other) == pytest.approx(
         distance.jensenshannon(*shares, base=2), abs=1e-6
     )

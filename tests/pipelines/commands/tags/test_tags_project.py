@@ -179,16 +179,16 @@ def test_an_aligner_is_fitted_on_the_files(folder, fit):
 def test_an_aligner_is_fitted_on_as_many_pairs_as_asked_from_the_whole_input(
     folder, fit, monkeypatch
 ):
-    whole, found = tagged_blocks._fit_pairs, []
+    whole, actual = tagged_blocks._fit_pairs, []
 
     def watched(options):
-        found.append(whole(options))
-        return found[-1]
+        actual.append(whole(options))
+        return actual[-1]
 
     monkeypatch.setattr(tagged_blocks, "_fit_pairs", watched)
     for more in ((), ("--fit_pairs", 10)):
         run_well_here(*command(folder, *fit, *more))
-    every, some = found
+    every, some = actual
     assert len(every) == 78
     assert len(some) == 10
     assert (some[0], some[-1]) == (every[0], every[-1])
@@ -200,15 +200,15 @@ def test_an_aligner_is_fitted_on_as_many_pairs_as_asked_from_the_whole_input(
 def test_the_best_rules_weigh_links_and_those_of_the_paper_count_them(
     folder, fit, monkeypatch, rules
 ):
-    aligned, found = tagged_blocks._aligned, []
+    aligned, actual = tagged_blocks._aligned, []
 
     def watched(*given):
         link = aligned(*given)
-        return lambda block: found.extend(link(block)) or found[-len(block.table) :]
+        return lambda block: actual.extend(link(block)) or actual[-len(block.table) :]
 
     monkeypatch.setattr(tagged_blocks, "_aligned", watched)
     run_well_here(*command(folder, *fit, "--rules", rules))
-    masses = np.concatenate([[*links.forward, *links.reverse] for links in found])
+    masses = np.concatenate([[*links.forward, *links.reverse] for links in actual])
     assert len(masses) > 4
     assert ({*masses.tolist()} == {1.0}) is (rules == "paper")
 

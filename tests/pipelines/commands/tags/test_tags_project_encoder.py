@@ -63,15 +63,15 @@ def texts_of(folder):
 
 def plain_links(table):
     """Return {(source, target): [forward, reverse]} of each LINKED row."""
-    found = []
+    result = []
     for row in table.to_pylist():
         links = {}
         for number, name in enumerate(("forward", "reverse")):
             for link in row[name]:
                 place = link["source"], link["target"]
                 links.setdefault(place, [0.0, 0.0])[number] = link["probability"]
-        found.append(links)
-    return found
+        result.append(links)
+    return result
 
 
 def placed_by_twin(source, target, links):
@@ -140,11 +140,11 @@ def test_weights_are_learnt_from_confirmed_probabilities_too(folder, tmp_path):
     out = ("--output", tmp_path / "w.json")
     alone = ("--aligner", "encoder", "--model", folder / "bert", "--layer", "2")
     both = (*alone, "--second_aligner", f"encoder:{folder / 'bert'}:layer=1")
-    found = []
+    actual = []
     for more in (alone, both):
         run_well_here("tags", "fit_projection", *given, *out, *more)
-        found.append((tmp_path / "w.json").read_bytes())
-    assert found[0] != found[1]
+        actual.append((tmp_path / "w.json").read_bytes())
+    assert actual[0] != actual[1]
 
 
 @pytest.mark.parametrize(

@@ -207,9 +207,9 @@ def test_files_in_buckets_and_those_of_the_launcher_pass():
 
 @pytest.fixture(scope="module")
 def service():
-    with stores.running("gs") as store, dataflow.running() as found:
+    with stores.running("gs") as store, dataflow.running() as service:
         store.put("in/a.tsv", "one\teins\n" * 20)
-        yield found
+        yield service
 
 
 def job(service, *more, **values):

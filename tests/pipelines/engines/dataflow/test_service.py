@@ -65,8 +65,8 @@ def told(error):
     ],
 )
 def test_each_error_says_who_acts(error, kind, message):
-    found, text = told(error)
-    assert found is kind
+    actual, text = told(error)
+    assert actual is kind
     assert text.startswith(message)
     assert "\n" not in text
 

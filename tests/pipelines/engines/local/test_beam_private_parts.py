@@ -89,24 +89,24 @@ OPEN = {"apache_beam.runners.create_runner"}
 
 def find(path):
     module, _, names = path.partition(":")
-    found = importlib.import_module(module)
+    result = importlib.import_module(module)
     for name in filter(None, names.split(".")):
-        found = getattr(found, name)
-    return found
+        result = getattr(result, name)
+    return result
 
 
 @pytest.mark.parametrize("path", PRIVATE_PARTS)
 def test_beam_has_what_the_local_engine_needs(path):
-    found = find(path)
+    actual = find(path)
     for need in PRIVATE_PARTS[path]:
         if need.startswith("("):
-            assert need.strip("()") in inspect.signature(found).parameters, need
+            assert need.strip("()") in inspect.signature(actual).parameters, need
         elif need.startswith("= "):
             # An attribute that a constructor sets, of this class or of one that it is made of.
-            sources = "".join(inspect.getsource(base) for base in found.__mro__[:-1])
+            sources = "".join(inspect.getsource(base) for base in actual.__mro__[:-1])
             assert re.search(rf"self\.{need[2:]}(: [^=]+)? = ", sources), need
         else:
-            assert hasattr(found, need), need
+            assert hasattr(actual, need), need
 
 
 def imported(source):

@@ -50,9 +50,9 @@ def encoded(values: list[tuple[int, bytes]]) -> bytes:
 
 def decoded(groups: Iterable[bytes]) -> dict[int, list[bytes]]:
     implementation = AFTER.get_impl()
-    found = [value.value for group in groups for value in implementation.decode_all(group)]
-    assert len({key for key, _ in found}) == len(found)
-    return {key: list(values) for key, values in found}
+    result = [value.value for group in groups for value in implementation.decode_all(group)]
+    assert len({key for key, _ in result}) == len(result)
+    return {key: list(values) for key, values in result}
 
 
 def beams_buffer() -> GroupingBuffer:
@@ -344,13 +344,13 @@ def test_a_collection_feeds_a_side_input_and_the_step_that_takes_it(joined):
         fitted = None
         for number, joins in enumerate(joined):
             if fitted is None:
-                found = rows
+                actual = rows
             else:
                 weight = beam.pvalue.AsSingleton(fitted)
-                found = rows | f"Weigh{number}" >> beam.Map(weighed, weight)
+                actual = rows | f"Weigh{number}" >> beam.Map(weighed, weight)
             if joins:
-                found = (found, more) | f"Join{number}" >> beam.Flatten()
-            groups = found | f"Group{number}" >> beam.GroupByKey()
+                actual = (actual, more) | f"Join{number}" >> beam.Flatten()
+            groups = actual | f"Group{number}" >> beam.GroupByKey()
             fitted = groups | f"Fit{number}" >> beam.Map(total)
         used = rows | "Use" >> beam.Map(weighed, beam.pvalue.AsSingleton(fitted))
         first = 6 + 9 * joined[0]

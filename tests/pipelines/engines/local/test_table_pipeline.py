@@ -49,10 +49,10 @@ def graph(pipeline):
 
 
 def test_steps_give_what_a_runner_gives():
-    found = graph(TablePipeline()).elements
-    assert (15 in found, 5 in found) == (True, True)
+    actual = graph(TablePipeline()).elements
+    assert (15 in actual, 5 in actual) == (True, True)
     with beam.Pipeline("FnApiRunner") as pipeline:
-        assert_that(graph(pipeline), equal_to(found), label="same")
+        assert_that(graph(pipeline), equal_to(actual), label="same")
 
 
 def test_a_step_can_be_left_out():

@@ -19,10 +19,10 @@ from pairweave.pipelines.engines.local import forks, local_sockets, worker
 @pytest.fixture
 def started(monkeypatch):
     """Return the commands that are started, none of which runs."""
-    found = []
-    monkeypatch.setattr(subprocess, "Popen", lambda command, **how: found.append((command, how)))
+    result = []
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **how: result.append((command, how)))
     monkeypatch.setattr(forks, "start", lambda *_: None)
-    return found
+    return result
 
 
 def test_a_worker_is_told_where_its_runner_is_and_cannot_be_taken_for_a_folder_here(started):

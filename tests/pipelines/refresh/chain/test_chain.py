@@ -87,14 +87,14 @@ def with_value(found, place, value):
 def test_a_value_of_another_type_in_a_record_is_refused_by_file_and_field(made, tmp_path, wrong):
     table = tmp_path / "table"
     (table / "_refresh/nights").mkdir(parents=True)
-    found = stored(made / "table")
+    actual = stored(made / "table")
     may_be_null = {"accepted", "tombstones", "licence", "sealed"}
     may_be_text = {"operation", "role", "name", "stamp", "corpus", "source_lang", "target_lang"}
     may_be_text |= {"licence", "reading", "key", "gate", "accepted", "release"}
     refused = 0
-    for place in leaves(found):
+    for place in leaves(actual):
         last = place[-1] if isinstance(place[-1], str) else place[-2]
-        before = json.loads(json.dumps(found))
+        before = json.loads(json.dumps(actual))
         for key in place:
             before = before[key]
         is_number = isinstance(before, float | int) and not isinstance(before, bool)
@@ -106,7 +106,7 @@ def test_a_value_of_another_type_in_a_record_is_refused_by_file_and_field(made, 
             continue  # counts and shares are told apart below
         if place[:1] == ("settings",) and wrong == "a":
             continue
-        store(table, with_value(found, place, wrong))
+        store(table, with_value(actual, place, wrong))
         with pytest.raises(ConfigError, match=r"nights/00000002\.json: ") as caught:
             records.read(str(table), 2)
         assert "\n" not in str(caught.value), place
@@ -165,23 +165,23 @@ def test_a_record_that_is_no_json_object_is_refused_by_its_path_and_with_advice(
 
 
 def test_a_record_with_a_file_whose_partition_lacks_a_column_is_refused(made, tmp_path):
-    found = stored(made / "table")
-    (entry,) = found["tables"]["provenance"]["add"]
+    actual = stored(made / "table")
+    (entry,) = actual["tables"]["provenance"]["add"]
     partition = {"target_lang": entry["partition"]["target_lang"]}
     path = entry["path"].replace("source_lang=en", "source_lang=None")
     place = ("tables", "provenance", "add", 0)
-    found = with_value(found, place, {**entry, "partition": partition, "path": path})
+    actual = with_value(actual, place, {**entry, "partition": partition, "path": path})
     (tmp_path / "_refresh/nights").mkdir(parents=True)
-    store(tmp_path, found)
+    store(tmp_path, actual)
     with pytest.raises(ConfigError, match=r"tables\.provenance: .* directories of their partition"):
         records.read(str(tmp_path), 2)
 
 
 def test_a_record_that_follows_another_version_is_refused_before_any_table_changes(directory):
     table = directory / "table"
-    found = stored(table)
-    found["versions"]["tagged"] = 5
-    store(table, found)
+    actual = stored(table)
+    actual["versions"]["tagged"] = 5
+    store(table, actual)
     (table / "_refresh/seals/00000002.json").unlink()
     for name in ("tagged", "provenance", "files"):
         (table / name / "_delta_log/00000000000000000001.json").unlink()
@@ -208,14 +208,14 @@ def test_no_record_is_created_that_no_night_could_read(tmp_path):
 
 def test_an_earlier_record_or_seal_with_a_checksum_of_its_own_is_refused(directory):
     table = directory / "table"
-    found = stored(table, 1)
-    store(table, {**found, "when": "2020-01-01T00:00:00Z"}, "00000001.json")
+    actual = stored(table, 1)
+    store(table, {**actual, "when": "2020-01-01T00:00:00Z"}, "00000001.json")
     last = records.existing(str(table))
     with pytest.raises(ConfigError, match=r"00000001\.json: is not the record that the next night"):
         list(records.back_from(str(table), last))
     status, _, errors = runs.run_here("refresh", "verify", "table", cwd=directory)
     assert (status, "00000001.json: is not the record" in errors) == (1, True)
-    store(table, found, "00000001.json")
+    store(table, actual, "00000001.json")
     seal = log_seals.read(str(table), 1)
     other = seal.model_copy(update={"logs": {}})
     (table / "_refresh/seals/00000001.json").write_bytes(other.to_json())
@@ -312,8 +312,8 @@ def test_a_checkpoint_of_a_log_is_sealed_and_says_what_the_records_say(directory
     sealed = {name.partition("/_delta_log/")[2] for name in log_seals.read(str(table), 3).logs}
     (checkpoint,) = (table / "tagged/_delta_log").glob("*.checkpoint.parquet")
     assert checkpoint.name in sealed
-    found = tables.at_version(str(table), "tagged", last.versions["tagged"])
-    assert live_files.digest_of(found) == last.live["tagged"]
+    actual = tables.at_version(str(table), "tagged", last.versions["tagged"])
+    assert live_files.digest_of(actual) == last.live["tagged"]
     runs.run_well_here("refresh", "verify", "table", cwd=directory)
     checkpoint.write_bytes(checkpoint.read_bytes()[:-1])
     status, _, errors = runs.run_here("refresh", "status", "table", cwd=directory)
@@ -355,7 +355,7 @@ def test_what_a_run_of_a_night_was_given_is_compared_when_it_is_started_and_take
 ):
     table = str(tmp_path)
     place = inner_notes.write(table, note(), b"k", b"t")
-    assert [found for found, _ in inner_notes.read_all(table)] == [place]
+    assert [actual for actual, _ in inner_notes.read_all(table)] == [place]
     inner_notes.require_inputs(place, inner_notes.read(place))
     path = tmp_path / "_runs" / note().name / name
     path.write_bytes(b"" if how == "emptied" else path.read_bytes().replace(b"k", b"x") + b" ")
@@ -432,15 +432,15 @@ def test_a_shard_of_an_inner_run_is_compared_with_its_manifest(tmp_path):
 
 def reads_of(monkeypatch, table):
     """Return the list of the log files that are read from now on."""
-    found, read = [], hashed_reads.files.read_bytes
+    result, read = [], hashed_reads.files.read_bytes
 
     def noting(path):
         if "/_delta_log/" in path:
-            found.append(path.removeprefix(f"{table}/"))
+            result.append(path.removeprefix(f"{table}/"))
         return read(path)
 
     monkeypatch.setattr(hashed_reads.files, "read_bytes", noting)
-    return found
+    return result
 
 
 def test_a_file_of_a_log_is_read_once_however_many_nights_are_verified(directory, monkeypatch):

@@ -71,12 +71,12 @@ KINDS = {
 
 def current(table, pattern):
     """Return the file of a kind that the last version of the table has."""
-    found = sorted(table.glob(pattern))
+    result = sorted(table.glob(pattern))
     if pattern.endswith(".parquet"):
         live = DeltaTable(str(table / pattern.partition("/")[0])).file_uris()
         names = {path.rpartition("/")[2] for path in live}
-        found = [path for path in found if path.name in names]
-    return found[0]
+        result = [path for path in result if path.name in names]
+    return result[0]
 
 
 def flipped(data, seed):

@@ -41,9 +41,9 @@ def directory(three_nights, tmp_path):
 def test_a_reader_that_filters_by_night_or_id_reads_all_that_it_asks_for(directory):
     rows = DeltaTable(str(directory / "table/tagged")).to_pyarrow_dataset()
     for night in (1, 2, 3):
-        found = rows.to_table(filter=pc.field("night") == night).column("source").to_pylist()
+        actual = rows.to_table(filter=pc.field("night") == night).column("source").to_pylist()
         numbers = range(10 * night - 10, 10 * night)
-        assert sorted(found) == sorted(corpora.sentence(number)[0] for number in numbers)
+        assert sorted(actual) == sorted(corpora.sentence(number)[0] for number in numbers)
     for key in sorted(nightly.ids(directory / "table")):
         assert rows.to_table(filter=pc.field("id") == key).num_rows == 1
 
@@ -71,8 +71,8 @@ def test_a_new_pair_has_its_file_and_its_places_before_its_row(directory, monkey
 def actions(table, name, version):
     """Return the actions of an entry in the log of a table that add or remove files."""
     path = table / name / "_delta_log" / f"{version:020d}.json"
-    found = [json.loads(line) for line in path.read_text().splitlines()]
-    return [each.get("add") or each["remove"] for each in found if {"add", "remove"} & each.keys()]
+    result = [json.loads(line) for line in path.read_text().splitlines()]
+    return [each.get("add") or each["remove"] for each in result if {"add", "remove"} & each.keys()]
 
 
 def test_a_reader_of_changes_takes_joined_files_for_nothing_new(directory):

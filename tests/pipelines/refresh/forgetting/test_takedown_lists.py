@@ -41,9 +41,9 @@ def directory(made, tmp_path):
 @pytest.mark.parametrize("side", ["source", "target", "id"])
 def test_a_text_with_a_line_end_is_taken_down_by_a_list_of_json(directory, side):
     row = next(
-        found
-        for found in map(json.loads, nightly.rows(directory / "table"))
-        if found["source"] == TWO_LINES
+        actual
+        for actual in map(json.loads, nightly.rows(directory / "table"))
+        if actual["source"] == TWO_LINES
     )
     entry = {"id": row["id"]} if side == "id" else {"text": row[side]}
     (directory / "list.jsonl").write_text(json.dumps(entry) + "\n\n")
@@ -70,9 +70,9 @@ def test_a_list_of_json_says_whether_a_word_is_an_id_or_a_text(tmp_path):
     path = tmp_path / "list.jsonl"
     word = "A" * 32
     path.write_text(f'{{"id": "{word}"}}\n{{"text": "{word}"}}\n{{"text": " x\\ny "}}\n')
-    found = read_list(str(path))
-    assert found.ids == {word.lower(): 1}
-    assert found.texts == {word: 2, "x\ny": 3}
+    actual = read_list(str(path))
+    assert actual.ids == {word.lower(): 1}
+    assert actual.texts == {word: 2, "x\ny": 3}
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def keys(*texts):
 
 
 def test_addresses_and_numbers_make_no_difference_and_all_else_does():
-    found = keys(
+    actual = keys(
         ("Page 5 of 12", "Seite 5 von 12"),
         ("Page 1,024 of 7", "Seite 1 von 2"),
         ("Page x of 12", "Seite 5 von 12"),
@@ -27,9 +27,9 @@ def test_addresses_and_numbers_make_no_difference_and_all_else_does():
         ("write c.d@e.org or http://y.com/z", "y"),
         ("write www.x.de or a@b.de", "y"),
     )
-    assert found[0] == found[1]
-    assert found[3] == found[4]
-    assert len({found[0], found[2], found[3], found[5]}) == 4
+    assert actual[0] == actual[1]
+    assert actual[3] == actual[4]
+    assert len({actual[0], actual[2], actual[3], actual[5]}) == 4
 
 
 def test_a_side_does_not_run_into_the_other():

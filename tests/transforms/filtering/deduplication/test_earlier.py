@@ -32,15 +32,15 @@ def rejected(texts, before, tmp_path, *, parts=2, masked=True):
     assert all(part < SHARDS * parts for part in written)
     rows = batch(*(row(*each, line=number) for number, each in enumerate(texts)))
     shards = masked_shard_numbers(rows, SHARDS)
-    found = set()
+    result = set()
     for shard in range(SHARDS):
         own = rows.filter(pa.array(shards == shard))
         pairs = pairs_of(merge_rows([pa.Table.from_batches([own])])[0])
         table = filtered.unscored(pairs, rules.judge(pairs, rules.RuleConfig()))
         for each in earlier.reject(table, shard, division, written).to_pylist():
             if each["reason"] == "in_earlier_corpus":
-                found.add((each["source"], each["target"]))
-    return found
+                result.add((each["source"], each["target"]))
+    return result
 
 
 def texts(numbers):
@@ -50,8 +50,8 @@ def texts(numbers):
 @pytest.mark.parametrize("parts", [1, 2, 5])
 def test_pairs_of_the_earlier_corpus_are_rejected_and_no_others(tmp_path, parts):
     new, before = texts(range(20)), texts(range(10, 26))
-    found = rejected(new, [*before, *before[:3]], tmp_path, parts=parts)
-    assert found == set(new) & set(before)
+    actual = rejected(new, [*before, *before[:3]], tmp_path, parts=parts)
+    assert actual == set(new) & set(before)
 
 
 def test_masked_pairs_meet_whatever_their_numbers_are_and_exact_ones_do_not(tmp_path):
@@ -69,8 +69,8 @@ def test_a_pair_that_a_rule_rejects_keeps_that_reason(tmp_path):
 def test_sides_and_languages_are_of_a_digest():
     rows = batch(row("a", "bc"), row("ab", "c"), row("a", "bc", target_lang="fr"))
     assert rows.schema == schemas.ROWS
-    found = earlier.digests(rows, masked=True)
-    assert len(set(map(tuple, found.T.tolist()))) == 3
+    actual = earlier.digests(rows, masked=True)
+    assert len(set(map(tuple, actual.T.tolist()))) == 3
 
 
 @pytest.mark.parametrize(

@@ -69,11 +69,11 @@ def found_in(rows, threshold, shards, part_rows=7):
 
 def regroup(tables):
     """Return tables by their key, as the shuffle does."""
-    found = {}
+    result = {}
     for each in tables:
         for key, part in each.items():
-            found.setdefault(key, []).append(part)
-    return found
+            result.setdefault(key, []).append(part)
+    return result
 
 
 def corpus(draw, size):
@@ -97,11 +97,11 @@ def test_signatures_are_those_of_plain_python():
     rows = [pair(number, *texts) for number, texts in enumerate(TEXTS)]
     keys, codes = near_duplicates.signatures(table(rows), 0.8)
     for row, texts in enumerate(TEXTS):
-        found = slow.shingles(*texts)
-        if not found:
+        actual = slow.shingles(*texts)
+        if not actual:
             assert not keys[:, row].any()
             continue
-        expected = [slow.mix64(value) >> 56 for value in slow.signature(found)]
+        expected = [slow.mix64(value) >> 56 for value in slow.signature(actual)]
         assert codes[row].tolist() == expected
     assert (codes[0] == codes[2]).all()
     assert (keys[:, 0] == keys[:, 2]).all()
@@ -176,8 +176,8 @@ def test_the_work_of_boilerplate_grows_with_its_size(monkeypatch):
         pair(number, f"Posted by {name} in the forum today", f"Von {name} im Forum", score=0.5)
         for number, name in enumerate(names)
     ]
-    found = found_in(rows, 0.5, 2, part_rows=1 << 18)
-    assert len(found) > 4_000
+    actual = found_in(rows, 0.5, 2, part_rows=1 << 18)
+    assert len(actual) > 4_000
     assert sum(compared) <= len(rows) * 42 * near_duplicates.LEADERS
 
 
@@ -240,8 +240,8 @@ def test_on_real_text_as_many_near_pairs_meet_as_with_datasketch(shared_data):
         for other in index.query(hashes[one])
         if one != other and hashes[one].jaccard(hashes[other]) >= 0.8
     }
-    found, peer = (len(each & true) / len(true) for each in (ours, theirs))
+    actual, peer = (len(each & true) / len(true) for each in (ours, theirs))
     right, peers = (len(each & true) / len(each) for each in (ours, theirs))
     assert len(true) > 100
-    assert found > max(0.85, peer - 0.05)
+    assert actual > max(0.85, peer - 0.05)
     assert right > max(0.85, peers - 0.05)

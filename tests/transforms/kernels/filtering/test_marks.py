@@ -222,12 +222,12 @@ SIGN = regex.compile(
 @given(joined(filter(AS_TOKENS.match, MESSAGES)).filter(AS_TOKENS.match))
 def test_marks_are_what_tokens_keep_whole_but_for_percent_signs_and_currencies(text):
     places = token_places(text)
-    found = {match[0]: match[1] for match in slow_filtering.matches(text)}
+    actual = {match[0]: match[1] for match in slow_filtering.matches(text)}
     for start, end in places.items():
         kept = slow_tokens.placeholder_end(text, start)
         if kept is not None and not SIGN.search(text[max(start - 2, 0) : kept + 1]):
-            assert found[start] == kept <= end
-    for start, end in found.items():
+            assert actual[start] == kept <= end
+    for start, end in actual.items():
         # The letters after a percent sign or a dollar may belong to an address.
         if not SIGN.search(text[max(start - 4, 0) : end]):
             assert end <= places[start]

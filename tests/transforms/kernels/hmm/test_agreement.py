@@ -279,15 +279,15 @@ def test_a_long_row_is_searched_with_the_same_result():
     numbers = np.array([0, 7, 1998, -1, 7, 3998], np.int32)
     chains = np.full(4001, -1, np.int32)
     following = emissions.chain(numbers, chains)
-    found = np.empty(6, np.int64)
-    assert emissions.find_row(offsets, row, 0, numbers, chains, following, found) == 3
-    assert found.tolist() == [0, -1, 999, -1, -1, 1999]
+    actual = np.empty(6, np.int64)
+    assert emissions.find_row(offsets, row, 0, numbers, chains, following, actual) == 3
+    assert actual.tolist() == [0, -1, 999, -1, -1, 1999]
     repeated = np.array([2, 2, 4], np.int32)
     chains = np.full(4001, -1, np.int32)
     following = emissions.chain(repeated, chains)
     short = np.array([0, 3], np.int64)
-    assert emissions.find_row(short, row[:3], 0, repeated, chains, following, found[:3]) == 3
-    assert found[:3].tolist() == [1, 1, 2]
+    assert emissions.find_row(short, row[:3], 0, repeated, chains, following, actual[:3]) == 3
+    assert actual[:3].tolist() == [1, 1, 2]
 
 
 @pytest.mark.parametrize("entries", [3, 40, 60, 2000])

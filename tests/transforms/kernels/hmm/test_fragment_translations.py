@@ -24,13 +24,13 @@ def combine(fragments, table, most):
     bounds = np.cumsum([0, *map(len, table)], dtype=np.int64)
     choices = np.array([choice for row in table for choice, _ in row], np.uint64)
     values = np.array([weight for row in table for _, weight in row], np.float32)
-    found, word_offsets, words = fragment_translations.combine_words(
+    result, word_offsets, words = fragment_translations.combine_words(
         offsets, numbers, bounds, choices, values, most
     )
     texts = [
         tuple(words[start:end].tolist()) for start, end in itertools.pairwise(word_offsets.tolist())
     ]
-    return [texts[start:end] for start, end in itertools.pairwise(found.tolist())]
+    return [texts[start:end] for start, end in itertools.pairwise(result.tolist())]
 
 
 @given(tables, st.data(), st.integers(1, 5))

@@ -60,18 +60,18 @@ def test_next_fragments_are_those_that_do_not_cross_what_was_taken(drawn, step, 
         if not is_active:
             ends.append(cursors[pair])
             continue
-        found = []
-        while at < len(listed) and len(found) < step:
+        actual = []
+        while at < len(listed) and len(actual) < step:
             if free or not any(crosses(each, listed[at]) for each in taken):
-                found.append(begins[pair] + at)
+                actual.append(begins[pair] + at)
             at += 1
-        expected.append(found)
+        expected.append(actual)
         ends.append(begins[pair] + at)
     fragments = FlatSpans(begins, spans[:, 0].copy(), spans[:, 1].copy())
     already = Taken(boxes, counts, np.zeros(len(drawn), np.int64))
-    bounds, found = next_fragments(active, fragments, cursors, already, step, free)
+    bounds, actual = next_fragments(active, fragments, cursors, already, step, free)
     assert bounds.tolist() == np.cumsum([0] + [len(each) for each in expected]).tolist()
-    assert found.tolist() == [each for one in expected for each in one]
+    assert actual.tolist() == [each for one in expected for each in one]
     assert cursors.tolist() == ends
 
 
@@ -88,9 +88,9 @@ def test_listed_fragments_hold_a_word_split_nothing_and_occur_once(data, max_wor
         offsets, np.array(words, np.uint64), np.array(wordlike, bool), np.array(cuts, bool)
     )
     with np.errstate(over="ignore"):
-        found = list_fragments(np.uint64(1), keys, given_sentences, max_words)
+        actual = list_fragments(np.uint64(1), keys, given_sentences, max_words)
         again = list_fragments(np.uint64(1), keys, given_sentences, max_words)
-    for one, other in zip(found, again, strict=True):
+    for one, other in zip(actual, again, strict=True):
         assert one.tolist() == other.tolist()
     for pair, sentence in enumerate(sentences):
         first = offsets[pair]
@@ -103,8 +103,8 @@ def test_listed_fragments_hold_a_word_split_nothing_and_occur_once(data, max_wor
                 whole = cuts[first + pair + start] and cuts[first + pair + end]
                 if whole and any(wordlike[first + start : first + end]) and places == 1:
                     expected.add((start, end))
-        here = slice(found.offsets[pair], found.offsets[pair + 1])
-        listed = list(zip(found.starts[here].tolist(), found.ends[here].tolist(), strict=True))
+        here = slice(actual.offsets[pair], actual.offsets[pair + 1])
+        listed = list(zip(actual.starts[here].tolist(), actual.ends[here].tolist(), strict=True))
         assert len(listed) == len(set(listed))
         assert set(listed) == expected
 
@@ -114,7 +114,7 @@ def test_fragments_are_listed_in_an_order_that_the_key_decides():
     offsets = np.arange(0, 1201, 6)
     sentences = Sentences(offsets, words, np.ones(1200, bool), np.ones(1400, bool))
     with np.errstate(over="ignore"):
-        found = list_fragments(np.uint64(1), np.arange(200, dtype=np.uint64), sentences, 1)
-    order = found.starts.reshape(200, 6)
+        actual = list_fragments(np.uint64(1), np.arange(200, dtype=np.uint64), sentences, 1)
+    order = actual.starts.reshape(200, 6)
     for place in range(6):
         assert np.bincount(order[:, place], minlength=6).min() > 15

@@ -77,11 +77,11 @@ def test_posteriors_and_jumps_are_those_of_all_alignments_together(case):
 
 def test_a_jump_far_back_or_ahead_after_a_word_is_in_the_outermost_bucket():
     distances = range(-JUMPS, JUMPS + 1)
-    found = [bucket_of(distance) for distance in distances]
-    assert found == [slow_hmm.bucket(distance) for distance in distances]
-    assert sorted(set(found)) == list(range(BUCKETS))
+    actual = [bucket_of(distance) for distance in distances]
+    assert actual == [slow_hmm.bucket(distance) for distance in distances]
+    assert sorted(set(actual)) == list(range(BUCKETS))
     assert bucket_of(1) == NEAR
-    assert [found.count(bucket) for bucket in range(1, BUCKETS - 1)] == [1] * (BUCKETS - 2)
+    assert [actual.count(bucket) for bucket in range(1, BUCKETS - 1)] == [1] * (BUCKETS - 2)
 
 
 def test_positions_have_the_rows_of_their_words_unless_a_window_moves_over_them():

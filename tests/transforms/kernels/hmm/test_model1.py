@@ -28,10 +28,10 @@ def candidates(corpus, most):
     """Return {(source, target): count} of the kernel, and the row sizes."""
     source, source_offsets = flat([pair[0] for pair in corpus])
     target, target_offsets = flat([pair[1] for pair in corpus])
-    found = model1.occurrences(source, source_offsets, 5)
+    result = model1.occurrences(source, source_offsets, 5)
     frequency = np.bincount(target[target >= 0], minlength=5).astype(np.int64)
     sizes, columns, counts = model1.candidates(
-        0, 5, found, target, target_offsets, source_offsets, frequency, most
+        0, 5, result, target, target_offsets, source_offsets, frequency, most
     )
     rows = np.repeat(np.arange(5), sizes).tolist()
     assert [*zip(rows, columns, strict=True)] == sorted(zip(rows, columns, strict=True))
@@ -55,7 +55,7 @@ def test_candidates_are_all_words_that_occur_together(corpus):
 
 @given(corpus=corpora, most=st.integers(1, 3))
 def test_a_short_row_keeps_the_most_associated_words(corpus, most):
-    found, everything = candidates(corpus, most), plain_candidates(corpus)
+    actual, everything = candidates(corpus, most), plain_candidates(corpus)
     frequency = Counter(word for _, target in corpus for word in target)
     for word in range(5):
         scores = {
@@ -63,25 +63,25 @@ def test_a_short_row_keeps_the_most_associated_words(corpus, most):
             for (one, other), count in everything.items()
             if one == word
         }
-        kept = [scores[other] for one, other in found if one == word]
+        kept = [scores[other] for one, other in actual if one == word]
         best = sorted(scores.values(), reverse=True)[:most]
         assert sorted(kept, reverse=True) == pytest.approx(best)
 
 
 def test_frequent_words_that_met_once_are_no_candidates():
     common = [([0], [0, 1])] * FREQUENT + [([0, 1], [2])] + [([2], [2, 3])] * FREQUENT
-    found = candidates(common, 5)
-    assert (0, 0) in found
-    assert (0, 2) not in found  # both frequent, met once
-    assert (1, 2) in found  # source word is rare
-    assert (2, 3) in found
+    actual = candidates(common, 5)
+    assert (0, 0) in actual
+    assert (0, 2) not in actual  # both frequent, met once
+    assert (1, 2) in actual  # source word is rare
+    assert (2, 3) in actual
 
 
 def test_how_often_words_met_is_counted_for_each_source_word_anew():
     met = [([0], [2])] * FREQUENT + [([1], [3])] * FREQUENT + [([1], [2])]
-    found = candidates(met, 5)
-    assert (0, 2) in found
-    assert (1, 2) not in found  # both frequent, met once, though 2 met another word often
+    actual = candidates(met, 5)
+    assert (0, 2) in actual
+    assert (1, 2) not in actual  # both frequent, met once, though 2 met another word often
 
 
 def lexicon(rows):
@@ -124,12 +124,12 @@ def test_pairs_of_stems_are_those_of_their_words(rows, data):
         }
     )
     stems = np.repeat(np.arange(3), np.diff(stem_offsets)).tolist()
-    found = list(zip(stems, stem_columns.tolist(), strict=True))
-    assert found == expected
+    actual = list(zip(stems, stem_columns.tolist(), strict=True))
+    assert actual == expected
     sources = np.repeat(np.arange(len(rows)), np.diff(offsets))
     for entry, source in enumerate(sources):
         pair = (source_stems[source], target_stems[columns[entry]])
-        assert found[entries[entry]] == pair
+        assert actual[entries[entry]] == pair
 
 
 def test_counts_become_the_probabilities_of_the_formula():

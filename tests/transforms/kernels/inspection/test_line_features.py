@@ -26,9 +26,9 @@ LINES = [
 
 
 def columns_of(lines):
-    found = features_of(pa.array(lines, pa.string()))
+    result = features_of(pa.array(lines, pa.string()))
     names = ("points", "numbers", "names", "words", "ends", "hashes")
-    return list(zip(*(getattr(found, name).tolist() for name in names), strict=True))
+    return list(zip(*(getattr(result, name).tolist() for name in names), strict=True))
 
 
 def test_features_are_those_of_the_slow_twin():
@@ -75,8 +75,8 @@ def test_marks_are_seen(line, marks):
     st.integers(0, 12),
 )
 def test_no_sequence_of_states_is_better_than_the_best_one(rows, price):
-    found = np.array(rows, np.int32).T.copy()
-    path = best_states(found, price)
+    actual = np.array(rows, np.int32).T.copy()
+    path = best_states(actual, price)
     changes = int((np.diff(path) != 0).sum())
-    total = int(found[path, np.arange(len(path))].sum()) - price * changes
-    assert total == slow_line_features.best_states(found.tolist(), price)
+    total = int(actual[path, np.arange(len(path))].sum()) - price * changes
+    assert total == slow_line_features.best_states(actual.tolist(), price)

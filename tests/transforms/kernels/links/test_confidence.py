@@ -67,8 +67,8 @@ def test_links_without_doubt_give_scores_of_one():
 def test_a_belief_that_leads_out_lowers_the_score():
     sure = [(0, 0, 1.0), (1, 1, 1.0)]
     doubt = [(0, 0, 1.0), (0, 1, 0.5), (1, 1, 1.0)]
-    found = score([(doubt, sure, [(0, 0), (1, 1)], [(0, 1, 0, 1), (1, 2, 1, 2), (0, 2, 0, 2)])])
-    assert found == [0.75, 0.75, 1.0]
+    actual = score([(doubt, sure, [(0, 0), (1, 1)], [(0, 1, 0, 1), (1, 2, 1, 2), (0, 2, 0, 2)])])
+    assert actual == [0.75, 0.75, 1.0]
 
 
 def test_the_least_sure_word_lowers_the_score():

@@ -35,8 +35,8 @@ def test_text_is_what_python_would_write(links):
 @given(links=pairs)
 def test_starts_cut_the_text_into_pairs(links):
     text, starts = pharaoh.format_links(*flat(links), 0)
-    found = [text[a:b].tobytes().decode() for a, b in itertools.pairwise(starts)]
-    assert found == write(links).splitlines()
+    actual = [text[a:b].tobytes().decode() for a, b in itertools.pairwise(starts)]
+    assert actual == write(links).splitlines()
 
 
 @given(
@@ -116,9 +116,9 @@ def test_any_text_is_read_or_refused_as_its_grammar_says(text):
         lines[-1] = lines[-1][:-1]
     good = all(re.fullmatch(r"[ \t]*(\d+-\d+([ \t]+\d+-\d+)*[ \t]*)?", line) for line in lines)
     small = all(int(number) <= pharaoh.MAX_INDEX for number in re.findall(r"\d+", text))
-    found, _, bad = parse(text)
+    actual, _, bad = parse(text)
     assert (bad < 0) == (good and small)
     if bad < 0:
-        assert found == [
+        assert actual == [
             [tuple(map(int, token.split("-"))) for token in line.split()] for line in lines
         ]

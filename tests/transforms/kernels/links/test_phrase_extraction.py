@@ -39,8 +39,8 @@ def nltk_phrases(pair, max_words):
     links, source, target = pair
     if not source or not target:
         return []
-    found = phrase_extraction(" ".join(["s"] * source), " ".join(["t"] * target), links, max_words)
-    return sorted((*phrase[0], *phrase[1]) for phrase in found)
+    result = phrase_extraction(" ".join(["s"] * source), " ".join(["t"] * target), links, max_words)
+    return sorted((*phrase[0], *phrase[1]) for phrase in result)
 
 
 def real_pairs(shared_data, aligner):
@@ -53,11 +53,11 @@ def real_pairs(shared_data, aligner):
 @pytest.mark.parametrize("aligner", ["giza", "fastalign"])
 def test_real_phrases_equal_the_given_ones(shared_data, aligner):
     text = (shared_data / "symmetrize" / aligner / "roen.phrases").read_text()
-    found = [
+    actual = [
         " ".join(f"{i}-{j - 1}:{k}-{l - 1}" for i, j, k, l in phrases)  # noqa: E741
         for phrases in extract(real_pairs(shared_data, aligner))
     ]
-    assert found == text.splitlines()
+    assert actual == text.splitlines()
 
 
 @pytest.mark.parametrize("max_words", [64, 7])
@@ -66,8 +66,8 @@ def test_real_phrases_with_unaligned_words_are_those_of_nltk(shared_data, aligne
     # NLTK takes time with the cube of the length; those over 64 words are 184, 196, 199 and 226.
     pairs = [pair for pair in real_pairs(shared_data, aligner) if max(pair[1:]) <= 30]
     pairs += real_pairs(shared_data, aligner)[195:199:3]
-    found = extract(pairs, max_words, allow=True)
-    assert found == [nltk_phrases(pair, max_words) for pair in pairs]
+    actual = extract(pairs, max_words, allow=True)
+    assert actual == [nltk_phrases(pair, max_words) for pair in pairs]
 
 
 @given(pairs=st.lists(sentences(), max_size=3), max_words=st.integers(1, 9))

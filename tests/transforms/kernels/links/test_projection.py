@@ -327,5 +327,5 @@ def test_equal_strings_correspond_in_order_if_both_texts_have_them_equally_often
     expected = -1
     if len(own) == len(there) and place in own:
         expected = there[own.index(place)]
-    found = projection_spans.find_counterpart(strings[0], strings[1], place, strings[2])
-    assert found == expected
+    actual = projection_spans.find_counterpart(strings[0], strings[1], place, strings[2])
+    assert actual == expected

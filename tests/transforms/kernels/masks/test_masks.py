@@ -192,8 +192,8 @@ def plain(source, target, links):
     ],
 )
 def test_each_rule_of_the_alignment(source, target, links, regions, placeholders):
-    _, found, *_, counted = find([plain(source, target, links)])
-    assert [tuple(region) for region in found.T.tolist()] == regions
+    _, actual, *_, counted = find([plain(source, target, links)])
+    assert [tuple(region) for region in actual.T.tolist()] == regions
     assert counted.tolist() == [placeholders]
 
 
@@ -204,9 +204,9 @@ TAGGED = slow.partners([(1, 1), (3, -1)])
 def test_a_mask_grows_over_kept_words_to_hold_both_halves_of_a_tag(source_tags, target_tags):
     everywhere = [True] * 6
     sides = (list("axcde"), everywhere, source_tags), (list("abcde"), everywhere, target_tags)
-    found = find([(*sides, [(i, i, 1.0) for i in range(5)])])
-    assert found[1].T.tolist() == [[1, 4, 1, 4]]
-    assert found[3].tolist() == [False]
+    actual = find([(*sides, [(i, i, 1.0) for i in range(5)])])
+    assert actual[1].T.tolist() == [[1, 4, 1, 4]]
+    assert actual[3].tolist() == [False]
 
 
 def test_deletions_are_left_where_they_are_not_wanted():
@@ -260,7 +260,7 @@ def bordered(draw):
 @given(case=bordered())
 def test_a_filled_mask_reads_as_the_reference_does_between_its_neighbours(case):
     (text, starts), (other, other_starts), (low, high, target_low, target_high) = case
-    found, operation = mask_borders.find_borders(
+    actual, operation = mask_borders.find_borders(
         np.zeros(1, np.int64),
         np.array([[low], [high], [target_low], [target_high]], np.int64),
         np.array([0, len(starts)], np.int64),
@@ -270,7 +270,7 @@ def test_a_filled_mask_reads_as_the_reference_does_between_its_neighbours(case):
         other_starts,
         other_starts + np.int32(1),
     )
-    start, end, target_start, target_end = found[:, 0].tolist()
+    start, end, target_start, target_end = actual[:, 0].tolist()
     assert 0 <= start <= end <= len(text)
     assert 0 <= target_start <= target_end <= len(other)
     # The mask covers the region's tokens and no other; so does the suggestion.
@@ -303,13 +303,13 @@ def test_a_filled_mask_reads_as_the_reference_does_between_its_neighbours(case):
 def test_a_mask_at_the_edge_of_a_text_leaves_the_white_space_outside_it():
     sizes = np.array([0, 1], np.int64)
     first, second = np.array([1], np.int32), np.array([0], np.int32)
-    found, operations = mask_borders.find_borders(
+    actual, operations = mask_borders.find_borders(
         np.zeros(1, np.int64),
         np.array([[0], [1], [0], [1]], np.int64),
         *(sizes, first, first + np.int32(1)),  # " x "
         *(sizes, second, second + np.int32(1)),  # "y"
     )
-    assert found[:, 0].tolist() == [1, 2, 0, 1]
+    assert actual[:, 0].tolist() == [1, 2, 0, 1]
     assert operations.tolist() == [mask_borders.REPLACE]
 
 
@@ -386,7 +386,7 @@ def test_masks_and_slices_are_cut_at_code_points(texts, data):
     cut, cut_offsets = spans.slices(*arguments)
     for row, text in enumerate(rows):
         start, end = starts[row], ends[row]
-        found = masked[masked_offsets[row] : masked_offsets[row + 1]].tobytes().decode()
-        assert found == texts[text][:start] + "<M>" + texts[text][end:]
-        found = cut[cut_offsets[row] : cut_offsets[row + 1]].tobytes().decode()
-        assert found == texts[text][start:end]
+        actual = masked[masked_offsets[row] : masked_offsets[row + 1]].tobytes().decode()
+        assert actual == texts[text][:start] + "<M>" + texts[text][end:]
+        actual = cut[cut_offsets[row] : cut_offsets[row + 1]].tobytes().decode()
+        assert actual == texts[text][start:end]

@@ -32,11 +32,11 @@ def aligned(pairs):
     sides = [source for source, _ in pairs], [target for _, target in pairs]
     offsets, *others = arrays(sides)
     edits, shifts, partners = ter.align_pairs(offsets, *others)
-    found = []
+    result = []
     for pair, (start, end) in enumerate(itertools.pairwise(offsets)):
         links = [(i, j) for i, j in enumerate(partners[start:end].tolist()) if j >= 0]
-        found.append((int(edits[pair]), int(shifts[pair]), links))
-    return found
+        result.append((int(edits[pair]), int(shifts[pair]), links))
+    return result
 
 
 def sentences(letters, longest):
@@ -135,9 +135,9 @@ def test_edits_by_hand(source, target, expected):
     ],
 )
 def test_limits_by_hand(source, target, expected):
-    [found] = aligned([(source, target)])
-    assert found[:2] == expected
-    assert found == slow_ter.align(source, target)
+    [actual] = aligned([(source, target)])
+    assert actual[:2] == expected
+    assert actual == slow_ter.align(source, target)
 
 
 @given(edited("abcdefgh", 20))
@@ -185,9 +185,9 @@ def sacrebleu_path(source, target):
 
 @given(st.lists(st.tuples(sentences("abcd", 12).filter(bool), sentences("abcd", 12).filter(bool))))
 def test_edits_and_links_equal_those_of_sacrebleu(pairs):
-    found = aligned(pairs)
-    assert found == [sacrebleu_path(*pair) for pair in pairs]
-    edits = [(cost, len(target)) for (cost, _, _), (_, target) in zip(found, pairs, strict=True)]
+    actual = aligned(pairs)
+    assert actual == [sacrebleu_path(*pair) for pair in pairs]
+    edits = [(cost, len(target)) for (cost, _, _), (_, target) in zip(actual, pairs, strict=True)]
     assert edits == [lib_ter.translation_edit_rate(*pair) for pair in pairs]
 
 
@@ -199,13 +199,13 @@ def test_edits_of_real_translations_equal_those_of_sacrebleu(shared_data, year):
     metric = TER()
     texts = [(source, target) for _, target, source in real_triples(shared_data, [year])[::2]]
     pairs = [tuple(metric._preprocess_segment(text).split() for text in pair) for pair in texts]
-    found = aligned(pairs)
+    actual = aligned(pairs)
     expected = [lib_ter.translation_edit_rate(*pair)[0] for pair in pairs]
-    assert [edits for edits, _, _ in found] == expected
+    assert [edits for edits, _, _ in actual] == expected
     some = slice(None, None, 10)
-    assert found[some] == [sacrebleu_path(*pair) for pair in pairs[some]]
+    assert actual[some] == [sacrebleu_path(*pair) for pair in pairs[some]]
     score = metric.corpus_score(
         [source for source, _ in texts[some]], [[target for _, target in texts[some]]]
     )
-    assert score.num_edits == sum(edits for edits, _, _ in found[some])
+    assert score.num_edits == sum(edits for edits, _, _ in actual[some])
     assert score.ref_length == sum(len(target) for _, target in pairs[some])

@@ -75,11 +75,11 @@ def test_the_best_path_is_the_best_of_all(source, target):
     made = document(source, target)
     back = best_by_length(band, made, model)
     path = beads.trace(band, KINDS, back)
-    found = [(int(KINDS.sources[kind]), int(KINDS.targets[kind])) for kind in path]
+    actual = [(int(KINDS.sources[kind]), int(KINDS.targets[kind])) for kind in path]
     score = slow_score(source, target, model)
     best, _ = slow_sentences.best_path(len(source), len(target), LOGS, score)
     total, row, column = 0.0, 0, 0
-    for sources, targets in found:
+    for sources, targets in actual:
         total += LOGS[sources, targets]
         row, column = row + sources, column + targets
         if sources and targets:
@@ -103,23 +103,23 @@ def test_probabilities_are_those_of_all_paths_together(source, target):
     band = whole_band(len(source), len(target))
     made = document(source, target)
     path = beads.trace(band, KINDS, best_by_length(band, made, model))
-    found = lengths.posteriors(path, band, KINDS, made, FREE, model)
+    actual = lengths.posteriors(path, band, KINDS, made, FREE, model)
     sums = slow_sentences.path_sums(
         len(source), len(target), LOGS, slow_score(source, target, model)
     )
     row = column = 0
-    for kind, chance in zip(path, found, strict=True):
+    for kind, chance in zip(path, actual, strict=True):
         bead = int(KINDS.sources[kind]), int(KINDS.targets[kind])
         row, column = row + bead[0], column + bead[1]
         assert chance == pytest.approx(sums[row, column, *bead], abs=1e-9)
 
 
 def test_chances_of_lengths_sum_to_one():
-    found = np.exp(lengths.chance_lengths(np.array([3, 7, 7, 20]), 2, 400))
-    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-3)
+    actual = np.exp(lengths.chance_lengths(np.array([3, 7, 7, 20]), 2, 400))
+    np.testing.assert_allclose(actual.sum(axis=1), 1, atol=1e-3)
     # A sum of two lengths is distributed like one length and another.
-    one = np.convolve(found[0], found[0])[:401]
-    np.testing.assert_allclose(found[1], one, atol=1e-12)
+    one = np.convolve(actual[0], actual[0])[:401]
+    np.testing.assert_allclose(actual[1], one, atol=1e-12)
 
 
 def test_ends_of_paragraphs_cost_what_they_should():

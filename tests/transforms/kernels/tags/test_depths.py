@@ -37,6 +37,6 @@ def test_depths_are_those_of_a_slow_twin(texts):
             nested.append(any(holds(one, other) or holds(other, one) for other in text[:at]))
     flat = np.array([each for text in texts for each in text], np.int64).reshape(-1, 2)
     offsets = np.cumsum([0] + [len(text) for text in texts])
-    found = measure_depths(offsets, flat[:, 0].copy(), flat[:, 1].copy())
-    assert found[0].tolist() == depths
-    assert found[1].tolist() == nested
+    actual = measure_depths(offsets, flat[:, 0].copy(), flat[:, 1].copy())
+    assert actual[0].tolist() == depths
+    assert actual[1].tolist() == nested

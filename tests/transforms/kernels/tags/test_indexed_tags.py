@@ -60,9 +60,9 @@ def test_the_finder_and_all_patterns_read_what_is_written(number, form):
 
 @given(texts)
 def test_patterns_with_groups_and_without_find_the_same(text):
-    found = [match.span() for match in re.finditer(indexed_tag.TAG_PATTERN, text)]
-    assert [match.span() for match in re.finditer(indexed_tag.JOB_TAG, text)] == found
-    assert bool(found) <= bool(re.search(indexed_tag.RESERVED_PATTERN, text))
+    actual = [match.span() for match in re.finditer(indexed_tag.TAG_PATTERN, text)]
+    assert [match.span() for match in re.finditer(indexed_tag.JOB_TAG, text)] == actual
+    assert bool(actual) <= bool(re.search(indexed_tag.RESERVED_PATTERN, text))
 
 
 def test_the_writer_writes_the_tags_of_the_definition():

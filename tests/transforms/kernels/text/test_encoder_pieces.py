@@ -61,14 +61,14 @@ def test_pieces_that_share_a_character_are_one_token_and_the_next_piece_is_anoth
 @pytest.mark.parametrize("kind", [np.int32, np.int64])
 def test_the_given_places_of_pieces_stay_as_they_are(kind):
     given_starts, given_ends = np.array([0, 3], kind), np.array([2, 6], kind)
-    found = merge_pieces(
+    actual = merge_pieces(
         *(np.array([0, 2]), given_starts, given_ends),
         *(np.frombuffer(b"abc  d", np.uint8), np.array([0, 6]), properties()),
     )
     assert (given_starts.tolist(), given_ends.tolist()) == ([0, 3], [2, 6])
-    shown = found[3:5]
+    shown = actual[3:5]
     assert [places.tolist() for places in shown] == [[0, 5], [2, 6]]
-    assert {places.dtype for places in found[1:]} == {np.dtype(np.int32)}
+    assert {places.dtype for places in actual[1:]} == {np.dtype(np.int32)}
 
 
 def test_a_piece_behind_the_last_token_belongs_to_none():
@@ -87,7 +87,7 @@ def test_a_piece_behind_the_last_token_belongs_to_none():
 @st.composite
 def texts(draw):
     """Draw the pieces and the tokens of some texts."""
-    found = []
+    result = []
     for _ in range(draw(st.integers(0, 3))):
         marks = sorted(draw(st.sets(st.integers(0, 14), max_size=10)))
         tokens = [
@@ -97,8 +97,8 @@ def texts(draw):
         ]
         starts = sorted(draw(st.lists(st.integers(0, 14), max_size=6)))
         pieces = [(start, start + draw(st.integers(0, 4))) for start in starts]
-        found.append((pieces, tokens))
-    return found
+        result.append((pieces, tokens))
+    return result
 
 
 @given(texts())
@@ -148,7 +148,7 @@ def piece_links(draw):
 def test_token_links_equal_their_slow_twin(pairs):
     every = [(cell, link) for _, _, links in pairs for cell, link in sorted(links.items())]
     sides = [flat([sides[side] for _, sides, _ in pairs]) for side in (0, 1)]
-    found = UnitLinks(
+    actual = UnitLinks(
         np.cumsum([0, *(len(links) for _, _, links in pairs)]),
         np.array([cell[0] for cell, _ in every], dtype=np.int32),
         np.array([cell[1] for cell, _ in every], dtype=np.int32),
@@ -157,7 +157,7 @@ def test_token_links_equal_their_slow_twin(pairs):
         np.array([link[2] for _, link in every], dtype=np.float32),
     )
     made = token_links(
-        found,
+        actual,
         FlatSpans(*sides[0]),
         FlatSpans(*sides[1]),
         np.array([sizes[0] for sizes, _, _ in pairs], dtype=np.int64),

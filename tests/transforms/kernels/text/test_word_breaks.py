@@ -28,7 +28,7 @@ LANGUAGES = {
 def spans(lines, language=None, *, words_only=False):
     data, offsets = texts_of(pa.array(lines, pa.string()))
     languages = np.full(len(lines), LANGUAGES[language], np.uint8)
-    found, starts, ends = word_breaks.find_tokens(
+    result, starts, ends = word_breaks.find_tokens(
         data,
         offsets,
         languages,
@@ -36,7 +36,7 @@ def spans(lines, language=None, *, words_only=False):
         codepoints.properties(whole_words=words_only),
     )
     pairs = list(zip(starts.tolist(), ends.tolist(), strict=True))
-    return [pairs[found[i] : found[i + 1]] for i in range(len(lines))]
+    return [pairs[result[i] : result[i + 1]] for i in range(len(lines))]
 
 
 def tokens(text, language=None, *, words_only=False):
@@ -172,9 +172,9 @@ def test_words_part_at_elisions_clitics_and_suffixes(language, text, expected, w
 
 @given(st.lists(texts(), max_size=3), st.sampled_from(list(LANGUAGES)), st.booleans())
 def test_the_kernel_equals_its_slow_twin(lines, language, words_only):
-    found = spans(lines, language, words_only=words_only)
+    actual = spans(lines, language, words_only=words_only)
     expected = [slow_tokens.tokens(line, language, words_only=words_only) for line in lines]
-    assert found == expected
+    assert actual == expected
 
 
 @given(texts(), st.sampled_from(list(LANGUAGES)))
@@ -225,12 +225,12 @@ def test_on_real_text_borders_are_word_boundaries_to_another_implementation(shar
     lines = read_lines(shared_data / "parallel" / "newstest.en-de.de.gz")[::50]
     boundary = regex.compile(r"(?w)\b")
     wordy = regex.compile(r"(?w)\b\w+\b")
-    for line, found in zip(lines, spans(lines), strict=True):
+    for line, actual in zip(lines, spans(lines), strict=True):
         boundaries = {match.start() for match in boundary.finditer(line)}
-        assert {place for span in found for place in span} <= boundaries, line
+        assert {place for span in actual for place in span} <= boundaries, line
         words = {match.span() for match in wordy.finditer(line)}
         plain = {span for span in words if not regex.search(r"[\d@/]|www", line)}
-        assert plain <= set(found), line
+        assert plain <= set(actual), line
 
 
 HOSTILE = [
@@ -243,8 +243,8 @@ HOSTILE = [
 def test_hostile_text_takes_linear_time(part):
     text = "http://x" + part * 200_000
     for language in ("en", "it"):
-        found = spans([text], language)[0]
-        assert found[0][0] == 0
+        actual = spans([text], language)[0]
+        assert actual[0][0] == 0
 
 
 def read_lines(path):

@@ -64,8 +64,8 @@ def test_tokens_are_folded_letter_by_letter(table):
     ],
 )
 def test_forms_of_one_word_fold_to_one(one, other):
-    found = fold([(one, [(0, len(one))]), (other, [(0, len(other))])])
-    assert found[0] == found[1]
+    actual = fold([(one, [(0, len(one))]), (other, [(0, len(other))])])
+    assert actual[0] == actual[1]
 
 
 def test_a_letter_that_becomes_eighteen_finds_room():
@@ -109,8 +109,8 @@ def test_tokens_are_numbered_by_word_then_by_stem():
     stem_table = table_of(hashes_of(["hous", "home", "a"], 4)[0])  # a stem has four letters
     assert word_table[0] == stem_table[0] == -1
     _, offsets, letters = hashes_of(["home", "houses", "tree", "homely", "a"])
-    found = words.look_up(offsets, letters, *word_table[1:], *stem_table[1:])
-    assert found.tolist() == [1, -2, -1, -3, 2]
+    actual = words.look_up(offsets, letters, *word_table[1:], *stem_table[1:])
+    assert actual.tolist() == [1, -2, -1, -3, 2]
 
 
 def test_a_word_that_comes_twice_is_reported():

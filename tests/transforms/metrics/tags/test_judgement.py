@@ -57,8 +57,8 @@ def sheets(tmp_path):
 def test_kappa_is_that_of_its_definition(said):
     counts = [[row.count(what) for what in JUDGEMENTS] for row in said]
     expected = slow_tag_metrics.kappa(said)
-    found = fleiss_kappa(counts)
-    assert found == (None if expected is None else pytest.approx(expected))
+    actual = fleiss_kappa(counts)
+    assert actual == (None if expected is None else pytest.approx(expected))
 
 
 def test_kappa_of_a_case_worked_by_hand():
@@ -95,12 +95,12 @@ def test_shares_are_those_of_the_paper_s_table(sheets):
         [what for what, times in zip(JUDGEMENTS, row, strict=True) for _ in range(times)]
         for row in table
     ]
-    found = agree(read_sheets(sheets(*people)))
-    assert found.counts == tuple(table)
-    assert found.as_dict()["tags"] == 532
+    actual = agree(read_sheets(sheets(*people)))
+    assert actual.counts == tuple(table)
+    assert actual.as_dict()["tags"] == 532
     # The text of section 3.2: 93.1 % correct and 3.5 % incorrect.
-    assert round(found.as_dict()["all"]["correct"], 3) == 0.931
-    assert round(found.as_dict()["all"]["incorrect"], 3) == 0.035
+    assert round(actual.as_dict()["all"]["correct"], 3) == 0.931
+    assert round(actual.as_dict()["all"]["incorrect"], 3) == 0.035
 
 
 def test_pairs_of_people_are_compared(sheets):
@@ -109,10 +109,10 @@ def test_pairs_of_people_are_compared(sheets):
         ["correct", "incorrect", "unclear", "impossible"],
         ["Correct ", "correct", "unclear", "incorrect"],
     )
-    found = agree(read_sheets(paths))
-    assert found.pairwise == {(0, 1): (0.5, 0.25), (0, 2): (1.0, 0.0), (1, 2): (0.5, 0.25)}
-    assert json.loads(found.render().split("\n")[-1]) == found.as_dict()
-    assert found.signature in found.render()
+    actual = agree(read_sheets(paths))
+    assert actual.pairwise == {(0, 1): (0.5, 0.25), (0, 2): (1.0, 0.0), (1, 2): (0.5, 0.25)}
+    assert json.loads(actual.render().split("\n")[-1]) == actual.as_dict()
+    assert actual.signature in actual.render()
 
 
 def test_sheets_may_be_in_any_order(sheets, tmp_path):
@@ -179,8 +179,8 @@ def test_a_drawn_sheet_shows_every_tag_and_is_read_back(run, tmp_path, capsys):
         read_sheets([str(path)])
     filled(path, "correct")
     assert evaluate_command.main("evaluate", ["judgements", "--sheets", str(path)]) == 0
-    found = json.loads(capsys.readouterr().out.strip().split("\n")[-1])
-    assert (found["tags"], found["all"]["correct"], found["fleiss_kappa"]) == (7, 1.0, None)
+    actual = json.loads(capsys.readouterr().out.strip().split("\n")[-1])
+    assert (actual["tags"], actual["all"]["correct"], actual["fleiss_kappa"]) == (7, 1.0, None)
 
 
 def test_each_tag_is_shown_alone_in_both_texts():

@@ -32,10 +32,10 @@ def compared(config=CONFIG):
 
 
 def test_scores_are_those_of_each_system_alone():
-    found = compared()
-    assert found.scores.as_dict() == evaluate_tags(texts(GOOD), CONFIG, SPANS).as_dict()
-    assert found.baseline.as_dict() == evaluate_tags(texts(BAD), CONFIG, SPANS).as_dict()
-    assert (found.name, found.config) == ("bad.txt", DRAWS)
+    actual = compared()
+    assert actual.scores.as_dict() == evaluate_tags(texts(GOOD), CONFIG, SPANS).as_dict()
+    assert actual.baseline.as_dict() == evaluate_tags(texts(BAD), CONFIG, SPANS).as_dict()
+    assert (actual.name, actual.config) == ("bad.txt", DRAWS)
 
 
 def test_tagged_bleu_is_that_of_sacrebleu_with_tags_as_words():
@@ -53,8 +53,8 @@ def test_without_bleu_no_bleu_is_tested():
 
 
 def test_every_figure_is_tested_with_its_value_of_both_systems():
-    found = compared()
-    scores = [found.scores, found.baseline]
+    actual = compared()
+    scores = [actual.scores, actual.baseline]
     expected = {
         "BLEU": [each.xml.bleu for each in scores],
         "XML BLEU": [each.xml.xml_bleu for each in scores],
@@ -63,10 +63,10 @@ def test_every_figure_is_tested_with_its_value_of_both_systems():
         "failures": [sum(line.total for line in each.failures) for each in scores],
     }
     for figure, (score, baseline) in expected.items():
-        tested = found.tested[figure]
+        tested = actual.tested[figure]
         assert (tested.score, tested.baseline) == pytest.approx((score, baseline)), figure
         assert tested.score != tested.baseline
-    assert {"F1", "position accuracy", "mean distance", "tagged BLEU"} <= set(found.tested)
+    assert {"F1", "position accuracy", "mean distance", "tagged BLEU"} <= set(actual.tested)
 
 
 def test_every_signature_names_the_draws():

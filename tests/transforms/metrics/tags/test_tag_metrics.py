@@ -45,7 +45,7 @@ def marked(draw, tags=TAGS, text=None):
 def same_text(draw):
     chosen = draw(words)
     tags = draw(st.lists(st.sampled_from(TAGS), max_size=4))
-    found = []
+    result = []
     for _ in range(2):
         order = draw(st.permutations(tags))
         text = " ".join(chosen)
@@ -54,8 +54,8 @@ def same_text(draw):
         for tag, place in zip(order, places, strict=True):
             built += text[done:place] + tag
             done = place
-        found.append(built + text[done:])
-    return found
+        result.append(built + text[done:])
+    return result
 
 
 @given(marked(), marked())
@@ -68,19 +68,19 @@ def test_f1_is_that_of_its_definition(one, other):
 @given(same_text())
 def test_positions_are_compared_as_defined(texts):
     hypothesis, reference = map(parse_markup, texts)
-    found = compare_positions(hypothesis, reference)
+    actual = compare_positions(hypothesis, reference)
     slow = slow_tag_metrics.positions(hypothesis, reference)
-    assert (found.tags, found.correct, found.distance) == (slow or (0, 0, 0))
-    assert found.comparable == (slow is not None)
+    assert (actual.tags, actual.correct, actual.distance) == (slow or (0, 0, 0))
+    assert actual.comparable == (slow is not None)
 
 
 @given(marked(XLIFF_TAGS), marked(XLIFF_TAGS))
 def test_changed_dropped_and_added_tags_are_counted_as_defined(one, other):
     hypothesis, source = parse_markup(one, XLIFF), parse_markup(other, XLIFF)
-    found = find_failures(hypothesis, source, XLIFF)
+    actual = find_failures(hypothesis, source, XLIFF)
     slow = slow_tag_metrics.failures(hypothesis, source)
-    assert (found.changed_id, found.dropped, found.added) == slow
-    assert found.mutilated == 0
+    assert (actual.changed_id, actual.dropped, actual.added) == slow
+    assert actual.mutilated == 0
 
 
 @given(marked(XLIFF_TAGS))
@@ -189,18 +189,18 @@ def test_each_figure_is_given_under_its_own_name():
         "de",
     )
     scores = evaluate_tags(texts, XmlConfig("xml", "whitespace"), shift=True)
-    found = scores.as_dict()
-    assert found["lines"] == 4
-    assert (found["xml_accuracy"], found["xml_match"]) == (0.75, 0.75)
-    assert (found["bleu"], found["xml_bleu"]) == (scores.xml.bleu, scores.xml.xml_bleu)
-    assert (found["f1"], found["f1_tags"]) == (scores.spans.f1, 3)
-    assert found["position_tags"] == 4
-    assert found["position_accuracy"] == 0.25
-    assert found["mean_distance"] == 1.5
-    assert found["incomparable_lines"] == 1
-    assert found["shifted_f1"] == scores.shifted[1].f1
-    assert found["shifted_xml_bleu"] == scores.shifted[0].xml_bleu
-    assert "failures" not in found
+    actual = scores.as_dict()
+    assert actual["lines"] == 4
+    assert (actual["xml_accuracy"], actual["xml_match"]) == (0.75, 0.75)
+    assert (actual["bleu"], actual["xml_bleu"]) == (scores.xml.bleu, scores.xml.xml_bleu)
+    assert (actual["f1"], actual["f1_tags"]) == (scores.spans.f1, 3)
+    assert actual["position_tags"] == 4
+    assert actual["position_accuracy"] == 0.25
+    assert actual["mean_distance"] == 1.5
+    assert actual["incomparable_lines"] == 1
+    assert actual["shifted_f1"] == scores.shifted[1].f1
+    assert actual["shifted_xml_bleu"] == scores.shifted[0].xml_bleu
+    assert "failures" not in actual
 
 
 SOURCE = 'a <g id="1">b <g id="2">c</g></g> <x id="3"/> d'
@@ -233,8 +233,8 @@ SOURCE = 'a <g id="1">b <g id="2">c</g></g> <x id="3"/> d'
     ],
 )
 def test_each_failure_is_told_from_the_others(output, failures):
-    found = find_failures(parse_markup(output, XLIFF), parse_markup(SOURCE, XLIFF), XLIFF)
-    assert found == Failures(**failures)
+    actual = find_failures(parse_markup(output, XLIFF), parse_markup(SOURCE, XLIFF), XLIFF)
+    assert actual == Failures(**failures)
 
 
 @pytest.mark.parametrize(
@@ -256,8 +256,8 @@ def test_each_failure_is_told_from_the_others(output, failures):
     ],
 )
 def test_failures_follow_the_syntax(output, source, syntax, failures):
-    found = find_failures(parse_markup(output, syntax), parse_markup(source, syntax), syntax)
-    assert found == Failures(**failures)
+    actual = find_failures(parse_markup(output, syntax), parse_markup(source, syntax), syntax)
+    assert actual == Failures(**failures)
 
 
 def test_pieces_are_looked_for_in_time_that_grows_with_the_text():
@@ -273,9 +273,9 @@ def test_real_references_have_hardly_a_failure(shared_data, name, language, most
     for tag in (language, "en"):
         lines = (shared_data / "tagged" / f"{name}-dev.{tag}").read_text("utf-8").split("\n")[:-1]
         sides.append([parse_markup(line, XLIFF) for line in lines])
-    found = sum(count_failures(*sides, XLIFF), Failures())
-    assert found.total <= most
-    assert found.changed_id == found.mutilated == 0
+    actual = sum(count_failures(*sides, XLIFF), Failures())
+    assert actual.total <= most
+    assert actual.changed_id == actual.mutilated == 0
 
 
 def test_the_shift_of_real_tags_halves_f1(shared_data):
@@ -288,17 +288,17 @@ def test_the_shift_of_real_tags_halves_f1(shared_data):
 def test_all_figures_are_given_with_their_signatures():
     texts = TagTexts(("<b>a</b> c d e",), ("<b>a</b> c d e",), ("<b>x</b> y",), "r")
     scores = evaluate_tags(texts, XmlConfig("xml", "whitespace"), shift=True)
-    found = json.loads(scores.render().split("\n")[-1])
-    assert found["bleu"] == pytest.approx(100)
-    assert (found["xml_match"], found["f1"], found["position_accuracy"]) == (1, 1, 1)
-    assert found["failures"]["total"] == 0
-    assert found["shifted_f1"] < found["f1"]
-    assert set(found["signatures"]) == {
+    actual = json.loads(scores.render().split("\n")[-1])
+    assert actual["bleu"] == pytest.approx(100)
+    assert (actual["xml_match"], actual["f1"], actual["position_accuracy"]) == (1, 1, 1)
+    assert actual["failures"]["total"] == 0
+    assert actual["shifted_f1"] < actual["f1"]
+    assert set(actual["signatures"]) == {
         *("bleu", "f1", "failures", "positions", "tagged_bleu", "xml"),
     }
-    for line in found["signatures"].values():
+    for line in actual["signatures"].values():
         assert f"  {line}" in scores.render()
-    assert "tok:whitespace" in found["signatures"]["bleu"]
+    assert "tok:whitespace" in actual["signatures"]["bleu"]
     assert "tok:moses-fr" in _signature(XmlConfig("lxm", "moses", "fr"))
 
 
@@ -386,8 +386,8 @@ def test_the_command_prints_all_and_writes_what_each_line_says(written, tmp_path
     assert (
         evaluate_command.main("evaluate", [*arguments, "--lines", str(lines), "--tag_shift"]) == 0
     )
-    found = json.loads(capsys.readouterr().out.strip().split("\n")[-1])
-    assert (found["lines"], found["bleu"], found["f1"]) == (1, None, 1)
+    actual = json.loads(capsys.readouterr().out.strip().split("\n")[-1])
+    assert (actual["lines"], actual["bleu"], actual["f1"]) == (1, None, 1)
     assert json.loads(lines.read_text())["f1"] == [1]
 
 
@@ -395,9 +395,9 @@ def test_the_command_takes_the_language_of_json(written, capsys):
     pytest.importorskip("sacremoses", reason="needs the extra `evaluate`")
     text = written("h.json", lxm())
     assert evaluate_command.main("evaluate", ["tags", text, text]) == 0
-    found = json.loads(capsys.readouterr().out.strip().split("\n")[-1])
-    assert "tok:moses-fr" in found["signatures"]["bleu"]
-    assert "tags:lxm" in found["signatures"]["xml"]
+    actual = json.loads(capsys.readouterr().out.strip().split("\n")[-1])
+    assert "tok:moses-fr" in actual["signatures"]["bleu"]
+    assert "tags:lxm" in actual["signatures"]["xml"]
 
 
 def test_what_is_wrong_is_said_without_a_trace(written, capsys):

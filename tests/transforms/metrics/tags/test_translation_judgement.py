@@ -59,14 +59,14 @@ def test_missing_duplicated_added_and_mutilated_tags_are_shown():
 
 def test_half_a_pair_has_one_bracket():
     assert tags('<g id="1">a</g>', '<g id="1">A b')[0][-1] == "⟦A b"
-    found = tags('<g id="1">a</g>', "A</g> b")
-    assert [(row[0], row[3], row[-1]) for row in found] == [(1, 0, "A b"), (0, 1, "A⟧ b")]
+    actual = tags('<g id="1">a</g>', "A</g> b")
+    assert [(row[0], row[3], row[-1]) for row in actual] == [(1, 0, "A b"), (0, 1, "A⟧ b")]
 
 
 def test_tags_without_numbers_are_matched_in_order_and_surplus_ones_are_the_last_s():
-    found = tags("<b>a</b> <b>c</b>", "<b>A</b> <b>C</b> <b>D</b>", XML)
-    assert [row[-1] for row in found] == ["⟦A⟧ C D", "A ⟦C⟧ ⟦D⟧"]
-    assert [row[0] for row in found] == [1, 2]
+    actual = tags("<b>a</b> <b>c</b>", "<b>A</b> <b>C</b> <b>D</b>", XML)
+    assert [row[-1] for row in actual] == ["⟦A⟧ C D", "A ⟦C⟧ ⟦D⟧"]
+    assert [row[0] for row in actual] == [1, 2]
 
 
 def test_indexes_are_counted_from_one():
@@ -84,12 +84,12 @@ def test_each_tag_of_both_sides_is_judged_once(data):
     source, translation = ("".join(data.draw(parts)) for _ in range(2))
     if not parse_markup(source, XLIFF).tags:
         source += '<x id="1"/>'
-    found = tags(source, translation)
-    brackets = sum(row[-1].count("⟦") + row[-1].count("⟧") for row in found)
+    actual = tags(source, translation)
+    brackets = sum(row[-1].count("⟦") + row[-1].count("⟧") for row in actual)
     marked = parse_markup(translation, XLIFF)
     halves = {"self_closing": 2}
     assert brackets == sum(halves.get(tag.kind.value, 1) for tag in marked.tags)
-    for row in found:
+    for row in actual:
         assert re.sub("[⟦⟧]", "", row[-1]) == marked.text
         assert (row[0] == 0) == (not re.search("[⟦⟧]", row[-2]))
 
@@ -114,8 +114,8 @@ def test_shares_are_those_of_the_paper_s_table(tmp_path):
     low = ["correct"] * 62 + ["duplicated"]
     rows = [(line, 3, what) for line, what in enumerate(said, 1)]
     rows += [(line, 2, what) for line, what in enumerate(low, 1000)]
-    found = summarize([sheet(tmp_path / "raw.tsv", rows)], 2).as_dict()
-    figures = found["systems"][str(tmp_path / "raw.tsv")]
+    actual = summarize([sheet(tmp_path / "raw.tsv", rows)], 2).as_dict()
+    figures = actual["systems"][str(tmp_path / "raw.tsv")]
     shares = {name: figures[name]["shares"] for name in ("beyond 2", "up to 2")}
     assert {k: round(100 * v, 1) for k, v in shares["beyond 2"].items()} == {
         "good": 83.6,
@@ -154,8 +154,8 @@ def folder(tmp_path):
     sources = [f'<g id="1">s{n}</g> x' for n in range(6)]
     sources += [f'<g id="3">t{n}</g> <x id="4"/>' for n in range(6)] + ["no tags"]
     (tmp_path / "src").write_text("\n".join(sources) + "\n")
-    for system, found in (("one", '<g id="1">A</g>'), ("two", "plain")):
-        (tmp_path / system).write_text(f"{found}\n" * len(sources))
+    for system, result in (("one", '<g id="1">A</g>'), ("two", "plain")):
+        (tmp_path / system).write_text(f"{result}\n" * len(sources))
     return tmp_path
 
 
@@ -178,11 +178,11 @@ def test_sheets_of_two_systems_are_drawn_judged_and_summarized(folder, capsys):
     capsys.readouterr()
     assert evaluate_command.main("evaluate", ["judgements", "--sheets", *sheets]) == 0
     shown = capsys.readouterr().out
-    found = json.loads(shown.splitlines()[-1])["systems"]
-    assert found[sheets[0]]["up to 2"]["shares"] == {"good": 1, "bad": 0, "residual": 0}
-    assert found[sheets[1]]["beyond 2"]["shares"] == {"good": 0, "bad": 1, "residual": 0}
-    assert [found[path]["beyond 2"]["lines"] for path in sheets] == [4, 4]
-    assert found[sheets[0]]["beyond 2"]["tags"] == 12  # one added to each line
+    actual = json.loads(shown.splitlines()[-1])["systems"]
+    assert actual[sheets[0]]["up to 2"]["shares"] == {"good": 1, "bad": 0, "residual": 0}
+    assert actual[sheets[1]]["beyond 2"]["shares"] == {"good": 0, "bad": 1, "residual": 0}
+    assert [actual[path]["beyond 2"]["lines"] for path in sheets] == [4, 4]
+    assert actual[sheets[0]]["beyond 2"]["tags"] == 12  # one added to each line
     assert "lines with indexes beyond 2" in shown
     assert f"  {sheets[0]}: good 100.0 %" in shown
 

@@ -24,10 +24,10 @@ OUTPUTS = [
 
 
 def test_values_are_those_of_evaluate_tags():
-    found = measure(OUTPUTS, REFERENCES, SOURCES, tuple(METRICS), "test")
+    actual = measure(OUTPUTS, REFERENCES, SOURCES, tuple(METRICS), "test")
     texts = TagTexts(tuple(OUTPUTS), tuple(REFERENCES), tuple(SOURCES), "test")
     wanted = evaluate_tags(texts, CONFIG)
-    values = {name: one.value for name, one in found.items()}
+    values = {name: one.value for name, one in actual.items()}
     assert values["bleu"] == pytest.approx(wanted.xml.bleu)
     assert values["xml_bleu"] == pytest.approx(wanted.xml.xml_bleu)
     assert values["xml_accuracy"] == pytest.approx(100 * wanted.xml.accuracy)
@@ -39,12 +39,12 @@ def test_values_are_those_of_evaluate_tags():
 
 @pytest.mark.parametrize("outputs", [OUTPUTS, REFERENCES, ["y"] * 4, [""] * 4])
 def test_chrf_is_that_of_sacrebleu(outputs):
-    found = measure(outputs, REFERENCES, SOURCES, ["chrf"], "test")["chrf"]
+    actual = measure(outputs, REFERENCES, SOURCES, ["chrf"], "test")["chrf"]
     plain = [[strip_markup(line, INDEXED) for line in side] for side in (outputs, REFERENCES)]
-    assert found.value == pytest.approx(sacrebleu.corpus_chrf(plain[0], [plain[1]]).score)
-    assert "nrefs:1" in found.signature
+    assert actual.value == pytest.approx(sacrebleu.corpus_chrf(plain[0], [plain[1]]).score)
+    assert "nrefs:1" in actual.signature
 
 
 def test_a_test_set_without_tags_has_no_metrics_of_tags():
-    found = measure(["ein Text"], ["ein Text"], ["a text"], tuple(METRICS), "news")
-    assert set(found) == {"bleu", "chrf"}
+    actual = measure(["ein Text"], ["ein Text"], ["a text"], tuple(METRICS), "news")
+    assert set(actual) == {"bleu", "chrf"}

@@ -37,8 +37,8 @@ def test_spoilt_outputs_score_as_by_the_script_of_the_corpus(shared_data, case):
     pytest.importorskip("sacremoses", reason="needs the extra `evaluate`")
     path = shared_data / "xml" / "enfr.fr.json"
     references, outputs = lxm_outputs.spoilt_corpus(path, case["lines"])
-    found = json.dumps(list(outputs.values())).encode()
-    assert hashlib.sha256(found).hexdigest() == case["outputs_sha256"]
+    actual = json.dumps(list(outputs.values())).encode()
+    assert hashlib.sha256(actual).hexdigest() == case["outputs_sha256"]
     scores = score_xml(
         list(outputs.values()),
         list(references.values()),
@@ -61,28 +61,28 @@ def test_the_spoilt_outputs_that_are_scored_are_more_than_200(shared_data):
 @given(st.tuples(lines, lines))
 def test_bleu_is_that_of_its_definition(sides):
     size = min(map(len, sides))
-    found, wanted = (side[:size] for side in sides)
-    counts = count_ngrams(found, wanted)
+    actual, wanted = (side[:size] for side in sides)
+    counts = count_ngrams(actual, wanted)
     assert counts.tolist() == [
-        slow_tag_metrics.bleu_counts(*pair) for pair in zip(found, wanted, strict=True)
+        slow_tag_metrics.bleu_counts(*pair) for pair in zip(actual, wanted, strict=True)
     ]
     bleu = float(bleu_of(counts.sum(axis=0)))
-    assert bleu == pytest.approx(slow_tag_metrics.bleu(found, wanted))
+    assert bleu == pytest.approx(slow_tag_metrics.bleu(actual, wanted))
 
 
 @given(st.lists(st.tuples(st.text("ab ", max_size=30), st.text("ab ", max_size=30)), min_size=1))
 def test_bleu_of_summed_lines_is_that_of_the_corpus(pairs):
-    found, wanted = map(list, zip(*pairs, strict=True))
+    actual, wanted = map(list, zip(*pairs, strict=True))
     metric = BLEU(tokenize="none", smooth_method="none", force=True)
-    sums = count_ngrams(found, wanted).sum(axis=0)
-    corpus = metric.corpus_score(found, [wanted]).score
+    sums = count_ngrams(actual, wanted).sum(axis=0)
+    corpus = metric.corpus_score(actual, [wanted]).score
     assert bleu_of(np.stack([sums, sums * 0.0])).tolist() == [pytest.approx(corpus), 0.0]
 
 
 @given(texts, texts)
 def test_xml_structure_is_that_of_a_tree(one, other):
-    found = [find_structure(text, "xml") for text in (one, other)]
-    same = None if None in found else found[0] == found[1]
+    actual = [find_structure(text, "xml") for text in (one, other)]
+    same = None if None in actual else actual[0] == actual[1]
     special = "<!--" in one + other or "<?" in one + other
     if not special:
         assert same == slow_tag_metrics.same_structure(one, other)
@@ -101,9 +101,9 @@ def test_xml_structure_is_that_of_lxml(one, other):
             shapes.append(shape(etree.fromstring(f"<ROOT>{text}</ROOT>")))
         except (etree.XMLSyntaxError, ValueError):
             shapes.append(None)
-    found = [find_structure(text, "lxm") for text in (one, other)]
-    assert [item is None for item in found] == [item is None for item in shapes]
-    assert (found[0] == found[1]) == (shapes[0] == shapes[1])
+    actual = [find_structure(text, "lxm") for text in (one, other)]
+    assert [item is None for item in actual] == [item is None for item in shapes]
+    assert (actual[0] == actual[1]) == (shapes[0] == shapes[1])
 
 
 @pytest.mark.parametrize(
