@@ -69,6 +69,7 @@ def test_a_particle_after_a_number_is_its_own():
         ("을(를)", "을|(|를|)"),  # after a tag
         ("보기을 (를)", "보기을|(|를|)"),  # a space between them
         ("보기을(를", "보기을|(|를"),
+        ("보기을(를 것)", "보기을|(|를|것|)"),
         ("보기을(가)", "보기을|(|가|)"),  # not forms of one particle
         ("높이/가로", "높이|/|가로"),  # height and width
     ],

@@ -7,7 +7,7 @@ pytest.importorskip("torch", reason="needs the extra `neural`")
 
 from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.encoder.neural import load_aligner
-from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.models.hmm.hmm import HmmConfig, HmmModel, fit
 from pairweave.transforms.kernels.links.projection_points import POINT_EVIDENCE
 from pairweave.transforms.kernels.sampling import draws
 from pairweave.transforms.markup.markup import XML, parse_markup
@@ -130,6 +130,17 @@ def test_a_second_aligner_confirms_the_links_of_the_first(folder):
     of_both = (folder / "sure").read_bytes()
     project(folder, *sure)
     assert (folder / "sure").read_bytes() != of_both
+
+
+@pytest.mark.parametrize(("second", "least"), [(False, SOFT), (True, LEAST)])
+def test_a_second_aligner_is_asked_about_unlikely_links_too(folder, monkeypatch, second, least):
+    asked = []
+    soft_links = HmmModel.with_soft_links
+    monkeypatch.setattr(
+        HmmModel, "with_soft_links", lambda model, at: asked.append(at) or soft_links(model, at)
+    )
+    project(folder, *(("--second_aligner", f"encoder:{folder / 'bert'}:layer=2") if second else ()))
+    assert asked == [least]
 
 
 def test_weights_are_learnt_from_confirmed_probabilities_too(folder, tmp_path):
