@@ -96,8 +96,8 @@ class AlignerOptions(_Options):
     second_aligner: Annotated[str | None, SECOND_ALIGNER] = Field(
         None,
         description="another aligner, whose links are combined with the first one's: hmm:DIRECTORY,"
-        " encoder:MODEL:layer=8:head=softmax, or a program likewise; the commands of tags multiply "
-        "probabilities",
+        " encoder:MODEL:layer=8:head=softmax, or a program likewise; in the commands of tags it "
+        "confirms or doubts them",
         json_schema_extra=_OF_TWO,
     )
     combine: Literal["intersection", "union"] = Field(
