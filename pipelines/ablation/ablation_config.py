@@ -12,6 +12,7 @@ from pairweave.pipelines.ablation.task_names import METRICS_OF, TaskName, task_p
 from pairweave.pipelines.options.base import Language, Patterns
 from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup.markup import SyntaxName
 from pairweave.transforms.metrics.measured import Metric
 from pairweave.transforms.storage.json_files import first_problem
 from pairweave.transforms.storage.yaml_files import read_yaml
@@ -19,7 +20,6 @@ from pairweave.transforms.storage.yaml_files import read_yaml
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 
 Name = Annotated[str, Field(pattern=_NAME, max_length=100)]
-SyntaxName = Literal["xml", "html", "xliff", "indexed"]
 
 
 class StreamedTags(Config):

@@ -5,9 +5,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pairweave.pipelines.options.base import Options
+from pairweave.transforms.config import Seed
 from pairweave.transforms.option_places import OUTPUT_DIRECTORY
 
-PairSeed = Annotated[int, Field(ge=0, lt=1 << 63, description="another seed draws other pairs")]
+PairSeed = Annotated[Seed, Field(description="another seed draws other pairs")]
 
 
 class DemoOptions(Options):

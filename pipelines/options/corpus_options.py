@@ -15,6 +15,7 @@ from pairweave.pipelines.options.base import Corpus, Patterns
 from pairweave.pipelines.options.format_names import InputFormatName
 from pairweave.transforms.config import Config
 from pairweave.transforms.formats.registry import FormatOptions
+from pairweave.transforms.markup.markup import SyntaxName
 from pairweave.transforms.option_marks import (
     NAMES_INPUT,
     NOT_OF_FUNCTIONS,
@@ -119,7 +120,7 @@ class PairCorpus(FormatOptions, FieldOptions, Corpus):
             ),
         },
     )
-    inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
+    inline_syntax: SyntaxName | None = Field(
         None,
         description="syntax of tags in texts (default html for PO, else xml)",
         json_schema_extra=SHAPES_TEXT,

@@ -9,7 +9,7 @@ from pydantic import Field
 from pairweave.pipelines.job_options.drawn_tag_options import DrawnTagOptions
 from pairweave.pipelines.job_options.representation import representation_of
 from pairweave.pipelines.streaming.stream_options import StreamedTagOptions
-from pairweave.transforms.config import pick
+from pairweave.transforms.config import Seed, pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN
 from pairweave.transforms.links.phrase_extraction import PhraseConfig
@@ -62,7 +62,7 @@ def open_stream(options: StreamedTagOptions, *, links: bool = False) -> TagStrea
 class _Settings(JsonFile):
     """The keys that are read from any run's configuration."""
 
-    seed: Annotated[int, Field(ge=0, le=(1 << 63) - 1)]
+    seed: Seed
     segmenter: str | None = None
     tokens: str | None = None
 

@@ -9,6 +9,7 @@ import enum
 import functools
 import re
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.indexed_tag import ANY_TAG, NAME, digits_of
@@ -149,6 +150,9 @@ XLIFF = Syntax(
 
 # The form of tags in this project's own data (`transforms.indexed_tag`).
 INDEXED = Syntax("indexed")
+
+SyntaxName = Literal["xml", "html", "xliff", "indexed"]
+"""The names of `SYNTAXES`, for options."""
 
 SYNTAXES = {syntax.name: syntax for syntax in (XML, HTML, XLIFF, INDEXED)}
 

@@ -4,7 +4,7 @@ import dataclasses
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import orjson
@@ -19,6 +19,7 @@ from pairweave.transforms.markup.markup import (
     Form,
     Marked,
     Syntax,
+    SyntaxName,
     find_elements,
     parse_markup,
 )
@@ -118,7 +119,7 @@ class _ProfileFile(JsonFile):
     counts: dict[str, Annotated[int, Field(ge=0)]]
     split: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)]
     names: dict[str, dict[str, Annotated[int, Field(ge=0)]]] = Field(default_factory=dict)
-    syntax: Literal["xml", "html", "xliff", "indexed"] = "xml"
+    syntax: SyntaxName = "xml"
 
 
 def read_profile(path: str) -> TagProfile:

@@ -11,12 +11,14 @@ from pairweave.pipelines.commands.finished.export_golden import GoldenSet
 from pairweave.pipelines.options.base import Options, Patterns
 from pairweave.pipelines.options.format_names import ExportFormatName
 from pairweave.pipelines.process import terminal
+from pairweave.transforms.config import Seed
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.export.export import Exported, export
 from pairweave.transforms.export.export_formats import RowExport, Templates
 from pairweave.transforms.export.export_markup import export_markup
 from pairweave.transforms.export.export_rows import Selection
 from pairweave.transforms.formats import registry
+from pairweave.transforms.markup.markup import SyntaxName
 from pairweave.transforms.option_places import FILES, FINISHED_RUNS, OUTPUT
 from pairweave.transforms.output.finished_run import FinishedRun, run_of
 from pairweave.transforms.suggestions.suggestion_options import Methods, split_words
@@ -87,7 +89,7 @@ class ExportOptions(Options):
         description="rows in random order instead of the run's; needs space for the uncompressed "
         "rows in the temporary directory",
     )
-    seed: int = Field(1, ge=0, le=(1 << 63) - 1, description="another seed draws other rows")
+    seed: Seed = Field(1, description="another seed draws other rows")
     alignment: Literal["whitespace", "moses", "none"] | None = Field(
         None,
         description="moses, opustrainer: links between exported words, from a run with "
@@ -105,7 +107,7 @@ class ExportOptions(Options):
     system: str | None = Field(
         None, min_length=1, description="chat: the system's message, which may have such names too"
     )
-    inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
+    inline_syntax: SyntaxName | None = Field(
         None,
         description=f"{', '.join(registry.export_names('characters'))}: syntax of tags for readers "
         "of the files (default xml for lxm, else html)",

@@ -16,6 +16,7 @@ from pairweave.pipelines.refresh.upkeep.compact import compact
 from pairweave.pipelines.refresh.upkeep.forget import forget
 from pairweave.pipelines.refresh.upkeep.vacuum import vacuum
 from pairweave.pipelines.refresh.upkeep.verify import verify
+from pairweave.transforms.config import Seed
 from pairweave.transforms.option_places import FILE, OUTPUT_DIRECTORY, TABLE
 
 
@@ -177,7 +178,7 @@ def _export(
         "take corpora in proportion to weight times pairs to the power of 1 / temperature: 1 "
         "keeps their sizes, a higher one evens them out",
     ] = 1.0,
-    seed: Annotated[int, Field(ge=0, le=(1 << 63) - 1), "seed of the draws"] = 1,
+    seed: Annotated[Seed, "seed of the draws"] = 1,
     shard_rows: Annotated[int, Field(ge=1), "rows of a shard, about"] = 131_072,
     night: Annotated[
         int | None, Field(ge=1), "night whose version is read (default: the last)"

@@ -6,12 +6,11 @@ from pydantic import Field
 
 from pairweave.pipelines.options.base import Options
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.markup.markup import find_syntax
+from pairweave.transforms.markup.markup import SyntaxName, find_syntax
 from pairweave.transforms.symbols.representations import find_representation
 from pairweave.transforms.symbols.tag_coding import Coding
 from pairweave.transforms.symbols.tag_symbols import Representation
 
-SyntaxName = Literal["xml", "html", "xliff", "indexed"]
 RepresentationName = Literal["indexed", "xliff", "masked", "html", "template"]
 
 

@@ -8,11 +8,10 @@ import orjson
 from pydantic import Field
 
 from pairweave.pipelines.command_line.command_function import command
-from pairweave.pipelines.commands.tags.tag_options import SyntaxName
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.agreeing_tags import common_tags, tags_agree
-from pairweave.transforms.markup.markup import find_syntax, parse_markup
+from pairweave.transforms.markup.markup import SyntaxName, find_syntax, parse_markup
 from pairweave.transforms.markup.other_syntax import SyntaxCheck
 from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT
 from pairweave.transforms.storage import files

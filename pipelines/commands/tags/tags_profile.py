@@ -1,7 +1,7 @@
 """The command ``tags profile``: learns the shapes of tags from real documents."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated
 
 import orjson
 from pydantic import Field
@@ -10,7 +10,7 @@ from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.options.base import Language
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import InputError
-from pairweave.transforms.markup.markup import find_syntax
+from pairweave.transforms.markup.markup import SyntaxName, find_syntax
 from pairweave.transforms.markup.other_syntax import check_lines
 from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT
 from pairweave.transforms.output.run_files import to_json
@@ -25,9 +25,7 @@ def main(
     target_input: Annotated[
         str | None, CORPUS_FILES, "its tagged translation, to count pairs that are in two parts"
     ] = None,
-    syntax: Annotated[
-        Literal["xml", "html", "xliff", "indexed"], "syntax of tags in the text"
-    ] = "xliff",
+    syntax: Annotated[SyntaxName, "syntax of tags in the text"] = "xliff",
     source_lang: Annotated[Language | None, "BCP 47 tag of the input"] = None,
     output: Annotated[str, OUTPUT, Field(min_length=1), "file of the profile, JSON"],
 ) -> int:
