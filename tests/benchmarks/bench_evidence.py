@@ -27,7 +27,7 @@ from pairweave.transforms.kernels.links.projection_points import POINT_EVIDENCE,
 from pairweave.transforms.links.soft_links import SoftLinks, soften
 from pairweave.transforms.markup.markup import Marked
 from pairweave.transforms.projection.known_places import known_places, place_numbers
-from pairweave.transforms.projection.project import Tokens, cut_tokens, project_tags
+from pairweave.transforms.projection.project import Tokens, project_tags
 from pairweave.transforms.projection.projection_weights import (
     SPAN_NAMES,
     ProjectionWeights,
@@ -36,6 +36,7 @@ from pairweave.transforms.projection.projection_weights import (
 from tests.benchmarks.bench_help import is_test_page, same_tags, segments_of, whole_segments
 from tests.benchmarks.bench_project import (
     SOFT,
+    cut_pairs,
     exactly_placed,
     parallel_pairs,
     tagged_pairs,
@@ -130,13 +131,7 @@ def link_set(data, name):
     rows = [(one, s, other, t) for (one, other), s, t in zip(pairs, *sides, strict=True)]
     model = fit(tokens_table(rows), HmmConfig(), os.cpu_count() or 1)
     chosen = [(*segments[row], rows[row][1], rows[row][3]) for row in marked]
-    cut = [cut_tokens(one, other.text, s, t) for _, _, one, other, s, t in chosen]
-    table = tokens_table(
-        [
-            (one.text, s, other.text, t)
-            for (_, _, one, other, _, _), (s, t) in zip(chosen, cut, strict=True)
-        ]
-    )
+    cut, table = cut_pairs([each[2:4] for each in chosen], [each[4:] for each in chosen])
     links = soften(model.with_threshold(SOFT).align(table))
     return [
         Linked(*each[:4], tokens, soft)

@@ -23,8 +23,8 @@ import pytest
 from pairweave.models.hmm.hmm import HmmConfig, HmmModel, fit
 from pairweave.transforms.links.soft_links import soften
 from pairweave.transforms.markup.markup import Marked, find_syntax, parse_markup
-from pairweave.transforms.projection.project import cut_tokens, project_tags
-from tests.benchmarks.bench_project import SOFT, exactly_placed, words_of
+from pairweave.transforms.projection.project import project_tags
+from tests.benchmarks.bench_project import SOFT, cut_pairs, exactly_placed, words_of
 from tests.makers.hmm_corpora import tokens_table
 from tests.oracles.slow_projection import place_proportionally
 
@@ -113,16 +113,8 @@ def read_pages(data, name):
     model = fit(tokens_table(texts), HmmConfig(), os.cpu_count() or 1)
     rows = [row for row, (_, *both) in enumerate(segments) if both[0].tags and same_tags(*both)]
     pages, sources, references = map(list, zip(*(segments[row] for row in rows), strict=True))
-    tokens = [
-        cut_tokens(source, reference.text, texts[row][1], texts[row][3])
-        for row, source, reference in zip(rows, sources, references, strict=True)
-    ]
-    table = tokens_table(
-        [
-            (source.text, s, reference.text, t)
-            for source, reference, (s, t) in zip(sources, references, tokens, strict=True)
-        ]
-    )
+    words = [(texts[row][1], texts[row][3]) for row in rows]
+    tokens, table = cut_pairs([*zip(sources, references, strict=True)], words)
     return TaggedPages(model, len(texts), pages, sources, references, tokens, table)
 
 

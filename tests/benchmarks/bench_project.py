@@ -137,6 +137,21 @@ def exactly_placed(made, references):
     return 100 * right / total, 100 * same / tags
 
 
+def cut_pairs(marked, words):
+    """Return the words of pairs, cut where tags may stand, and a TOKENS table of them.
+
+    Args:
+        marked: The source with its tags, and its translation with tags, of each pair.
+        words: The words of both sides of each pair.
+    """
+    cut = [
+        cut_tokens(one, other.text, *tokens)
+        for (one, other), tokens in zip(marked, words, strict=True)
+    ]
+    rows = zip(marked, cut, strict=True)
+    return cut, tokens_table([(one.text, s, other.text, t) for (one, other), (s, t) in rows])
+
+
 @pytest.mark.parametrize(
     ("source", "target"), [("en", "de"), ("en", "fr"), ("en", "hu"), ("de", "en")]
 )
@@ -152,13 +167,7 @@ def test_projection_beside_proportional_places_and_eflomal(shared_data, tmp_path
     rows = [(one, s, other, t) for (one, other), s, t in zip(texts, *sides, strict=True)]
     model = fit(tokens_table(rows), HmmConfig(), os.cpu_count() or 1)
     plain = [(s, t) for _, s, _, t in rows[: len(marked)]]
-    cut = [
-        cut_tokens(one, other.text, *tokens)
-        for (one, other), tokens in zip(marked, plain, strict=True)
-    ]
-    table = tokens_table(
-        [(one.text, s, other.text, t) for (one, other), (s, t) in zip(marked, cut, strict=True)]
-    )
+    cut, table = cut_pairs(marked, plain)
     soft = soften(model.with_threshold(SOFT).align(table))
     hard = harden(model.align(table), "grow-diag")
     peer = eflomal_links(

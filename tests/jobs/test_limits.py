@@ -31,6 +31,12 @@ Encoder = functools.partial(EncoderConfig, "model")
 Transport = functools.partial(HeadConfig, "ot")
 Translator = functools.partial(TranslatorConfig, "transformers", "model")
 
+
+def filters_of_examples(**limits):
+    """Return limits of examples, checked against each other as those of a run are."""
+    return SuggestionConfig(filters=FilterConfig(**limits)).filters
+
+
 WHOLE = [
     (ReadLimits, "max_line_bytes", 1, 256 << 20),
     (ReadLimits, "max_expansion", 1, 1 << 20),
@@ -50,8 +56,8 @@ WHOLE = [
     (SuggestionConfig, "seed", *SEED),
     (RandomConfig, "variants", 1, 100),
     (AlignedConfig, "max_placeholders", 1, None),
-    (FilterConfig, "min_source_words", 1, None),
-    (FilterConfig, "min_suggestion_words", 1, None),
+    (filters_of_examples, "min_source_words", 1, 250),
+    (filters_of_examples, "min_suggestion_words", 1, 32),
     (HintConfig, "hint_letters", 1, 100),
     (HmmConfig, "model1_iterations", 1, 100),
     (HmmConfig, "hmm_iterations", 1, 100),
