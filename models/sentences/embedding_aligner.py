@@ -139,7 +139,7 @@ def _leave(units: list[np.ndarray], apart: list[np.ndarray]) -> float:
         picks.append(((bits >> np.uint64(32)) * np.uint64(count) >> np.uint64(32)).astype(np.int64))
     cosines = np.einsum("ij,ij->i", units[0][picks[0]], units[1][picks[1]])
     others = apart[0][picks[0], 0] + apart[1][picks[1], 0]
-    costs = 2 * np.maximum(1 - cosines, 0) / np.maximum(others, 1e-6)
+    costs = 2 * np.maximum(1 - cosines, 0) / np.maximum(others, beads.LEAST_APART)
     return float(np.percentile(costs, LEAVE_PERCENTILE))
 
 

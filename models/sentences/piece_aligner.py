@@ -83,7 +83,7 @@ class PieceScores:
         (self._target_apart, _) = self._apart(1, samples[0])
         others = self._target_apart[samples[1], 0]
         apart = self._source_apart[:, :1] + others if len(others) else np.ones((1, 0))
-        relative = 2 * costs / np.maximum(apart, 1e-6)
+        relative = 2 * costs / np.maximum(apart, beads.LEAST_APART)
         self._leave = float(np.percentile(relative, LEAVE_PERCENTILE)) if relative.size else 0.0
 
     def within(

@@ -131,7 +131,7 @@ def word_score(chances, frequencies, nothing):
 
 
 def vector_cost(source, target, sources, targets):
-    """Return what a bead costs by its vectors for each pair of its sentences.
+    """Return the cost of a bead by its vectors for each pair of its sentences.
 
     Args:
         source: Vectors of the bead's source sentences.
@@ -147,4 +147,4 @@ def vector_cost(source, target, sources, targets):
     left, right = ([sum(column) for column in zip(*side, strict=True)] for side in (source, target))
     apart = 1 - sum(cosine(left, other) for other in targets) / len(targets)
     apart += 1 - sum(cosine(other, right) for other in sources) / len(sources)
-    return 2 * (1 - cosine(left, right)) / apart
+    return 2 * (1 - cosine(left, right)) / max(apart, 1e-3)

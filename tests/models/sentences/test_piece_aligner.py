@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 pytest.importorskip("torch", reason="needs the extra `neural`")
@@ -91,7 +91,7 @@ class SlowScores:
         far = [1 - self.f(ours, other) for other in singles[1]]
         others = [1 - self.f(other, theirs) for other in singles[0]]
         apart = sum(far) / len(far) + sum(others) / len(others)
-        return 2 * max(1 - self.f(ours, theirs), 0) / max(apart, 1e-6)
+        return 2 * max(1 - self.f(ours, theirs), 0) / max(apart, beads.LEAST_APART)
 
     def leave(self):
         """Return the cost of skipping."""
@@ -131,6 +131,7 @@ def test_f_of_each_bead_is_that_of_its_joined_pieces(source, target, middle, hal
 
 
 @settings(deadline=None, max_examples=15)
+@example(["3"], ["3"])
 @given(texts, texts)
 def test_costs_are_relative_to_random_sentences_as_in_plain_python(source, target):
     band = band_about(np.zeros(len(source) + 1, np.int64), len(target), len(target) + 1)

@@ -16,6 +16,10 @@ import numpy as np
 NO_PATH = -1e30
 """The score of a position that no path reaches."""
 
+LEAST_APART = 1e-3
+"""Least distance from random sentences by which the cost of a bead is divided: far above the
+rounding of float32, so that a text whose sentences are all alike costs 0."""
+
 NO_BEAD = 255
 """Stands for the last bead at a position that no path reaches."""
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.sentences.beads import NO_PATH, Band, Kinds
+from pairweave.transforms.kernels.sentences.beads import LEAST_APART, NO_PATH, Band, Kinds
 
 
 class Embedded(NamedTuple):
@@ -78,7 +78,7 @@ def bead_cost(
         + embedded.target_apart[position - 1, targets - 1]
     )
     cosine = total / norms if norms > 0.0 else 0.0
-    return 2.0 * max(1.0 - cosine, 0.0) / max(apart, 1e-6)
+    return 2.0 * max(1.0 - cosine, 0.0) / max(apart, LEAST_APART)
 
 
 @numba.njit(nogil=True, cache=True)

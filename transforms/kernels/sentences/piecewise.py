@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.sentences.beads import NO_PATH, Band, Kinds
+from pairweave.transforms.kernels.sentences.beads import LEAST_APART, NO_PATH, Band, Kinds
 from pairweave.transforms.kernels.sentences.piece_maxima import Maxima
 
 
@@ -139,7 +139,7 @@ def bead_cost(
     apart = (
         pieces.source_apart[row - 1, sources - 1] + pieces.target_apart[position - 1, targets - 1]
     )
-    return 2.0 * max(1.0 - score, 0.0) / max(apart, 1e-6)
+    return 2.0 * max(1.0 - score, 0.0) / max(apart, LEAST_APART)
 
 
 @numba.njit(nogil=True, cache=True)
