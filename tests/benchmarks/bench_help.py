@@ -88,10 +88,16 @@ class TaggedPages(NamedTuple):
     tokens: list[tuple[np.ndarray, np.ndarray]]
     table: pa.Table
 
-    def project(self, soft_links, chosen):
+    def project(self, soft_links, chosen, weights=None):
         """Put the tags of the chosen segments onto their translations by these links."""
         return [
-            project_tags(self.sources[row], self.references[row].text, *self.tokens[row], soft)
+            project_tags(
+                self.sources[row],
+                self.references[row].text,
+                *self.tokens[row],
+                soft,
+                weights=weights,
+            )
             for row, soft in zip(chosen, soft_links, strict=True)
         ]
 
