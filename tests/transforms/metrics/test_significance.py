@@ -219,6 +219,7 @@ def test_every_figure_of_tags_is_tested_against_that_of_the_other_system(tagged)
         "tagged BLEU": "tagged_bleu",
         "XML accuracy": "xml_accuracy",
         "XML match": "xml_match",
+        "tree similarity": "tree_similarity",
         "F1": "f1",
         "position accuracy": "position_accuracy",
         "mean distance": "mean_distance",

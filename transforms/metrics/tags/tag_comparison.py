@@ -66,6 +66,7 @@ _FIGURES: dict[str, tuple[str, OfSums | None]] = {
     "tagged BLEU": ("tagged_bleu", None),
     "XML accuracy": ("xml", ratio),
     "XML match": ("xml", ratio),
+    "tree similarity": ("xml", ratio),
     "F1": ("f1", ratio),
     "position accuracy": ("positions", ratio),
     "mean distance": ("positions", ratio),
@@ -74,13 +75,20 @@ _FIGURES: dict[str, tuple[str, OfSums | None]] = {
 """The group of signatures that a figure belongs to, and its function of sums over lines."""
 
 
+_OF_XML = {
+    "XML accuracy": "well_formed",
+    "XML match": "match",
+    "tree similarity": "tree_similarity",
+}
+"""The field of a line that a figure is the mean of."""
+
+
 def _lines(scores: TagScores, figure: str) -> np.ndarray | None:
     """Return each line's contribution to a figure, ``[line, number]``; None if not measured."""
     if figure in ("BLEU", "XML BLEU"):
         return scores.xml.bleu_counts if figure == "BLEU" else scores.xml.xml_bleu_counts
-    if figure in ("XML accuracy", "XML match"):
-        field = "well_formed" if figure == "XML accuracy" else "match"
-        return _pairs([(getattr(line, field), 1) for line in scores.xml.lines])
+    if figure in _OF_XML:
+        return _pairs([(getattr(line, _OF_XML[figure]), 1) for line in scores.xml.lines])
     if figure == "F1":
         return _pairs([(sum(line), len(line)) for line in scores.spans.lines])
     if figure in ("position accuracy", "mean distance") and scores.positions.tags:

@@ -108,6 +108,7 @@ class TagScores:
             "tagged_bleu": None if self.tagged is None else self.tagged.score,
             "xml_accuracy": self.xml.accuracy,
             "xml_match": self.xml.match,
+            "tree_similarity": self.xml.tree_similarity,
             "f1": self.spans.f1,
             "f1_tags": self.spans.tags,
             "position_accuracy": self.positions.accuracy,
@@ -143,7 +144,8 @@ class TagScores:
                 f"  {signatures['tagged_bleu']}",
             ]
         lines += [
-            f"XML accuracy {_percent(self.xml.accuracy)}  XML match {_percent(self.xml.match)}",
+            f"XML accuracy {_percent(self.xml.accuracy)}  XML match {_percent(self.xml.match)}  "
+            f"tree similarity {_percent(self.xml.tree_similarity)}",
             f"  {signatures['xml']}",
             f"F1 {_percent(self.spans.f1)} over {self.spans.tags} tags",
             *self._shift_lines(),

@@ -1,4 +1,5 @@
-"""BLEU, XML BLEU, XML accuracy and XML match (Hashimoto et al. 2019, section 4.1).
+"""BLEU, XML BLEU, XML accuracy and XML match (Hashimoto et al. 2019, section 4.1), and how similar
+the trees are (`tree_similarity`).
 
 With the rule ``lxm`` the figures are those of the script that comes with the XML-tagged online-help
 corpus: it recognizes tags of 22 names without attributes; anything else in angle brackets counts as
@@ -24,6 +25,7 @@ from pairweave.transforms.markup.markup import (
     parse_markup,
 )
 from pairweave.transforms.metrics.sacrebleu_scores import COUNTS, bleu_of, count_ngrams, metric_of
+from pairweave.transforms.metrics.tags.tree_similarity import tree_similarity
 from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.text.moses_words import MosesWords
 
@@ -78,10 +80,13 @@ class XmlLine:
     Attributes:
         well_formed: Whether its tags nest; if the rule is XML, whether it can be parsed.
         match: Whether, in addition, its tags are those of the reference, name by name.
+        tree_similarity: Similarity of its tree and the reference's, in [0, 1]; 0 if it is not well
+            formed.
     """
 
     well_formed: bool
     match: bool
+    tree_similarity: float
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -91,6 +96,7 @@ class XmlScores:
     Attributes:
         accuracy: Share of the outputs that are well formed.
         match: Share whose structure is the reference's.
+        tree_similarity: Mean similarity of an output's tree and the reference's.
         bleu: BLEU of the texts without tags, unsmoothed; None if off.
         xml_bleu: BLEU of the stretches between tags; an output whose structure is not the
             reference's counts as empty.
@@ -102,6 +108,7 @@ class XmlScores:
 
     accuracy: float
     match: float
+    tree_similarity: float
     bleu: float | None
     xml_bleu: float | None
     lines: tuple[XmlLine, ...]
@@ -147,11 +154,13 @@ def score_xml(
             strict=True,
         ):
             xml_bleu.add(stretch, reference_stretch, number)
-        lines.append(XmlLine(structure is not None, structure == wanted))
+        similarity = 0.0 if structure is None else tree_similarity(structure, wanted)
+        lines.append(XmlLine(structure is not None, structure == wanted, similarity))
     counts, xml_counts = bleu.line_counts(len(lines)), xml_bleu.line_counts(len(lines))
     return XmlScores(
         sum(line.well_formed for line in lines) / len(lines),
         sum(line.match for line in lines) / len(lines),
+        sum(line.tree_similarity for line in lines) / len(lines),
         None if counts is None else float(bleu_of(counts.sum(axis=0))),
         None if xml_counts is None else float(bleu_of(xml_counts.sum(axis=0))),
         tuple(lines),

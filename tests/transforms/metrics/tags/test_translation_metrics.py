@@ -32,6 +32,7 @@ def test_values_are_those_of_evaluate_tags():
     assert values["xml_bleu"] == pytest.approx(wanted.xml.xml_bleu)
     assert values["xml_accuracy"] == pytest.approx(100 * wanted.xml.accuracy)
     assert values["xml_match"] == pytest.approx(100 * wanted.xml.match)
+    assert values["tree_similarity"] == pytest.approx(100 * wanted.xml.tree_similarity)
     assert values["f1"] == pytest.approx(100 * wanted.spans.f1)
     assert values["failures"] == pytest.approx(100 * wanted.failed.total / 3)
     assert 0 < values["f1_squad"] < 100
