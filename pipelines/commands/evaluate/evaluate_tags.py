@@ -32,9 +32,9 @@ from pairweave.transforms.storage import files
 
 
 @command(
-    "BLEU, XML BLEU, XML accuracy and match (Hashimoto et al. 2019), similarity of trees (Zhang and "
-    "Shasha 1989), F1 over tagged words (Ryu et al. 2022), positions of tags (Zenkel et al. 2021), "
-    "flagrant failures (Hanneman and Dinu 2020)"
+    "BLEU, XML BLEU, XML accuracy and match (Hashimoto et al. 2019), similarity of trees (Zhang "
+    "and Shasha 1989), F1 over tagged words (Ryu et al. 2022), positions of tags (Zenkel et al. "
+    "2021), flagrant failures (Hanneman and Dinu 2020)"
 )
 def main(
     hypothesis: Annotated[str, FILE, "outputs with tags: text, line by line, or LXM .json"],

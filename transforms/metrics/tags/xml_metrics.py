@@ -1,5 +1,6 @@
-"""BLEU, XML BLEU, XML accuracy and XML match (Hashimoto et al. 2019, section 4.1), and how similar
-the trees are (`tree_similarity`).
+"""Metrics of texts with XML: BLEU, XML BLEU, XML accuracy, XML match, and similarity of trees.
+
+All but the last (`tree_similarity`) are those of Hashimoto et al. (2019, section 4.1).
 
 With the rule ``lxm`` the figures are those of the script that comes with the XML-tagged online-help
 corpus: it recognizes tags of 22 names without attributes; anything else in angle brackets counts as
