@@ -156,11 +156,15 @@ SyntaxName = Literal["xml", "html", "xliff", "indexed"]
 
 SYNTAXES = {syntax.name: syntax for syntax in (XML, HTML, XLIFF, INDEXED)}
 
-_NAME = r"[A-Za-z_][\w.\-]*(?::[A-Za-z_][\w.\-]*)?"
-_ATTRIBUTE = r"""[^\s"'<>/=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?"""
+_NAME = r"[^\W\d][\w.\-]*(?::[^\W\d][\w.\-]*)?"
+# As in browsers, a value without quotes may hold an equals sign (<a href=/page?id=5>), and after
+# quotes no space is needed (<a href="a"title="b">).
+_VALUE = r"""(?:"[^"]*"|'[^']*'|[^\s"'=<>`][^\s"'<>`]*)"""
+_GAP = r"""(?:\s+|(?<=["']))"""
+_ATTRIBUTE = rf"""[^\s"'<>/=]+(?:\s*=\s*{_VALUE})?"""
 _TAG = re.compile(
     rf"<(?:(?P<close>/)(?P<closed>{_NAME})\s*"
-    rf"|(?P<opened>{_NAME})(?P<attributes>(?:\s+{_ATTRIBUTE})*)\s*(?P<empty>/)?"
+    rf"|(?P<opened>{_NAME})(?P<attributes>(?:{_GAP}{_ATTRIBUTE})*)\s*(?P<empty>/)?"
     r"|!--.*?--)>",
     re.DOTALL,
 )
@@ -222,6 +226,8 @@ def _facts(match: re.Match[str], syntax: Syntax) -> tuple[Kind, str, str] | None
     if syntax.names and name not in syntax.names:
         return None
     if syntax.folds:
+        if not name[0].isascii():
+            return None  # <écran> is text in HTML, whose names begin with ASCII letters
         name = name.lower()
     if match["close"]:
         return Kind.CLOSE, name, ""
@@ -248,7 +254,7 @@ def _values(attributes: str) -> Iterable[tuple[str, str]]:
 
 @functools.cache
 def _pairs() -> re.Pattern[str]:
-    return re.compile(r"""([^\s"'<>/=]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'=<>`]+)""")
+    return re.compile(rf"""([^\s"'<>/=]+)\s*=\s*({_VALUE})""")
 
 
 def find_elements(tags: Sequence[Tag]) -> list[Element]:

@@ -34,6 +34,7 @@ from pairweave.transforms.projection.tag_nesting import (
     order_tags,
     settle,
 )
+from pairweave.transforms.text.joined_tokens import join_tokens
 from pairweave.transforms.text.whole_words import join_numbers
 
 RULES = ("best", "paper")
@@ -48,7 +49,10 @@ _TURN = regex.compile(r"(?<=\p{Ll}\p{Ll}|[.:;,!?)\]»”])(?=\p{Lu})")
 
 _ADDRESS = regex.compile(r"[/\\@_%${}=&#]|www\.")
 
-_EXTENDS = regex.compile(r"[\p{M}\p{Grapheme_Extend}\u200d]|(?<=\u200d)")
+_GRAPHEME = regex.compile(r"\X")
+
+_REFERENCE = regex.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,7}|[A-Za-z][A-Za-z0-9]{1,31});")
+"""A character reference, as `transforms.kernels.text.unbreakable` reads it."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -91,7 +95,8 @@ def project_tags(
 
     Returns:
         The translation with the source's tags, each once, nested as in the source. No tag is
-        inside a number such as ``2½`` or a formula such as ``H₂O``, unless one of the source's is.
+        inside a character reference such as ``&gt;``, nor inside a number such as ``2½`` or a
+        formula such as ``H₂O``, unless one of the source's is.
 
     Raises:
         ConfigError: There are no such rules.
@@ -179,7 +184,7 @@ def lay_out(
     cut_source, cut_target = cut_tokens(source, target_text, source_tokens, target_tokens)
     if (len(cut_source), len(cut_target)) != (len(source_tokens), len(target_tokens)):
         links = _cut_links(links, source_tokens, target_tokens, cut_source, cut_target)
-    cut_target, links = _join_numbers(source, target_text, cut_source, cut_target, links)
+    cut_target, links = _join_parts(source, target_text, cut_source, cut_target, links)
     return (
         TokenizedText(*_bounds(cut_source), _points(source.text)),
         TokenizedText(*_bounds(cut_target), _points(target_text)),
@@ -318,12 +323,12 @@ def _glued(source_text: str, text: str, tokens: Tokens) -> set[int]:
 
 def _may_part(text: str, at: int) -> bool:
     """Tell whether two parts of a word may begin here: not in an address, a path or a grapheme."""
-    return not (_EXTENDS.match(text, at) or _ADDRESS.search(_run(text, at)))
-
-
-def _run(text: str, at: int) -> str:
-    """Return the characters around an offset up to the next white space on each side."""
-    return text[:at].rpartition(" ")[2] + text[at:].partition(" ")[0]
+    # The characters around the offset up to the next space on each side.
+    before = text[:at].rpartition(" ")[2]
+    run = before + text[at:].partition(" ")[0]
+    if _ADDRESS.search(run):
+        return False
+    return any(match.start() == len(before) for match in _GRAPHEME.finditer(run))
 
 
 def _likely_cuts(text: str, token: tuple[int, int], left: str, right: str) -> set[int]:
@@ -410,26 +415,33 @@ def _matching_parts(one: int, other: int) -> list[tuple[int, int]]:
     ]
 
 
-def _join_numbers(
+def _join_parts(
     source: Marked,
     target_text: str,
     source_tokens: Tokens,
     target_tokens: Tokens,
     links: SoftLinks,
 ) -> tuple[Tokens, SoftLinks]:
-    """Make one token of the target tokens that are parts of one number, with the links of all.
+    """Make one token of target tokens that are parts of one thing, with the links of all.
 
     Aligners have a token for each part of ``2½``. Where a tag of the source splits such a number,
-    the tokens are not joined, so that the target is split likewise.
+    the tokens are not joined, so that the target is split likewise. The end of an address in front
+    of a character reference may have the beginning of the latter (``www.x.de&gt`` of
+    ``www.x.de&gt;``).
     """
-    if target_text.isascii():
-        return target_tokens, links
-    joined = join_numbers(target_text, target_tokens)
-    if len(joined) == len(target_tokens) or _splits_number(source, source_tokens):
+    joined = target_tokens
+    if not target_text.isascii():
+        joined = join_numbers(target_text, joined)
+        if len(joined) < len(target_tokens) and _splits_number(source, source_tokens):
+            joined = target_tokens
+    if "&" in target_text:
+        references = [match.span() for match in _REFERENCE.finditer(target_text)]
+        joined = join_tokens(joined, references)
+    if len(joined) == len(target_tokens):
         return target_tokens, links
     starts = [start for start, _ in joined]
-    number_of = np.array([bisect.bisect_right(starts, at) - 1 for at, _ in target_tokens], np.int64)
-    ends = np.stack([links.source, number_of[links.target]])
+    whole_of = np.array([bisect.bisect_right(starts, at) - 1 for at, _ in target_tokens], np.int64)
+    ends = np.stack([links.source, whole_of[links.target]])
     (sources, targets), link_of = np.unique(ends, axis=1, return_inverse=True)
     forward, reverse = np.zeros(len(sources)), np.zeros(len(sources))
     np.maximum.at(forward, link_of.ravel(), links.forward)

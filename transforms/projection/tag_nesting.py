@@ -6,6 +6,7 @@ loss. Tags at one offset are ordered by the tree.
 """
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -104,11 +105,7 @@ def settle(elements: Sequence[Element], parents: Sequence[int | None], spans: Sp
                 break
             if parents[sibling] == parent and _apart(elements[sibling], elements[number]):
                 _part(spans, sibling, number)
-    # A sibling that was shortened last may no longer contain its children.
-    for number in range(len(elements)):
-        parent = parents[number]
-        if parent is not None:
-            _clamp(spans, number, spans.starts[parent], spans.ends[parent])
+    _fit_children(elements, parents, spans)
 
 
 def order_tags(
@@ -236,6 +233,30 @@ def _part(spans: Spans, one: int, other: int) -> None:
                 best = worth, ((a, b, c, d) if left == one else (c, d, a, b))
     assert best is not None
     spans.starts[one], spans.ends[one], spans.starts[other], spans.ends[other] = best[1]
+
+
+def _fit_children(elements: Sequence[Element], parents: Sequence[int | None], spans: Spans) -> None:
+    """Put elements inside their parents, and pairs behind the siblings that begin before them.
+
+    A pair that was shortened last may no longer contain its children, and one that was moved out of
+    a sibling may be inside another.
+    """
+    inner: dict[int | None, list[int]] = {}
+    for number, parent in enumerate(parents):
+        inner.setdefault(parent, []).append(number)
+    crosses = _any_cross(elements)
+    for parent in (None, *range(len(elements))):
+        children = inner.get(parent, [])
+        if parent is not None:
+            for number in children:
+                _clamp(spans, number, spans.starts[parent], spans.ends[parent])
+        if crosses:
+            continue
+        pairs = [number for number in children if elements[number].form is Form.PAIR]
+        pairs.sort(key=lambda number: (spans.starts[number], spans.ends[number], number))
+        for before, number in itertools.pairwise(pairs):
+            spans.starts[number] = max(spans.starts[number], spans.ends[before])
+            spans.ends[number] = max(spans.ends[number], spans.starts[number])
 
 
 def _worth(spans: Spans, number: int, start: int, end: int) -> int:

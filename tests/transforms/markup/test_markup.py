@@ -101,6 +101,18 @@ def test_a_greater_sign_in_an_attribute_ends_no_tag():
     assert (marked.text, marked.tags[0].kind) == ("z", Kind.OPEN)
 
 
+def test_attributes_of_html_need_neither_quotes_nor_spaces_between_them():
+    for tag in ("<a href=/page?id=5&n=6>", '<a href="x"title="y">', "<a href='x'id=y>", "<a b=c=>"):
+        marked = parse_markup(f"{tag}z</a>", HTML)
+        assert [found.raw for found in marked.tags] == [tag, "</a>"]
+
+
+def test_names_of_xml_begin_with_any_letter_and_those_of_html_with_an_ascii_one():
+    string = "<Übung art='1'>x<名前/></Übung>"
+    assert forms(string) == [(Form.PAIR, "x"), (Form.SELF_CLOSING, "")]
+    assert forms(string, HTML) == []
+
+
 def test_what_is_no_tag_is_text():
     assert strip_markup("1 < 2 <3> <g id=1>x</g>", XLIFF) == "1 < 2 <3> x"
     assert strip_markup("<u>x</u>", XLIFF) == "<u>x</u>"

@@ -339,14 +339,30 @@ def test_a_target_token_is_cut_where_a_word_may_turn_into_the_next():
             [(0, 0), (2, 1)],
         ),
         ("<g id='1'>Hi</g>s", "x@FooBar.de", [(0, 0)]),
+        ("<g id='1'>Good</g>Job", "\U0001f44d\U0001f3fd", [(0, 0)]),
+        ("<g id='1'>Ger</g>many", "\U0001f1e9\U0001f1ea", [(0, 0)]),
     ],
 )
 def test_a_tag_inside_a_word_of_the_source_parts_no_address_placeholder_or_grapheme(
     source, target, links
 ):
     text = projected(source, target, links)
-    for part in ("e\u0301s", "kontakt@FooBar.de", "{nameOf2Files}", "x.org/FooBar1", "x@FooBar.de"):
+    for part in (
+        *("e\u0301s", "kontakt@FooBar.de", "{nameOf2Files}", "x.org/FooBar1", "x@FooBar.de"),
+        *("\U0001f44d\U0001f3fd", "\U0001f1e9\U0001f1ea"),
+    ):
         assert (part in target) == (part in text)
+
+
+@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("place", range(4))
+def test_no_tag_is_inside_a_character_reference_after_an_address(rules, place):
+    # What ends the address is not in its characters, so "www.x.de&gt" and ";" are tokens.
+    source = parse_markup("see <g id='1'>there</g>.", XLIFF)
+    tokens = [(0, 3), (4, 9), (9, 10)], [(0, 4), (5, 16), (16, 17), (18, 20)]
+    links = SoftLinks.certain([(0, 0), (1, place)])
+    result = project_tags(source, "sieh www.x.de&gt; da", *tokens, links, rules)
+    assert "&gt;" in str(result)
 
 
 def test_an_address_that_both_texts_have_is_parted_as_in_the_source():
