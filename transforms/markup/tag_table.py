@@ -192,9 +192,9 @@ class TagTable:
             exact = tuple(map(str, value["exact"])) if "exact" in value else None
             if exact is not None and len(exact) != 2:
                 raise ValueError("exact holds a text with symbols and a text")
+            marks = [tuple(map(mark_of, skeleton.tags)) for skeleton in (order, own)]
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ConfigError(f"this is not a table of tags: {error!r}") from error
-        marks = [tuple(map(mark_of, skeleton.tags)) for skeleton in (order, own)]
         table = cls(entries, marks[0], literals, plain, marks[1], led, exact)
         table._check(order.text + own.text)
         return table

@@ -195,7 +195,10 @@ def _read_table(text: str, path: str, line: int, syntax: Syntax) -> tuple[Coding
             raise ConfigError(
                 "this is not a table of tags: expected an object that tags encode wrote"
             )
-        representation = find_representation(value.get("representation", ""), syntax)
+        name = value.get("representation", "")
+        if not isinstance(name, str) and not all(isinstance(form, str) for form in name):
+            raise ConfigError("expected a representation: its name, or the three forms of tags")
+        representation = find_representation(name, syntax)
         return Coding(representation, syntax, value["whitespace_shift"]), TagTable.from_json(value)
     except (ConfigError, TypeError, orjson.JSONDecodeError) as error:
         raise InputError("invalid_table", path, str(error), line) from error

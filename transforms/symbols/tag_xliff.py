@@ -65,12 +65,14 @@ class Xliff(Representation):
         ``<g>`` is missing.
         """
         matches = list(self._PATTERN.finditer(string))
-        present = {int(match["pair"]) for match in matches if match["pair"]}
+        # Ids are compared as text: a model may repeat a digit thousands of times.
+        by_id = {str(place + 1): number for place, number in enumerate(table.numbers)}
+        present = {match["pair"] for match in matches}
         missing = iter(
             [
                 number
-                for place, number in enumerate(table.numbers)
-                if place + 1 not in present and number in table.spans and number not in table.halved
+                for key, number in by_id.items()
+                if key not in present and number in table.spans and number not in table.halved
             ]
         )
         kinds = {"bx": Kind.OPEN, "ex": Kind.CLOSE, "x": Kind.EMPTY}
@@ -83,8 +85,7 @@ class Xliff(Representation):
                 number = opened.pop() if opened else next(missing, None)
             else:
                 kind = Kind.OPEN if match["pair"] else kinds[match["name"]]
-                place = int(match["pair"] or match["id"]) - 1
-                number = table.numbers[place] if place < len(table.numbers) else None
+                number = by_id.get(match["pair"] or match["id"])
                 if match["pair"]:
                     opened.append(number)
             if number is None or Mark(kind, number) not in table.places:

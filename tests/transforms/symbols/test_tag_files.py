@@ -228,6 +228,8 @@ def test_errors_name_the_file_and_the_line_and_leave_nothing_behind(capsys, fold
         '{"whitespace_shift": false}',
         '{"whitespace_shift": false, "representation": "indexed"}',
         '{"whitespace_shift": false, "representation": 3, "order": "", "tags": []}',
+        '{"whitespace_shift": false, "representation": [1, 2, 3], "order": "", "tags": []}',
+        f'{{"whitespace_shift": 0, "representation": "html", "order": "<a_{"1" * 5_000}>"}}',
         '{"whitespace_shift": false, "representation": "indexed", "order": "<a_0>", "tags": [3]}',
         '{"whitespace_shift": 1, "representation": "indexed", "order": "", "tags": []}',
     ],
