@@ -40,7 +40,7 @@ class InputError(ConfigError):
 
 
 class IrregularFileError(OSError):
-    """A pipe where a file must be that can be read more than once."""
+    """A pipe or device where a file must be that can be read more than once, or replaced."""
 
 
 class WorkerError(PairweaveError):

@@ -146,7 +146,7 @@ class Hmm(JobAligner):
                 f"{name.option} hmm: needs a fitted model, as in hmm:DIRECTORY; make one by "
                 "pairweave fit, or let hmm be the first aligner, which is fitted on the input"
             )
-        fitted = hmm_reference.read(name.model)
+        fitted = hmm_reference.read(name.model, name.option)
         if not _agree(tokens, fitted.tokens):
             raise ConfigError(
                 f"{name.option} {name.text}: was fitted on {fitted.tokens.shown}"

@@ -45,8 +45,10 @@ class Attention:
         self._head = head
         try:
             with path.open("rb") as file:
-                packed = file.read(2) == b"PK"
-            if packed and not zipfile.is_zipfile(path):
+                start = file.read(6)
+            if not start.startswith((b"PK", b"\x93NUMPY")):
+                raise ValueError("the file is neither")
+            if start.startswith(b"PK") and not zipfile.is_zipfile(path):
                 raise zipfile.BadZipFile("the file is damaged or not whole")
             self._file = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:

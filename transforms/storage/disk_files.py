@@ -6,6 +6,7 @@ written says which process of which machine writes it, and so whether its writer
 """
 
 import contextlib
+import errno
 import functools
 import io
 import os
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import xxhash
 
-from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError, IrregularFileError
 from pairweave.transforms.storage import named_errors
 from pairweave.transforms.storage.local_copies import local_copy
 
@@ -115,6 +116,25 @@ def on_disk(path: str) -> Path:
         raise ConfigError(f"{path}: no such file or directory in this store") from error
 
 
+def require_file_place(path: str) -> None:
+    """Check that a file can be renamed to a path, which would replace a pipe or a device.
+
+    Raises:
+        ConfigError: A directory is there.
+        IrregularFileError: A pipe, socket or device is there, such as ``/dev/stdout``.
+    """
+    final = Path(path)
+    if final.is_dir():
+        raise ConfigError(
+            f"{path}: a directory is in the place of a file to be written; move it away"
+        )
+    place = os.path.realpath(final.parent)
+    is_device = place == "/dev" or place.startswith("/proc/")
+    if is_device or (final.exists() and not final.is_file()):
+        message = "is a pipe or a device, which a file cannot replace; name a file"
+        raise IrregularFileError(errno.EINVAL, message, path)
+
+
 def write_temporary(path: str, data: bytes | memoryview) -> Path:
     """Write a file under a temporary name beside its final one, and return that path.
 
@@ -143,9 +163,11 @@ def opened_temporary(path: str) -> Iterator[BinaryIO]:
     Errors of writing it have its name, whatever other files are open in the block.
 
     Raises:
+        ConfigError: A directory is in its place.
         OSError: It cannot be written; no part of it remains.
     """
     final = Path(path)
+    require_file_place(path)
     temporary = final.with_name(name_for(final.name))
     try:
         with io.BufferedWriter(_Named(temporary, path)) as file:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from pairweave.transforms.errors import ConfigError, InputError, IrregularFileError
+from pairweave.transforms.errors import InputError, IrregularFileError
 from pairweave.transforms.storage import disk_files, named_errors, object_stores
 from pairweave.transforms.storage.disk_files import is_uri as is_uri
 from pairweave.transforms.storage.disk_files import on_disk as on_disk
@@ -168,19 +168,16 @@ def write_bytes(path: str, data: bytes | memoryview) -> None:
     Writing twice is writing once: a second writer replaces the file by one step.
 
     Raises:
+        ConfigError: A directory is in its place.
         OSError: The file cannot be written; no part of it remains.
     """
     if is_uri(path):
         object_stores.store_of(path).put(path, io.BytesIO(data))
         return
+    disk_files.require_file_place(path)
     temporary = disk_files.write_temporary(path, data)
     try:
         temporary.replace(path)
-    except IsADirectoryError as error:
-        temporary.unlink(missing_ok=True)
-        raise ConfigError(
-            f"{path}: a directory is in the place of a file to be written; move it away"
-        ) from error
     except OSError:
         temporary.unlink(missing_ok=True)
         raise

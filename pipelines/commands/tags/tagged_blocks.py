@@ -254,6 +254,7 @@ def _fit_pairs(options: TagOptions) -> list[tuple[str, str]]:
     """Return the plain pairs that the aligner is fitted on, evenly spaced over the input.
 
     Raises:
+        ConfigError: There are none.
         InputError: The source contains only tags of another syntax.
     """
     syntax = find_syntax(options.syntax)
@@ -268,6 +269,12 @@ def _fit_pairs(options: TagOptions) -> list[tuple[str, str]]:
     for paths in zip(options.fit_source_input, options.fit_target_input, strict=True):
         pairs += [(source.text, target.text) for source, target in read_in_step(*paths)]
     pairs = [pair for pair in pairs if pair[0].strip() and pair[1].strip()]
+    if not pairs:
+        raise ConfigError(
+            f"{options.source_input}: no line has text beside its tags here and in "
+            f"{options.target_input}, so there is nothing to fit an aligner on; give "
+            "--fit_source_input and --fit_target_input, or a fitted aligner by --model DIRECTORY"
+        )
     if len(pairs) > options.fit_pairs:
         chosen = np.linspace(0, len(pairs) - 1, options.fit_pairs).astype(np.int64)
         pairs = [pairs[number] for number in chosen.tolist()]

@@ -239,6 +239,21 @@ def test_what_does_not_fit_is_named_and_nothing_is_written(folder, name, content
     assert not (folder / "out").exists()
 
 
+def test_text_without_words_has_nothing_to_fit_on(folder):
+    (folder / "s").write_text('<x id="1"/>\nword\n')
+    (folder / "t").write_text("\n\n")
+    status, _, errors = run_here(*command(folder))
+    assert status == 2
+    assert f"{folder / 's'}: no line has text beside its tags" in errors
+    assert "--fit_source_input" in errors
+
+
+def test_a_second_aligner_that_is_not_there_is_named_by_its_option(folder):
+    status, _, errors = run_here(*command(folder, "--second_aligner", "hmm:nothere"))
+    assert status == 2
+    assert "--second_aligner nothere: no fitted aligner there" in errors
+
+
 def test_links_come_from_one_place(folder):
     status, _, errors = run_here(*command(folder, "--links", "l", "--model", "m"))
     assert status == 2
