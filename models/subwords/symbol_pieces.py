@@ -207,7 +207,10 @@ def write_sentencepiece(path: str, symbols: Sequence[str], output: str) -> dict[
         ConfigError: The file is not a model, or a symbol would be split in some context.
     """
     model = files.read_bytes(path)
-    extended = extend_sentencepiece(model, symbols)
+    try:
+        extended = extend_sentencepiece(model, symbols)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
     files.write_bytes(output, extended)
     before, after = (_load(content).get_piece_size() for content in (model, extended))
     return {"added": after - before, "pieces": after}

@@ -30,6 +30,15 @@ def require_apart(paths: Sequence[str]) -> None:
         seen.add(place)
 
 
+def require_outputs_apart(inputs: Sequence[str], outputs: Sequence[str]) -> None:
+    """Check that no file is written twice, or both read and written; one may be read twice.
+
+    Raises:
+        ConfigError: Names the file.
+    """
+    require_apart([*{os.path.realpath(path): path for path in inputs}.values(), *outputs])
+
+
 @contextlib.contextmanager
 def open_whole(path: str) -> Iterator[BinaryIO]:
     """Open a local file for writing, compressed if its name ends in ``.gz`` or the like.

@@ -29,6 +29,7 @@ from pairweave.transforms.metrics.tags.xml_metrics import XmlConfig
 from pairweave.transforms.option_places import FILE, FILES, FINISHED_RUNS, OUTPUT
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.whole_files import require_outputs_apart
 
 
 @command(
@@ -68,6 +69,8 @@ def main(
     lines: Annotated[str | None, OUTPUT, "file for the scores of each line, as JSONL"] = None,
 ) -> int:
     """Measure outputs with tags from the command line."""
+    read = [path for path in (hypothesis, reference, source, baseline) if path is not None]
+    require_outputs_apart(read, [] if lines is None else [lines])
     texts = read_texts(hypothesis, reference, source)
     json = is_json(reference)
     language = target_lang or texts.language

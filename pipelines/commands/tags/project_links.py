@@ -60,6 +60,12 @@ def own_links(options: TagOptions) -> list[str]:
     return [name for name in names if getattr(options, name) is not None]
 
 
+def read_once(options: TagOptions) -> list[str]:
+    """Return the files of links and of text to fit on."""
+    links = [getattr(options, name) for name in own_links(options)]
+    return [*links, *options.fit_source_input, *options.fit_target_input]
+
+
 def pharaoh_links(options: TagOptions, tokens: TokenConfig) -> LinkBlock:
     """Return a function that reads the links of a block from one file or from two directions."""
     options_given = (options.links, options.forward_links, options.reverse_links)

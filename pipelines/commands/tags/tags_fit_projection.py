@@ -3,7 +3,7 @@
 import orjson
 
 from pairweave.pipelines.command_line.command_function import command
-from pairweave.pipelines.commands.tags.project_links import own_links
+from pairweave.pipelines.commands.tags.project_links import own_links, read_once
 from pairweave.pipelines.commands.tags.projection_options import TagsFitProjectionOptions
 from pairweave.pipelines.commands.tags.tagged_blocks import (
     check_links,
@@ -14,7 +14,11 @@ from pairweave.pipelines.commands.tags.tagged_blocks import (
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.projection.known_places import KnownSegment, known_places, learn_weights
-from pairweave.transforms.storage.whole_files import open_whole, require_apart
+from pairweave.transforms.storage.whole_files import (
+    open_whole,
+    require_apart,
+    require_outputs_apart,
+)
 
 FEWEST = 200
 """Minimum number of elements to learn from; fewer cannot determine about a hundred weights."""
@@ -25,6 +29,7 @@ def main(*, options: TagsFitProjectionOptions) -> int:
     """Run the command from its command line."""
     check_links(options, "tags fit_projection")
     require_apart([options.source_input, options.target_input, options.output])
+    require_outputs_apart(read_once(options), [options.output])
     if own_links(options):
         options = options.model_copy(update={"aligner": "given"})
     segments = _segments(options)

@@ -9,12 +9,13 @@ from pydantic import Field
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.options.base import Language
 from pairweave.pipelines.process import terminal
-from pairweave.transforms.errors import InputError
+from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.markup.markup import SyntaxName, find_syntax
 from pairweave.transforms.markup.other_syntax import check_lines
 from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files, text_lines
+from pairweave.transforms.storage.whole_files import require_outputs_apart
 from pairweave.transforms.tags.tag_profile import learn_profile
 
 
@@ -30,6 +31,7 @@ def main(
     output: Annotated[str, OUTPUT, Field(min_length=1), "file of the profile, JSON"],
 ) -> int:
     """Run the command from its command line."""
+    require_outputs_apart([path for path in (input, target_input) if path is not None], [output])
     sources = read_texts(input)
     targets = None
     if target_input is not None:
@@ -39,7 +41,10 @@ def main(
     warning = check_lines(input, texts, markup)
     if warning is not None:
         terminal.warn(warning)
-    profile = learn_profile(texts, markup, targets, source_lang)
+    try:
+        profile = learn_profile(texts, markup, targets, source_lang)
+    except ConfigError as error:
+        raise ConfigError(f"{input}: {error}; --syntax {syntax} says which tags are") from error
     files.write_alone(output, to_json(profile))
     facts = {name: profile[name] for name in ("texts", "tagged_texts", "tags")}
     terminal.say(orjson.dumps({**facts, "output": output}).decode())

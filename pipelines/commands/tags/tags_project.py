@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 import orjson
 
 from pairweave.pipelines.command_line.command_function import command
-from pairweave.pipelines.commands.tags.project_links import Block, own_links
+from pairweave.pipelines.commands.tags.project_links import Block, own_links, read_once
 from pairweave.pipelines.commands.tags.projection_options import TagsProjectOptions
 from pairweave.pipelines.commands.tags.tagged_blocks import (
     Placing,
@@ -21,7 +21,11 @@ from pairweave.transforms.markup.markup import find_syntax, strip_markup
 from pairweave.transforms.projection.project import Placed, place_tags
 from pairweave.transforms.projection.projection_weights import ProjectionWeights, read_weights
 from pairweave.transforms.storage import files
-from pairweave.transforms.storage.whole_files import open_whole, require_apart
+from pairweave.transforms.storage.whole_files import (
+    open_whole,
+    require_apart,
+    require_outputs_apart,
+)
 
 
 @command("put the tags of a source onto its translation")
@@ -59,6 +63,8 @@ def _check(options: TagsProjectOptions) -> None:
                 raise ConfigError(f"--{name}: applies to --rules best; leave it out")
     outputs = [options.output, *([] if options.confidence is None else [options.confidence])]
     require_apart([options.source_input, options.target_input, *outputs])
+    weights = options.projection_weights
+    require_outputs_apart([*read_once(options), *([] if weights is None else [weights])], outputs)
 
 
 def _weights(options: TagsProjectOptions) -> ProjectionWeights | None:

@@ -6,7 +6,11 @@ import json
 import pytest
 import sentencepiece
 
-from pairweave.models.subwords.symbol_pieces import check_whole, extend_sentencepiece
+from pairweave.models.subwords.symbol_pieces import (
+    check_whole,
+    extend_sentencepiece,
+    write_sentencepiece,
+)
 from pairweave.pipelines import cli
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.symbols.representations import find_representation
@@ -99,9 +103,12 @@ def test_a_symbol_with_a_meaning_of_its_own_is_refused(model, tokenizer, tmp_pat
     assert not (tmp_path / "new").exists()
 
 
-def test_what_is_no_model_is_refused():
+def test_what_is_no_model_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="this is not a SentencePiece model"):
         extend_sentencepiece(b"no model", ["<a_0>"])
+    (tmp_path / "old.model").write_bytes(b"no model")
+    with pytest.raises(ConfigError, match=r"old\.model: this is not a SentencePiece model"):
+        write_sentencepiece(str(tmp_path / "old.model"), ["<a_0>"], str(tmp_path / "new.model"))
 
 
 def test_the_check_finds_a_symbol_that_is_split_beside_letters():

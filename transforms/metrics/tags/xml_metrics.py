@@ -137,11 +137,12 @@ def score_xml(
     for number, (hypothesis, reference) in enumerate(zip(hypotheses, references, strict=True), 1):
         wanted = find_structure(reference.strip(), config.rule)
         if wanted is None:
+            flaw = _flaw(reference.strip(), config.rule)
             raise InputError(
                 "bad_reference",
                 name,
-                f"the tags of reference {number} are broken, so nothing can be measured against "
-                f"it: {reference[:80]!r}; fix it, or choose another --syntax",
+                f"reference {number} {flaw}, so nothing can be measured against it: "
+                f"{reference[:80]!r}; fix it, or choose another --syntax",
             )
         structure = find_structure(hypothesis.strip(), config.rule)
         stretches = split_at_tags(hypothesis.strip(), config.rule)
@@ -185,17 +186,35 @@ def find_structure(text: str, rule: str) -> Structure | None:
     return _parse(text) if rule in _PARSED else _nested_names(text, rule)
 
 
+def _flaw(text: str, rule: str) -> str:
+    """Say what is wrong with a text that has no structure."""
+    if rule not in _PARSED:
+        return "has tags that do not nest"
+    try:
+        _events(text)
+    except expat.ExpatError as error:
+        reason = expat.errors.messages[error.code]
+        return f"is not well-formed XML ({reason} at character {error.offset - len('<ROOT>') + 1})"
+    except UnicodeEncodeError:
+        pass
+    return "is not well-formed XML"
+
+
 def _parse(text: str) -> Structure | None:
+    try:
+        return _events(text)
+    except (expat.ExpatError, UnicodeEncodeError):
+        return None
+
+
+def _events(text: str) -> Structure:
     events: list[str] = []
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartElementHandler = lambda name, _attributes: events.append(name)
     parser.EndElementHandler = lambda _name: events.append("/")
     parser.CommentHandler = lambda _text: events.extend(("!--", "/"))
     parser.ProcessingInstructionHandler = lambda _target, _data: events.extend(("?", "/"))
-    try:
-        parser.Parse(f"<ROOT>{text}</ROOT>", True)  # noqa: FBT003 - takes no keyword
-    except (expat.ExpatError, UnicodeEncodeError):
-        return None
+    parser.Parse(f"<ROOT>{text}</ROOT>", True)  # noqa: FBT003 - takes no keyword
     return tuple(events[1:-1])
 
 

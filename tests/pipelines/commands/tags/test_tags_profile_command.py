@@ -60,3 +60,28 @@ def test_texts_that_do_not_fit_are_refused_with_their_file(directory, name, text
     assert name in errors
     assert told in errors
     assert not (directory / "p.json").exists()
+
+
+def test_text_without_tags_is_refused_with_its_file(directory):
+    (directory / "s.txt").write_text("no tags\n")
+    words = ("--input", "s.txt", "--output", "p.json")
+    status, _, errors = runs.run_here("tags", "profile", *words, cwd=directory)
+    assert status == 2
+    assert "s.txt: a tag profile must count at least one tag" in errors
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("tags", "profile", "--input", "s.txt", "--output", "s.txt"),
+        ("tags", "profile", "--input", "s.txt", "--target_input", "t.txt", "--output", "./t.txt"),
+        ("tags", "vocabulary", "--train", "s.txt", "t.txt", "--output_model", "t.txt"),
+        ("tags", "vocabulary", "--output", "new", "--self_translations", "new"),
+        ("evaluate", "tags", "s.txt", "t.txt", "--lines", "s.txt"),
+    ],
+)
+def test_no_file_that_is_read_or_written_is_written_over(directory, words):
+    before = {path.name: path.read_bytes() for path in directory.iterdir()}
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert (status, "is named twice" in errors) == (2, True), errors
+    assert {path.name: path.read_bytes() for path in directory.iterdir()} == before

@@ -254,6 +254,14 @@ def test_a_second_aligner_that_is_not_there_is_named_by_its_option(folder):
     assert "--second_aligner nothere: no fitted aligner there" in errors
 
 
+def test_links_are_not_written_over(folder):
+    status, _, errors = run_here(
+        *command(folder, "--links", folder / "l", "--confidence", folder / "l")
+    )
+    assert (status, "l: is named twice" in errors) == (2, True), errors
+    assert (folder / "l").read_text() == LINKS
+
+
 def test_links_come_from_one_place(folder):
     status, _, errors = run_here(*command(folder, "--links", "l", "--model", "m"))
     assert status == 2

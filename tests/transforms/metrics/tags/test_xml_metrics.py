@@ -1,5 +1,6 @@
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -156,6 +157,21 @@ def test_an_empty_element_may_be_written_as_two_tags():
 def test_a_broken_reference_is_named():
     with pytest.raises(InputError, match=r"refs.*reference 2.*bad_reference"):
         score_xml(["a", "b"], ["a", "<b>"], NO_BLEU, "refs")
+
+
+@pytest.mark.parametrize(
+    ("reference", "rule", "message"),
+    [
+        ("ü&nbsp;b", "xml", "is not well-formed XML (undefined entity at character 2)"),
+        ("a & b", "xliff", "is not well-formed XML (not well-formed (invalid token) at"),
+        ("<x:b>a</x:b>", "xml", "is not well-formed XML (unbound prefix at character 1)"),
+        ("\ud800", "xml", "is not well-formed XML, so"),
+        ("<b>", "html", "has tags that do not nest"),
+    ],
+)
+def test_what_is_wrong_with_a_reference_is_told(reference, rule, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        score_xml(["a"], [reference], XmlConfig(rule, None), "refs")
 
 
 @pytest.mark.parametrize(
