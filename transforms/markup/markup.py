@@ -114,6 +114,8 @@ class Syntax:
         closes: Names of empty tags that close, likewise.
         keys: Attributes that distinguish a tag from others; the first one present counts.
         folds: Whether names are case-insensitive, as in HTML; those above are in lower case.
+        codes: Names of native codes: with an identifier, such an element is one tag with all its
+            content, which is markup of the original document.
     """
 
     name: str
@@ -123,6 +125,7 @@ class Syntax:
     closes: tuple[tuple[str, str], ...] = ()
     keys: tuple[str, ...] = ()
     folds: bool = False
+    codes: frozenset[str] = frozenset()
 
 
 XML = Syntax("xml")
@@ -139,13 +142,17 @@ HTML = Syntax(
     folds=True,
 )
 
-# XLIFF 1.2, section 2.4 (inline elements), and XLIFF 2.1, section 4.2.3.
+_CODES = ("bpt", "ept", "it", "ph")
+
+# XLIFF 1.2, section 2.4 (inline elements), and XLIFF 2.1, section 4.2.3. TMX has the same codes,
+# and connects them by the attribute i.
 XLIFF = Syntax(
     "xliff",
-    names=frozenset({"g", "x", "bx", "ex", "mrk", "pc", "ph", "sc", "ec"}),
-    opens=(("bx", "bx"), ("sc", "sc")),
-    closes=(("ex", "bx"), ("ec", "sc")),
-    keys=("rid", "startRef", "id"),
+    names=frozenset({"g", "x", "bx", "ex", "mrk", "pc", "sc", "ec", *_CODES}),
+    opens=(("bx", "bx"), ("sc", "sc"), ("bpt", "bpt")),
+    closes=(("ex", "bx"), ("ec", "sc"), ("ept", "bpt")),
+    keys=("i", "rid", "startRef", "id"),
+    codes=frozenset(_CODES),
 )
 
 # The form of tags in this project's own data (`transforms.indexed_tag`).
@@ -162,12 +169,20 @@ _NAME = r"[^\W\d][\w.\-]*(?::[^\W\d][\w.\-]*)?"
 _VALUE = r"""(?:"[^"]*"|'[^']*'|[^\s"'=<>`][^\s"'<>`]*)"""
 _GAP = r"""(?:\s+|(?<=["']))"""
 _ATTRIBUTE = rf"""[^\s"'<>/=]+(?:\s*=\s*{_VALUE})?"""
-_TAG = re.compile(
+_ATTRIBUTES = rf"(?:{_GAP}{_ATTRIBUTE})*"
+_ANY = (
     rf"<(?:(?P<close>/)(?P<closed>{_NAME})\s*"
-    rf"|(?P<opened>{_NAME})(?P<attributes>(?:{_GAP}{_ATTRIBUTE})*)\s*(?P<empty>/)?"
-    r"|!--.*?--)>",
-    re.DOTALL,
+    rf"|(?P<opened>{_NAME})(?P<attributes>{_ATTRIBUTES})\s*(?P<empty>/)?"
+    r"|!--.*?--)>"
 )
+_TAG = re.compile(_ANY, re.DOTALL)
+# A native code with an identifier; its content is text, and elements sub of text.
+_CODE = (
+    rf"<(?P<code>{'|'.join(_CODES)})(?=\s[^<>]*\b(?:i|id|rid|x)\s*=)(?P<facts>{_ATTRIBUTES})\s*>"
+    r"[^<]*(?:<sub\b[^<>]*>[^<]*</sub\s*>[^<]*)*</(?P=code)\s*>"
+)
+_TAG_OR_CODE = re.compile(f"{_CODE}|{_ANY}", re.DOTALL)
+_ISOLATED = {"begin": Kind.OPEN, "open": Kind.OPEN, "end": Kind.CLOSE, "close": Kind.CLOSE}
 
 
 def find_syntax(name: str) -> Syntax:
@@ -194,7 +209,7 @@ def parse_markup(string: str, syntax: Syntax = XML) -> Marked:
     [('open', 'g', '1', 4), ('self_closing', 'x', '2', 9), ('close', 'g', '', 10)]
     """
     texts, tags, done, offset = [], [], 0, 0
-    for match in (ANY_TAG if syntax is INDEXED else _TAG).finditer(string):
+    for match in _pattern(syntax).finditer(string):
         facts = _indexed_facts(match) if syntax is INDEXED else _facts(match, syntax)
         if facts is None:
             continue
@@ -205,6 +220,12 @@ def parse_markup(string: str, syntax: Syntax = XML) -> Marked:
         done = match.end()
     texts.append(string[done:])
     return Marked("".join(texts), tuple(tags))
+
+
+def _pattern(syntax: Syntax) -> re.Pattern[str]:
+    if syntax is INDEXED:
+        return ANY_TAG
+    return _TAG_OR_CODE if syntax.codes else _TAG
 
 
 def kind_of(match: re.Match[str]) -> Kind:
@@ -220,6 +241,8 @@ def _indexed_facts(match: re.Match[str]) -> tuple[Kind, str, str]:
 
 def _facts(match: re.Match[str], syntax: Syntax) -> tuple[Kind, str, str] | None:
     """Return a tag's kind, name and key; None if the syntax has no such tag."""
+    if syntax.codes and match["code"]:
+        return _code_facts(match["code"], match["facts"], syntax)
     name = match["opened"] or match["closed"]
     if name is None:
         return None if syntax.names else (Kind.EMPTY, "!--", "")
@@ -234,12 +257,29 @@ def _facts(match: re.Match[str], syntax: Syntax) -> tuple[Kind, str, str] | None
     key = _key(match["attributes"], syntax.keys)
     if not match["empty"]:
         return (Kind.EMPTY if name in syntax.empty else Kind.OPEN), name, key
+    if name in syntax.codes:
+        return _code_facts(name, match["attributes"], syntax)
     opens, closes = dict(syntax.opens), dict(syntax.closes)
     if name in opens:
         return Kind.OPEN, opens[name], key
     if name in closes:
         return Kind.CLOSE, closes[name], key
     return Kind.EMPTY, name, key
+
+
+def _code_facts(name: str, attributes: str, syntax: Syntax) -> tuple[Kind, str, str]:
+    """Return the kind, name and key of a native code."""
+    opens, closes = dict(syntax.opens), dict(syntax.closes)
+    key = _key(attributes, syntax.keys)
+    if name in opens:
+        return Kind.OPEN, opens[name], key
+    if name in closes:
+        return Kind.CLOSE, closes[name], key
+    if name != "it":
+        return Kind.EMPTY, name, _key(attributes, ("id", "x"))
+    # The partner of an isolated tag is in another segment, so it must not match any here.
+    kind = _ISOLATED.get(_key(attributes, ("pos",)), Kind.EMPTY)
+    return kind, name, f"{kind} {key}"
 
 
 def _key(attributes: str, names: Sequence[str]) -> str:

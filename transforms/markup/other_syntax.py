@@ -159,7 +159,7 @@ def reads_every_tag(syntax: Syntax) -> bool:
 
 def _other_tags(string: str, marked: Marked) -> list[tuple[Tag, ...]]:
     """Return the tags of each element that the syntax does not read."""
-    own = {tag.raw for tag in marked.tags}
+    own = {tag.raw for code in marked.tags for tag in parse_markup(code.raw, HTML).tags}
     tags = [tag for tag in parse_markup(string, HTML).tags if tag.raw not in own]
     elements: list[tuple[Tag, ...]] = []
     for element in find_elements(tags):
@@ -208,8 +208,8 @@ def _tags_with_ids(marked: Marked) -> list[tuple[Tag, ...]]:
 def _reads(name: str, element: tuple[Tag, ...]) -> bool:
     """Tell whether a syntax has a whole element."""
     syntax = {"indexed": INDEXED, "xliff": XLIFF, "xml": XML, "html": HTML}[name]
-    tags = parse_markup("".join(tag.raw for tag in element), syntax).tags
-    return len(tags) == len(element) and all(
+    marked = parse_markup("".join(tag.raw for tag in element), syntax)
+    return not marked.text and all(
         element.form in (Form.PAIR, Form.SELF_CLOSING) or syntax is XLIFF
-        for element in find_elements(tags)
+        for element in find_elements(marked.tags)
     )

@@ -28,6 +28,8 @@ PIECES = st.sampled_from(
             "</g>",
             '<x id="2"/>',
             "<bx id='3'/>",
+            "<bpt id='4'>",
+            "</bpt>",
             "<ex id='3'/>",
             "<br>",
             "<b>",
@@ -81,6 +83,33 @@ def test_xliff_opens_and_closes_with_empty_tags():
         (Form.SELF_CLOSING, ""),
     ]
     assert forms('<bx id="1"/>ab<ex id="2"/>', XLIFF) == [(Form.OPEN, ""), (Form.CLOSE, "")]
+
+
+def test_a_native_code_of_xliff_or_tmx_is_one_tag_with_its_content():
+    bold = '<bpt id="1">&lt;b&gt;</bpt>', '<ept id="1">&lt;/b&gt;</ept>'
+    code = '<ph id="2" ctype="x">a <sub>b</sub> c</ph>'
+    marked = parse_markup(f"x {bold[0]}y{bold[1]} {code}", XLIFF)
+    assert marked.text == "x y "
+    assert [tag.raw for tag in marked.tags] == [*bold, code]
+    assert forms(
+        '<bpt i="1" x="1">{</bpt>a<bpt i="2"/>b<ept i="1">}</ept>c<ept i="2"/>', XLIFF
+    ) == [
+        (Form.PAIR, "ab"),
+        (Form.PAIR, "bc"),
+    ]
+
+
+def test_an_isolated_tag_matches_no_other():
+    assert forms('<it id="1" pos="open">[</it>a<it id="1" pos="close"/>b<it id="1"/>', XLIFF) == [
+        (Form.OPEN, ""),
+        (Form.CLOSE, ""),
+        (Form.SELF_CLOSING, ""),
+    ]
+
+
+def test_without_an_id_or_an_end_no_element_is_a_native_code():
+    assert forms("<ph>32 KB</ph>", XLIFF) == [(Form.PAIR, "32 KB")]
+    assert forms('<ph id="1">32 <g id="2">KB</g>', XLIFF) == [(Form.OPEN, ""), (Form.PAIR, "KB")]
 
 
 def test_html_has_tags_that_never_close():

@@ -30,6 +30,7 @@ def check(syntax, *lines):
         ("xliff", "a <break/> b", "xml"),
         ("indexed", 'see <g id="1">the</g><x id="2"/>', "xliff"),
         ("indexed", 'see <bx id="1"/>the<ex rid="1"/>', "xliff"),
+        ("indexed", 'see <bpt id="1">{</bpt>the<ept id="1">}</ept>', "xliff"),
         ("indexed", 'see <g id="1">the</g> <b>x</b>', "xml"),
         ("indexed", "<code>x</code><br>", "html"),
     ],
@@ -61,6 +62,11 @@ def test_a_file_with_tags_in_another_syntax_alone_is_refused_and_the_syntax_is_n
 )
 def test_text_that_only_looks_like_tags_is_left_alone(syntax, line):
     assert check(syntax, line).warning() is None
+
+
+def test_native_codes_are_tags_of_xliff():
+    assert check("xliff", '<bpt id="1">&lt;b&gt;</bpt>x<ept id="1"/><ph id="2">{}</ph>').own == 3
+    assert check("xliff", '<bpt id="1">&lt;b&gt;</bpt>x<ept id="1"/>').warning() is None
 
 
 def test_a_few_tags_of_another_syntax_are_warned_of_once():
@@ -107,6 +113,7 @@ def test_void_elements_of_html_in_xml_are_warned_of(line, number, verb, first):
         'a <x id="1"/> b',
         "a <ph/> b",
         'a <ph id="3" equiv="x"/> b',
+        'a <bpt id="1">{</bpt>b<ept id="1">}</ept>',
         'a <bx id="1"/>b<ex rid="1"/>',
         '<mrk mid="0" mtype="seg" id="4">b</mrk>',
     ],
