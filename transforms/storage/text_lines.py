@@ -109,8 +109,11 @@ def _decode(data: bytes, path: str, line: int) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         place = error.start
-        wrong_byte = f"found 0x{data[place]:02X} as byte {place + 1} of the line"
-        raise InputError("invalid_utf8", path, f"expected UTF-8, {wrong_byte}", line) from error
+        message = (
+            f"expected UTF-8, found 0x{data[place]:02X} as byte {place + 1} of the line; convert a "
+            "file in another encoding with iconv -f ENCODING -t UTF-8"
+        )
+        raise InputError("invalid_utf8", path, message, line) from error
 
 
 def read_text_lines(path: str, *, keep_returns: bool = False) -> list[str]:

@@ -212,7 +212,8 @@ def test_errors_name_the_file_and_the_line_and_leave_nothing_behind(capsys, fold
     assert "tgt continues" in message
 
     (folder / "src").write_bytes(b"a\nb\nxy\xff\n")
-    assert "src:3: expected UTF-8, found 0xFF as byte 3" in refused(capsys, "encode", *paths)
+    message = refused(capsys, "encode", *paths)
+    assert "src:3: expected UTF-8, found 0xFF as byte 3 of the line; convert a file" in message
     assert "nothere: cannot be read" in refused(
         capsys, "encode", "--input", folder / "nothere", *paths[2:]
     )
