@@ -19,7 +19,7 @@ class TagLinkOptions(AlignerOptions, SegmenterOptions, AttentionOptions):
     """Whether the translation has tags, too."""
 
     source_input: Annotated[str, CORPUS_FILES] = Field(
-        description="text with tags, one sentence per line [.gz .zst .xz .bz2]"
+        min_length=1, description="text with tags, one sentence per line [.gz .zst .xz .bz2]"
     )
     syntax: Literal["xliff", "xml", "html", "indexed"] = Field(
         "xliff", description="syntax of tags in the text"
@@ -60,10 +60,10 @@ class TagsProjectOptions(TagLinkOptions):
     )
 
     target_input: Annotated[str, CORPUS_FILES] = Field(
-        description="its translation without tags, line by line"
+        min_length=1, description="its translation without tags, line by line"
     )
     output: Annotated[str, OUTPUT] = Field(
-        description="file for the translation with the tags [.gz .zst .xz .bz2]"
+        min_length=1, description="file for the translation with the tags [.gz .zst .xz .bz2]"
     )
     rules: Literal["best", "paper"] = Field(
         "best",
@@ -90,7 +90,7 @@ class TagsFitProjectionOptions(TagLinkOptions):
     heuristic: ClassVar[Heuristic] = "grow-diag"
 
     target_input: Annotated[str, CORPUS_FILES] = Field(
-        description="its translation with the same tags, line by line"
+        min_length=1, description="its translation with the same tags, line by line"
     )
     output: Annotated[str, OUTPUT] = Field(min_length=1, description="file of the weights, JSON")
 

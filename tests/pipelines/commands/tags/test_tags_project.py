@@ -254,6 +254,14 @@ def test_a_second_aligner_that_is_not_there_is_named_by_its_option(folder):
     assert "--second_aligner nothere: no fitted aligner there" in errors
 
 
+@pytest.mark.parametrize("name", ["source_input", "target_input", "output"])
+def test_an_empty_name_is_named_by_its_option(folder, name):
+    words = [*command(folder)]
+    words[words.index(f"--{name}") + 1] = ""
+    status, _, errors = run_here(*words)
+    assert (status, f"{name}: string should have at least 1 character" in errors) == (2, True)
+
+
 def test_links_are_not_written_over(folder):
     status, _, errors = run_here(
         *command(folder, "--links", folder / "l", "--confidence", folder / "l")
