@@ -1,6 +1,6 @@
 """Checks that models learned from pairs of two languages are used on pairs of these languages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.pipelines.parts.part import Learned
@@ -45,6 +45,23 @@ def check_languages(
     return tuple(notices)
 
 
+def other_languages(model: Learned, languages: Mapping[str, str]) -> str | None:
+    """Return what to tell of a model that was learned from other languages than those of a text.
+
+    Args:
+        model: The model.
+        languages: The text's language by side, ``source_lang`` and ``target_lang``.
+
+    Returns:
+        The message; None if the languages agree, or are undetermined.
+    """
+    for side, name in languages.items():
+        known, ours = _languages(model.about.get(side)), _languages([name])
+        if known and not ours <= known:
+            return _message(model, side, known, ours)
+    return None
+
+
 def _is_exchanged(model: Learned, plan: Plan) -> bool:
     """Return True if both languages of a model are those of the other sides of the pairs."""
     for side, other in (("source_lang", "target_lang"), ("target_lang", "source_lang")):
@@ -64,13 +81,16 @@ def _refusal(model: Learned, side: str, known: set[str], ours: set[str], subject
 
 
 def _notice(model: Learned, side: str, known: set[str], ours: set[str]) -> Notice:
-    message = (
+    return Notice("other_languages", "options", 1, _message(model, side, known, ours))
+
+
+def _message(model: Learned, side: str, known: set[str], ours: set[str]) -> str:
+    return (
         f"{model.option} was fitted with {side} {', '.join(sorted(known))}, but the pairs have "
         f"{', '.join(sorted(ours))}; links will be poor unless these are alike. Give a "
         "model of the pairs' languages, source and target in their order, or leave "
         f"{model.option} out"
     )
-    return Notice("other_languages", "options", 1, message)
 
 
 def _languages(names: object) -> set[str]:

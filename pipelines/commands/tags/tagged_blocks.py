@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.models.aligner import LoadedAligner, align_all
+from pairweave.models.hmm import hmm_reference
+from pairweave.models.hmm.hmm_reference import HmmReference
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.aligners.aligner_options import AlignerOptions
 from pairweave.pipelines.aligners.aligner_registry import NAMED, aligner_of, read_name
@@ -24,6 +26,9 @@ from pairweave.pipelines.commands.tags.project_links import (
 )
 from pairweave.pipelines.commands.tags.projection_options import TagOptions
 from pairweave.pipelines.options.corpora import UNDETERMINED
+from pairweave.pipelines.parts.part import Learned
+from pairweave.pipelines.process import terminal
+from pairweave.pipelines.run.model_languages import other_languages
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.product import LEAST
 from pairweave.transforms.links.soft_links import SoftLinks, confirm, harden, soften
@@ -227,17 +232,37 @@ def _linker(options: TagOptions) -> tuple[TokenConfig, LinkBlock]:
     if model is None:
         loaded, tokens = aligner.learn_here(options, tokens, functools.partial(_training, options))
     else:
+        _tell_languages(options, aligner.fitted(model))
         loaded = aligner.load_here(model, os.cpu_count() or 1)
     assert tokens is not None
     aligners = [loaded]
     if options.second_aligner is not None:
         name = read_name(options.second_aligner, "--second_aligner")
-        reference = NAMED[name.aligner].second(name, options, tokens)
-        aligners.append(NAMED[name.aligner].load_here(reference, os.cpu_count() or 1))
+        aligner = NAMED[name.aligner]
+        reference = aligner.second(name, options, tokens)
+        second = aligner.fitted(reference)
+        _tell_languages(options, second and (name.option, second[1]))
+        aligners.append(aligner.load_here(reference, os.cpu_count() or 1))
     if options.rules == "best":
         least = SOFT_THRESHOLD if options.second_aligner is None else LEAST
         aligners = [each.with_soft_links(least) for each in aligners]
     return tokens, _aligned(aligners, options)
+
+
+def _tell_languages(options: TagOptions, fitted: tuple[str, HmmReference] | None) -> None:
+    """Warn of an hmm that was fitted with other languages than those given.
+
+    Args:
+        options: The options.
+        fitted: The option that gives the hmm, and its reference; None if there is none.
+    """
+    if fitted is None:
+        return
+    option, reference = fitted
+    learned = Learned(option, reference.directory, "a model", hmm_reference.load(reference).about)
+    languages = {"source_lang": options.source_lang, "target_lang": options.target_lang}
+    if (message := other_languages(learned, languages)) is not None:
+        terminal.warn(message)
 
 
 def _training(options: TagOptions, tokens: TokenConfig | None) -> tuple[pa.Table, TokenConfig]:

@@ -262,6 +262,19 @@ def test_an_empty_name_is_named_by_its_option(folder, name):
     assert (status, f"{name}: string should have at least 1 character" in errors) == (2, True)
 
 
+@pytest.mark.parametrize("option", ["--model", "--second_aligner"])
+def test_a_model_of_other_languages_is_told(folder, option):
+    pairs = ("--source_input", folder / "t", "--target_input", folder / "t")
+    run_well_here(
+        *("fit", *pairs, "--source_lang", "en", "--target_lang", "de", "--output", folder / "m")
+    )
+    model = f"hmm:{folder / 'm'}" if option == "--second_aligner" else folder / "m"
+    _, _, errors = run_here(*command(folder, option, model, "--target_lang", "de-AT"))
+    assert "was fitted with" not in errors
+    _, _, errors = run_here(*command(folder, option, model, "--target_lang", "fi"))
+    assert f"{option} was fitted with target_lang de, but the pairs have fi" in errors
+
+
 def test_links_are_not_written_over(folder):
     status, _, errors = run_here(
         *command(folder, "--links", folder / "l", "--confidence", folder / "l")
