@@ -46,11 +46,11 @@ PATH_ERRORS = (
     *(FileExistsError, FileNotFoundError, IsADirectoryError),
     *(IrregularFileError, NotADirectoryError, PermissionError),
 )
-"""Errors that a path from the user can cause."""
+"""Errors that a path given by the user can cause."""
 
 
 PLACE_ERRORS = frozenset({errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP}) | FULL
-"""Numbers of other errors that only another place for a file fixes, or more room in this one."""
+"""Numbers of further errors that the user must fix, by another place for a file or more room."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -106,7 +106,7 @@ def _program(words: list[str]) -> int:
 
 
 def _report(work: Callable[[], int]) -> int:
-    """Do some work; report an error in one line, and return the exit status."""
+    """Do some work; report an error in one line; return the exit status."""
     try:
         return work()
     except (ConfigError, FullError) as error:
@@ -119,7 +119,7 @@ def _report(work: Callable[[], int]) -> int:
         _tell(f"{error}")
         return FAILED
     except BrokenPipeError:
-        # The reader of our output has left. Keep the interpreter's final flush from failing.
+        # The reader of our output is gone. Keep the interpreter's final flush from failing.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         supervisor.leave(FAILED)
         return FAILED
@@ -143,7 +143,7 @@ def _report(work: Callable[[], int]) -> int:
 
 
 def _tell(text: str) -> None:
-    """Report in one line what stops the program, after its traceback if that is wanted."""
+    """Report the error that stops the program in one line, after its traceback if requested."""
     if verbosity.current().debug:
         terminal.fail(traceback.format_exc().rstrip())
     terminal.fail(f"pairweave: {text}")
@@ -169,10 +169,10 @@ def _run(words: list[str]) -> int:
 
 
 def _imported(name: str) -> ModuleType:
-    """Import a module without garbage collection, which finds little meanwhile and takes seconds.
+    """Import a module without garbage collection, which would take seconds and free little.
 
-    What has been imported stays until the end: later collections need not look through it, either,
-    which was an eighth of the CPU time of a small run.
+    Imported objects stay until the end, so later collections skip them, too. Looking through them
+    took an eighth of the CPU time of a small run.
     """
     if name in sys.modules:
         return sys.modules[name]
@@ -188,7 +188,7 @@ def _imported(name: str) -> ModuleType:
 
 
 def check_options(name: str, words: Sequence[str]) -> None:
-    """Refuse wrong options of a job before its module, which imports Beam for seconds.
+    """Refuse wrong options of a job before its module is imported, which takes seconds for Beam.
 
     Raises:
         ConfigError: See `flags.parse`, which the job calls again.
@@ -238,8 +238,8 @@ def _set_up_logging() -> None:
 def _open_closed_streams() -> None:
     """Redirect streams that were closed at the start to the null device.
 
-    A file that is opened later would otherwise have the number of standard output or error, and
-    whatever a library writes there would go into it.
+    Otherwise a file that is opened later would get the number of standard output or error, and
+    anything that a library writes there would go into that file.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:

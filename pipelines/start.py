@@ -13,7 +13,7 @@ ELSEWHERE = (
 
 
 def main() -> int:
-    """Run the command; the same as `pairweave.pipelines.cli.main`, but for the first moments."""
+    """Run the command as `pairweave.pipelines.cli.main` does, and answer signals from the start."""
     if sys.platform != "linux":
         sys.stderr.write(ELSEWHERE)
         return 2

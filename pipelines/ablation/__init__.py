@@ -1,1 +1,1 @@
-"""Ablations: one small translation model for each variant of the data, and what each is worth."""
+"""Ablations: one small translation model is trained on each variant of the data."""

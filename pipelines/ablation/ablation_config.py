@@ -30,7 +30,7 @@ class StreamedTags(Config):
 
 
 class DataItem(Config):
-    """A part of an arm's data: exactly one of ``run``, ``job``, ``pairs``, and both sides."""
+    """A part of an arm's data: ``run``, ``job``, ``pairs``, or the files of both sides."""
 
     run: str | None = Field(None, description="directory of a finished run")
     job: Literal["augment", "align", "filter", "suggest"] | None = Field(
@@ -74,7 +74,7 @@ class DataItem(Config):
 
     @property
     def label(self) -> str:
-        """Return its name in messages."""
+        """Return the name of the part in messages."""
         return self.run or self.job or self.pairs or f"{self.source} and {self.target}"
 
 
@@ -165,7 +165,7 @@ class Arm(Config):
         ]
 
     def steps(self, updates: int) -> list[int]:
-        """Divide all updates among the stages; the first has those that the later ones leave."""
+        """Divide all updates among the stages; the first stage gets the rest of the later ones."""
         own = [stage.steps for stage in self.then]
         return [updates - sum(own), *own]
 
@@ -219,7 +219,7 @@ class SizeNumbers(Config):
 
 
 class Ablation(Config):
-    """An ablation: what is trained, on what, and how it is measured."""
+    """An ablation: the models, their training data, and the metrics."""
 
     task: TaskName = Field("translation", description="what the models learn")
     source_lang: Language
@@ -304,7 +304,7 @@ class Ablation(Config):
         return SIZES[self.size.like].changed(**given)
 
     def units(self) -> list[tuple[str, int]]:
-        """Return the arm and seed of each unit of work: all arms of a seed, then the next seed."""
+        """Return the arm and seed of each unit of work: all arms with one seed, then the next."""
         return [(arm, seed) for seed in self.seeds for arm in self.arms]
 
 
@@ -312,7 +312,7 @@ def read_ablation(path: str) -> Ablation:
     """Read the YAML file of an ablation.
 
     Raises:
-        ConfigError: It cannot be read, or a field is unknown, missing or wrong; names the file and
+        ConfigError: The file cannot be read, or a field is unknown, missing or wrong; names both
             the field.
     """
     value = read_yaml(path)

@@ -23,7 +23,7 @@ class ArmPairs:
     """The pairs of an arm in a stage.
 
     Attributes:
-        passes: The pairs of each pass; those of all passes are the same without a stream.
+        passes: The pairs of each pass; without a stream, all passes have the same pairs.
         left_out: Pairs that were left out, by reason.
     """
 
@@ -32,10 +32,10 @@ class ArmPairs:
 
 
 def read_stage(field: str, data: Sequence[DataItem], ablation: Ablation, runs: str) -> ArmPairs:
-    """Return the pairs of a stage; jobs that make them are run first, unless they have finished.
+    """Return the pairs of a stage, after running the jobs that make them unless already done.
 
     Args:
-        field: Its field in the configuration, such as ``arms.plain``.
+        field: The field of the stage in the configuration, such as ``arms.plain``.
         data: The parts.
         ablation: The task and the languages.
         runs: The directory for the runs of jobs. Equal jobs of several arms are one run.
@@ -61,7 +61,7 @@ def read_stage(field: str, data: Sequence[DataItem], ablation: Ablation, runs: s
 def stage_facts(
     arm: Arm, ablation: Ablation, stages: Sequence[ArmPairs]
 ) -> list[dict[str, int]] | None:
-    """Return the passes and updates of each stage; None for an arm with one stage."""
+    """Return the numbers of passes and updates of each stage; None for an arm with one stage."""
     if not arm.then:
         return None
     steps = arm.steps(ablation.model.steps)
@@ -117,7 +117,7 @@ def _chosen(pairs: list[Pair], item: DataItem) -> list[Pair]:
 
 
 def _directory(item: DataItem, ablation: Ablation, runs: str) -> str:
-    """Return the directory of a job's run, named after what it is given."""
+    """Return the directory of a job's run, named after a hash of the job and its input."""
     given = orjson.dumps(
         [item.job, item.options, ablation.source_lang, ablation.target_lang],
         option=orjson.OPT_SORT_KEYS,

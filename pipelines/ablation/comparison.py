@@ -25,7 +25,7 @@ from pairweave.transforms.text_columns import text_columns
 REPORT = "report.html"
 
 SIGNIFICANCE = Significance(resamples=1, trials=2_000, seed=12345)
-"""The draws of the tests; only those over segments are used."""
+"""The draws of the significance tests; only the draws over segments are used."""
 
 SHOWN = 8
 """Segments of each test set that the report shows, most of them with tags."""
@@ -41,11 +41,12 @@ class Row:
 
     Attributes:
         test: The test set.
-        metric: The metric, as a reader knows it.
+        metric: The metric, with its usual name.
         arm: The arm.
-        spread: Its values over the seeds.
-        difference: From the baseline; None for the baseline itself, or if no seed is in both.
-        signature: Names everything that determines the values.
+        spread: The values of the metric over the seeds.
+        difference: Difference from the baseline; None for the baseline itself, or if the two have
+            no seed in common.
+        signature: The line with everything that determines the values.
     """
 
     test: str
@@ -56,7 +57,7 @@ class Row:
     signature: str
 
     def cells(self) -> dict[str, str]:
-        """Return its cells in a table, by column."""
+        """Return the cells of the row in a table, by column."""
         cells = dict.fromkeys(_COLUMNS, "")
         cells["arm"], cells["seeds"] = self.arm, str(self.spread.seeds)
         cells["mean"] = f"{self.spread.mean:.2f}"

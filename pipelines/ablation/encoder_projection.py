@@ -12,10 +12,10 @@ from pairweave.pipelines.aligners.encoder import config_of
 
 
 def find(name: str, field: str) -> EncoderReference:
-    """Find the encoder that puts the tags of an arm back; its weights are hashed, not loaded.
+    """Find the encoder that puts the tags of an arm back; hash its weights without loading them.
 
     Args:
-        name: Its one-line name, such as ``encoder:DIRECTORY:layer=5``.
+        name: The encoder's one-line name, such as ``encoder:DIRECTORY:layer=5``.
         field: The field of the configuration that has it.
 
     Raises:
@@ -27,10 +27,10 @@ def find(name: str, field: str) -> EncoderReference:
 def links(reference: EncoderReference) -> Callable[[pa.Table], pa.Table]:
     """Return a function that links the words of a table by an encoder.
 
-    Pairs that are too long for it have no links.
+    Pairs that are too long for the encoder get no links.
 
     Raises:
-        ConfigError: It cannot be loaded, or is not the one that was found.
+        ConfigError: The encoder cannot be loaded, or has changed since it was found.
     """
     aligner = reference.load()
     return lambda table: align_all(aligner, table)

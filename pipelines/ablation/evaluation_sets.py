@@ -1,4 +1,4 @@
-"""Test sets, and the refusal of those that a model would have seen."""
+"""Test sets, and the refusal of training text that contains segments of a test set."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -8,16 +8,16 @@ from pairweave.transforms.errors import ConfigError
 
 
 def read_test(name: str, given: EvaluationFiles, field: str, task: Task) -> EvaluationSet:
-    """Read a test set, and write tags or suggestions as models have them.
+    """Read a test set, with tags or suggestions in the form that models write.
 
     Args:
-        name: Its name.
-        given: Its files.
-        field: What the configuration calls it, for messages.
-        task: What models learn.
+        name: The name of the set.
+        given: The files of the set.
+        field: The field of the set in the configuration, for messages.
+        task: The task that models learn.
 
     Raises:
-        ConfigError: It is empty, or a text has symbols that it must not have (`Task.read_test`).
+        ConfigError: The set is empty, or a text has forbidden symbols (`Task.read_test`).
         InputError: A file cannot be read.
     """
     test = task.read_test(name, given, field)
@@ -32,20 +32,20 @@ def known_sources(tests: Iterable[EvaluationSet], task: Task) -> dict[str, str]:
 
 
 def without_tests(pairs: Sequence[Pair], known: Mapping[str, str], task: Task) -> list[Pair]:
-    """Return the pairs whose source is not one of a test set."""
+    """Return the pairs whose source is not in a test set."""
     return [pair for pair in pairs if task.sentence(pair[0]) not in known]
 
 
 def refuse_seen(
     sentences: Iterable[str], known: Mapping[str, str], where: str, remedy: str
 ) -> None:
-    """Refuse text that has segments of a test set.
+    """Refuse text that contains segments of a test set.
 
     Args:
         sentences: The source sentences (`Task.sentence`).
         known: The test set of each source (`known_sources`).
-        where: What the text is for, for the message.
-        remedy: What to do about it.
+        where: The purpose of the text, for the message.
+        remedy: Advice for the user, for the message.
 
     Raises:
         ConfigError: There are such segments; names the test set and their number.

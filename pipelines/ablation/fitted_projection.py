@@ -36,7 +36,7 @@ def fit_arm(
 
     Args:
         field: The arm's field in the configuration.
-        given: Text to fit it on, if that is not the arm's own.
+        given: Text to fit the aligner on; None for the arm's own text.
         ablation: The languages.
         pairs: The arm's own pairs.
         known: The test set of each source (`evaluation_sets.known_sources`).
@@ -66,7 +66,7 @@ def soft_links(model: HmmModel) -> Callable[[pa.Table], pa.Table]:
 
 
 def choose_projection_segmenter(language: str) -> str:
-    """Return what finds the words of translations, so that no tag is placed inside one.
+    """Return the segmenter for translations, so that no tag is placed inside a word.
 
     Raises:
         ConfigError: The language is written without spaces, and no segmenter is installed.

@@ -36,7 +36,7 @@ class Machine:
 
     @classmethod
     def find(cls, device: str, precision: str) -> "Machine":
-        """Return the machine that the options choose.
+        """Return the machine that the options select.
 
         Raises:
             ConfigError: There is no such device, or a library is not installed.
@@ -48,7 +48,7 @@ class Machine:
 
 
 def made_with(machine: Machine) -> dict[str, Any]:
-    """Return everything that determines a model's weights, except its data and settings."""
+    """Return the facts about the machine that determine a model's weights."""
     from pairweave.models.translation import translation_trainer
 
     return {
@@ -69,14 +69,14 @@ def encoded(
 
 
 def progress(name: str) -> Callable[[int, int, float], None]:
-    """Return a function that logs from time to time how far training is, and the time left."""
+    """Return a function that logs the progress of training and the time left, now and then."""
     begin = said = 0.0
     first: int | None = None
 
     def say(step: int, steps: int, loss: float) -> None:
         nonlocal begin, said, first
         now = time.monotonic()
-        if first is None:  # the time before it, in which libraries are loaded, tells nothing
+        if first is None:  # libraries are loaded before that, so the time until then does not count
             begin, said, first = now, now, step
         elif now - said >= _SAY_SECONDS:
             said = now

@@ -17,8 +17,8 @@ def read_units(prepared: Prepared) -> dict[tuple[str, int], dict[str, Any]]:
     """Return the finished units of the configuration, in its order.
 
     Raises:
-        ConfigError: One was made from something else (`units.check_unit`), or on another kind of
-            device than the others.
+        ConfigError: A unit does not belong to the directory (`units.check_unit`), or was made on
+            another kind of device than the others.
     """
     units: dict[tuple[str, int], dict[str, Any]] = {}
     for arm, seed in prepared.ablation.units():

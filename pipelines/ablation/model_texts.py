@@ -1,4 +1,4 @@
-"""What the models of an arm read and write: with hints, white space after tags, and raw tags."""
+"""The texts that an arm's models read and write: hints, white space after tags, raw tags."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _XLIFF = Xliff()
 
 
 def training_pairs(arm: Arm, pairs: Sequence[Pair]) -> list[Pair]:
-    """Return the pairs of a pass as an arm's models are trained on them."""
+    """Return the pairs of a pass in the form in which an arm's models are trained on them."""
     hinted = [(with_hint(text, output, arm.hint_letters), output) for text, output in pairs]
     if arm.raw_tags:
         return [(_raw(text), _raw(output)) for text, output in hinted]
@@ -28,7 +28,7 @@ def training_pairs(arm: Arm, pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def evaluated_pairs(arm: Arm, test: EvaluationSet) -> list[Pair]:
-    """Return what an arm's models read of a test set, and what they are to write."""
+    """Return the inputs of an arm's models for a test set, and the expected outputs."""
     return training_pairs(arm, list(zip(test.sources, test.references, strict=True)))
 
 
@@ -54,7 +54,7 @@ def _raw(text: str) -> str:
 
 
 def _symbolic(text: str) -> str:
-    """Write elements of XLIFF as symbols; what is no such element stays text.
+    """Write elements of XLIFF as symbols; everything else stays text.
 
     >>> _symbolic('the <g id="1">green</g> witch</g>')
     'the <a_0>green</a_0> witch</g>'

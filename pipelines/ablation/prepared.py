@@ -76,7 +76,7 @@ class Prepared:
         tests: The test sets, without the set of the learning curve.
         dev: The set of the learning curve.
         arms: The content of `about.json` of each prepared arm.
-        start: The same for the model that all units start from; None without one.
+        start: The same for the model that all units start from; None if there is no such model.
     """
 
     directory: Path
@@ -131,10 +131,10 @@ class Prepared:
         return model
 
     def encoder(self, arm: str) -> EncoderReference | None:
-        """Return the encoder that puts the tags of an arm's translations back; None without one.
+        """Return the encoder that puts the tags of an arm's translations back, or None.
 
         Raises:
-            ConfigError: It cannot be used here, or is not the one that was prepared.
+            ConfigError: The encoder cannot be used here, or differs from the prepared one.
         """
         given = self.ablation.arms[arm].project
         if given is None or given.encoder is None:
@@ -144,7 +144,7 @@ class Prepared:
         return reference
 
     def _check_aligner(self, arm: str, digest: str | None, name: object) -> None:
-        """Check that the digest of an aligner is the one with which an arm was prepared."""
+        """Check that an aligner has the digest with which an arm was prepared."""
         if digest != self.arms[arm]["aligner"]:
             raise ConfigError(f"{name}: is not the aligner that was prepared; {ARM_ADVICE}")
 
@@ -164,7 +164,7 @@ def _read_passes(place: Path, about: dict[str, Any]) -> list[list[Pair]]:
 
 
 def prepare(ablation: Ablation, directory: Path, only: Collection[str] | None = None) -> Prepared:
-    """Prepare a directory, or what is missing in it.
+    """Prepare a directory, or the parts of it that are still missing.
 
     Arms and seeds can be added to the configuration of a directory; nothing else can change.
 
@@ -235,7 +235,7 @@ _START = {"steps", "seed"}
 
 
 def _claim(path: Path, plan: dict[str, Any]) -> None:
-    """Write the plan of a new directory, or compare that of an old one."""
+    """Write the plan of a new directory, or compare the plan of an existing directory."""
     data = orjson.dumps(plan, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
     if not path.exists():
         files.write_bytes(str(path), data + b"\n")
@@ -250,14 +250,14 @@ def _claim(path: Path, plan: dict[str, Any]) -> None:
 def _prepare_data(
     name: str | None, arm: Arm, ablation: Ablation, directory: Path, known: dict[str, str]
 ) -> dict[str, Any]:
-    """Write the pairs of an arm, unless that is done, and return what its `about.json` says.
+    """Write the pairs of an arm, unless that is done, and return the content of its `about.json`.
 
     Args:
-        name: Its name; None for the model that all units start from.
-        arm: Its recipe.
+        name: The arm's name; None for the model that all units start from.
+        arm: The arm's recipe.
         ablation: The configuration.
         directory: The directory of the ablation.
-        known: The sources of the test sets, and the set that each is in.
+        known: The test set of each source (`evaluation_sets.known_sources`).
     """
     field, place = "start", directory / START
     if name is not None:
@@ -322,7 +322,7 @@ def _read(
     runs: str,
     known: dict[str, str],
 ) -> ArmPairs:
-    """Return the pairs of a stage, without those of test sets."""
+    """Return the pairs of a stage, without the pairs whose source is in a test set."""
     made, task = read_stage(field, data, ablation, runs), task_of(ablation)
     before = len(made.passes[0])
     if ablation.overlap == "leave_out":
@@ -340,8 +340,8 @@ def _read(
 def _refuse_fitted(arm: Arm, ablation: Ablation, runs: str, known: dict[str, str]) -> None:
     """Refuse runs whose aligner was fitted on segments of a test set.
 
-    A run's aligner is fitted on pairs that pass the screen: those that the run keeps, and those
-    that a later step rejects. Leaving them out of the training data comes too late for it.
+    A run's aligner is fitted on all pairs that pass the screen, including pairs that a later step
+    rejects. It has seen these segments even if they are left out of the training data afterwards.
     Suggestions are made without fitting if their aligner is ``ter`` or none is used.
     """
     for directory in run_directories(arm, ablation, runs):
@@ -380,7 +380,7 @@ def _pairs_digest(passes: Sequence[Sequence[Pair]]) -> str:
 
 
 def _data_digest(passes: Sequence[Sequence[Pair]], stages: list[dict[str, int]] | None) -> str:
-    """Return the digest of the pairs of all stages, and of how they are used."""
+    """Return the digest of the pairs of all stages, and of their passes and updates."""
     digest = _pairs_digest(passes)
     return digest if stages is None else digest_of([digest, stages])
 
@@ -400,7 +400,7 @@ def read_packed(path: Path) -> dict[str, Any]:
     """Read a unit that `write_packed` wrote.
 
     Raises:
-        ConfigError: It is damaged; names the field.
+        ConfigError: The file is damaged; names the field.
     """
     try:
         data = gzip.decompress(path.read_bytes())

@@ -15,15 +15,15 @@ from pairweave.transforms.storage import files
 
 
 def shared_vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:
-    """Return a SentencePiece model with the symbols of the task, made unless it exists.
+    """Return a SentencePiece model with the symbols of the task; make it unless it exists.
 
     Args:
         ablation: The task, and a number of pieces or a model to which the symbols are added.
-        path: Its file.
-        text: The file of pairs on which a new one is trained.
+        path: The file of the model.
+        text: The file of pairs on which a new model is trained.
 
     Raises:
-        ConfigError: A model that is given cannot be read, a new one cannot be trained, or the model
+        ConfigError: The given model cannot be read, a new model cannot be trained, or the model
             has no pieces for the raw tags of an arm.
     """
     raw = next((name for name, arm in ablation.arms.items() if arm.raw_tags), None)
@@ -36,7 +36,7 @@ def shared_vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:
 
 
 def _new_model(ablation: Ablation, text: Path, characters: str) -> bytes:
-    """Return the given model with the symbols of the task, or one trained on a text."""
+    """Return the given model, or a model trained on a text, with the symbols of the task."""
     task = task_of(ablation)
     listed = list(task.symbols)
     if isinstance(ablation.vocabulary, str):
@@ -53,10 +53,10 @@ def _new_model(ablation: Ablation, text: Path, characters: str) -> bytes:
 
 
 def _require_pieces(model: bytes, characters: str, field: str) -> None:
-    """Require a piece for each of some characters.
+    """Check that a model has a piece for each of these characters.
 
     Raises:
-        ConfigError: There is none for one of them.
+        ConfigError: A character has no piece.
     """
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     for character in characters:

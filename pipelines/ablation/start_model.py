@@ -1,4 +1,4 @@
-"""The model that all units start from, trained once for a directory."""
+"""The model that all units start from, trained once in each directory."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ WEIGHTS = "weights.safetensors"
 
 
 def start_facts(prepared: Prepared) -> dict[str, Any] | None:
-    """Return what determines the training of the model; None without one."""
+    """Return the facts that determine the training of the model; None if there is no model."""
     given = prepared.ablation.start
     if given is None or prepared.start is None:
         return None
@@ -29,7 +29,7 @@ def start_facts(prepared: Prepared) -> dict[str, Any] | None:
 def start_weights(prepared: Prepared, machine: Machine) -> Path | None:
     """Return the file of the model's weights, after training it if that is not done.
 
-    A process waits while another one trains it.
+    If another process is training the model, wait for it.
 
     Raises:
         ConfigError: Training diverged.

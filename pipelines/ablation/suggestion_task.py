@@ -1,8 +1,8 @@
 """The task of suggesting a translation for a masked part (Zhu et al., equation 1).
 
 The input is the source, a separator, and the masked translation; a hint follows after another
-separator. The mask has a blank on each side, as in WeTS, so examples of a run and of a golden set
-have one form. The output is the suggestion, or the symbol of an empty one.
+separator. The mask has a blank on each side, as in WeTS, so examples from a run and from a golden
+set have the same form. The output is the suggestion, or a symbol for an empty suggestion.
 """
 
 import re
@@ -30,7 +30,7 @@ _Example = tuple[str, str, str]
 
 
 def _model_input(source: str, masked: str) -> str:
-    """Return what a model reads, without a hint.
+    """Return a model's input, without a hint.
 
     >>> _model_input("white cats", "<MASK_REP>Katzen")
     'white cats <sep> <MASK_REP> Katzen'
@@ -39,7 +39,7 @@ def _model_input(source: str, masked: str) -> str:
 
 
 def _model_output(suggestion: str) -> str:
-    """Return the output that a model learns to write."""
+    """Return the output that a model learns to write for a suggestion."""
     return suggestion.strip() or NOTHING
 
 
@@ -77,7 +77,7 @@ def _words_of(text: str) -> str:
 
 
 def _has_symbol(example: _Example) -> bool:
-    """Tell whether a text has a symbol, apart from the mask and that of an empty suggestion."""
+    """Tell whether a text has a symbol, apart from the mask and the empty suggestion."""
     source, masked, suggestion = example
     written = "" if suggestion.strip() == NOTHING else suggestion
     return any(map(_SYMBOL.search, (source, masked.replace(MASK, "", 1), written)))
@@ -87,7 +87,7 @@ def _examples_of_run(directory: str) -> Iterator[_Example]:
     """Yield the rows of a finished run of ``suggest``.
 
     Raises:
-        ConfigError: It is a run of another job.
+        ConfigError: The run is of another job.
     """
     run = FinishedRun.open(directory)
     if run.job != "suggest":
@@ -134,7 +134,7 @@ def _read_test(name: str, given: EvaluationFiles, field: str) -> EvaluationSet:
                 "text, where it means nothing; leave the line out of all files"
             )
         inputs.append(_model_input(source, masked))
-        # As in `evaluate suggestions`: blank beside a filled one means that there is none.
+        # As in `evaluate suggestions`: if another file has a suggestion, a blank line means none.
         filled = [text for text in suggestions if text.strip()]
         golds.append([text if text.strip() or not filled else None for text in suggestions])
         if not suggestions[0].strip() and filled:
@@ -153,7 +153,7 @@ def _read_test(name: str, given: EvaluationFiles, field: str) -> EvaluationSet:
 def _measure(
     ablation: Ablation, test: EvaluationSet, outputs: Sequence[str]
 ) -> dict[str, Measured]:
-    """Measure suggestions against all that people made."""
+    """Measure suggestions against all suggestions made by people."""
     golds = [test.references, *test.others]
     return measure_suggestions(outputs, golds, ablation.used_metrics, ablation.target_lang)
 

@@ -1,4 +1,4 @@
-"""What models learn, as the rest of `ablate` sees it: its texts, its pairs and its metrics."""
+"""The task that models learn, for the rest of `ablate`: its texts, its pairs and its metrics."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from pairweave.transforms.markup.markup import INDEXED, strip_markup
 from pairweave.transforms.metrics.measured import Measured
 
 Pair = tuple[str, str]
-"""What a model reads, and what it is to write."""
+"""The input of a model, and the expected output."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,10 +17,10 @@ class EvaluationSet:
 
     Attributes:
         name: Its name.
-        sources: What a model reads: sources with indexed tags, or inputs without a hint
+        sources: The inputs of a model: sources with indexed tags, or inputs without a hint
             (`suggestion_task`) ``[segment]``.
         references: Translations by people, with the same tags; or suggestions by people.
-        others: Further suggestions by people ``[reference][segment]``; None where there is none.
+        others: Further suggestions by people ``[reference][segment]``; None where one is missing.
     """
 
     name: str
@@ -41,9 +41,9 @@ class Task:
             the finished run that has its rows (None for a part in files), and a dict that gets the
             number of pairs that are left out, by reason. A part that it cannot read is a
             `ConfigError`.
-        read_test: Returns a test set, with its tags or suggestions as models write them. It takes
-            the set's name, its files, and its field in the configuration. A text with symbols that
-            it must not have is a `ConfigError`, a file that cannot be read an `InputError`.
+        read_test: Returns a test set, with tags or suggestions in the form that models write. It
+            takes the set's name, its files, and its field in the configuration. A text with
+            forbidden symbols is a `ConfigError`, a file that cannot be read an `InputError`.
         measure: Measures the outputs of a model for a test set ``[segment]``. It takes the
             configuration, the test set and the outputs.
     """

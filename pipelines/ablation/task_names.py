@@ -1,4 +1,4 @@
-"""What the models of an ablation learn: to translate, or to suggest."""
+"""The names of the tasks that the models of an ablation can learn."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -19,11 +19,11 @@ _OF_TAGS = ("project", "whitespace_shift", "raw_tags", "stream", "kinds", "synta
 
 
 def task_problem(task: TaskName, part: Mapping[str, Any]) -> str | None:
-    """Return why a part of the configuration does not fit a task; None if it does.
+    """Return why a part of the configuration does not suit a task; None if it does.
 
     Args:
         task: The task.
-        part: An arm, a part of its data, or a test set, without fields that have their defaults.
+        part: An arm, a part of its data, or a test set, without fields that have default values.
 
     >>> task_problem("translation", {"masked": "dev.mask"})
     'masked is only for the task suggestion; give task: suggestion'

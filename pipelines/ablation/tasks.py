@@ -1,4 +1,4 @@
-"""The table of tasks: what the models of an ablation can learn."""
+"""The table of tasks that the models of an ablation can learn."""
 
 from collections.abc import Mapping
 
@@ -15,5 +15,5 @@ TASKS: Mapping[TaskName, Task] = {
 
 
 def task_of(ablation: Ablation) -> Task:
-    """Return what the models of an ablation learn."""
+    """Return the task that the models of an ablation learn."""
     return TASKS[ablation.task]

@@ -28,7 +28,7 @@ _ROW_JOBS = ("augment", "filter", "bitext")
 def _read_pairs(
     item: DataItem, directory: str | None, left_out: dict[str, int]
 ) -> list[list[Pair]]:
-    """Return the pairs of each pass: of a run, of a stream, of an export or of two files."""
+    """Return the pairs of each pass, from a run, a stream, an export or two files."""
     if directory is not None and item.stream is not None:
         return _streamed(directory, item.stream.epochs, item.stream.options)
     if directory is not None:
@@ -54,7 +54,7 @@ def _read_test(name: str, given: EvaluationFiles, field: str) -> EvaluationSet:
                 f"{field}: {given.source} line {number}: has more than {INDICES} tags, for "
                 "which there are no symbols; leave the segment out"
             )
-        if find_structure(other.strip(), CONFIG.rule) is None:  # told before any training
+        if find_structure(other.strip(), CONFIG.rule) is None:  # reported before any training
             raise ConfigError(
                 f"{field}: {given.target[0]} line {number}: its tags are broken, so no translation "
                 f"can be measured against it: {lines[1].text[:80]!r}; mend the line or leave it out"
@@ -90,7 +90,7 @@ def _encoded(pairs: Sequence[Pair], item: DataItem, left_out: dict[str, int]) ->
 
 
 def _beyond_symbols(text: str) -> bool:
-    """Tell whether a text has a tag with a number for which there is no symbol."""
+    """Tell whether a text has a tag whose number has no symbol."""
     return any(int(tag.key) >= INDICES for tag in parse_markup(text, INDEXED).tags)
 
 
@@ -120,7 +120,7 @@ def _read_export(path: str) -> list[Pair]:
 
 
 def _rows_of_run(directory: str, kinds: Sequence[str]) -> Iterator[Pair]:
-    """Yield the rows of a finished run; those of augment are chosen by their kind."""
+    """Yield the rows of a finished run; of augment, only rows of the chosen kinds."""
     run = FinishedRun.open(directory)
     if run.job not in _ROW_JOBS:
         raise ConfigError(

@@ -46,7 +46,7 @@ def unit_path(directory: Path, arm: str, seed: int) -> Path:
 
 
 def facts(prepared: Prepared, arm: str) -> dict[str, Any]:
-    """Return what the units of an arm must have in common with the directory."""
+    """Return the facts in which the units of an arm must agree with the directory."""
     return {
         "aligner": prepared.arms[arm]["aligner"],
         "data": prepared.arms[arm]["data"],
@@ -58,10 +58,11 @@ def facts(prepared: Prepared, arm: str) -> dict[str, Any]:
 
 
 def check_unit(unit: dict[str, Any], prepared: Prepared, arm: str, path: Path) -> None:
-    """Refuse a unit that was not made from the content of the directory.
+    """Refuse a unit that was not made from the present content of the directory.
 
     Raises:
-        ConfigError: It has another vocabulary, other data, test sets or sizes; names the file.
+        ConfigError: The unit has another vocabulary, other data, test sets or sizes; names the
+            file.
     """
     for key, value in facts(prepared, arm).items():
         if unit.get(key) != value:
@@ -78,13 +79,13 @@ def check_unit(unit: dict[str, Any], prepared: Prepared, arm: str, path: Path) -
 
 
 def make_unit(prepared: Prepared, arm: str, seed: int, machine: Machine) -> bool:
-    """Train, translate and score one unit, unless that is done.
+    """Train a model, translate the test sets and score one unit, unless that is done.
 
     Returns:
-        Whether it is finished now; it is not if another process is making it.
+        Whether the unit is finished now; False if another process is making it.
 
     Raises:
-        ConfigError: What is there of it was made from something else, or training diverged.
+        ConfigError: An unfinished unit does not belong to the directory, or training diverged.
     """
     path = unit_path(prepared.directory, arm, seed)
     work = prepared.directory / WORK / f"{arm}-{seed}"
@@ -111,7 +112,7 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
 
     begin = time.monotonic()
     config, vocabulary = prepared.ablation.model, Vocabulary(prepared.vocabulary)
-    encoder = prepared.encoder(arm)  # refused, if it has changed, before minutes of training
+    encoder = prepared.encoder(arm)  # refuse a changed aligner before minutes of training
     weights = start_weights(prepared, machine)
     stages = tuple(
         Stage(encoded(prepared.passes(arm, number), vocabulary, config), steps)
@@ -188,14 +189,14 @@ def _translate(
     translated: Callable[[Sequence[str]], list[str]],
     align: Align | None,
 ) -> list[str]:
-    """Return the outputs for a test set, with tags; `align` links words to put tags back."""
+    """Return the outputs for a test set, with tags; `align` links the words to place tags."""
     recipe = prepared.ablation.arms[arm]
     if recipe.project is None or align is None:
         texts = [text for text, _ in evaluated_pairs(recipe, test)]
         return written_texts(recipe, translated(texts))
     ablation = prepared.ablation
     plain = [strip_markup(source, INDEXED) for source in test.sources]
-    # What looks like a tag in the output of such a model is none.
+    # Such a model never sees tags, so text that looks like a tag is not one.
     texts = [strip_markup(text, INDEXED) for text in translated(plain)]
     languages = (ablation.source_lang, ablation.target_lang)
     return fitted_projection.project(align, test.sources, texts, languages, recipe.project.rules)

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def choose_aligner(options: WordAlignerOptions) -> "Chosen":
-    """Return the given model, if any, and the tokens, unless their model is still to be trained.
+    """Return the given model and the tokens; each is None if the run makes it first.
 
     Raises:
-        ConfigError: There is no such model, or options do not fit the aligner.
+        ConfigError: There is no such model, or options do not suit the aligner.
     """
     check_tokens(options)
     check_options(options)
@@ -25,14 +25,14 @@ def choose_aligner(options: WordAlignerOptions) -> "Chosen":
 def unused_options(options: WordAlignerOptions) -> set[str]:
     """Return the aligner options that the job's aligner does not use.
 
-    An option of another step of the job may have the name of an aligner's.
+    An option of another step of the job may have the same name as an aligner option.
     """
     there = [each for each in ALIGNERS if each.options is None or isinstance(options, each.options)]
     return {name for each in there for name in each.own} - aligner_of(options).known(options)
 
 
 def check_options(options: WordAlignerOptions) -> None:
-    """Refuse options of another aligner, and options that exclude each other.
+    """Refuse options of other aligners, and options that exclude each other.
 
     Raises:
         ConfigError: There are such options.
@@ -52,7 +52,7 @@ def check_tokens(options: WordAlignerOptions) -> None:
     """Refuse an encoder's pieces for an aligner without an encoder.
 
     Raises:
-        ConfigError: The tokens do not fit the aligner.
+        ConfigError: The aligner cannot use the tokens.
     """
     aligner = aligner_of(options)
     if options.tokens == "pieces" and not aligner.brings_pieces:

@@ -16,10 +16,10 @@ class AlignerName:
 
     Attributes:
         text: The name as given.
-        aligner: Its first part: a name of `pipelines.aligners.aligner_registry.NAMED`.
-        model: Directory of a model, or file of attention, if one is named.
+        aligner: The first part: a name in `pipelines.aligners.aligner_registry.NAMED`.
+        model: Directory of a model, or file of attention, if given.
         settings: The other settings.
-        option: The option that names it, for messages.
+        option: The option that has the name, for messages.
     """
 
     text: str
@@ -42,7 +42,7 @@ class AlignerName:
             )
 
     def number(self, setting: str, kind: type[Number]) -> Number | None:
-        """Return a setting as a number; None if it is not given.
+        """Return a setting as a number; None if the setting is not given.
 
         Raises:
             ConfigError: It is not a number.
@@ -54,7 +54,7 @@ class AlignerName:
             raise ConfigError(f"{self.option} {self.text}: {setting} must be a number") from error
 
     def value(self, setting: str, field: FieldInfo) -> object:
-        """Return a setting that is given, as a number if the option that it sets is one.
+        """Return a given setting, as a number if its option is a number.
 
         Raises:
             ConfigError: It is not a number.

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     AlignerSettings = AnyAligner
     _Options = AnyAligner
 else:
-    # Those of the aligners of two texts in any languages, and of all aligners.
+    # The options of aligners for any two texts, and of all aligners.
     AlignerSettings = with_options("AlignerSettings", AnyAligner, _OF_TRANSLATIONS)
     _Options = with_options("_Options", AlignerSettings, _OF_PAIRS.keys() - _OF_TRANSLATIONS.keys())
 

@@ -104,7 +104,7 @@ class Attention(JobAligner):
 
 
 def source_of(name: AlignerName) -> "AttentionSource":
-    """Return the file of attention and how links are extracted.
+    """Return the file of attention and the settings for extracting links.
 
     Raises:
         ConfigError: No file is named, or a setting is unknown or has a wrong value.

@@ -63,7 +63,7 @@ class Encoder(JobAligner):
             raise ConfigError("--aligner encoder needs --model DIRECTORY, or --model OWNER/NAME")
 
     def find(self, options: WordAlignerOptions) -> "Chosen":
-        """Return the encoder; its weights are hashed, not loaded."""
+        """Return the encoder; hash its weights without loading them."""
         from pairweave.models.encoder.hosting import encoder_reference
         from pairweave.pipelines.aligners.token_choice import known_tokens
 
@@ -85,7 +85,7 @@ class Encoder(JobAligner):
         encoder_reference.check_device(encoder_of(reference))
 
     def copies(self, options: WordAlignerOptions) -> int | None:
-        """Return the number of copies that the workers of a machine share, if they do."""
+        """Return the number of copies that the workers of a machine share, or None."""
         if not isinstance(options, EncoderOptions):
             return None
         return options.model_copies or (1 if options.large_model else None)
@@ -93,7 +93,7 @@ class Encoder(JobAligner):
     def cut(
         self, table: "pa.Table", reference: "AlignerReference", tokens: "TokenConfig | None"
     ) -> "pa.Table":
-        """Cut pairs into tokens, unless tokens are the encoder's pieces, which it cuts itself."""
+        """Cut pairs into tokens; the encoder itself cuts pairs into its own pieces."""
         if tokens is not None and tokens.kind == "pieces":
             return table
         return super().cut(table, reference, tokens)
@@ -115,7 +115,7 @@ class Encoder(JobAligner):
     def in_pieces(
         self, links: "pa.Table", reference: "AlignerReference | None", tokens: "TokenConfig"
     ) -> "pa.Table":
-        """Renumber tokens as the encoder's tokenizer does, if they are its pieces."""
+        """If tokens are the encoder's pieces, number them as its tokenizer does."""
         from pairweave.models.encoder import pieces
         from pairweave.models.encoder.hosting import encoder_reference
         from pairweave.transforms.text.piece_numbers import in_pieces
@@ -154,7 +154,7 @@ class StartingEncoder(Encoder):
         from pairweave.models.encoder.hosting import encoder_reference
         from pairweave.pipelines.aligners.token_choice import read_tokens
 
-        # `FinetuneOptions` does not inherit this aligner's options, but has its own.
+        # `FinetuneOptions` has its own options instead of inheriting this aligner's.
         own: Any = options
         config = EncoderConfig(model=own.model, layer=own.layer, revision=own.revision)
         return encoder_reference.find(config), read_tokens(own.tokens)
@@ -190,7 +190,7 @@ def config_of(name: AlignerName) -> EncoderConfig:
 
 
 def encoder_of(reference: "AlignerReference | None") -> "EncoderReference":
-    """Return a reference as that of an encoder."""
+    """Return a reference, typed as the reference of an encoder."""
     from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 
     assert isinstance(reference, EncoderReference)

@@ -73,14 +73,14 @@ class External(JobAligner):
         return {*self.own, *known, *(("layer", "head") if config.about.heads else ())}
 
     def title(self, options: WordAlignerOptions) -> str:
-        """Return its name in messages, with its program."""
+        """Return the aligner's name in messages, with the program."""
         return f"--aligner external --program {config_of_options(options).program}"
 
     def check(self, options: WordAlignerOptions) -> None:
         """Accept all; `models.external.external_programs` checks the program's settings."""
 
     def find(self, options: WordAlignerOptions) -> "Chosen":
-        """Return the program, None if it must be trained first, and the tokens."""
+        """Return the program (None if it must be trained first) and the tokens."""
         from pairweave.models.external import external_reference
         from pairweave.pipelines.aligners.token_choice import read_tokens
 
@@ -131,7 +131,7 @@ class External(JobAligner):
         *,
         translations: bool,
     ) -> "beam.pvalue.AsSingleton":
-        """Return what the program learns from a sample of the rows."""
+        """Return the model that the program learns from a sample of the rows."""
         from pairweave.pipelines.steps.external_learning import trained_program
 
         return trained_program(rows, run, config_of_options(run.options))

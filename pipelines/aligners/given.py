@@ -46,7 +46,7 @@ class Given(JobAligner):
     own = tuple(AttentionOptions.model_fields)
 
     def find(self, options: WordAlignerOptions) -> "Chosen":
-        """Return how links are read; `of_plan` adds the files."""
+        """Return the settings for reading links; `of_plan` adds the files."""
         from pairweave.models.given_links import GivenLinks
         from pairweave.pipelines.aligners.token_choice import known_tokens
 

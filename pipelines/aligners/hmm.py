@@ -58,7 +58,7 @@ class Hmm(JobAligner):
         return hmm_reference.find(directory), tokens
 
     def fitted(self, reference: "AlignerReference | None") -> "tuple[str, HmmReference] | None":
-        """Return the given model, by the option that gives it."""
+        """Return the option that names the given model, and the model."""
         return None if reference is None else ("--model", _fitted(reference))
 
     def settings(self, options: WordAlignerOptions) -> dict[str, object]:
@@ -109,7 +109,7 @@ class Hmm(JobAligner):
     def cut(
         self, table: "pa.Table", reference: "AlignerReference", tokens: "TokenConfig | None"
     ) -> "pa.Table":
-        """Cut pairs into tokens; None means the tokens that the model was fitted on."""
+        """Cut pairs into tokens; by default into the tokens that the model was fitted on."""
         from pairweave.models.hmm import hmm_reference
         from pairweave.pipelines.steps.hmm_fitting import NO_MODEL, no_tokens
         from pairweave.transforms.text.tokens import add_tokens
@@ -198,13 +198,13 @@ def tokens_for(
         option: The option that names the directory.
 
     Raises:
-        ConfigError: The option names other tokens, or none although the model needs a tokenizer of
-            another package; or a SentencePiece model cannot be read.
+        ConfigError: The option names other tokens; or it names none, but the model needs a
+            tokenizer of another package; or a SentencePiece model cannot be read.
     """
     from pairweave.pipelines.aligners.token_choice import read_tokens
 
     if token_name is None and fitted.plugin is not None:
-        # The option names what is in the plan, and what the workers of Dataflow need.
+        # The plan and the workers of Dataflow need the name of the tokenizer.
         raise ConfigError(
             f"{option} {directory}: was fitted on tokens of {fitted.shown}, a tokenizer of another "
             f"package; give --tokens {fitted.plugin.name} as well"
@@ -232,7 +232,7 @@ def _are_words(tokens: "TokenConfig") -> bool:
 
 
 def _of_other_code(tokens: "TokenConfig | None", fitted: "TokenConfig") -> str:
-    """Say that a tokenizer of the same name is not the one of a model, if so."""
+    """Return a clause if the model's tokenizer has the same name but other code, or ""."""
     here = None if tokens is None else tokens.plugin
     there = fitted.plugin
     if here is None or there is None or here.name != there.name:

@@ -39,10 +39,10 @@ class JobAligner:
         options: Its options besides those of every aligner; None if it has none.
         own: Options that other aligners do not have.
         names: Its names in one-line names (`aligner_name`).
-        places: Settings of these names that name a place, each with what is there.
+        places: Settings of these names that name a place, each with the kind of place.
         packages: Distributions that it needs.
         brings_pieces: Whether it cuts text itself (``--tokens pieces``).
-        has_soft_links: Whether it gives probabilities of links that it does not make, too.
+        has_soft_links: Whether it also gives probabilities of links that it does not make.
         may_be_second: Whether ``--second_aligner`` can name it.
         models_from_hub: Whether its model may have a name on a hub, from which a run downloads it.
         warms_up: Whether its first pairs in a process take longer than others.
@@ -65,7 +65,7 @@ class JobAligner:
     # From options to a plan.
 
     def find(self, options: WordAlignerOptions) -> "Chosen":
-        """Return the aligner, None if it is fitted in the run, and the tokens.
+        """Return the aligner (None if the run fits it) and the tokens.
 
         Tokens are None if the run trains a SentencePiece model first.
 
@@ -94,7 +94,7 @@ class JobAligner:
             )
 
     def check_corpora(self, options: WordAlignerOptions, corpora: Sequence[CorpusInput]) -> None:
-        """Check the corpora for data besides texts.
+        """Check the corpora for data other than texts.
 
         Raises:
             ConfigError: A corpus has links, which the aligner does not use.
@@ -112,15 +112,15 @@ class JobAligner:
         return reference
 
     def settings(self, options: WordAlignerOptions) -> dict[str, object]:
-        """Return its entries in a plan besides its options and digest."""
+        """Return the aligner's entries in a plan, other than its options and digest."""
         return {}
 
     def fitted(self, reference: "AlignerReference | None") -> "tuple[str, HmmReference] | None":
-        """Return its fitted hmm if one is given, by the option that gives it."""
+        """Return the option that names the given hmm, and the hmm; None if none is given."""
         return None
 
     def unread(self, reference: "AlignerReference | None") -> set[str]:
-        """Return its own options that do not apply to the run's input."""
+        """Return the aligner's own options that do not apply to the run's input."""
         return set()
 
     # A run.
@@ -134,7 +134,7 @@ class JobAligner:
         return None
 
     def check_machine(self, reference: "AlignerReference") -> None:
-        """Check that this machine can run it with its settings.
+        """Check that this machine can run the aligner with its settings.
 
         Raises:
             ConfigError: It cannot.
@@ -166,14 +166,14 @@ class JobAligner:
         *,
         translations: bool = False,
     ) -> "Model":
-        """Return the given aligner, what an earlier attempt fitted, or what is fitted now.
+        """Return the given aligner, the one that an earlier attempt fitted, or a newly fitted one.
 
         Args:
             rows: Screened rows.
             run: The run.
             pieces: The SentencePiece model that the run trains, if any.
             after: Receipts that must exist before anything is fitted.
-            translations: Whether it aligns translations with targets, not sources with targets.
+            translations: Whether it aligns translations, instead of sources, with targets.
         """
         reference = run.model or self.find_fitted(run.options, run.model_directory)
         return reference or self.fit(rows, run, pieces, after, translations=translations)
@@ -269,18 +269,19 @@ class JobAligner:
     def second(
         self, name: AlignerName, options: WordAlignerOptions, tokens: "TokenConfig"
     ) -> "LoadableReference":
-        """Return it as the second aligner of a job.
+        """Return the aligner as the second aligner of a job.
 
         Raises:
-            ConfigError: It is not installed, lacks its model, does not fit the tokens, or cannot
+            ConfigError: It is not installed, lacks its model, cannot use the tokens, or cannot
                 align shards one by one.
         """
         raise NotImplementedError
 
     def make(self, name: AlignerName, seconds: int) -> "Make":
-        """Return a function that prepares it for ``evaluate aligners``, if necessary by training.
+        """Return a function that prepares, or trains, the aligner for ``evaluate aligners``.
 
-        The function takes the pairs of the gold set, and these followed by the training text.
+        The function takes the pairs of the gold set; and the same pairs followed by the training
+        text.
 
         Args:
             name: Its name.
@@ -292,7 +293,7 @@ class JobAligner:
         raise NotImplementedError
 
     def learns(self, name: AlignerName) -> bool:
-        """Return True if it learns from the text given to ``evaluate aligners``."""
+        """Return True if the aligner learns from the text given to ``evaluate aligners``."""
         return False
 
     def needs_whole_corpus(self, name: AlignerName) -> bool:
@@ -300,5 +301,5 @@ class JobAligner:
         return False
 
     def facts(self, name: AlignerName) -> dict[str, object]:
-        """Return its entries in a signature besides its digest."""
+        """Return the aligner's entries in a signature, other than its digest."""
         return {}

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class PluginJobAligner(JobAligner):
-    """An aligner of another package, whose name is that of its entry point."""
+    """An aligner of another package, named after its entry point."""
 
     def __init__(self, name: str) -> None:
         """Set the name."""
         self.name = name  # type: ignore[misc]  # that of the class, in classes with one instance
 
     def find(self, options: WordAlignerOptions) -> "Chosen":
-        """Return the aligner, loaded here once, to report its faults before the run."""
+        """Load the aligner once, so that its faults are reported before the run, and return it."""
         from pairweave.models.plugin_aligner import PluginAligner
         from pairweave.pipelines.aligners.token_choice import known_tokens
 

@@ -55,12 +55,12 @@ class Product(JobAligner):
     has_soft_links = True
 
     def known(self, options: WordAlignerOptions) -> set[str]:
-        """Return the options that it uses, including those of what its encoder compares."""
+        """Return the options that the aligner uses, including those of its encoder."""
         kinds = (ComparingOptions, HeadOptions)
         return {*self.own, *(name for kind in kinds for name in kind.model_fields)}
 
     def check(self, options: WordAlignerOptions) -> None:
-        """Refuse a missing member."""
+        """Refuse options without an hmm or without an encoder."""
         if options.given_model is None:
             raise ConfigError(
                 "--aligner product needs its encoder: --model DIRECTORY, or --model OWNER/NAME"
@@ -82,7 +82,7 @@ class Product(JobAligner):
         return ProductReference(_found(directory), encoder_of(encoder)), tokens
 
     def fitted(self, reference: "AlignerReference | None") -> "tuple[str, HmmReference] | None":
-        """Return the hmm, by the option that gives it."""
+        """Return the option that names the hmm, and the hmm."""
         return "--hmm_model", _product(reference).hmm
 
     def check_machine(self, reference: "AlignerReference") -> None:
@@ -141,7 +141,7 @@ def _found(directory: str) -> "HmmReference":
     from pairweave.models.hmm import hmm_reference
 
     reference = hmm_reference.find(directory)
-    assert reference is not None  # it has been read
+    assert reference is not None  # the name has already been parsed
     return reference
 
 

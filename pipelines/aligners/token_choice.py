@@ -13,7 +13,7 @@ from pairweave.transforms.text.tokens import TokenConfig, tokenize
 
 
 def read_tokens(name: str) -> TokenConfig | None:
-    """Return the tokens that an option names; None for pieces of a model still to be trained.
+    """Return the tokens that an option names; None if their model is still to be trained.
 
     Raises:
         ConfigError: There is no such SentencePiece model, or no such tokenizer.
@@ -70,8 +70,9 @@ def tokens_text(tokens: TokenConfig | None) -> str:
 def screen_tokens(tokens: TokenConfig | None) -> TokenConfig:
     """Return the tokens that the screen counts.
 
-    The screen counts words in place of the pieces of an encoder, which only the step that loads it
-    knows, and of a model that is still to be trained (`pipelines.run_steps.screened_rows`).
+    The screen counts words instead of the pieces of an encoder, because only the step that loads
+    the encoder knows them. It also does so for a model that is still to be trained
+    (`pipelines.run_steps.screened_rows`).
     """
     if tokens is None:
         return TokenConfig(kind="words")

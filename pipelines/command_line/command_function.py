@@ -27,7 +27,7 @@ from pairweave.pipelines.options.base import Options
 from pairweave.transforms.config import Config
 
 BEAM_OPTIONS = "beam_options"
-"""The parameter that gets the options of Beam, of a command that takes some."""
+"""The parameter that gets the options of Beam, in a command that takes them."""
 
 
 class CommandFunction:

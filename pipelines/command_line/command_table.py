@@ -15,7 +15,7 @@ class Command(NamedTuple):
 
     Attributes:
         module: A module with ``main(prog, arguments)``.
-        about: What it does.
+        about: A line on what the command does.
         options: The module and the class of a job's options, ``module:Class``. Its help is written
             from them alone, since the job's own module takes seconds to import.
         beam: Whether options of Beam may follow a job's own.
@@ -164,7 +164,7 @@ def job_of(name: str) -> Any:  # noqa: ANN401 - a `pipelines.run.job.PlannedJob`
 
 
 UNSUPERVISED = frozenset({"cluster"})
-"""Commands that start processes which outlive them."""
+"""Commands that start processes that go on running after the command ends."""
 
 
 JOBS = frozenset(name for name, command in COMMANDS.items() if command.options)

@@ -105,7 +105,7 @@ def parse(
         _beam_parser(prog).parse_known_args(rest)  # Beam's own parser would end the process
     object_stores.use_beam_flags(rest)
     values: dict[str, Any] = {}
-    # Some commands, such as ablate, have an option of this name for a file that has no options.
+    # In some commands, such as ablate, an option of this name names a file without options.
     config = None if "config" in model.model_fields else flag_values.pop("config", None)
     if config is not None:
         values = _read_yaml(config, model)
@@ -125,7 +125,7 @@ def parse_command(
 
 
 def take_config(name: str, arguments: Sequence[str], *, once: bool) -> tuple[str | None, list[str]]:
-    """Take ``--config`` from the command line of a command whose file has keys of other commands.
+    """Take ``--config`` out of a command line, for commands whose file has keys of other commands.
 
     Args:
         name: The command.
@@ -171,7 +171,7 @@ def _flag_values(
 
 
 def _asks_for_help(arguments: Sequence[str]) -> bool:
-    """Tell whether the short help is requested; ``--help all`` requests all options."""
+    """Tell whether the short help is requested, not ``--help all``."""
     for word, following in itertools.zip_longest(arguments, arguments[1:], fillvalue=""):
         if word in ("-h", "--help"):
             return following != "all"
@@ -204,7 +204,7 @@ def _short_help(parser: Parser, model: type[Options], first: FirstHelp) -> str:
 
 
 def _in_short(model: type[Options], name: str) -> str:
-    """Return the text of the short help on an option; "" for the first clause of its help."""
+    """Return the short help's own text about an option; "" to take the first clause of the help."""
     field = model.model_fields.get(name)
     return "" if field is None else str(mark_of(field, IN_SHORT) or "")
 
@@ -361,7 +361,7 @@ def _nearest(name: str, first: Sequence[str], known: Sequence[str], least: float
 
 
 def _jobs_with(name: str) -> str:
-    """Return a clause that names the jobs with an option, for messages; empty if there are none."""
+    """Return a clause that names the jobs with an option, for messages; empty if no job has it."""
     models = {job: model for job in COMMANDS if (model := options_of(job)) is not None}
     # A command with the options of a job, `try`, is not named beside the job.
     jobs = [
@@ -377,7 +377,7 @@ def _jobs_with(name: str) -> str:
 
 @functools.cache
 def _flags_in_beam() -> frozenset[str]:
-    """Return the flags that are in the source of the modules of Beam that declare options."""
+    """Return the flags in the source of those modules of Beam that declare options."""
     beam = importlib.util.find_spec("apache_beam")
     folders = [] if beam is None else beam.submodule_search_locations or []
     paths = (Path(folder, name) for folder in folders for name in _BEAM_OPTION_FILES)
@@ -391,7 +391,7 @@ _BEAM_OPTION_FILES = (
     "runners/render.py",
     "yaml/options.py",
 )
-"""Where Beam declares pipeline options; a test compares them with those of its parser."""
+"""Where Beam declares pipeline options; a test compares them with the options of its parser."""
 
 
 def beam_flags() -> frozenset[str]:
@@ -441,7 +441,7 @@ def check_keys(keys: Iterable[object], names: Sequence[str]) -> None:
     """Check that every key is a known name.
 
     Raises:
-        ConfigError: One is not; the message names the jobs that have it, or the nearest name.
+        ConfigError: A key is unknown; the message names the jobs that have it, or the nearest name.
     """
     for key in keys:
         if key not in names:
@@ -458,7 +458,7 @@ def validate(
         model: The options.
         values: Their values, by name.
         prog: The command as typed, for messages.
-        files: The file that a value is from, for messages; values of flags have none.
+        files: The file that sets each value, for messages; values of flags have none.
 
     Raises:
         ConfigError: A value is missing, out of range or of the wrong type.
@@ -482,7 +482,7 @@ def validate(
 
 
 def _no_input(model: type[Options], values: Mapping[str, Any]) -> str:
-    """Return the beginning of the message if a job lacks its input, or ""."""
+    """Return the beginning of the message about missing input, or "" if the job has its input."""
     if not issubclass(model, InputOptions) or "output" in values:
         return ""
     names = [
@@ -497,7 +497,7 @@ def _no_input(model: type[Options], values: Mapping[str, Any]) -> str:
 
 
 def _of_file(files: Mapping[str, str], name: object) -> str:
-    """Return the beginning of a message about an option: its file, if it is from one."""
+    """Return the beginning of a message about an option: the file that sets it, if any."""
     return f"{files[str(name)]}: " if str(name) in files else ""
 
 

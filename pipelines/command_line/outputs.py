@@ -46,10 +46,10 @@ def check(options: pydantic.BaseModel, *, is_night: bool = False) -> None:
 
     Args:
         options: The options.
-        is_night: Whether the command is a night, whose output is a table.
+        is_night: Whether the command is a night of `refresh`, whose output is a table.
 
     Raises:
-        ConfigError: One is in a table; names the option and the table.
+        ConfigError: An output is in a table; names the option and the table.
     """
     for place in places_of(options):
         if place.use.is_written and not files.is_uri(place.path):
@@ -58,9 +58,9 @@ def check(options: pydantic.BaseModel, *, is_night: bool = False) -> None:
 
 
 def require_outside_tables(option: str, path: str, *, is_table: bool = False) -> None:
-    """Check that an output is not a table of `refresh`, is not inside one, and writes into none.
+    """Check that an output is not a table of `refresh`, is not inside one, nor writes into one.
 
-    The runs of a night are inside one: a scheduler starts them below ``_runs``.
+    The runs of a night are the exception: a scheduler starts them inside a table, below ``_runs``.
 
     Args:
         option: The option that names it.
@@ -68,7 +68,7 @@ def require_outside_tables(option: str, path: str, *, is_table: bool = False) ->
         is_table: Whether the output is a table, which may exist already.
 
     Raises:
-        ConfigError: It is; names the table.
+        ConfigError: The output is such a place; names the table.
     """
     for table, below in _ancestors(path):
         if (is_table and not below) or (below[:1] == [_RUNS] and len(below) > 1):
@@ -97,7 +97,7 @@ def require_no_input_inside(table: str, inputs: Iterable[str]) -> None:
         inputs: Paths of the input files.
 
     Raises:
-        ConfigError: One is in the table; names it.
+        ConfigError: An input is in the table; names it.
     """
     root = _real(table).rstrip("/") + "/"
     for name in inputs:
@@ -118,7 +118,7 @@ def require_apart(option: str, path: str, inputs: Iterable[str]) -> None:
         inputs: Paths of the input files.
 
     Raises:
-        ConfigError: One is; names it.
+        ConfigError: An input is in such a place; names it.
     """
     root = _real(path).rstrip("/") + "/"
     for name in inputs:
@@ -142,7 +142,7 @@ def require_unmatched(option: str, path: str, patterns: Iterable[str]) -> None:
         patterns: Names or glob patterns of input files.
 
     Raises:
-        ConfigError: One does; names it.
+        ConfigError: A pattern does; names it.
     """
     root = _real(path).rstrip("/")
     for pattern in patterns:
@@ -169,12 +169,12 @@ def _matches(pattern: list[str], path: list[str]) -> bool:
 
 
 def _real(path: str) -> str:
-    """Return the place of a file or directory, whatever links lead to it."""
+    """Return the real place of a file or directory, with all links resolved."""
     return path if files.is_uri(path) else os.path.realpath(path)
 
 
 def _ancestors(path: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield a path and the directories that it is in, each with what comes below it."""
+    """Yield a path and the directories above it, each with the rest of the path below it."""
     if files.is_uri(path):
         scheme, _, rest = path.partition("://")
         words = rest.strip("/").split("/")

@@ -12,7 +12,7 @@ from pairweave.transforms.plugins.plugin_kind import NamesPlugins, PluginKind
 
 
 def add(parser: argparse.ArgumentParser, model: type[pydantic.BaseModel]) -> None:
-    """List the installed plugins of each option that names some, after its help text.
+    """List the installed plugins after the help text of each option that can name one.
 
     Args:
         parser: The parser of a job's options.

@@ -1,4 +1,4 @@
-"""The command ``ablate``: the same small model, trained on each variant of the data."""
+"""The command ``ablate``: trains the same small model on each variant of the data."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,7 +62,7 @@ def main(
 
 
 def _train(prepared: Prepared, chosen: Sequence[tuple[str, int]], machine: Machine) -> None:
-    """Make the units that no other process makes, in their order."""
+    """Make the units in order, except those that another process is making."""
     for number, (arm, seed) in enumerate(chosen, 1):
         if unit_path(prepared.directory, arm, seed).exists():
             continue
@@ -72,7 +72,7 @@ def _train(prepared: Prepared, chosen: Sequence[tuple[str, int]], machine: Machi
 
 
 def _merge(prepared: Prepared) -> int:
-    """Write results and report of the finished units, and say what is missing."""
+    """Write results and report of the finished units, and name the missing units."""
     units = read_units(prepared)
     rows = write_results(prepared, units)
     wanted = prepared.ablation.units()

@@ -17,7 +17,7 @@ def main(*, options: CheckOptions) -> int:
     """Look at the files of a command line; return the exit status."""
     plan, findings = look_at_input(options)
     for notice in plan.notices:
-        if notice.code not in KINDS:  # others are findings
+        if notice.code not in KINDS:  # other notices are findings
             terminal.warn(str(notice))
     if verbosity.current().log_format == "json":
         for finding in findings:

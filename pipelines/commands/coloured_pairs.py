@@ -1,4 +1,4 @@
-"""Pairs as lines of a terminal, with a colour for each tag: of ``preview`` and ``demo``."""
+"""Pairs on a terminal, with a colour for each tag, for ``preview`` and ``demo``."""
 
 import sys
 from collections.abc import Iterable, Mapping

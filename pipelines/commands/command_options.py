@@ -1,4 +1,4 @@
-"""Options that several commands have, and those of ``demo``, read by ``--help`` without Beam."""
+"""Options of ``demo`` and of several commands, which ``--help`` reads without Beam."""
 
 from typing import Annotated, Literal
 

@@ -54,7 +54,7 @@ def main(
 
 @functools.cache
 def functions() -> dict[str, tuple[CommandFunction, ...]]:
-    """Return the functions of the commands and subcommands other than jobs and those on tables."""
+    """Return the functions of commands and subcommands, except jobs and subcommands on tables."""
     mains = {
         name: getattr(importlib.import_module(command.module), "main", None)
         for name, command in COMMANDS.items()

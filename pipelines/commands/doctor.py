@@ -114,10 +114,10 @@ def _kernels() -> str:
 
 
 def _outdated(package: Path) -> tuple[int, int]:
-    """Return of how many source files the compiled kernels are outdated, and of how many any came.
+    """Return how many source files have outdated compiled kernels, and how many have any.
 
-    They are where a source file, or one that it imports from, has changed since, as in a checkout
-    after an update.
+    Kernels are outdated if their source file, or a file that it imports from, has changed since, as
+    in a checkout after an update.
 
     Args:
         package: The package's folder.

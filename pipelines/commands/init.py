@@ -113,7 +113,7 @@ def _input(paths: Sequence[str]) -> dict[str, Any]:
 def _planned(
     input_options: dict[str, Any],
 ) -> tuple[Plan, dict[str, str], TextColumns | None]:
-    """Return the plan for reading the files, the options that it needs, and what columns hold."""
+    """Return the plan for reading the files, the options it needs, and the columns' contents."""
     plan, options, columns = _by_format(input_options)
     columns = columns or _columns(plan)
     if columns is None or not columns.options:
@@ -162,7 +162,7 @@ def _corpus(input_options: dict[str, Any], given: Mapping[str, str]) -> CorpusIn
 
 
 def _columns(plan: Plan) -> TextColumns | None:
-    """Return what the columns of the files hold, if it is the same in all of them."""
+    """Return the contents of the files' columns, if they are the same in all files."""
     firsts = {unit.file: unit for unit in reversed(plan.units)}
     looks = [text_columns_of(unit, ReadLimits(), detect=_detected) for unit in firsts.values()]
     same = all(look is not None and look.options == looks[0].options for look in looks if looks[0])
@@ -170,7 +170,7 @@ def _columns(plan: Plan) -> TextColumns | None:
 
 
 def _columns_of_parquet(path: str) -> TextColumns | None:
-    """Return what the columns of a Parquet file hold; None if the path names no single file."""
+    """Return the contents of a Parquet file's columns; None if the path names no single file."""
     return text_columns_of_parquet(path, _detected) if stored.exists(path) else None
 
 
@@ -242,7 +242,7 @@ def _yaml(
 
 
 def _look(plan: Plan, languages: dict[str, str]) -> Sequence[Finding]:
-    """Return what a look at a sample of the files finds."""
+    """Return the findings of a look at a sample of the files."""
     units = [
         dataclasses.replace(unit, source_lang=languages["source"], target_lang=languages["target"])
         if _UNKNOWN in (unit.source_lang, unit.target_lang)
@@ -253,11 +253,11 @@ def _look(plan: Plan, languages: dict[str, str]) -> Sequence[Finding]:
 
 
 def _mending(findings: Sequence[Finding], text: str) -> list[str]:
-    """Return the options that mend findings, as comments: whether to change rows is for people.
+    """Return the options that mend findings, as comments: people decide whether to change rows.
 
     Args:
-        findings: What a look at the files found.
-        text: The options so far; one that has a value there is not written again.
+        findings: The findings of the look.
+        text: The options so far; an option with a value there is not written again.
     """
     lines: dict[str, str] = {}
     for finding in findings:
@@ -303,7 +303,7 @@ def _written(values: dict[str, object]) -> list[str]:
 def _language(
     texts: Iterable[str], paths: Iterable[str], field: str | None = None
 ) -> tuple[str, str]:
-    """Return the language of one side, and how it was determined."""
+    """Return the language of a side, and where it comes from."""
     by_name = sorted(set(filter(None, map(_named, paths))))
     detected = _detected(texts)
     if detected is None:
@@ -319,7 +319,7 @@ def _language(
 
 
 def _named(path: str) -> str | None:
-    """Return the language in a file's name: its last suffix that is one, or else another part.
+    """Return the language in a file's name: its last suffix that is a language, or another part.
 
     ``mt`` is Maltese at the end of a name; elsewhere it stands for machine translation.
 

@@ -98,10 +98,10 @@ def main(
 
 
 def read_pairs(source_input: str, target_input: str) -> list[tuple[str, str]]:
-    """Read the clean pairs, without those that have a blank side.
+    """Read the clean pairs, leaving out pairs with a blank side.
 
     Raises:
-        ConfigError: There is no pair.
+        ConfigError: No pair is left.
         InputError: The files have different numbers of lines.
     """
     pairs = []
@@ -118,7 +118,7 @@ def sample_pairs(pairs: list[tuple[str, str]], wanted: int, seed: int) -> pa.Tab
     """Draw pairs by a hash of their texts, independently of their position.
 
     Args:
-        pairs: Source and target of each.
+        pairs: Source and target of each pair.
         wanted: Number of pairs to draw; all if there are fewer.
         seed: Another seed draws other pairs.
 

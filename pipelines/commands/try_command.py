@@ -1,4 +1,4 @@
-"""The command ``try``: shows what each step of ``augment`` makes of a few pairs."""
+"""The command ``try``: shows the result of each step of ``augment`` for a few pairs."""
 
 import itertools
 import shlex

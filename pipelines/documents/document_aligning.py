@@ -146,7 +146,7 @@ def found_pairs(
         try:
             beads = _placed(align_document(document.words, model, settings.order))
         except InputError as error:
-            document.rejected(error)  # leaves out a row of a table, raises for a pair of files
+            document.rejected(error)  # leaves out a row of a table; raises for a pair of files
         else:
             yield from _kept(bead_rows(unit, document.name, document.sides, beads, LEARNED))
 
@@ -221,7 +221,7 @@ def rows_of_half(batch: pa.RecordBatch, half: int) -> pa.RecordBatch:
 
 
 def _judges(halves: Sequence[hmm_reference.HmmReference]) -> list[HmmModel | None]:
-    """Return the aligners of both halves; None for one that cannot judge."""
+    """Return the aligners of both halves; None in place of an aligner that cannot judge."""
     loaded = [None if half == NO_MODEL else hmm_reference.load(half) for half in halves]
     return [
         aligner.model
@@ -270,7 +270,7 @@ def _path_of(
 def align_document(
     words: DocumentWords, model: hmm_reference.HmmReference, order: ParagraphOrder
 ) -> Path:
-    """Align a document pair in both passes; without a model, or with an empty side, align none."""
+    """Align a document pair in both passes; without a model, or with an empty side, do nothing."""
     if model == NO_MODEL or not min(len(words.source), len(words.target)):
         return unaligned(len(words.source), len(words.target))
     fitted = hmm_reference.load(model).model

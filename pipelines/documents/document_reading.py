@@ -141,7 +141,7 @@ def _of_row(
 
 
 def _checked(side: Sentences, settings: DocumentSettings, language: str) -> Sentences:
-    """Return a side in which sentences over the limit are marked as too long.
+    """Return a side with sentences over the limit marked as too long.
 
     Raises:
         InputError: It has too many sentences (``document_too_long``).

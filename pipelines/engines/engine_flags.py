@@ -15,7 +15,7 @@ ENDPOINTS = {
     "job_endpoint": "Beam's job server",
     "flink_master": "the REST address of Flink's job manager",
 }
-"""Options that give the host and port of a server, and what the server is."""
+"""Options that give the host and port of a server, each with the name of the server."""
 
 
 def check(engine: str, values: Mapping[str, str]) -> None:

@@ -19,7 +19,7 @@ from pairweave.transforms.shards.shard import Shard, Shards
 
 
 class CompareSentences(beam.PTransform[Shards, Shards]):
-    """Encodes every shard, then compares the pairs of the wanted ones with all sentences."""
+    """Encodes every shard, then compares the pairs of the wanted shards with all sentences."""
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ _KINDS: Mapping[str, type[Options]] = {
 }
 _EVALUATED = keywords_of_kinds(_KINDS)
 _IN_PLACE = ("hypothesis", "gold", "reference")
-"""Options of these commands that stand in their place, without a flag."""
+"""Options of these commands that are given by their position, without a flag."""
 
 
 @with_keywords(_EVALUATED, without=_IN_PLACE)
@@ -47,8 +47,8 @@ def evaluate(
     Args:
         kind: ``links`` (alignment error rate), ``sentences``, ``suggestions`` or ``tags``.
         hypothesis: The results: a file, or its lines.
-        gold: The gold data, likewise.
-        source: Of tags, the sources with their tags, likewise, to count flagrant failures.
+        gold: The gold data: a file, or its lines.
+        source: For tags, the sources with their tags (a file or lines), to count flagrant failures.
         baseline: Of suggestions and tags, another system's results, likewise: every figure is
             tested against its own.
         options: See below; most are of some kinds alone, which the help names.
@@ -77,10 +77,10 @@ def evaluate(
 
 
 def _require_of_kind(kind: str, names: Sequence[str]) -> None:
-    """Refuse keywords that `evaluate` does not have, or has for other kinds.
+    """Refuse keywords that `evaluate` does not have, or that belong to other kinds.
 
     Raises:
-        ConfigError: There is one.
+        ConfigError: There is such a keyword.
     """
     refuse(names, _IN_PLACE, "it is the argument gold")
     require_known(names, _EVALUATED, "evaluate", suggested=_KINDS[kind].model_fields)
@@ -91,7 +91,7 @@ def _require_of_kind(kind: str, names: Sequence[str]) -> None:
 
 
 def _file(lines: Lines, path: Path) -> str:
-    """Return the name of a file of lines, which are written to a path unless they are one."""
+    """Return the name of a file of lines; lines that are no file yet are written to a path."""
     if isinstance(lines, str | os.PathLike):
         return os.fspath(lines)
     path.write_text("".join(line_of(line, path.name) for line in lines), encoding="utf-8")

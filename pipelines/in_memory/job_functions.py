@@ -32,7 +32,7 @@ Files = PathLike | Sequence[PathLike]
 
 
 class FittedModel(os.PathLike[str]):
-    """A fitted aligner, which functions on pairs of its languages take as their ``model``.
+    """A fitted aligner, the ``model`` of functions on pairs of its languages.
 
     Attributes:
         directory: Its directory. Without ``output`` it is temporary and deleted with this object.
@@ -184,7 +184,7 @@ def try_(
     count: int = 20,
     **options: Any,  # noqa: ANN401
 ) -> list[Trial]:
-    """Show what each step of `augment` makes of a few pairs.
+    """Show the result of each step of `augment` for a few pairs.
 
     Args:
         pairs: Sentence pairs, as for `augment`.

@@ -43,10 +43,10 @@ OWN_DEFAULTS: Mapping[str, Any] = {"workers": 1, "check": "none"}
 """Defaults that differ from those of jobs: one process, and no look at the input."""
 
 _UNLISTED = FileLimitOptions.model_fields.keys() | registry.FormatOptions.model_fields.keys()
-"""Options of one format and limits of files, which help does not list, as those marked so."""
+"""Options of one format and limits of files; like options marked so, help does not list them."""
 
 _FLAG = re.compile(r"(pairweave [a-z ]+(?: --[a-z_]+ [^ ;]+)+)|--(?=[a-z])")
-"""A command as a shell takes it, which stays, or the two hyphens of an option."""
+"""Matches a command as typed in a shell, which stays as it is, or the two hyphens of an option."""
 
 _HELP = re.compile(r"; see pairweave [a-z_ ]+ --help( all)?")
 
@@ -61,7 +61,7 @@ def job_model(job: str) -> type[Options]:
 
 
 def text_columns(job: str) -> list[str]:
-    """Return the columns that a job reads, if they are there."""
+    """Return the columns that a job reads if a table has them."""
     return [name.removesuffix(FIELD) for name in job_model(job).model_fields if _is_field(name)]
 
 
@@ -70,7 +70,7 @@ def _is_field(name: str) -> bool:
 
 
 def options_of_files(job: str) -> list[str]:
-    """Return the options that name the pairs of a job, which a function gets as a table."""
+    """Return the options that name files of pairs; a function gets a table in their place."""
     return [
         name
         for name, field in job_model(job).model_fields.items()
@@ -82,7 +82,7 @@ def options_of_files(job: str) -> list[str]:
 
 
 def keywords(job: str) -> dict[str, FieldInfo]:
-    """Return the options of a job that its function has as keywords."""
+    """Return the options of a job that are keywords of its function."""
     kind = job_model(job)
     left_out = {*options_of_files(job), *_UNLISTED, *marked(kind, UNLISTED), "model"}
     return {name: field for name, field in kind.model_fields.items() if name not in left_out}
@@ -116,11 +116,11 @@ def documented(job: str, without: Iterable[str] = ()) -> Callable[[Function], Fu
 def with_keywords(
     named: Mapping[str, Keyword], without: Iterable[str] = ()
 ) -> Callable[[Function], Function]:
-    """Give a function keywords in its signature and its help, beside its own parameters.
+    """Add keywords to the signature and the help of a function, after its own parameters.
 
     Args:
         named: The keywords by name.
-        without: Those that do not apply to the function.
+        without: Keywords that do not apply to the function.
     """
     left_out = set(without)
 
@@ -153,9 +153,9 @@ def with_keywords(
 
 
 def keywords_of_kinds(kinds: Mapping[str, type[Options]]) -> dict[str, Keyword]:
-    """Return the options of a command's kinds as keywords of one function.
+    """Return the options of all kinds of a command as keywords of one function.
 
-    The help of each begins with the kinds that have it, unless all do.
+    The help of an option begins with the kinds that have it, unless all have it.
     """
     names = dict.fromkeys(name for model in kinds.values() for name in model.model_fields)
     named: dict[str, Keyword] = {}
@@ -173,7 +173,7 @@ def keywords_of_kinds(kinds: Mapping[str, type[Options]]) -> dict[str, Keyword]:
             texts = list(having)
         types_of_kinds = tuple(_plain_type(field.annotation) for field in fields.values())
         default = default_of(name, next(iter(fields.values())))
-        if default is None:  # not given, or required for one kind alone
+        if default is None:  # optional, because another kind may not have it
             types_of_kinds += (type(None),)
         annotation: Any = functools.reduce(operator.or_, types_of_kinds)
         named[name] = Keyword(annotation, default, "; ".join(texts))
@@ -240,10 +240,10 @@ def require_known(
         given: The names of the caller's keywords.
         known: The names that the function has.
         function: Its name.
-        suggested: The names that may be meant by a wrong one.
+        suggested: The names to suggest in place of a wrong one.
 
     Raises:
-        ConfigError: One is unknown.
+        ConfigError: A keyword is unknown.
     """
     for name in given:
         if name not in known:
@@ -253,7 +253,7 @@ def require_known(
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401
-    """Return a value as options take it: a path as text, a NumPy number as a Python number."""
+    """Return a value in the form for options: a path as text, a NumPy number as a Python number."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, list):
@@ -270,7 +270,7 @@ def refuse(options: Collection[str], names: Iterable[str], why: str) -> None:
     """Refuse options that a function itself sets.
 
     Raises:
-        ConfigError: One is given.
+        ConfigError: Such an option is given.
     """
     for name in names:
         if name in options:
@@ -283,12 +283,12 @@ PAIRS_FILE = "pairs.parquet"
 
 @contextlib.contextmanager
 def in_python(name: str, directory: str, *, of_pairs: bool = False) -> Iterator[None]:
-    """Let errors and warnings of a block name keywords and arguments, not flags and files.
+    """Make errors and warnings of a block name keywords and arguments instead of flags and files.
 
     Args:
         name: The function's name.
-        directory: The temporary directory of the files that it wrote, named after its arguments.
-        of_pairs: Whether one of them is `PAIRS_FILE`, with the argument ``pairs``.
+        directory: The temporary directory with the function's files, named after its arguments.
+        of_pairs: Whether the files include `PAIRS_FILE`, with the argument ``pairs``.
     """
 
     def without_files(text: str) -> str:
@@ -309,7 +309,7 @@ def in_python(name: str, directory: str, *, of_pairs: bool = False) -> Iterator[
 
 
 def _warn(text: str) -> None:
-    """Warn at the line of the caller that is not of this package."""
+    """Issue a warning for the nearest line of code outside this package."""
     own = ("pairweave.", "contextlib")
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(own):

@@ -1,4 +1,4 @@
-"""Pairs as Python has them: frames, tables and tuples, in and out."""
+"""Conversion of pairs from and to the user's types: frames, tables and tuples."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -29,7 +29,7 @@ def as_table(
         pairs: The caller's pairs; their index and other columns are left out.
         columns: The columns that are wanted; ``source`` and ``target`` must be there.
         lists: Whether a text may be a list of paragraphs.
-        options: The caller's options. Its languages are the keys of a column ``translation``,
+        options: The caller's options. Their languages are the keys of a column ``translation``,
             which data sets for translation have in place of a source and a target.
 
     Raises:
@@ -57,7 +57,7 @@ def as_table(
 
 
 def _parted(table: pa.Table, languages: tuple[str | None, str | None]) -> pa.Table:
-    """Return a table with a source and a target in place of a column with both by language."""
+    """Replace a column with both texts by language by the columns source and target."""
     if "source" in table.column_names or "translation" not in table.column_names:
         return table
     both = table.column("translation")
@@ -146,7 +146,7 @@ def _is_dataset(pairs: object) -> bool:
 
 
 def made_like(pairs: Pairs) -> Callable[[pa.Table], Any]:
-    """Return a function that turns an Arrow table into the kind of table that pairs are.
+    """Return a function that turns an Arrow table into the same kind of table as the pairs.
 
     Tuples and Arrow tables stay Arrow.
     """

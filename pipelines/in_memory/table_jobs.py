@@ -1,8 +1,8 @@
 """Running a job on a table in this process, and reading its rows back.
 
 A small table goes through the steps of the job's graph one by one (`TablePipeline`), without a
-runner of Beam; a large one, and a run that is kept, are the run of the command. The rows are the
-same.
+runner of Beam. For a large table, or if the run's directory is kept, the job runs as it does from
+the command. The rows are the same.
 """
 
 import contextlib
@@ -40,8 +40,8 @@ from pairweave.transforms.output.run_files import DATA, REJECTS
 from pairweave.transforms.report.rejected_shares import table_notices
 
 STEPWISE_PAIRS = 200_000
-"""Pairs up to which a table goes through the steps without a runner, which holds the elements of
-every step: some 2 GB for pairs of news text."""
+"""Maximum number of pairs that go through the steps without a runner. This keeps the elements of
+every step in memory: some 2 GB for pairs of news text."""
 
 _MEMORY = "/dev/shm"
 _MEMORY_BYTES = 1 << 30
@@ -49,7 +49,7 @@ _MEMORY_BYTES = 1 << 30
 
 
 class Result(NamedTuple):
-    """The rows that a job made of a table, and what it rejected.
+    """The rows that a job made from a table, and its rejects.
 
     Attributes:
         rows: The rows, of the kind of table that was given; an Arrow table for tuples.
@@ -132,16 +132,16 @@ def _warn_of_rejects(job: str, table: pa.Table, output: Path, settings: dict[str
         pyarrow.dataset.dataset(output / name, format="parquet") for name in (DATA, REJECTS)
     )
     rejected = rejects.to_table(columns=["reason", "detail"])
-    documents = job == "bitext"  # of which each bead is a row or a reject
+    documents = job == "bitext"  # in documents, each bead is a row or a reject
     rows = made.count_rows() + rejected.num_rows if documents else table.num_rows
     for notice in table_notices(rejected, rows, job, settings):
         terminal.warn(notice)
 
 
 def _place(stepwise: bool) -> str | None:  # noqa: FBT001
-    """Return where the files of a run are; None for the usual place of temporary files.
+    """Return the place for the files of a run; None for the usual place of temporary files.
 
-    Nothing survives of a small run, so its files need no disk.
+    No file of a small run is kept, so its files need no disk.
     """
     with contextlib.suppress(OSError):
         has_room = shutil.disk_usage(_MEMORY).free >= _MEMORY_BYTES
@@ -151,7 +151,7 @@ def _place(stepwise: bool) -> str | None:  # noqa: FBT001
 
 
 def _run_steps(job: Job[Any], options: Any) -> bool:  # noqa: ANN401
-    """Run the steps of a job, without its commit; False if it needs a run of the command."""
+    """Run the steps of a job without its commit; return False if a step needs a runner."""
     job.check(options)
     run = prepare(job, options)
     job.check_run(run)

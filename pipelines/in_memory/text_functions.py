@@ -29,7 +29,7 @@ LinksLike: TypeAlias = Iterable[str | Sequence[tuple[int, int]]]
 
 
 def of_commands(module: str, name: str) -> Any:  # noqa: ANN401
-    """Return what a module of commands defines; named, as no function imports a command."""
+    """Return a name from a module of commands, imported by name because functions import none."""
     return getattr(importlib.import_module(f"pairweave.pipelines.commands.{module}"), name)
 
 
@@ -48,7 +48,7 @@ def symmetrize(
 
     Args:
         forward: Links of one direction, for each sentence.
-        reverse: Links of the other, also as source and target.
+        reverse: Links of the other direction, also as (source, target).
         heuristic: As ``pairweave symmetrize --heuristic``.
 
     Returns:
@@ -56,7 +56,7 @@ def symmetrize(
 
     Raises:
         ConfigError: The heuristic is unknown, or the text of a sentence's links has a line break.
-        InputError: Links are malformed, or the sides have other numbers of sentences.
+        InputError: Links are malformed, or both directions differ in their number of sentences.
     """
     with tempfile.TemporaryDirectory(prefix="pairweave-") as directory:
         paths = [Path(directory, name) for name in ("forward", "reverse")]
@@ -93,7 +93,7 @@ def project_tags(
 
     Raises:
         ConfigError: An option cannot be used, or a text has a line break.
-        InputError: The tags of a source are malformed, or links do not fit the texts.
+        InputError: The tags of a source are malformed, or links do not match the texts.
     """
     refuse(options, _OF_FILES, "texts in memory are projected")
     require_known(options, _PROJECTED, "project_tags", suggested=_PROJECTED)
@@ -127,7 +127,7 @@ def printed_by(module: str, name: str, options: dict[str, Any], first: Sequence[
     """Run a command with options as flags; return what it prints."""
     words = list(first)
     for option, value in options.items():
-        if value is None:  # as if it were not given
+        if value is None:  # the same as an option that is not given
             continue
         values = value if isinstance(value, list | tuple) else (value,)
         words += [f"--{option}", *map(_word, values)]
@@ -138,7 +138,7 @@ def printed_by(module: str, name: str, options: dict[str, Any], first: Sequence[
 
 
 def _word(value: object) -> str:
-    """Return the value of an option as its flag takes it."""
+    """Return the value of an option in the form for its flag."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -152,7 +152,7 @@ def line_of(text: str, name: str) -> str:
     """Return a sentence as a line of a file.
 
     Raises:
-        ConfigError: It has a line break.
+        ConfigError: The sentence has a line break.
     """
     if "\n" in text or "\r" in text:
         raise ConfigError(f"{name}: {text[:40]!r} has a line break; give one sentence each")

@@ -48,7 +48,7 @@ from pairweave.transforms.option_places import (
 from pairweave.transforms.plugins.pair_scorer import SCORER
 
 GIVEN = "given"
-"""The scorer of a plan whose pairs come with their scores."""
+"""The scorer that a plan names if pairs come with their scores."""
 
 
 class FilterJobOptions(
@@ -126,7 +126,7 @@ class FilterJobOptions(
 
     @pydantic.model_validator(mode="after")
     def _near_alone_has_a_threshold(self) -> "FilterJobOptions":
-        """Refuse a threshold that nothing would be compared with."""
+        """Refuse a threshold of near-duplicates if these are not searched."""
         if "near_threshold" in self.model_fields_set and self.duplicates != "near":
             raise ValueError(
                 f"--near_threshold: applies to --duplicates near, not to {self.duplicates}; leave "
@@ -136,7 +136,7 @@ class FilterJobOptions(
 
     @pydantic.model_validator(mode="after")
     def _scores_are_shares_unless_given(self) -> "FilterJobOptions":
-        """Refuse a minimum that no score, or every score, reaches."""
+        """Refuse a minimum score that no score, or every score, would reach."""
         least, any_number = self.select_score, self.scores_are_given or self.scored_by_plugin
         if least is not None and not any_number and not 0 <= least <= 1:
             raise ValueError(
@@ -154,7 +154,7 @@ class FilterJobOptions(
 
     @property
     def scored_by_plugin(self) -> bool:
-        """Return True if the scorer is one of another package."""
+        """Return True if the scorer is from another package."""
         return self.scorer not in SCORER.built_in
 
     @property

@@ -207,7 +207,7 @@ class AugmentOptions(
 
     def reserved_text(self) -> str:
         """Return a pattern of tags in any representation, and of masks."""
-        # They read profiles, which takes long to import.
+        # These modules read profiles, and take long to import.
         from pairweave.pipelines.job_options.representation import output_symbols
 
         return "|".join(filter(None, (RESERVED_PATTERN, MASK, output_symbols(self))))

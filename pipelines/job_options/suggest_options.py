@@ -110,7 +110,7 @@ class SuggestOptions(
         try:
             words, ratio = int(values["max_source_words"]), float(values.get("max_ratio", 3.0))
         except (KeyError, TypeError, ValueError):
-            return values  # missing, or not a number, which the fields report
+            return values  # the fields report a missing value, or one that is not a number
         needed = math.ceil(min(words * ratio, MAX_TOKENS))
         return {**values, "max_tokens": needed} if needed > 250 else values
 
@@ -126,7 +126,7 @@ class SuggestOptions(
 
     @property
     def segmented(self) -> tuple[str, ...]:
-        """Return the sides of a pair whose words matter: none where whole sentences are masked."""
+        """Return the sides whose word boundaries matter: none if whole sentences are masked."""
         return () if self.used_methods == {"parallel"} else ("target",)
 
     def reserved_text(self) -> str:

@@ -67,7 +67,7 @@ def finish(
     tokens: TokenConfig | None,
     fitted: str,
 ) -> ShardOutput:
-    """Return the rows of the output, with tokens numbered as by their tokenizer, and counts.
+    """Return the rows of the output and their counts; tokens are numbered as by their tokenizer.
 
     Args:
         shard: A shard whose working table is `transforms.schemas.SYMMETRIZED`.

@@ -70,7 +70,7 @@ def check(options: AugmentOptions) -> None:
 
 
 def check_run(run: Run[AugmentOptions]) -> None:
-    """Refuse options that do not apply to what the run tags.
+    """Refuse options that do not apply to the things that the run tags.
 
     Raises:
         ConfigError: There are such options; the message names them.

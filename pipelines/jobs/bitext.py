@@ -112,10 +112,10 @@ def check_run(run: Run[BitextOptions]) -> None:
 
 
 def bead_files_of(run: Run[BitextOptions]) -> list[BesideFile]:
-    """Return the file of beads that the options request, if they do.
+    """Return the file of beads, if the options request one.
 
     Raises:
-        ConfigError: It is in the output, or the run reads it.
+        ConfigError: The file is in the output, or the run reads it.
     """
     wanted, output = run.options.beads, run.options.output
     if wanted is None:
@@ -245,7 +245,7 @@ def pairs_to_fit_on(
     models: Mapping[str, Model],
     iteration: int,
 ) -> Batches:
-    """Return the pairs that an aligner is fitted on: of the documents, and of parallel text."""
+    """Return the pairs that an aligner is fitted on, from the documents and from parallel text."""
     find = found_pairs if models else sure_pairs
     step = EachDocument(find, models, settings=document_settings(run))
     documents = pipeline | f"Documents{iteration}" >> Documents(run.plan.units)
@@ -270,7 +270,7 @@ def fit_on(
     Args:
         pairs: The pairs.
         run: The planned job.
-        plan: The parallel text among them, if there is any.
+        plan: The parallel text among the pairs, if there is any.
         name: ``model``, or ``half_0`` or ``half_1`` for the pairs of that half.
         place: Suffix of the directory of the run's model.
         iteration: Number of the fit.

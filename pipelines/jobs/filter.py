@@ -72,7 +72,7 @@ def preview(options: FilterJobOptions) -> int | None:
     """Show the results of the rules for some pairs, if the options request that instead of a run.
 
     Raises:
-        ConfigError: They request a run, but no output is given.
+        ConfigError: The options request a run, but give no output.
     """
     if options.preview is not None:
         check_detector(options.detector)
@@ -94,7 +94,7 @@ def check_run(run: Run[FilterJobOptions]) -> None:
 
 
 def line_files(run: Run[FilterJobOptions]) -> list[BesideFile]:
-    """Return the file of scores that the options request, if they do."""
+    """Return the file of scores, if the options request one."""
     wanted = run.options.scores
     return [] if wanted is None else [line_file("scores", wanted, run, score_lines)]
 
@@ -145,7 +145,7 @@ def graph(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset
 def selected(
     pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset[int], aim: Aim
 ) -> Shards:
-    """Return the wanted shards; near-duplicates and pairs not selected have a reason."""
+    """Return the wanted shards, with a reason for near-duplicates and pairs not selected."""
     options, place = run.options, Place(run.write_config.output, run.write_config.plan)
     near = options.near_threshold if options.duplicates == "near" else None
     border = scored_shards.read_border(place)
@@ -288,7 +288,7 @@ def by_margin(rows: Batches, run: Run[FilterJobOptions], wanted: frozenset[int])
 def _shuffled(
     rows: Batches, run: Run[FilterJobOptions], wanted: frozenset[int], *, begins: bool = True
 ) -> Shards:
-    """Return shards whose kept pairs are those to score."""
+    """Return shards whose kept pairs are to be scored."""
     begin = run.begin if begins else None
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers, begin)
     if not run.options.annotate_only:

@@ -58,8 +58,8 @@ def train_and_commit(run: Planned[FinetuneOptions]) -> None:
     with attempt_marks.launched(output):
         finetune(run, config_of(run.options), output, run.options.fit_pairs)
         note_run(run, output, started, attempts=1, reused=0)
-    attempt_marks.forget(output)  # those of launches that were killed
-    files.delete_empty(files.join(output, run_files.RECEIPTS))  # it contained only marks
+    attempt_marks.forget(output)  # temporary directories of killed launches
+    files.delete_empty(files.join(output, run_files.RECEIPTS))  # the directory contained only marks
 
 
 def check(options: FinetuneOptions) -> None:
@@ -176,7 +176,7 @@ def _claim(run: Planned) -> str:
     """Claim the output directory; return its path.
 
     Raises:
-        ConfigError: It belongs to another run, or already has a model.
+        ConfigError: The directory belongs to another run, or already has a model.
     """
     output = files.absolute(run.options.output)
     if not files.exists(files.join(output, run_files.PLAN)):

@@ -238,7 +238,7 @@ class SegmenterOptions(Options):
 
     @property
     def segmented(self) -> tuple[str, ...]:
-        """Return the sides of a pair whose words matter."""
+        """Return the sides of a pair whose word boundaries matter."""
         return ("source", "target")
 
 

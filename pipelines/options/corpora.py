@@ -17,7 +17,7 @@ _OF_RUN = ("corpus", "licence")
 """Options whose values the pairs of a finished run already have."""
 
 _OF_FILES = tuple(FieldOptions.model_fields)
-"""Options for where files have their texts, which the shards of a run do not need."""
+"""Options that say where the texts are in files; the shards of a run do not need them."""
 
 UNDETERMINED = "und"
 """The language tag of text whose language is not given (BCP 47)."""
@@ -62,7 +62,7 @@ def _giving(kind: type[Corpus], what: str) -> list[str]:
 
 
 def _gives(corpus: Corpus, what: str) -> bool:
-    """Return True if a corpus has files, runs or translations; not every job's can have all."""
+    """Return True if a corpus has files, runs or translations, as far as the job allows them."""
     return any(getattr(corpus, name) for name in _giving(type(corpus), what))
 
 
@@ -77,15 +77,15 @@ def _ways(kind: type[Corpus]) -> str:
 
 
 def _corpus_inputs(corpus: Corpus, own: Collection[str]) -> Iterator[CorpusInput]:
-    """Yield the input in files, if there is any, and one for each finished run.
+    """Yield the input in files, if there are any, and an input for each finished run.
 
     Args:
-        corpus: The corpus, with what it inherits.
-        own: The options that it sets itself.
+        corpus: The corpus, including inherited options.
+        own: The options that the corpus sets itself.
 
     Raises:
-        ConfigError: A corpus of finished runs sets what their pairs have: a name, a licence, or
-            the columns that texts are read from.
+        ConfigError: A corpus of finished runs sets an option whose value their pairs already have:
+            a name, a licence, or the columns that texts are read from.
     """
     values = corpus.model_dump(exclude={*_OF_RUN, *_giving(type(corpus), "runs")})
     runs = getattr(corpus, "from_run", ())
@@ -100,15 +100,15 @@ def _corpus_inputs(corpus: Corpus, own: Collection[str]) -> Iterator[CorpusInput
 
 
 def check_run_options(corpus: Corpus, own: Collection[str]) -> None:
-    """Refuse options of a corpus of finished runs alone that would not apply to it.
+    """Refuse options that do not apply to a corpus that consists of finished runs alone.
 
     Args:
-        corpus: A corpus, with what it inherits.
-        own: The options that it sets itself.
+        corpus: A corpus, including inherited options.
+        own: The options that the corpus sets itself.
 
     Raises:
-        ConfigError: It sets what the pairs have: a name, a licence, or the columns that texts are
-            read from.
+        ConfigError: The corpus sets an option whose value its pairs already have: a name, a
+            licence, or the columns that texts are read from.
     """
     if not getattr(corpus, "from_run", ()) or _gives(corpus, "files"):
         return
@@ -119,12 +119,12 @@ def check_run_options(corpus: Corpus, own: Collection[str]) -> None:
 
 
 def _check_tags_differ(corpus: Corpus, own: Collection[str]) -> None:
-    """Refuse ``tags_differ`` of a corpus whose tags are not kept.
+    """Refuse ``tags_differ`` in a corpus whose tags are not kept.
 
-    A corpus may inherit it without need: others of the list can keep their tags.
+    A corpus in a list may inherit the option without using it, if another corpus keeps its tags.
 
     Raises:
-        ConfigError: It would have no effect.
+        ConfigError: The option would have no effect.
     """
     if "tags_differ" in own and getattr(corpus, "inline_tags", None) != "index":
         raise ConfigError("tags_differ: only with --inline_tags index; add that, or leave it out")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     InputFormatName: TypeAlias = str | None
     ExportFormatName: TypeAlias = str
 else:
-    # Files with one side each are line-parallel text unless they have another format.
+    # Files with one side each are line-parallel text unless another format is given.
     _OWN = tuple(name for name in registry.input_names() if name != registry.LINE_PARALLEL)
     InputFormatName = Annotated[str | None, *own_or_plugin(FORMAT, _OWN)]
     ExportFormatName = Literal[registry.export_names()]

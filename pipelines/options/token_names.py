@@ -1,4 +1,4 @@
-"""What ``--tokens`` may name: pairweave's own tokens, or those of another package."""
+"""The values of ``--tokens``: pairweave's own tokens, or tokenizers of other packages."""
 
 import re
 from typing import Any

@@ -36,7 +36,7 @@ class ChosenAligner:
 
 
 class AlignerPart(Part[PlannedOptions, ChosenAligner]):
-    """The aligner that the option ``aligner`` names, or the one that the job always has."""
+    """The aligner that the option ``aligner`` names, or the job's only aligner."""
 
     name = "aligner"
     options = WordAlignerOptions

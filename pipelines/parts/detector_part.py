@@ -8,7 +8,7 @@ from pairweave.transforms.filtering.rule_options import RuleOptions
 
 
 class DetectorPart(Part[FilterJobOptions, str]):
-    """The detector, by its name in the plan: with the digest of its file, if it has one."""
+    """The detector, by its name in the plan, which includes the digest of its file, if any."""
 
     name = "detector"
     options = RuleOptions
@@ -34,7 +34,7 @@ def check_detector(name: str) -> None:
 
 
 def detector_settings(name: str) -> dict[str, object]:
-    """Return the plan's entries of a detector: the digest of its file, and its version."""
+    """Return the plan's entries for a detector: the digest of its file, and its version."""
     if name == "none":
         return {"detector": name}
     kind, colon, path = name.partition(":")

@@ -20,7 +20,8 @@ class Looked:
 
     Attributes:
         findings: Its findings.
-        told: Those of which the job warns at its start; some of them are no notices of the run.
+        told: The findings of which the job warns at its start; some of them are not notices of the
+        run.
         rejected: First and last line of each stretch to reject, by unit.
     """
 
@@ -30,13 +31,13 @@ class Looked:
 
 
 class LookPart(Part[LookOptions, Looked | None]):
-    """The results of the look; None without one, and then its kernels are not loaded."""
+    """The results of the look; without a look it is None, and its kernels are not loaded."""
 
     name = "look"
     options = LookOptions
 
     def check(self, options: LookOptions) -> None:
-        """Check that a job that rejects findings looks for them."""
+        """Check that a job that is to reject findings also looks for them."""
         if options.misaligned == "reject" and options.check == "none":
             raise ConfigError(
                 "--misaligned reject looks for the stretches of lines that it rejects, and "

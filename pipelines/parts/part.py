@@ -1,7 +1,8 @@
 """The parts of a job, each responsible for one of its models, rules or files.
 
-When a job is planned, a part reads its options and returns what others need to know (`Settled`):
-its entries in the plan, its models, the distributions that run them, what its steps receive.
+When a job is planned, a part reads its options and returns the facts that other code needs
+(`Settled`): its entries in the plan, its models, the distributions that run them, the input of its
+steps.
 Planning, the plan, the shares of memory and cores and the checks of languages are loops over these
 results. None of them knows the name of a part or of an option, so one more kind of model, rule or
 file is one module and one line in the lists of the jobs that have it.
@@ -30,7 +31,7 @@ class Learned:
     Attributes:
         option: The option that gives it, such as ``--model``.
         place: Its directory.
-        kind: What it is in messages, such as ``a model``.
+        kind: The word for the model in messages, such as ``a model``.
         about: Languages that it was learned from: ``source_lang`` and ``target_lang``.
         refused: Whether every job refuses it for pairs of other languages; otherwise some jobs give
             a notice.
@@ -65,10 +66,10 @@ class Settled(Generic[NeedT]):
     """The result of planning a part.
 
     Attributes:
-        need: What the steps of the part receive.
+        need: The data that the steps of the part receive.
         settings: Its entries in the plan's configuration, which determine output bytes.
         left_out: Options that have no effect in this run; the plan lists none of them.
-        facts: Its entries in the plan besides the configuration, such as contents of files.
+        facts: Its entries in the plan outside the configuration, such as contents of files.
         models: References of its models, or settings of its encoders, which workers load.
         packages: Distributions that run its models.
         copies: Number of copies of its model that the workers of a machine share; None if each has
@@ -111,10 +112,10 @@ class Part(abc.ABC, Generic[OptionsT, NeedT]):
     options: type[Config] = Config
 
     def check(self, options: OptionsT) -> object:
-        """Check, before the input is read, what can be checked without it.
+        """Make all checks that do not need the input, before it is read.
 
         Returns:
-            What `plan` would have to find again, in `Planning.checked`; None if there is nothing.
+            Results that `plan` would otherwise compute again, for `Planning.checked`; or None.
 
         Raises:
             ConfigError: The options cannot be used.
@@ -129,10 +130,10 @@ class Part(abc.ABC, Generic[OptionsT, NeedT]):
 
     @abc.abstractmethod
     def plan(self, options: OptionsT, planning: "Planning") -> Settled[NeedT]:
-        """Read what the options name; return what the job's planning and steps need.
+        """Read the files and models that options name; return what planning and steps need.
 
         Raises:
-            ConfigError: The options, or what they name, cannot be used.
+            ConfigError: The options, or the files or models that they name, cannot be used.
         """
 
 
@@ -145,7 +146,7 @@ class Planning:
         plan: Its input, divided into units.
         limits: Limits of the readers.
         settled: The planning results of the parts before this one, by their names.
-        checked: What the checks of parts returned, by their names.
+        checked: The results of the parts' checks, by the parts' names.
     """
 
     options: PlannedOptions
@@ -155,6 +156,6 @@ class Planning:
     checked: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def need(self, part: Part[Any, NeedT]) -> NeedT:
-        """Return what an earlier part of the job provides for its steps."""
+        """Return the data that an earlier part of the job provides for its steps."""
         need: NeedT = self.settled[part.name].need
         return need

@@ -16,8 +16,8 @@ _LOOK_ROWS = 1_000
 class SegmenterPart(Part[SegmenterOptions, str]):
     """The segmenter, by its name in the plan (`transforms.text.segmenter`).
 
-    The language tag decides whether one is needed. Without a tag, the first rows of each file do:
-    one text in a hundred in a script without spaces is enough.
+    The language tag decides whether a segmenter is needed. Without a tag, the first rows of each
+    file decide: one text in a hundred in a script without spaces is enough.
     """
 
     name = "segmenter"
@@ -27,7 +27,7 @@ class SegmenterPart(Part[SegmenterOptions, str]):
         """Choose the segmenter.
 
         Raises:
-            ConfigError: One is needed, but not installed.
+            ConfigError: A segmenter is needed, but not installed.
         """
         chosen = NONE
         if options.segmenter != NONE and options.segmented:

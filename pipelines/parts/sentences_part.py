@@ -1,4 +1,4 @@
-"""What ``bitext`` needs besides an aligner: parallel text, a splitter, an encoder."""
+"""The parts of ``bitext`` other than the aligner: parallel text, a splitter, an encoder."""
 
 from pairweave.models.sentences import sentence_encoder_reference
 from pairweave.models.sentences.sentence_encoder_reference import SentenceEncoderReference
@@ -36,7 +36,7 @@ class ParallelTextPart(Part[BitextOptions, Plan | None]):
 
 
 class SentencesPart(Part[BitextOptions, SentenceEncoderReference | None]):
-    """How documents are split and compared: the encoder that scores pairs, None if none does."""
+    """How documents are split and compared; the encoder that scores pairs, if there is one."""
 
     name = "sentences"
     options = BitextOptions

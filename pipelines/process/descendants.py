@@ -20,10 +20,10 @@ def adopt_orphans() -> None:
 
 
 def die_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
-    """Let this process get a signal when the one that forked it ends, however that ends.
+    """Make the system send this process a signal when its parent ends for any reason.
 
     Args:
-        parent: That process. If it has ended already, the signal comes at once.
+        parent: The process that forked this one. If it has ended already, the signal comes at once.
         number: The signal.
     """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(number))

@@ -18,7 +18,8 @@ def take(place: int, *, shared: bool = False, wait: bool = False) -> bool:
         wait: Whether to wait for the others.
 
     Returns:
-        Whether this process holds it; False if another one holds it in a way that excludes this.
+        Whether this process holds the lock; False if another process holds it and excludes this
+        one.
 
     Raises:
         OSError: The file system has no locks.

@@ -1,4 +1,4 @@
-"""Signals that come before anything has begun, while the command line is imported."""
+"""Answers to signals that come before any work has begun, while the command line is imported."""
 
 import os
 import signal
@@ -7,9 +7,9 @@ from pairweave.pipelines.process import interrupt
 
 
 def answer_signals() -> None:
-    """Let signals that ask for a stop end this process with a message, except ignored ones.
+    """Make signals that ask for a stop end this process with a message, unless they are ignored.
 
-    Nothing has begun yet, so there is nothing to tidy up. Code that begins something sets its own
+    No work has begun yet, so there is nothing to tidy up. Code that begins work sets its own
     handlers (`interrupt.listening`, `supervisor.run`).
     """
     interrupt.note_command(continues=False)

@@ -31,7 +31,7 @@ class Stopped(SystemExit):
 
 
 def note_command(*, continues: bool) -> None:
-    """Note whether the command of this process, given again, continues what it was doing."""
+    """Record whether the same command, given again, continues the work of this process."""
     global _continues
     _continues = continues
 
@@ -52,9 +52,9 @@ def message(number: int) -> str:
 
 @contextlib.contextmanager
 def listening() -> Iterator[None]:
-    """Let signals that ask for a stop raise `Stopped` in this block, except ignored ones.
+    """Make signals that ask for a stop raise `Stopped` in this block, unless they are ignored.
 
-    Only the main thread can do so; in another this does nothing.
+    Only the main thread can receive signals; in another thread this does nothing.
     """
     global _asked
     _asked = None
@@ -83,7 +83,7 @@ def stop(number: int, _frame: object = None) -> None:
 
 
 def is_stopping() -> bool:
-    """Tell whether a signal has asked for a stop, even if other code made an error of it."""
+    """Tell whether a signal has asked for a stop, even if other code turned it into an error."""
     return _asked is not None
 
 

@@ -1,4 +1,4 @@
-"""Check for enough memory before anything fails for lack of it."""
+"""Checks of the available memory before any work fails for lack of it."""
 
 import dataclasses
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 from pairweave.transforms.errors import ConfigError
 
 MIN_BYTES = {"address space (ulimit -v)": 3 << 30, "memory": 1 << 30}
-"""The least memory of a job with one worker: libraries alone map 2 GiB."""
+"""The memory that a job with one worker needs at least: libraries alone map 2 GiB."""
 
 REMEDY = (
     "give the run more memory, fewer --workers if there are several, or a smaller --shard_pairs"

@@ -10,7 +10,7 @@ SECONDS = 10.0
 """Time limit for sending a message, from the lookup of the server's name to its answer."""
 
 STOPPING_SECONDS = 0.3
-"""The same while a command is being stopped, which may take a second in all
+"""The time limit while a command is being stopped, which may take a second in all
 (`supervisor.ASKED_SECONDS`)."""
 
 
@@ -28,7 +28,7 @@ def check(option: str, place: str, stores: Collection[str] = ()) -> None:
         stores: Schemes of object stores in which the file may be.
 
     Raises:
-        ConfigError: It is an address of another kind, or none at all.
+        ConfigError: It is an address of another kind, or neither a file nor an address.
     """
     scheme = place.partition("://")[0].lower()
     if not is_url(place) or scheme in stores:
@@ -65,7 +65,7 @@ def send(
     *,
     seconds: float | None = None,
 ) -> None:
-    """Send a message to a server; whatever goes wrong is a warning of one line.
+    """Send a message to a server; every failure is a warning of one line.
 
     Args:
         option: The option that names the address, for the warning.

@@ -1,9 +1,9 @@
 """Runs the command in a process that can always be stopped, and removes what it leaves behind.
 
-Python handles a signal between two of its own instructions, in the main thread: not while a kernel
-compiles or a library trains a model, and the exception that the handler raises can be caught by any
-code that runs at that moment. So the work is done in a separate process, and two small ones
-supervise it:
+Python handles a signal only between two of its own instructions, in the main thread, and so not
+while a kernel compiles or a library trains a model. Besides, any code that runs at that moment can
+catch the exception that the handler raises. Therefore the work is done in a separate process, and
+two small processes supervise it:
 
 - the *launcher*, which the user started and whose exit status counts. It passes on signals that ask
   for a stop. If it is killed, the overseer notices;
@@ -33,7 +33,7 @@ ASKED_SECONDS = 1.0
 """Time limit of the worker for an orderly stop."""
 
 AGAIN_SECONDS = 0.4
-"""Time after which it is asked again, because other code may have caught the first exception."""
+"""Time after which the worker is asked again: other code may have caught the first exception."""
 
 TWICE_SECONDS = 0.2
 """Signals closer together than this are one: `timeout`, say, signals a program and its group."""
@@ -56,8 +56,8 @@ _is_worker = False
 def run(work: Callable[[], int]) -> int:
     """Do some work in a supervised process, and return its exit status.
 
-    This returns in the launcher alone; the worker ends with what the work returned. A run that a
-    signal ended has 128 and the signal's number as its status, as in a shell.
+    This returns only in the launcher; the worker ends with the exit status that the work returned.
+    A run that a signal ended has 128 plus the signal's number as its status, as in a shell.
 
     Args:
         work: The work.
@@ -65,10 +65,10 @@ def run(work: Callable[[], int]) -> int:
     Raises:
         OSError: No temporary directory can be written.
     """
-    # An ignored signal, as under nohup, stays ignored. A blocked one waits to be taken up.
+    # An ignored signal, as under nohup, stays ignored. A blocked signal waits to be handled.
     asking = {number for number in interrupt.ASKING if signal.getsignal(number) != signal.SIG_IGN}
     awaited = {*map(int, asking), int(signal.SIGCHLD), _KILL_NOW, _LAUNCHER_ENDED}
-    # From here on a stop is taken up by the launcher below, which removes the directory.
+    # From here on the launcher below handles a stop, and removes the directory.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
     scratch.sweep()
     directory = scratch.make()
@@ -113,11 +113,12 @@ def _end(status: int) -> int:
 
 
 def leave(status: int) -> None:
-    """End the worker at once; elsewhere do nothing.
+    """End the worker at once; in another process do nothing.
 
-    For an end in the middle of the work, such as when the reader of its output has left: threads of
-    libraries may still read, and Arrow aborts the process (SIGABRT) if it ends in the usual way
-    while its threads start. What the run leaves behind, the overseer removes.
+    This is for an end in the middle of the work, for example when the reader of the output is gone.
+    Threads of libraries may still read then, and Arrow aborts the process (SIGABRT) if it ends in
+    the usual way while its threads start. The overseer removes the files that the run leaves
+    behind.
 
     Args:
         status: The exit status.
@@ -156,7 +157,7 @@ def _launch(overseer: int, directory: Path, asking: set[signal.Signals]) -> int:
         if now - asked > ASKED_SECONDS + END_SECONDS + POLL_SECONDS:
             code = -signal.SIGKILL
             break
-    if code < 0:  # it was killed, or is stuck
+    if code < 0:  # the overseer was killed, or is stuck
         descendants.end_all(END_SECONDS)
         scratch.remove(directory)
         code = 128 - code

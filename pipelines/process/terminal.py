@@ -44,7 +44,7 @@ def warn(text: str, finding: Mapping[str, Any] | None = None) -> None:
 
     Args:
         text: The warning.
-        finding: The object that it is about, which a log in JSON has as ``finding``.
+        finding: The object of the warning, which a log in JSON has as ``finding``.
     """
     if (take := _warn.get()) is not None:
         take(text)
@@ -84,7 +84,7 @@ class ShownFormatter(logging.Formatter):
     """Formats log records so that no name in them can control a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return a record as it is shown."""
+        """Return a record in the form to be shown."""
         if verbosity.current().log_format == "json":
             return for_terminal(_json(record.created, record.levelname, super().format(record)))
         return for_terminal(super().format(record))

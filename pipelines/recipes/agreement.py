@@ -1,4 +1,4 @@
-"""Settings that the steps of a recipe share, so that one step keeps the pairs another has chosen.
+"""Settings that the steps of a recipe share, so that no step rejects pairs that another chose.
 
 Jobs have different default limits for the lengths of pairs: `filter` accepts a ratio of 3, `fit`
 one of 1.5. In a recipe, the second step would reject pairs that the first has chosen. A step

@@ -40,7 +40,7 @@ _JOBS_FOLDER = "pairweave.pipelines.jobs."
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 _OF_PAIRS = (ScoredCorpus, TranslatedCorpus)
-"""Classes that have all options of files of pairs between them."""
+"""Classes that together have all options that name files of pairs."""
 
 _CORPORA = frozenset(
     name for name, field in InputOptions.model_fields.items() if is_list_of_blocks(field)
@@ -106,7 +106,7 @@ def read_recipe(
     Raises:
         ConfigError: The recipe cannot be run; the message names the file, the step and the key.
     """
-    document = read_yaml(path)  # its errors name the file
+    document = read_yaml(path)  # errors of this call name the file
     try:
         return _Reader(_checked(document), output, overrides, most).steps()
     except ConfigError as error:

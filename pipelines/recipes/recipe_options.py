@@ -1,4 +1,4 @@
-"""The options of the command ``run``, and those that every command with jobs in a file has."""
+"""The options of the command ``run``, and of every command with jobs in a file."""
 
 from typing import Literal
 

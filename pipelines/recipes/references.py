@@ -84,17 +84,18 @@ def _names_runs(field: FieldInfo) -> bool:
 
 
 def _order(field: FieldInfo) -> int:
-    """Return the rank of an option: those that name runs, then other ones, then blocks."""
+    """Return the rank of an option: first options that name runs, then others, then blocks."""
     return 0 if _names_runs(field) else 1 if block_of(field) is None else 2
 
 
 def _path_of(
     key: str, field: FieldInfo, find: Callable[[Reference], Step], reference: Reference
 ) -> str:
-    """Return what an option needs of a step: its rows or its model.
+    """Return the path that an option needs from a step: that of its rows or of its model.
 
     Raises:
-        ConfigError: The option names neither, or its text has more than that.
+        ConfigError: The option names neither rows nor a model, or its text has more than a
+            reference.
     """
     role = role_of(field)
     if _names_runs(field):

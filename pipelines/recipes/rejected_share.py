@@ -1,4 +1,4 @@
-"""Stopping a recipe if a step rejected so much that the steps after it are not worth running."""
+"""Stops a recipe if a step rejected too many pairs for the next steps to be worth running."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,7 +39,7 @@ def check(job: str, manifest: Mapping[str, Any], most: float, output: str) -> No
         output: The directory of the run, for the message.
 
     Raises:
-        ConfigError: It rejected more; names the share, the main reasons and the remedies.
+        ConfigError: The step rejected more; names the share, the main reasons and the remedies.
     """
     left_out = ASKED_FOR | ({Reject.LOW_SCORE} if job == "filter" else set())
     rejected = {reason: count for reason, count in manifest.get("rejected", {}).items() if count}
@@ -61,7 +61,7 @@ def check(job: str, manifest: Mapping[str, Any], most: float, output: str) -> No
 
 
 def _limit(reason: str) -> str | None:
-    """Return the option whose limit a reason stands for, None if there is none."""
+    """Return the option whose limit a reject reason stands for; None if there is no such option."""
     screen = ScreenLimits.model_fields.items()
     if is_of_plugin(reason):
         return "plugin_rules"

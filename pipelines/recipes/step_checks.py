@@ -1,4 +1,4 @@
-"""Checks of a step, before the first step runs, by the files that already exist."""
+"""Checks of a step before the first step runs, by means of the files that already exist."""
 
 import re
 import shutil

@@ -54,7 +54,7 @@ _PLACE = pa.schema(
         for name in ("id", "corpus", "content", "line", "source_lang", "target_lang", "reason")
     ]
 )
-"""A place of a pair in the input, and the reason if it comes from the rejects."""
+"""A place of a pair in the input, and the reject reason if the place comes from the rejects."""
 
 _PLACES = pa.array([Reject.DUPLICATE.value, Reject.IN_TABLE.value])
 
@@ -144,7 +144,7 @@ def assemble(source: Source, target: Target, scratch: Path) -> Assembled:
 
 
 class _Making:
-    """The rows of one run on their way into files."""
+    """Collects the rows of one run and writes them to files."""
 
     def __init__(self, source: Source, target: Target, scratch: Path) -> None:
         self._source, self._target = source, target

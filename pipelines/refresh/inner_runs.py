@@ -1,8 +1,8 @@
 """The job's run on the new files of a night, in a directory of its own below ``_runs``.
 
-The directory is named after what the run reads, the pairs that the table had, and how rows are
-made. A night that was killed therefore finds its receipts and shards again, and a night that was
-overtaken by another one finds its finished run and uses the pairs that are still new.
+The name of the directory is a hash of the run's input, of the pairs that the table had, and of the
+settings. A night that was killed therefore finds its receipts and shards again. A night that was
+overtaken by another night finds its finished run and uses the pairs that are still new.
 """
 
 import contextlib
@@ -76,7 +76,7 @@ class InnerRun:
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """The new files that a night needs read, and how.
+    """The new files that a night must have read, and the settings for reading them.
 
     Attributes:
         config: The configuration.
@@ -146,7 +146,7 @@ def late(table: str, requests: Sequence[Request]) -> set[str]:
     """Return the keys of new entries that came after the runs of a night were prepared.
 
     Raises:
-        WorkerError: A run that was prepared for one of them is not finished or no longer fits.
+        WorkerError: A run that was prepared for a new entry is not finished or no longer matches.
     """
     keys: set[str] = set()
     for request in requests:
@@ -177,7 +177,7 @@ def launches(table: str, requests: Sequence[Request]) -> list[Launch]:
         if _finished(table, request) is not None:
             continue
         inner = _prepared(table, request)
-        of_command = marked(request.config.kind, OF_COMMAND)  # a scheduler gives them
+        of_command = marked(request.config.kind, OF_COMMAND)  # the scheduler sets these options
         values = {k: v for k, v in _values(inner, request).items() if k not in of_command}
         output = values.pop("output")
         config = files.join(inner.directory, OPTIONS)
@@ -233,7 +233,7 @@ def _reads(inner: InnerRun, request: Request) -> bool:
 def _start(inner: InnerRun, request: Request, extra: Sequence[str]) -> None:
     config = request.config
     options = flags.validate(config.kind, _values(inner, request), f"pairweave {config.job}")
-    with contextlib.redirect_stdout(io.StringIO()):  # it names files that are deleted later
+    with contextlib.redirect_stdout(io.StringIO()):  # the plan names files that are deleted later
         status = job_of(config.job).start(options, extra)
     if status or not inner.is_finished:
         raise WorkerError(f"{inner.run}: the job ended without a manifest")

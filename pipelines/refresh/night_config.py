@@ -51,7 +51,7 @@ class NightConfig:
         values: The file's keys, without those of single corpora.
         own: The keys of each corpus.
         inputs: The corpora as the job would read them.
-        settings: What determines the rows of a pair (`settings_of`).
+        settings: The facts that determine the rows of a pair (`settings_of`).
         gates: Limits of the quality gates.
         refit_growth: Growth after which models are fitted anew (`refitting.read_growth`).
     """
@@ -88,7 +88,7 @@ def read_config(path: str, overrides: Mapping[str, Any]) -> NightConfig:
     Raises:
         ConfigError: It cannot be used; the message names the file and the key.
     """
-    document = read_yaml(path)  # whose errors name the file
+    document = read_yaml(path)  # errors of these calls name the file
     try:
         return _config(path, document, overrides)
     except ConfigError as error:
@@ -237,7 +237,7 @@ def _corpora(values: Values, kind: type[GraphOptions]) -> tuple[Values, tuple[Va
 
 
 def settings_of(job: str, options: GraphOptions) -> Values:
-    """Return what determines the rows of a pair: options, contents of files, releases, plugins.
+    """Return the facts that determine a pair's rows: options, contents of files, releases, plugins.
 
     Options that have their default are left out, and paths are replaced by digests, so that a file
     may move.

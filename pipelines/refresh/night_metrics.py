@@ -35,7 +35,8 @@ def measure(
         counts: The counts in the manifest of each run.
         before: Pairs of the table before the night.
         removed: Pairs that the night removes.
-        lost: How many of the removed pairs do not come back tonight; they may if all are made anew.
+        lost: Number of removed pairs that do not come back tonight; pairs may come back when all
+            rows are made again.
         seconds: Seconds since it began.
     """
     pairs = sum(run_result.pairs for run_result in assembled)

@@ -38,7 +38,7 @@ class BesideFile:
     content: Callable[[], bytes]
 
     def write(self) -> None:
-        """Write the file, compressed as its name says."""
+        """Write the file, compressed according to its name."""
         files.write_alone(self.path, packed_as(self.path, self.content()))
 
 

@@ -46,7 +46,7 @@ def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
 
 
 def _shortened(value: object) -> object:
-    """Return a setting with its digests shortened, including those with a kind and of files."""
+    """Return a setting with its digests shortened, also digests of files or with a kind."""
     if isinstance(value, Counted):
         return len(value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Looking at the files of ``check``: from options that name files to findings."""
+"""The look of ``check``: from options that name files to findings."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path, PurePath
@@ -42,10 +42,10 @@ def look_at_input(options: CheckOptions) -> tuple[Plan, list[Finding]]:
 
 
 def _coverage_by(directory: str) -> PairCoverage:
-    """Return what judges pairs by a fitted aligner.
+    """Return the judge of pairs that uses a fitted aligner.
 
     Raises:
-        ConfigError: There is none in the directory.
+        ConfigError: There is no fitted aligner in the directory.
     """
     from pairweave.models.hmm import hmm_reference, pair_scores
     from pairweave.transforms.text.text_tables import token_table
@@ -66,10 +66,10 @@ def _coverage_by(directory: str) -> PairCoverage:
 
 
 def corpus_of(options: CheckOptions) -> CorpusInput:
-    """Return the corpus that the files are; two files of text are the sides of one.
+    """Return the files as a corpus; two files of text are its sides.
 
     Raises:
-        ConfigError: It is unclear what the files are.
+        ConfigError: The role of the files is unclear.
     """
     fields = FormatOptions.model_fields
     format_options = {
@@ -94,7 +94,7 @@ def corpus_of(options: CheckOptions) -> CorpusInput:
 
 
 def _input(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
-    """Return the files with both sides, those of the source, and those of the target."""
+    """Return the files with both sides, the source files, and the target files."""
     named_files = options.input, options.source_input, options.target_input
     if any(named_files):
         return _as_given(options)
@@ -102,14 +102,14 @@ def _input(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
 
 
 def pair_files(paths: Sequence[str], form: str | None = None) -> tuple[tuple[str, ...], ...]:
-    """Divide files into those with both sides, those of the source, and those of the target.
+    """Divide files into files with both sides, source files, and target files.
 
     Args:
         paths: The files; two files of text are the sides of a corpus.
         form: Their format, if it is given.
 
     Raises:
-        ConfigError: It is unclear what the files are.
+        ConfigError: The role of the files is unclear.
     """
     known = [path for path in paths if is_data_set(path) or ending(path) in registry.extensions()]
     sides = form is not None and registry.input_format(form).sides
@@ -121,14 +121,14 @@ def pair_files(paths: Sequence[str], form: str | None = None) -> tuple[tuple[str
 
 
 def _no_corpus(paths: Sequence[str], known: Collection[str]) -> ConfigError:
-    """Return the error about files that form no corpus; it names the first one of no format.
+    """Return the error about files that form no corpus; it names the first without a known format.
 
     Args:
         paths: The files as the user named them.
-        known: Those of a format with both sides.
+        known: The files in a format with both sides.
     """
     unknown = [path for path in paths if path not in known]
-    unknown.sort(key=lambda path: _content(path) is None)  # else the other file would be blamed
+    unknown.sort(key=lambda path: _content(path) is None)  # so that no sound file is blamed
     which = f"{unknown[0]}: {_what_it_is(unknown[0])}; " if unknown else ""
     return ConfigError(
         f"{which}give files with both sides of each pair ({' '.join(registry.extensions())}), or "
@@ -150,13 +150,13 @@ def _what_it_is(path: str) -> str:
 
 
 def _content(path: str) -> str | None:
-    """Return what a file on a disk is, if its first bytes show that it is no text."""
+    """Return the kind of a file on a disk, if its first bytes show that it is not text."""
     if is_uri(path) or not Path(path).is_file():
         return None
     try:
         with open_read(path) as file:
             head = file.read(HEAD_BYTES)
-    except OSError:  # whatever reads it says why
+    except OSError:  # the reader of the file will report the error
         return None
     if compression_of(path) != "none":
         return None
@@ -167,7 +167,7 @@ def _content(path: str) -> str | None:
 
 
 def _as_given(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
-    """Return the files that options of jobs name.
+    """Return the files that are named by the options that jobs also have.
 
     Raises:
         ConfigError: They do not form one corpus.

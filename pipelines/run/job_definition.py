@@ -17,8 +17,8 @@ class JobDefinition(Generic[PlannedT]):
         options: The class of its options.
         parts: Its parts, in the order in which they are planned.
         check: Checks the options, and raises an error for those that cannot be combined.
-        refuses: The word for its input in the message that refuses a model of other languages; None
-            if such a model only causes a notice.
+        refuses: The word for its input in the message that refuses a model for other languages;
+            None if such a model only causes a notice.
     """
 
     name: str

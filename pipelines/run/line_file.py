@@ -12,7 +12,7 @@ _LEADING = ("pairs", "source")
 
 
 def line_file(option: str, path: str, run: Run, lines_of: LinesOf | None = None) -> BesideFile:
-    """Return the file that an option names, after a check that it can be written after the run.
+    """Check that the file that an option names can be written after the run, and return it.
 
     Args:
         option: The option.

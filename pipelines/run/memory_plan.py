@@ -20,7 +20,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards.shuffle import BUFFER_BYTES
 
 ALONE_BYTES = 600 << 20
-"""Memory of a launcher that is its own worker, before the first row: libraries, kernels, plan."""
+"""Memory of a launcher that works itself, before the first row: libraries, kernels, plan."""
 
 LAUNCHER_BYTES = 600 << 20
 """Memory of the launcher of several workers, including the process that forks them."""
@@ -100,7 +100,7 @@ def within_memory(run: Run[GraphT]) -> Run[GraphT]:
     """
     options = run.options
     if options.engine != "local":
-        return run  # Its processes are sized by their own options, on this machine or others.
+        return run  # The engine's processes, here or elsewhere, have their own memory options.
     limit = memory.limit(options.memory)
     need = need_of(run)
     workers = options.workers
@@ -124,7 +124,7 @@ def _refusal(run: Run, need: Need, limit: Limit) -> str:
     least = show_size(need.together(1))
     message = f"{limit.whose}: too little memory: one worker needs about {least}; give it that"
     if max(need.shard, need.fit) < ALONE_BYTES:
-        return message  # nearly all of it is libraries
+        return message  # nearly all of this memory is libraries
     if need.fit > need.shard + need.models:
         return f"{message}, a fitted --model or, with another --output, fewer --fit_pairs"
     pairs = -(-run.plan.rows // run.shards)

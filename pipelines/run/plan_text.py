@@ -102,7 +102,7 @@ def _labels(
     run: Run[GraphT], graph: Callable[[beam.Pipeline, Run[GraphT], frozenset[int]], None]
 ) -> list[str]:
     pipeline = beam.Pipeline()
-    shutil.rmtree(pipeline.local_tempdir)  # Beam deletes it with the end of a run
+    shutil.rmtree(pipeline.local_tempdir)  # Beam deletes the directory at the end of a run
     graph(pipeline, run, frozenset(range(run.shards)))
     visitor = _Labels()
     pipeline.visit(visitor)

@@ -132,7 +132,7 @@ def _settle(
         *check_languages(plan, learned, job.refuses, translations=options.TRANSLATIONS),
     ]
     _warn_of(notices, planning.settled)
-    # A finding of planning has the notice of the plan.
+    # A finding of planning is already a notice of the plan.
     said = dict.fromkeys((*plan.notices, *options.notices(), *notices))
     plan = dataclasses.replace(plan, notices=tuple(said))
     return plan, limits, planning.settled
@@ -147,7 +147,7 @@ def _warn_of(notices: Sequence[Notice], settled: Mapping[str, Settled[Any]]) -> 
             terminal.warn(f"warning: {finding}", finding.as_json())
         notices = [notice for notice in notices if notice.code not in KINDS]
         told = ()
-    # Some findings are no notices of the run, which counts what they are about.
+    # Some findings are not notices of the run, because the run counts such pairs itself.
     for notice in dict.fromkeys((*notices, *finding_notices(told))):
         terminal.warn(f"warning: {notice}")
 
@@ -174,7 +174,7 @@ def _plan_input(job: JobDefinition[PlannedT], options: PlannedT) -> tuple[Plan, 
 
 
 def _warn_of_unknown_languages(plan: Plan) -> None:
-    """Warn, on standard error and not in the plan, of input without a language tag."""
+    """Warn of input without a language tag, on standard error and not in the plan."""
     sides = [
         side
         for side in ("source", "target")

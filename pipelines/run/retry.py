@@ -167,7 +167,7 @@ class MissingShards:
         return attempt_marks.begun(files.absolute(self._run.options.output), self._run.attempt)
 
     def make(self, shards: frozenset[int]) -> str | None:
-        """Make some shards and leave the others; return what failed, None if nothing did."""
+        """Make some shards and leave the others; return the failure, or None."""
         attempt_marks.forget(files.absolute(self._run.options.output), self._run.attempt)
         graph = self._graph(self._run, shards)
         try:
@@ -229,7 +229,7 @@ def _finish(pipeline: beam.Pipeline) -> Any:  # noqa: ANN401 - a runner's own re
 
 
 def _try(call: Callable[[], object]) -> None:
-    with contextlib.suppress(Exception):  # it does not answer, or cannot be cancelled
+    with contextlib.suppress(Exception):  # the engine does not answer, or cannot cancel the job
         call()
 
 

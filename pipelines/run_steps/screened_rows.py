@@ -59,7 +59,7 @@ class ScreenRows(beam.PTransform[Batches, Batches]):
         self._misaligned = rejected_stretches(run)
 
     def expand(self, batches: Batches) -> Batches:
-        """Reject known pairs and those that belong nowhere, screen each batch, apply the rules."""
+        """Reject known pairs and misaligned stretches, screen each batch, apply the rules."""
         if self._known is not None:
             mark = beam.Map(functools.partial(mark_known, config=self._known))
             batches = batches | "Known" >> mark.with_output_types(pa.RecordBatch)

@@ -157,7 +157,7 @@ def fit_aligner(
 def earlier_of(
     prior: hmm_reference.HmmReference | None, facts: dict[str, object]
 ) -> Earlier | None:
-    """Return an earlier fit, with its sides exchanged if more languages agree then.
+    """Return an earlier fit, with its sides exchanged if more languages then agree.
 
     Args:
         prior: Its reference, if there is one.
@@ -176,7 +176,7 @@ def earlier_of(
 
 
 def _languages(tags: object) -> set[str]:
-    """Return the languages of tags, such as en of en-GB."""
+    """Return the languages of language tags, such as en for en-GB."""
     return {str(tag).lower().split("-")[0] for tag in tags} if isinstance(tags, list) else set()
 
 

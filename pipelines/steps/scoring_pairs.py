@@ -42,7 +42,7 @@ def reject_open(
 
     Args:
         batch: The rows.
-        judge: Returns reason and detail of some of the rows that it gets, by their numbers.
+        judge: Returns reason and detail for some of its rows, by their numbers.
     """
     open_rows = np.flatnonzero(batch.column("reason").is_null().to_numpy(zero_copy_only=False))
     if not len(open_rows):
@@ -140,8 +140,8 @@ def settle(shard: Shard, copies: DuplicateConfig, nothing: str) -> Shard:
 
     Args:
         shard: Its working table is SCORED rows, with the reasons of the rules.
-        copies: What counts as a duplicate.
-        nothing: Message if there is a pair to score, but nothing to score it with.
+        copies: The kind of equality that makes a pair a duplicate.
+        nothing: Message if there is a pair to score, but no aligner to score it.
 
     Raises:
         ConfigError: There is such a pair, because the sample for the fit missed it.

@@ -1,4 +1,4 @@
-"""How long each step of a graph worked, from what `steps.count` counted on all workers."""
+"""How long each step of a graph worked, from the counters of `steps.count` on all workers."""
 
 from typing import Any
 

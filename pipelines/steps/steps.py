@@ -40,7 +40,7 @@ MANY_UNITS = 1_024
 """Number of units from which a plan counts as large."""
 
 NAMESPACE = "pairweave.steps"
-"""Of the counters of each step's work: `MICROSECONDS` and `ROWS`."""
+"""Namespace of the counters of each step's work: `MICROSECONDS` and `ROWS`."""
 
 MICROSECONDS, ROWS = "microseconds", "rows"
 
@@ -159,7 +159,7 @@ class GatherSample(beam.PTransform[Batches, Samples]):
 
 
 class LearnFromSample(beam.PTransform[Batches, beam.PCollection[Any]]):
-    """Turns row batches into what a function learns from a sample of them, on one worker."""
+    """Turns row batches into the result of a function that learns from a sample, on one worker."""
 
     def __init__(
         self, label: str, gather: GatherSample, learn: Callable[..., object], **settings: object

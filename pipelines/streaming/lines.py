@@ -39,7 +39,7 @@ class Lines:
         """Return the rows that can be written.
 
         Raises:
-            ConfigError: A row cannot be written, and no option says what to do with it.
+            ConfigError: A row cannot be written, and no option says how to treat it.
         """
         batches = rows.to_batches(max_chunksize=_BATCH_ROWS)
         return [fitting(batch, self._how, self._unfit) for batch in batches]

@@ -50,7 +50,7 @@ class RowStream:
         self._at = Position(0, 0)
 
     def __iter__(self) -> Iterator[Row]:
-        """Yield rows from the current position on, which moves with them."""
+        """Yield rows from the current position on; the position moves with each row."""
         for position, rows in self._windows():
             for number, row in enumerate(rows.to_pylist(), position.row):
                 self._at = Position(position.epoch, position.window, number + 1)

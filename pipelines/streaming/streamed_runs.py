@@ -204,7 +204,7 @@ def _profile(directory: str, drawn: DrawnTagOptions, plan: Json) -> TagProfile |
 
 
 def _reserved(tags: TagConfig) -> str:
-    """Return a pattern of the text that makes ``augment`` reject a pair."""
+    """Return a pattern of text for which ``augment`` rejects a pair."""
     name = tags.representation
     symbols = ""
     if name == "raw":

@@ -1,4 +1,4 @@
-"""Running a few pairs of the input through the steps of ``augment``, keeping each step's result."""
+"""Runs a few pairs of the input through the steps of ``augment`` and keeps each step's result."""
 
 import dataclasses
 import itertools
@@ -122,7 +122,7 @@ def graph(
 
 
 def keep_steps(shard: Shard, path: str, tags: TagConfig) -> None:
-    """Write a shard's working table, with each pair's file and line and what may be tagged."""
+    """Write a shard's working table, with file, line and drawable phrases of each pair."""
     table = shard.table
     for name in ("file", "line"):
         table = table.append_column(name, shard.kept.column(name))
@@ -152,7 +152,7 @@ def drawable_weights(table: pa.Table, tags: TagConfig) -> pa.Array:
 
 
 def _joined(steps: list[Row], rows: list[Row], rejects: list[Row]) -> list[Trial]:
-    """Join the rows that each table has for a pair.
+    """Join the rows of all tables for each pair.
 
     Rows with the same place may be several pairs, or a pair and its duplicates if a file is given
     twice.

@@ -24,7 +24,7 @@ def tests_against(baseline: str | None, significance: Significance) -> TypeGuard
     """Tell whether there is a system to compare with.
 
     Raises:
-        ConfigError: There is none, and options of the tests are given.
+        ConfigError: There is no such system, but options of the tests are given.
     """
     unused = sorted(significance.model_fields_set)
     if baseline is None and unused:

@@ -1,4 +1,4 @@
-"""Golden suggestions in the format of WeTS, as rows for export in the form of a run's."""
+"""Golden suggestions in the format of WeTS, as rows for export in the form of a run's rows."""
 
 import dataclasses
 from collections import Counter

@@ -71,7 +71,7 @@ def _run(
     if not options.plan_only:
         delete_leftovers(options.output)
     if base is not None and not options.plan_only:
-        tables.apply(options.output, base)  # if its night was stopped before it had done so
+        tables.apply(options.output, base)  # if that night was stopped before the end of its commit
     inputs = _files(config, options, base)
     news = [] if base is None else _check_version(config, options, base)
     why = _reasons_to_refit(config, options, base)
@@ -98,7 +98,7 @@ def _run(
             committed = _committed(options.output, base)
         if committed is None:
             lineage.emit("FAIL", new_names, error=str(error))
-        else:  # it was stopped after the commit, while it reported it
+        else:  # the command was stopped after the commit, while it reported the night
             lineage.emit("COMPLETE", new_names, committed)
         raise
     if status:
@@ -128,7 +128,7 @@ def _check_version(config: NightConfig, options: RefreshOptions, base: Record) -
     """Return how the settings differ from those of the table, if they are allowed to differ.
 
     Raises:
-        ConfigError: They are not, because rows of the table would be made in two ways.
+        ConfigError: They may not differ, because rows of the table would be made in two ways.
     """
     if base.job != config.job:
         raise ConfigError(
@@ -154,7 +154,7 @@ def _check_version(config: NightConfig, options: RefreshOptions, base: Record) -
 def _reasons_to_refit(
     config: NightConfig, options: RefreshOptions, base: Record | None
 ) -> list[str]:
-    """Return why models are fitted anew; empty if they are not, or a migration does so anyway."""
+    """Return why models are fitted again; empty if they are not, or a migration does it anyway."""
     if base is None or options.migrate:
         return []
     return refitting.reasons(options.output, base, config.refit_growth, asked=options.refit)
@@ -223,7 +223,7 @@ def _changes_nothing(inputs: NightInputs, base: Record, record: Record) -> bool:
 def _quiet(
     config: NightConfig, options: RefreshOptions, base: Record, inputs: NightInputs, started: float
 ) -> int:
-    """End a night that changes no row; note files that moved or were written again."""
+    """End a night that changes no row; record files that moved or were written again."""
     if inputs.moved or inputs.touched:
         ready = Night(config, options, base, inputs, ()).make()
         commit(options.output, ready)

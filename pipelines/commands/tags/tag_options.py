@@ -1,4 +1,4 @@
-"""Options of ``tags encode``, ``decode`` and ``vocabulary``: how tags look to a model."""
+"""Options of ``tags encode``, ``decode`` and ``vocabulary``: the form of tags for a model."""
 
 from typing import Literal
 

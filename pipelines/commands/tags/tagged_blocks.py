@@ -54,7 +54,7 @@ SOFT_THRESHOLD = 0.05
 """Minimum posterior of the hmm links that the rules ``best`` use."""
 
 _OF_ALIGNERS = AlignerOptions.model_fields.keys() - {"tokens", "aligner", *Given.own}
-"""Options of aligners, except those of tokens."""
+"""Options of aligners, except options of tokens."""
 
 
 def check_links(options: TagOptions, command: str) -> None:
@@ -143,7 +143,7 @@ class Placing:
 
 
 def start_placing(options: TagOptions) -> Placing:
-    """Choose the tokens and the segmenter, and load or fit what links the texts.
+    """Choose the tokens and the segmenter, and load or fit the aligner.
 
     Raises:
         ConfigError: The options name an aligner or a segmenter that cannot be used.

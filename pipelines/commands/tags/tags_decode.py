@@ -1,4 +1,4 @@
-"""The command ``tags decode``: turns symbols back into tags and repairs those a model damaged."""
+"""The command ``tags decode``: turns symbols back into tags and repairs damage by the model."""
 
 from typing import Annotated
 

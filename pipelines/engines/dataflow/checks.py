@@ -31,7 +31,7 @@ _UNFIT = {
 
 
 def check(options: GraphOptions, extra: Sequence[str], values: Mapping[str, str]) -> None:
-    """Check a job's options and Beam's, and that the service knows the project and the region.
+    """Check the options of a job and of Beam, and that the service knows project and region.
 
     Args:
         options: The job's options.

@@ -18,8 +18,8 @@ def check(options: GraphOptions) -> None:
     """Check that workers on other machines can open every file of a job, and have its plugins.
 
     Raises:
-        ConfigError: They cannot open a file; names the option and the path. Or they may lack a
-            plugin.
+        ConfigError: Workers cannot open a file, or may lack a plugin; names the option and the
+            path or plugin.
     """
     if not options.wait:
         check_written_after(options, "--wait false")
@@ -40,10 +40,10 @@ def check(options: GraphOptions) -> None:
 
 
 def check_no_plugin(options: GraphOptions) -> None:
-    """Check that options name no plugin, which workers have only if their image has it.
+    """Check that options name no plugin, since workers have only the plugins of their image.
 
     Raises:
-        ConfigError: They name one; names the option and the plugin.
+        ConfigError: An option names a plugin; names both.
     """
     for option, kind, name in plugins_named(options):
         raise ConfigError(
@@ -54,7 +54,7 @@ def check_no_plugin(options: GraphOptions) -> None:
 
 
 def check_written_after(options: GraphOptions, without: str) -> None:
-    """Check that no file is to be written after a job for whose end the command does not wait.
+    """If the command does not wait for its job, check that no file is to be written afterwards.
 
     Args:
         options: The job's options.

@@ -39,7 +39,7 @@ def damaged(path: str, what: str) -> ConfigError:
 
     Args:
         path: The file.
-        what: What is wrong, such as "its content differs from what was written".
+        what: The fault, such as "its content differs from what was written".
     """
     return ConfigError(f"{path}: {what}; {RESTORE}")
 

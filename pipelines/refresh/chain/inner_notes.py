@@ -1,7 +1,7 @@
-"""The note in the directory of an inner run: what it reads, and what the table had at the time.
+"""The note in the directory of an inner run: its input, and the pairs that the table then had.
 
 The directory is named after the hash of its note, and the note contains the hashes of the files
-beside it, so whoever uses a finished run knows what it was made from.
+beside it. So code that uses a finished run knows exactly which input it was made from.
 """
 
 from collections.abc import Iterator

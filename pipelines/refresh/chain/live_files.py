@@ -40,7 +40,7 @@ def entries_after(before: Sequence[Entry], change: Json) -> list[Entry]:
 
 
 def facts_of(entry: Entry) -> list[object]:
-    """Return the facts about a file that both Delta's log and a record contain, in one form.
+    """Return the facts about a file that both Delta's log and a record have, in the same form.
 
     Args:
         entry: A file's entry from a record, with its statistics as JSON (``stats``), or from the

@@ -1,4 +1,4 @@
-"""The hashes in a new record of everything that it relies on, for the next reader to check."""
+"""The hashes, in a new record, of all files that it relies on, for the next reader to check."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from pairweave.transforms.storage import files, hashed_files
 def linked(
     table: str, record: Record, base: Record | None, current: Mapping[str, Sequence[Entry]]
 ) -> Record:
-    """Return a night's record with the hashes of the night before and of everything it needs.
+    """Return a night's record with the hashes of the night before and of all files it relies on.
 
     Args:
         table: Directory of all tables, with the tombstones and models of the night.

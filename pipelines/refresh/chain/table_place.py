@@ -6,7 +6,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files, object_stores
 
 _NOT_PLAIN = re.compile(r"[#?%\x00-\x1f\x7f]")
-"""Parts of a path that a URL changes, apart from characters that are encoded and decoded again."""
+"""Parts of a path that change in a URL, apart from characters that are encoded and decoded."""
 
 
 def require_delta() -> None:

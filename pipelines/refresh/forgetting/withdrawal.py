@@ -61,7 +61,7 @@ class Withdrawn:
     corpora: Mapping[str, list[str]]
 
     def and_rows_of(self, remade: IdSet) -> "Withdrawn":
-        """Return these with further pairs whose rows are removed because they are made anew."""
+        """Return the same with further pairs, whose rows are removed to be made again."""
         stays = ~remade.has(pa.array(list(self.corpora), pa.string()))
         left = zip(self.corpora.items(), stays.tolist(), strict=True)
         pairs = IdSet(np.concatenate([self.pairs.rows, remade.rows]))

@@ -22,7 +22,7 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files
 
 LAUNCHED_SECONDS = 86_400.0
-"""How long the files of an unfinished job are kept that `inner_runs.launches` prepared.
+"""How long the files of an unfinished job that `inner_runs.launches` prepared are kept.
 
 Such a job runs elsewhere and holds no lock. A day is the time between two nights.
 """

@@ -83,7 +83,7 @@ def _verify(table: str) -> Verified:
     for name in sorted(last.versions):
         expected = live_entries(checked, name)
         live[name] = [*expected.values()]
-        if is_whole:  # otherwise Delta may not even be able to read its log
+        if is_whole:  # with a damaged chain, Delta may not even be able to read its log
             problems += _version_problems(table, name, last)
             problems += _log_problems(table, name, last, expected)
         for path in sorted(expected):

@@ -27,10 +27,10 @@ STANDSTILL_SECONDS = 900.0
 worker may wait forever, and only the user knows how long a shard may take."""
 
 MOST_ALIGNED = 0.99
-"""Most of the bar of shards that aligned pairs fill: what is not written is not finished."""
+"""Largest part of the bar of shards that aligned pairs fill: only written shards are finished."""
 
 SPEED_SECONDS = 1.0
-"""Time after which a speed is shown; before, it would be unreliable."""
+"""Time after which a speed is shown; a speed measured earlier would be unreliable."""
 
 
 class Progress:
@@ -57,7 +57,7 @@ class Progress:
             shards: Shards to write.
             pairs: Pairs in all of them.
             model: A file that exists once the run's model is fitted; None if none is fitted.
-            standstill: Ends the attempt if it makes no progress; None if nothing does.
+            standstill: Ends the attempt if it makes no progress; None if it may wait for ever.
             alignments: How many aligners align each pair.
         """
         self._standstill = standstill
@@ -182,7 +182,7 @@ class Progress:
         return max(shards, min(begun, MOST_ALIGNED * self._shards))
 
     def _aligned(self, shards: int, aligned: int) -> str:
-        """Describe how far aligning is, as long as no shard of this attempt tells a speed."""
+        """Describe the progress of aligning, until a finished shard gives a speed."""
         if not aligned or shards > self._shards_at_start:
             return ""
         pairs = self._pairs * (self._shards - self._shards_at_start) // self._shards
@@ -194,7 +194,7 @@ class Progress:
         return f"{text}, the others in {_duration((pairs - done) * seconds / done)}"
 
     def _state(self, units: int, shards: int) -> str:
-        """Describe the shards: number done and total, pairs/s, time left.
+        """Describe the shards: the number done, the total, pairs/s, and the time left.
 
         The speed is measured from the start of the run, or, if a model is fitted, from the time
         when the model was first seen.

@@ -28,7 +28,7 @@ class Rest(Protocol):
         """Return the shards that the last graph worked on and did not finish."""
 
     def make(self, shards: Shards) -> str | None:
-        """Make some shards and leave the others; return what failed, None if nothing did."""
+        """Make some shards and leave the others; return the failure, or None."""
 
 
 def finish_others(rest: Rest, shards: int, most: int, message: str) -> None:
