@@ -10,16 +10,16 @@ from pairweave.transforms.arrow import flat_columns
 from pairweave.transforms.errors import WorkerError
 
 MAX_TOKENS = 32_767
-"""Links number tokens in 16 bits."""
+"""Links hold token numbers in 16 bits."""
 
 NOTHING = ""
 """The digest recorded when an aligner was to be fitted but no pair passed the screen."""
 
 GivenUp = dict[int, tuple[str, str]]
-"""Reason and detail of the pairs that an aligner cannot take, by row."""
+"""Reason and detail of the pairs that an aligner cannot align, by row."""
 
 Aligned = tuple[pa.Table, GivenUp]
-"""LINKED rows without those given up, and what was given up."""
+"""LINKED rows, and the pairs that were given up, which have no row."""
 
 
 class Aligner(Protocol):
@@ -51,11 +51,11 @@ class LoadedAligner(Protocol):
     """An aligner that a process has loaded for a job."""
 
     def align_or_reject(self, table: pa.Table) -> Aligned:
-        """Turn TOKENS rows into LINKED rows, and give up rows that the aligner cannot align."""
+        """Turn TOKENS rows into LINKED rows; give up the rows that the aligner cannot align."""
         ...
 
     def with_soft_links(self, least: float) -> "LoadedAligner":
-        """Return an aligner that makes every link with at least this probability, if it can."""
+        """Return an aligner that makes every link with at least this probability, if possible."""
         ...
 
 
@@ -77,13 +77,13 @@ class AlignerReference(ModelReference):
 
 
 class LoadableReference(AlignerReference):
-    """A reference to an aligner that needs the tokens of pairs and nothing else."""
+    """A reference to an aligner that needs only the tokens of pairs."""
 
     def load(self) -> LoadedAligner:
         """Return the aligner, which a process loads once.
 
         Raises:
-            ConfigError: It cannot be loaded, or is not the planned one.
+            ConfigError: The aligner cannot be loaded, or is not the planned one.
         """
         raise NotImplementedError
 
@@ -92,7 +92,7 @@ class AlignsEveryPair:
     """Methods of an aligner that aligns every pair and has no soft links."""
 
     def align_or_reject(self: Aligner, table: pa.Table) -> Aligned:
-        """Turn TOKENS rows into LINKED rows; none is given up."""
+        """Turn all TOKENS rows into LINKED rows."""
         return self.align(table), {}
 
     def with_soft_links(self, least: float) -> LoadedAligner:  # noqa: ARG002 - it has no other links

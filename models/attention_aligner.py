@@ -26,7 +26,7 @@ VERSION = 1
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AttentionSource:
-    """A file of attention, and how links are extracted from it.
+    """A file of attention, and the settings for extracting links from it.
 
     Attributes:
         path: A file (`transforms.links.attention.Attention`).

@@ -1,4 +1,4 @@
-"""Checks that everything read from a model's directory is a file that can be read repeatedly."""
+"""Checks that all files that are read from a model's directory can be read repeatedly."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def require_regular(directory: Path) -> None:
     Hidden names are ignored, and so are directories, unless they have the suffix of a file.
 
     Raises:
-        ConfigError: The directory contains one; says what to do.
+        ConfigError: The directory contains such an entry; says what to do.
     """
     for path in sorted(directory.iterdir()):
         if path.is_file() or path.name.startswith("."):

@@ -1,9 +1,9 @@
 """References to models, which are sent to workers, and the models that a process has loaded.
 
-All models (fitted aligners, programs, encoders, translators, counts and maps) are located when a
-job is planned, which gives a reference with the model's digest, and loaded by workers once in a
-process. Each kind has a class of references and a `ModelStore`; it defines how to find and read
-such a model.
+A model is a fitted aligner, a program, an encoder, a translator, counts or a map. When a job is
+planned, its models are located, which gives references with their digests; workers load each model
+once in a process. Each kind of model has a class of references and a `ModelStore`, and defines how
+to find and read such a model.
 """
 
 import contextlib
@@ -49,7 +49,7 @@ class LoadedOnce(dict[Hashable, Value], Generic[Value]):
         self.lock = threading.RLock()
 
     def load(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Return the object under a key; make it first if there is none."""
+        """Return the object with a key; make it first if it is missing."""
         with self.lock:
             if key not in self:
                 self[key] = make()
@@ -104,6 +104,6 @@ class ModelStore(Generic[Reference, Model]):
 
     @contextlib.contextmanager
     def use(self, reference: Reference) -> Iterator[Model]:
-        """Lend a model that serves one caller at a time; raises the errors of `load`."""
+        """Yield a model that serves one caller at a time; raises the errors of `load`."""
         with self.held.lock:
             yield self.load(reference)

@@ -1,4 +1,4 @@
-"""A word aligner of another package, as a run uses it."""
+"""A word aligner of another package, adapted to runs."""
 
 import dataclasses
 import hashlib
@@ -85,7 +85,7 @@ class LoadedPluginAligner(AlignsEveryPair):
         """Return the links of one direction as a column, sorted.
 
         Raises:
-            ConfigError: They are not links of the table's tokens; names the pair.
+            ConfigError: They do not link tokens of the table; names the pair.
         """
         if len(links) != table.num_rows:
             raise self._failed(f"returned links of {len(links)} pairs for {table.num_rows}")

@@ -1,8 +1,8 @@
 """The product of two word aligners: a fitted hmm and a neural encoder.
 
-Both say how probable each link of a pair is, for different reasons: the hmm from the translations
-and the order of words in the text that it was fitted on, the encoder from the meaning of words in
-their context. Where one of them errs, the other is seldom sure of the same link.
+Both give a probability for each link of a pair, from different evidence. The hmm uses translations
+and word order in the text that it was fitted on, the encoder uses the meaning of words in their
+context. Where one of them errs, the other is seldom sure of the same link.
 """
 
 import dataclasses
@@ -70,7 +70,7 @@ class ProductAligner:
         return linked
 
     def align_or_reject(self, table: pa.Table) -> Aligned:
-        """Turn TOKENS rows into LINKED rows, and give up those that the encoder cannot align."""
+        """Turn TOKENS rows into LINKED rows; give up the rows that the encoder cannot align."""
         by_encoder, given_up = self._encoder.align_or_reject(table)
         by_hmm = self._hmm.align(by_encoder.select(schemas.TOKENS.names))
         return multiply_posteriors(by_hmm, by_encoder, self._threshold), given_up

@@ -27,9 +27,9 @@ KEPT = np.float32(1.0)
 REPLACED = np.float32(0.5)
 """Probability of a link between a word and its replacement.
 
-The path shows that they are in the same place, not that they mean the same, and several paths may
-have the same cost. A value of one half expresses this, and distinguishes these links from those of
-equal words.
+The path shows that the words are in the same place, not that they mean the same, and several paths
+may have the same cost. A value of one half expresses this, and distinguishes these links from links
+of equal words.
 """
 
 _WHOLE = 1 << 30
@@ -81,7 +81,7 @@ def _links(
     target_letter_offsets: np.ndarray,
     target_letters: np.ndarray,
 ) -> pa.ListArray:
-    """Return the links of some pairs, whose words are as `models.hmm.hmm_vocabulary.cut` yields."""
+    """Return the links of some pairs, with words in the form of `models.hmm.hmm_vocabulary.cut`."""
     source = words.hash_tokens(source_letter_offsets, source_letters, _WHOLE)
     target = words.hash_tokens(target_letter_offsets, target_letters, _WHOLE)
     _, _, partners = ter.align_pairs(source_offsets, source, target_offsets, target)

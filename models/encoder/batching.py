@@ -30,9 +30,9 @@ class Batch:
 def cut_batches(lengths: np.ndarray, budget: int, multiple: int = 1) -> list[Batch]:
     """Group sequences into batches, the longest first.
 
-    ``rows x width`` of a batch is within the budget unless it has a single sequence. The order is
-    by length and then by number, so it depends on the lengths alone; the longest are first so that
-    memory runs out early or not at all.
+    ``rows x width`` of a batch is within the budget unless it has a single sequence. Sequences are
+    ordered by length and then by number, so the order depends on the lengths alone. The longest
+    come first, so that memory runs out early or not at all.
 
     Args:
         lengths: Pieces of each sequence ``[sequence]``.
@@ -154,7 +154,7 @@ def run_batches(
 
 
 def prefetch(items: Iterable[Item], make: Callable[[Item], Made], ahead: int = 1) -> Iterator[Made]:
-    """Yield ``make(item)`` in order, made by one thread while the caller works on the item before.
+    """Yield ``make(item)`` in order; a thread makes it while the caller works on the item before.
 
     An error in ``make`` is raised at the item's place in the order. If the caller stops early, the
     thread ends.

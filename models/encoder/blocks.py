@@ -31,11 +31,11 @@ class Side:
     Attributes:
         offsets: Start of each pair's units, int64 ``[pair + 1]``.
         first: First token of each unit, numbered within the pair, int32 ``[unit]``.
-        last: The token after its last, int32 ``[unit]``.
+        last: The token after each unit's last token, int32 ``[unit]``.
         tokens: Number of tokens of each pair, int64 ``[pair]``.
         begin: Start of the side's pieces in the block.
-        pooled: For words, the concatenated pieces of all of them; else None.
-        counts: For words, the number of pieces of each; else None.
+        pooled: For words, the concatenated pieces of all words; else None.
+        counts: For words, the number of pieces of each word; else None.
     """
 
     offsets: np.ndarray

@@ -261,7 +261,7 @@ class _Layers:
         return self._model.parameters()
 
     def take_weights(self, whole: Any) -> None:  # noqa: ANN401
-        """Share the weights of a model with all layers, so that they are in memory only once."""
+        """Use the weights of a model that has all layers, so that they are in memory only once."""
         theirs = dict(whole.named_parameters())
         for name, weight in self._model.named_parameters():
             if name in theirs and theirs[name].shape == weight.shape:

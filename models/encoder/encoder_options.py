@@ -1,7 +1,7 @@
 """Options of an encoder, from which its settings are made; importable without torch.
 
-What the one-line name of an encoder can set, as in ``encoder:DIRECTORY:layer=8``, is marked
-`IN_NAME`; what only some heads know has the mark that `of_heads` makes.
+Options that the one-line name of an encoder can set, as in ``encoder:DIRECTORY:layer=8``, are
+marked `IN_NAME`. Options that only some heads know have the mark that `of_heads` makes.
 """
 
 import re
@@ -40,7 +40,7 @@ Device = Annotated[
 ]
 
 Accelerator = Annotated[str, Field(pattern=r"^type:[\w.-]+;count:[1-9]\d*(;[\w.:-]+)*$")]
-"""Beam's way to write the accelerator that a step asks for."""
+"""Beam's notation for the accelerator that a step asks for."""
 
 IN_NAME: Marks = {"in_name": True}
 """Marks an option that the one-line name of an encoder can set, by its title if it has one."""

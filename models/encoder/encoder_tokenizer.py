@@ -22,8 +22,8 @@ def read_tokenizer(files: ModelFiles, embeddings: int) -> Any:  # noqa: ANN401
         embeddings: Number of pieces with a vector in the model.
 
     Raises:
-        ConfigError: There is none, it has no offsets or no padding, or it has pieces without
-            a vector in the model.
+        ConfigError: There is no tokenizer, it has no offsets or no padding, or it has pieces
+            without a vector in the model.
     """
     _let_sentencepiece_be_read()
     try:

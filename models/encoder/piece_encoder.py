@@ -112,7 +112,7 @@ class PieceEncoder:
         before, after = len(encoder.prefix), len(encoder.suffix)
         lengths = sequences.lengths + before + after
 
-        @inference()  # each thread has its own
+        @inference()  # inference mode is set for each thread
         def work(members: np.ndarray) -> None:
             width = int(-(-lengths[members].max() // encoder.multiple) * encoder.multiple)
             columns = np.arange(width)

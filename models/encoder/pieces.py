@@ -108,7 +108,7 @@ def add_piece_tokens(table: pa.Table, tokenizer: Any) -> pa.Table:  # noqa: ANN4
 
 
 def number_sides(table: pa.Table, tokenizer: Any) -> tuple[PieceNumbers, PieceNumbers]:  # noqa: ANN401 - as above
-    """Return the numbers of an encoder's pieces, without special ones, and the tokens made of them.
+    """Return the numbers of an encoder's pieces, without special pieces, and the tokens they form.
 
     Args:
         table: Rows with tokens of `add_piece_tokens`.
@@ -177,8 +177,8 @@ def pieces_of(
 def cut_windows(offsets: np.ndarray, limit: int, overlap: int) -> Sequences:
     """Cut texts over a limit into overlapping windows; shorter ones stay whole.
 
-    All windows of a text are full: the last is moved back to end with the text. A piece that is in
-    two windows gets its vector from the one where it is further from an edge.
+    All windows of a text are full: the last window is moved back to end with the text. A piece in
+    two windows gets its vector from the window in which it is further from an edge.
 
     Args:
         offsets: Start of each text's pieces ``[text + 1]``; a text without pieces gives no

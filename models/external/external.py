@@ -77,7 +77,7 @@ class ExternalAligner:
         return linked
 
     def align_or_reject(self, table: pa.Table) -> Aligned:
-        """Turn TOKENS rows into LINKED rows, and give up those that the program cannot align.
+        """Turn TOKENS rows into LINKED rows; give up the rows that the program cannot align.
 
         Args:
             table: Pairs with token offsets (`transforms.schemas.TOKENS`).
@@ -181,7 +181,7 @@ def model_digest(config: ExternalConfig) -> str:
 def _prepared(
     config: ExternalConfig, text: Text, learned: Mapping[str, bytes]
 ) -> Iterator[Callable[[Call], tuple[list[bytes], bytes]]]:
-    """Write a program's inputs to a private directory, and lend a function that calls it there.
+    """Write a program's inputs to a private directory, and yield a function that calls it there.
 
     The function returns the answers of a call and its standard error.
     """

@@ -1,4 +1,4 @@
-"""Find external programs, tell their versions, run them and watch them."""
+"""Finds external programs, identifies their versions, runs them and watches them."""
 
 import contextlib
 import functools
@@ -139,7 +139,7 @@ def run(
     """Run a program to its end.
 
     Args:
-        name: What to call it in messages.
+        name: The program's name in messages.
         command: The program and its arguments.
         timeout_seconds: After this time it is killed, with all processes that it started.
         directory: Its working directory.

@@ -333,7 +333,7 @@ class ExternalConfig:
         return path.absolute()
 
     def _require_readable(self, path: Path) -> None:
-        """Refuse an encoder that the program would not read, or would read wrongly."""
+        """Refuse an encoder that the program cannot read, or would read wrongly."""
         about = self.about
         family = json.loads((path / "config.json").read_bytes()).get("model_type", about.family)
         if about.family is not None and family != about.family:

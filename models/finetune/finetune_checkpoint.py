@@ -36,7 +36,7 @@ class State:
 def write_state(
     path: Path, state: State, model: torch.nn.Module, optimizer: torch.optim.Optimizer
 ) -> None:
-    """Write the state atomically: a reader sees the old one or this one.
+    """Write the state atomically: a reader sees either the old state or the new one.
 
     Raises:
         WorkerError: It cannot be written.

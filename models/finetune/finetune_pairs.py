@@ -131,7 +131,7 @@ def prepare_pairs(
 
 
 def longest_side(encoder: Encoder, config: FinetuneConfig) -> int:
-    """Return the most pieces that a side may have so that two sides together fit the encoder."""
+    """Return the maximum pieces of a side, so that two sides together fit the encoder."""
     special = len(encoder.prefix) + len(encoder.suffix)
     return min(config.max_pieces, (encoder.limit - special) // 2)
 

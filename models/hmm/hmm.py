@@ -129,8 +129,8 @@ def fit(
         table: Pairs with token offsets; only texts and tokens are used.
         config: The settings.
         threads: Threads to use; their number changes no bit of the model.
-        earlier: An earlier fit, what it says of each word being worth a few occurrences
-            (`models.hmm.prior`); None for none. Left out of a fit that is no better with it
+        earlier: An earlier fit, whose evidence about each word counts as a few occurrences
+            (`models.hmm.prior`); None for none. It is left out if the fit is no better with it
             (`models.hmm.prior_choice`).
 
     Returns:
@@ -160,7 +160,7 @@ def fit(
 
 
 def _reported(model: HmmModel, prior: dict[str, object]) -> HmmModel:
-    """Return a model whose report says what became of the earlier fit."""
+    """Return the model with a report on whether the earlier fit was used."""
     report = {**model.parts.report, "prior": prior}
     return HmmModel(dataclasses.replace(model.parts, report=report))
 

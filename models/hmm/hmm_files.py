@@ -25,7 +25,7 @@ VERSION = 5
 """Increased when the meaning of a file changes."""
 
 OLDER_VERSIONS = (2, 3, 4)
-"""Versions without ``last_share``: of one script, of two, and with syllables spelled out."""
+"""Versions without ``last_share``: for one script, for two, and with syllables spelled out."""
 
 _OLDER_WITH_SYLLABLES = 4
 

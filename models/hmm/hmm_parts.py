@@ -31,7 +31,8 @@ class Parts:
         target_factors: The same after each target word.
         last_share: Probability that a common last word has the last state, whatever the jump.
         report: Counts and likelihoods of the fit; they do not affect links.
-        respelling: How letters of one script are spelled in the other; None if both sides have one.
+        respelling: How letters of one script are spelled in the other; None if both sides have the
+            same script.
         syllables: Whether signs of Korean and Japanese are spelled out before words are compared.
     """
 
@@ -51,7 +52,7 @@ class Parts:
 
     @property
     def model(self) -> Model:
-        """Return both HMMs as kernels take them."""
+        """Return both HMMs in the form for kernels."""
         return Model(
             self.source_words,
             self.target_words,
@@ -64,11 +65,11 @@ class Parts:
         )
 
     def sides(self, source: Cut, target: Cut) -> tuple[Side, Side]:
-        """Return both sides of some pairs as the kernels take them, in one script.
+        """Return both sides of some pairs in the form for kernels, in one script.
 
         Args:
             source: Tokens of the sources, from `hmm_vocabulary.cut`.
-            target: Tokens of the targets, likewise.
+            target: Tokens of the targets, from the same.
         """
         sides = self.source.side(*source), self.target.side(*target)
         if self.respelling is None and not self.syllables:

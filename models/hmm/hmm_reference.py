@@ -128,7 +128,7 @@ def find(directory: str) -> HmmReference | None:
 
 
 def find_whole(directory: str) -> HmmReference | None:
-    """Return the model in a directory if it can be used as it is.
+    """Return the model in a directory if it is complete and undamaged.
 
     Returns:
         None if ``about.json`` is missing or has another format, or if a file that it names is

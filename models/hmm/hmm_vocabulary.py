@@ -60,7 +60,7 @@ class Vocabulary:
         return kernels.look_up(letter_offsets, letters, *self.word_table, *self.stem_table)
 
     def side(self, pair_offsets: np.ndarray, offsets: np.ndarray, letters: np.ndarray) -> Side:
-        """Return one side of some pairs as the kernels take it."""
+        """Return one side of some pairs in the form for kernels."""
         return Side(pair_offsets, self.number(offsets, letters), offsets, letters)
 
 

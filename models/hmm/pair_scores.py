@@ -33,7 +33,7 @@ def likelihoods(model: HmmModel, table: pa.Table) -> np.ndarray:
     """Return the likelihood of each side of pairs given the other side.
 
     Args:
-        model: The aligner; if it has Model 1 alone, its likelihoods are Model 1's.
+        model: The aligner; without an HMM, the likelihoods are those of Model 1.
         table: Pairs with the kind of tokens that it was fitted on (`transforms.schemas.TOKENS`).
 
     Returns:
@@ -51,7 +51,7 @@ def coverages(model: HmmModel, table: pa.Table) -> np.ndarray:
         table: Pairs with the kind of tokens that it was fitted on (`transforms.schemas.TOKENS`).
 
     Returns:
-        Of the target's words and of the source's, float32 ``[direction, pair]`` in [0, 1].
+        Shares of the target's words and of the source's, float32 ``[direction, pair]`` in [0, 1].
     """
     return _column(model, table, kernel.COVERAGE)
 

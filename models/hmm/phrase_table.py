@@ -31,7 +31,7 @@ MIN_COUNT = 2
 """Minimum occurrences of a phrase pair: one seen only once may be an error of the aligner."""
 
 MIN_WEIGHT = 0.3
-"""Minimum weight of a phrase pair (with a lower one, fewer tags were right by gold links)."""
+"""Minimum weight of a phrase pair (with a lower minimum, fewer tags agreed with gold links)."""
 
 MAX_CHOICES = 4
 """Maximum number of translations of a phrase."""
@@ -113,7 +113,7 @@ class PhraseTable:
 
 
 class _Counted(NamedTuple):
-    """The phrase pairs of some pairs: hashes of both sides, and where their words are."""
+    """The phrase pairs of some pairs: hashes of both sides, and the places of their words."""
 
     source: np.ndarray
     target: np.ndarray

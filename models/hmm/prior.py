@@ -1,9 +1,9 @@
-"""What a fit takes over from an earlier one: its expected counts, as pseudo-counts.
+"""The expected counts of an earlier fit, which a new fit takes over as pseudo-counts.
 
-They are Dirichlet priors, as are the back-offs of the model itself (MacKay and Bauman Peto 1995):
-what the earlier fit says of a word is worth at most `MOST_LINKS` occurrences of it, and less if the
-fit saw fewer. So a word that is common in the new text is judged by that text, and one that is rare
-there by both.
+They are Dirichlet priors, as are the back-offs of the model itself (MacKay and Bauman Peto 1995).
+The evidence of the earlier fit about a word counts as at most `MOST_LINKS` occurrences, or as fewer
+if the fit saw the word less often. So the new text alone decides about words that are common in it,
+and both texts decide about words that are rare there.
 """
 
 import dataclasses
@@ -19,13 +19,13 @@ from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS, bucket_of
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 
 MOST_LINKS = 10.0
-"""Expected links, and jumps after it, that a word of the earlier fit counts as at most."""
+"""Most expected links of a word, and jumps after it, that are taken over from the earlier fit."""
 
 MOST_JUMPS = 10_000.0
-"""Jumps that those of the earlier fit in each direction count as at most."""
+"""Most jumps in each direction that are taken over from the earlier fit."""
 
 MOST_ALONE = 1_000.0
-"""Words without a partner that those of the earlier fit on each side count as at most."""
+"""Most words without a partner on each side that are taken over from the earlier fit."""
 
 _BUCKETS = np.array([bucket_of(distance) for distance in range(-JUMPS, JUMPS + 1)])
 
@@ -98,11 +98,11 @@ class Prior:
 
 @dataclasses.dataclass(frozen=True)
 class Earlier:
-    """An earlier fit from which another starts.
+    """An earlier fit from which a new fit starts.
 
     Attributes:
-        parts: Its parts.
-        digest: Its digest, for the report.
+        parts: The parts of the earlier fit.
+        digest: The digest of the earlier fit, for the report.
         exchanged: Whether its source side is in the language of the new target side, or the other
             way round.
     """
@@ -112,16 +112,17 @@ class Earlier:
     exchanged: bool = False
 
     def evidence(self) -> Evidence:
-        """Return its counts, by the sides of the new fit."""
+        """Return the counts of the earlier fit, with the sides of the new fit."""
         evidence = evidence_of(self.parts)
         return evidence.exchanged() if self.exchanged else evidence
 
     def report(self, *, used: bool, **agreement: float) -> dict[str, object]:
-        """Return what the report of the new fit says of it.
+        """Return the entry about the earlier fit in the report of the new fit.
 
         Args:
             used: Whether the new fit started from it.
-            agreement: How far both directions agree with it and without, if that was compared.
+            agreement: How far both directions agree with the earlier fit and without it, if that
+                was compared.
         """
         return {"digest": self.digest, "exchanged": self.exchanged, "used": used, **agreement}
 
@@ -130,8 +131,8 @@ def evidence_of(parts: Parts) -> Evidence:
     """Recover the expected counts of a fit.
 
     A probability is ``count / (mass + prior)`` plus the share of the back-off, which is computed
-    again without counts. Jumps after a word are as many as its links, and so many words have no
-    partner as ``null_probability`` says.
+    again without counts. A word has as many jumps after it as links. The number of words without a
+    partner follows from ``null_probability``.
     """
     lexicon = parts.lexicon
     stems = _stem_entries(parts)
@@ -181,8 +182,8 @@ def evidence_of(parts: Parts) -> Evidence:
 def joined(own: Vocabulary, earlier: Vocabulary, most: int) -> Vocabulary:
     """Add the words of an earlier fit to a vocabulary, and keep the ``most`` commonest.
 
-    A word occurs as often as in the new text and at most `MOST_LINKS` times more, as often as in
-    the earlier fit. Equally common words keep their order, those of the new text first.
+    The count of a word is that in the new text plus that in the earlier fit, of which at most
+    `MOST_LINKS` are added. Equally common words keep their order, words of the new text first.
     """
     counts = dict(zip(own.words.to_pylist(), own.counts.tolist(), strict=True))
     more = np.minimum(earlier.counts, int(MOST_LINKS)).tolist()
@@ -200,7 +201,7 @@ def prior_of(evidence: Evidence, source: Vocabulary, target: Vocabulary) -> Prio
     Args:
         evidence: The counts of the earlier fit.
         source: Words of the new fit's source side, from `joined`.
-        target: Those of its target side.
+        target: Words of its target side, from `joined`.
     """
     of_source, of_target = (
         _numbers(side.words, vocabulary)
@@ -236,7 +237,7 @@ def prior_of(evidence: Evidence, source: Vocabulary, target: Vocabulary) -> Prio
 
 
 def _share(total: np.ndarray, most: float) -> np.ndarray:
-    """Return by what to multiply counts so that their total is at most ``most``."""
+    """Return the factor for counts that makes their total at most ``most``."""
     return most / np.maximum(total, most)
 
 
@@ -251,13 +252,13 @@ def _stem_entries(parts: Parts) -> np.ndarray:
 
 
 def _shares(null: np.ndarray) -> np.ndarray:
-    """Return the share of each word among those without a partner, float64."""
+    """Return the share of each word among the words without a partner, float64."""
     shares = null.astype(np.float64)
     return shares / max(float(shares.sum()), 1e-30)
 
 
 def _after(mass: np.ndarray, factors: np.ndarray, jumps: np.ndarray) -> np.ndarray:
-    """Return the expected jumps after each word, none after an unseen one or at the begin."""
+    """Return the expected jumps after each word; 0 after an unseen word and at the begin."""
     shares = np.bincount(_BUCKETS, jumps, minlength=BUCKETS) * factors.astype(np.float64)
     shares = shares / shares.sum(axis=1, keepdims=True)
     times = np.append(mass.astype(np.float64), [0.0, 0.0])
@@ -265,7 +266,7 @@ def _after(mass: np.ndarray, factors: np.ndarray, jumps: np.ndarray) -> np.ndarr
 
 
 def _numbers(earlier: Vocabulary, words: Vocabulary) -> np.ndarray:
-    """Return the number of each word of an earlier fit in another vocabulary, int64; -1: none."""
+    """Return the number of each word of an earlier fit in another vocabulary, or -1, int64."""
     numbers = {word: number for number, word in enumerate(words.words.to_pylist())}
     places = (numbers.get(word, -1) for word in earlier.words.to_pylist())
     return np.fromiter(places, np.int64, len(earlier))
@@ -274,7 +275,7 @@ def _numbers(earlier: Vocabulary, words: Vocabulary) -> np.ndarray:
 def _placed(values: np.ndarray, numbers: np.ndarray, size: int) -> np.ndarray:
     """Return counts of words by their numbers in another vocabulary, in fixed point, int64.
 
-    Rows after those of the words (an unseen one, the begin) stay at the end.
+    The rows for an unseen word and for the begin stay at the end.
     """
     more = len(values) - len(numbers)
     placed = np.zeros((size + more, *values.shape[1:]), dtype=np.int64)

@@ -1,9 +1,9 @@
-"""Whether an earlier fit helps a new one: with it, both directions agree on more of the links.
+"""Decides whether an earlier fit helps a new one: whether both directions then agree more often.
 
-No held-out text can tell, because the likelihood prefers a small vocabulary, which makes unseen
-words likely. But two directions agree only on words that they know (Liang, Taskar and Klein 2006):
-in 29 fits of 200 to 19,000 pairs, no earlier fit that removed `LEAST_GAIN` of their disagreement
-raised the alignment error (tests/benchmarks/README.md).
+Held-out text cannot decide this, because the likelihood prefers a small vocabulary, which makes
+unseen words likely. But two directions agree only on words that they know (Liang, Taskar and Klein
+2006). In 29 fits of 200 to 19,000 pairs, no earlier fit that removed `LEAST_GAIN` of the
+disagreement raised the alignment error (tests/benchmarks/README.md).
 """
 
 from collections.abc import Mapping
@@ -20,8 +20,8 @@ FEW_PAIRS = 200
 """With fewer pairs an earlier fit is always used: there are too few links to compare."""
 
 ENOUGH_PAIRS = 20_000
-"""With so many pairs an earlier fit is not used: from 16,000 on, none helped by over 0.02
-points of error."""
+"""From this number of pairs on, an earlier fit is not used: from 16,000 on, none helped by over
+0.02 points of error."""
 
 SAMPLE_PAIRS = 3_000
 """Number of pairs, the first of the fit, whose links are compared."""
@@ -34,19 +34,19 @@ def is_better(agreement: float, without: float) -> bool:
     """Tell whether an earlier fit is to be used.
 
     Args:
-        agreement: How far both directions agree with it, from `agreement_of`.
-        without: How far they agree without it.
+        agreement: How far both directions agree with the earlier fit, from `agreement_of`.
+        without: How far they agree without the earlier fit.
     """
     return agreement > without and agreement >= _needed(without)
 
 
 def _needed(without: float) -> float:
-    """Return the least agreement with an earlier fit that is used."""
+    """Return the agreement that an earlier fit must reach to be used."""
     return without + LEAST_GAIN * (1 - without)
 
 
 def agreement_of(linked: pa.Table) -> float:
-    """Return the share of links that both directions make, of the links of either.
+    """Return the share of links that both directions make, among the links of either direction.
 
     Args:
         linked: Pairs with the links of both directions (`transforms.schemas.LINKED`).
@@ -62,13 +62,13 @@ def agreement_of(linked: pa.Table) -> float:
 
 
 def left_out(report: Mapping[str, Any]) -> Notice | None:
-    """Return the notice that a fit did without the earlier fit that it was given.
+    """Return the notice that a fit left out the given earlier fit.
 
     Args:
         report: The report of the fit, in ``model.json``.
 
     Returns:
-        None if none was given, or if it was used.
+        None if no earlier fit was given, or if it was used.
     """
     prior = report.get("prior")
     if prior is None or prior["used"]:

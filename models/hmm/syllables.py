@@ -1,8 +1,8 @@
-"""Signs of Korean and Japanese as the letters that they sound like, for comparing spellings.
+"""Turns signs of Korean and Japanese into the letters of their sound, to compare spellings.
 
 A syllable of Hangul is two or three letters; a sign of Katakana, in which Japanese writes names and
-loanwords, is a consonant and a vowel. Only spellings are compared so: words are counted, looked up
-and shown as they are.
+loanwords, is a consonant and a vowel. This serves only the comparison of spellings: words are
+counted, looked up and shown as they are.
 """
 
 import functools
@@ -17,8 +17,8 @@ HANGUL = range(0xAC00, 0xD7A4)
 KATAKANA = range(0x30A1, 0x30FD)
 
 LEAST_SHARE = 0.01
-"""Share of the letters of one side that must be such signs. Of a text in English some words in
-Korean are less, and then nothing changes."""
+"""Share of the letters of one side that must be such signs. A few Korean words in an English text
+have a smaller share, so they change nothing."""
 
 _INITIALS = range(0x1100, 0x1113)
 _SILENT = 0x110B
@@ -37,7 +37,7 @@ vowel's (``YA``), and ``g`` for the final one of ``ng``."""
 _SILENT_SIGNS = "ッー"
 
 _MOST = 4
-"""Letters of a syllable at most."""
+"""Maximum number of letters of a syllable."""
 
 
 def has_syllables(words: Vocabulary) -> bool:
@@ -52,7 +52,7 @@ def has_syllables(words: Vocabulary) -> bool:
 
 
 def spell_out(offsets: np.ndarray, letters: np.ndarray) -> Spellings:
-    """Return words with each syllable of Hangul or Katakana as the letters that it sounds like.
+    """Return words with each syllable of Hangul or Katakana replaced by the letters of its sound.
 
     Args:
         offsets: Start of each word's letters, int64 ``[word + 1]``.
@@ -71,7 +71,7 @@ def spell_out(offsets: np.ndarray, letters: np.ndarray) -> Spellings:
 
 @functools.cache
 def _sounds() -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of letters of each code point, and the letters; others are themselves."""
+    """Return the number of letters of each code point, and the letters; most stay as they are."""
     sizes = np.ones(HANGUL.stop, np.int64)
     sounds = np.zeros((HANGUL.stop, _MOST), np.int32)
     sounds[:, 0] = np.arange(HANGUL.stop)

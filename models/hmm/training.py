@@ -45,12 +45,10 @@ JUMP_PRIOR = 0.5
 """Number of occurrences that each jump distance starts with."""
 
 WORD_JUMP_PRIOR = 10.0
-"""Number of jumps that the jumps after all words count as in those after one word (3 to 30: same).
-"""
+"""Number of jumps that the mean over all words counts as for one word (3 to 30: the same)."""
 
 LAST_SHARE = 0.1
-"""Probability that a common last word has the last state, whatever the jump (0.03 to 0.3: same).
-"""
+"""Probability that a common last word has the last state, for any jump (0.03 to 0.3: same)."""
 
 FIRST_JUMP_DECAY = 8.0
 """The initial weight of a jump is ``exp(-abs(distance - 1) / 8)``, which is nearly flat."""
@@ -69,7 +67,7 @@ Result = TypeVar("Result")
 
 @dataclasses.dataclass
 class _State:
-    """The state that a round of training changes."""
+    """The data that a round of training changes."""
 
     counts: np.ndarray
     null_source: np.ndarray
@@ -94,8 +92,8 @@ def train(
         table: Pairs with token offsets.
         config: The settings.
         threads: Threads to use.
-        earlier: An earlier fit to start from; None for none.
-        turn: Number of this fit, from 0, and how many are made, for the progress bar.
+        earlier: An earlier fit to start from, or None.
+        turn: Number of this fit, from 0, and the number of all fits, for the progress bar.
     """
     with ThreadPoolExecutor(threads) as pool:
         source, target = (

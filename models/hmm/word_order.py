@@ -1,4 +1,4 @@
-"""How usual the order of words is in the target text that an aligner was fitted on.
+"""Measures how usual the order of words is, by the target text that an aligner was fitted on.
 
 An interpolated trigram model of word classes (`transforms.kernels.hmm.word_order`) with absolute
 discounting by 1 (Ney, Essen and Kneser 1994): a count of 1 contributes nothing, so a pair that the

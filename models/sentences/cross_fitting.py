@@ -1,9 +1,9 @@
-"""Tells whether a document is a translation, by aligners that have not seen its pairs.
+"""Judges whether a document is a translation, by aligners that have not seen its pairs.
 
-An aligner that is fitted on documents alone learns the pairs that it then scores, wrong ones too.
-So it is fitted twice more, on either half of the pairs, and the pairs of each half are judged by
-the aligner of the other one: cross-fitting (Chernozhukov et al. 2018). A pair of a translation
-scores better than the same sides with partners near them, a pair of other text does not.
+An aligner that is fitted on documents alone learns the pairs that it then scores, including wrong
+pairs. So two more aligners are fitted, each on one half of the pairs, and each judges the pairs of
+the other half: cross-fitting (Chernozhukov et al. 2018). A pair of a translation scores better than
+its sides with other partners nearby; a pair of other text does not.
 """
 
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ from pairweave.transforms.kernels.sentences import word_scores
 from pairweave.transforms.sentences.sentence_words import SentenceWords
 
 BLOCK = 10
-"""Source sentences that are in one half together, so that the beads of two passes are, too."""
+"""Number of source sentences that go into a half together, so that beads of both passes do, too."""
 
 SHIFTS = 4
-"""Number of beads before and after one whose sides serve as partners by chance."""
+"""Number of beads before and after a bead whose sides serve as its partners by chance."""
 
 LEAST_PAIRS = 60
-"""Fewest pairs that an aligner must be fitted on to judge others. With 45, half of 100 sentences,
-the gains of true and of false development documents were not yet apart."""
+"""Minimum number of pairs for an aligner that judges others. With 45, half of 100 sentences, the
+gains of true and of false development documents still overlapped."""
 
 
 def half_of(document: int, sentences: np.ndarray) -> np.ndarray:
@@ -46,20 +46,20 @@ def half_of(document: int, sentences: np.ndarray) -> np.ndarray:
 def gains_over_chance(
     words: DocumentWords, path: Path, document: int, models: Sequence[HmmModel | None]
 ) -> np.ndarray:
-    """Return how much better the pairs of a path score than chance, by the other half's aligner.
+    """Return how much better than chance the pairs of a path score, by the other half's aligner.
 
     Args:
         words: The document.
         path: Its beads.
-        document: Its number, as it was when the halves were made.
-        models: The aligners fitted on the pairs of half 0 and of half 1; None for one that cannot
-            judge.
+        document: Its number, the same as when the halves were made.
+        models: The aligners fitted on the pairs of half 0 and of half 1; None in place of an
+            aligner that cannot judge.
 
     Returns:
-        For each bead with sentences on both sides that an aligner could judge, in any order, its
-        score (the mean of its words', as of a second-pass path) less the mean score of its source
-        with the target, and the other way round, of up to `SHIFTS` beads of its half on either
-        side; float64.
+        The gain of each bead that an aligner could judge, with sentences on both sides, in any
+        order, float64. The gain is the bead's score (the mean over its words, as in the second
+        pass) minus the mean score of each of its sides with other partners: the opposite sides of
+        up to `SHIFTS` beads of the same half, before and after it.
     """
     sources = np.cumsum(path.sources)
     targets = np.cumsum(path.targets)
@@ -79,19 +79,19 @@ def gains_over_chance(
 
 
 def least_likely_gain(gains: np.ndarray) -> float:
-    """Return the mean gain plus its standard error, below which a translation rarely is."""
+    """Return the mean gain plus its standard error, a high estimate, so that few fail wrongly."""
     return float(gains.mean() + gains.std() / np.sqrt(len(gains)))
 
 
 def _merged(side: SentenceWords, starts: np.ndarray, ends: np.ndarray) -> SentenceWords:
-    """Return a side with each run of sentences as one."""
+    """Return a side with each run of sentences joined to one sentence."""
     offsets, tokens = _places(side.offsets[starts], side.offsets[ends])
     letter_offsets, letters = _places(side.letter_offsets[tokens], side.letter_offsets[tokens + 1])
     return SentenceWords(offsets, letter_offsets, side.letters[letters], side.frequency[tokens])
 
 
 def _places(starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return where runs begin if they are laid end to end, and the places that they contain."""
+    """Return where runs begin when they are concatenated, and the places that they contain."""
     sizes = ends - starts
     offsets = np.append(0, np.cumsum(sizes)).astype(np.int64)
     return offsets, np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
@@ -120,7 +120,7 @@ def _scores(source: SentenceWords, target: SentenceWords, model: HmmModel) -> np
 
 
 def _gains(scores: np.ndarray) -> np.ndarray:
-    """Return the score of each bead less the mean of those with other partners."""
+    """Return the score of each bead minus the mean score with other partners."""
     others = np.delete(scores, SHIFTS, axis=1)
     gains: np.ndarray = scores[:, SHIFTS] - np.nanmean(others, axis=1)
     return gains

@@ -13,7 +13,7 @@ _LOG = logging.getLogger("pairweave")
 
 
 class DocumentProgress:
-    """Logs from time to time how far the alignment of a document is; a short one logs nothing."""
+    """Logs the progress of a document's alignment from time to time; nothing for a short one."""
 
     def __init__(self, document: str, sentences: int) -> None:
         """Start the clock.
@@ -31,8 +31,8 @@ class DocumentProgress:
         """Return the function that a step calls after each block of rows.
 
         Args:
-            step: What the step does, as in "pass 1 of 2, comparing lengths". A step that is
-                repeated is a search of a wider band.
+            step: The name of the step, such as "pass 1 of 2, comparing lengths". A step is
+                repeated when a wider band is searched.
         """
         again = ", again in a wider band" if step in self._steps else ""
         self._steps.add(step)

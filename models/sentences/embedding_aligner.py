@@ -101,7 +101,7 @@ def gains_within(
 
 @dataclasses.dataclass(frozen=True)
 class _About:
-    """The mean cosines that costs are relative to: see `transforms.kernels.sentences.embedded`."""
+    """The mean cosines to which costs are relative: see `transforms.kernels.sentences.embedded`."""
 
     norms: tuple[np.ndarray, np.ndarray]
     apart: tuple[np.ndarray, np.ndarray]
@@ -203,7 +203,7 @@ def _halved(side: np.ndarray) -> np.ndarray:
 def _products(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """Return the inner product of each row with a vector.
 
-    Without BLAS, whose threads round sums differently on a machine with more cores.
+    This does not use BLAS, whose threads round sums differently on a machine with more cores.
     """
     products: np.ndarray = np.einsum("ij,j->i", rows, vector, optimize=False)
     return products

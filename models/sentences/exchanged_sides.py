@@ -1,4 +1,4 @@
-"""Tells whether the sides of a document look exchanged: each is like the other's language."""
+"""Judges whether the sides of a document look exchanged: each is like the other's language."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from pairweave.models.sentences.sentence_aligner import DocumentWords
 from pairweave.transforms.sentences.sentence_words import SentenceWords
 
 LEAST_WORDS = 20
-"""Minimum number of words of each side for telling its language from the other."""
+"""Minimum number of words of each side for distinguishing its language from the other."""
 
 LEAST_GAIN = 0.5
 """How much likelier, as a natural logarithm, a word must be on average by the other language's
@@ -20,7 +20,7 @@ on 4,000 pairs of their parallel text, it is 1.7 to 3.1 for each side if they ar
 def look_exchanged(words: DocumentWords, model: HmmModel) -> bool:
     """Tell whether the words of both sides are likelier in the other side's language.
 
-    A fitted aligner knows how often each word occurred on each side. The mean is that of
+    A fitted aligner knows how often each word occurred on each side. The criterion is the mean of
     ``log p(w | other) - log p(w | own)``, add-one smoothed unigrams, over all words of a side.
 
     Args:

@@ -1,7 +1,7 @@
-"""The stretches of a document in which paragraphs are aligned first: those that words confirm.
+"""Finds the stretches of a document in which words confirm that paragraphs are aligned first.
 
-Two paths of a document part at some positions and meet again at others; what lies between two
-meeting points is a stretch. The path that keeps to beads of paragraphs
+Two paths of a document part at some positions and meet again at others; a stretch is the part
+between two meeting points. The path that keeps to beads of paragraphs
 (`transforms.kernels.sentences.corners`) is never better by the score of the path on which
 paragraphs only weigh, because that path is the best of all by this score. It may be right
 nevertheless, where paragraphs are better evidence than words, so it replaces a stretch only if
@@ -29,7 +29,7 @@ Stretch = tuple[slice, slice]
 
 
 class ScoredBeads:
-    """The beads of a path with what confirms them.
+    """The beads of a path with the evidence that confirms them.
 
     Attributes:
         path: The kind of each bead, uint8 ``[bead]``.
@@ -66,7 +66,7 @@ class ScoredBeads:
         self.whole = corner[:-1] & corner[1:]
 
     def weakest(self, beads: slice) -> float:
-        """Return the lowest mean score of a pair among some beads; 0 if there is none."""
+        """Return the lowest mean score of a pair among some beads; 0 if there is no pair."""
         return float(self.means[beads][self.pairs[beads]].min(initial=0.0))
 
 
@@ -131,8 +131,8 @@ def _is_confirmed(
 
     Args:
         ours: The path on which paragraphs weigh.
-        theirs: The path that keeps to them.
-        stretch: Beads of both.
+        theirs: The path that keeps to paragraphs.
+        stretch: The beads of both paths.
         correspond: Whether, at a cost of `UNMET_COST`, each end of a paragraph meets one of the
             other side.
     """

@@ -34,10 +34,10 @@ ALPHA = 0.5
 """F is the harmonic mean, as in `filter` by default (Lo 2019, section 2)."""
 
 SAMPLES = 64
-"""Number of random sentences of the other side that the costs of a sentence are relative to."""
+"""Number of random sentences of the other side to which the costs of a sentence are relative."""
 
 _SAMPLED_ROWS = 4096
-"""Number of sentences that are compared with those before the next are taken."""
+"""Number of sentences that are compared with the random sentences at a time."""
 
 _CELLS = 1 << 22
 """Maximum number of cosines in memory at once: 16 MB."""

@@ -1,7 +1,7 @@
-"""The vectors of the pieces of a document's sentences, as many at a time as memory should hold.
+"""The vectors of the pieces of a document's sentences, within a limit of memory.
 
-A side is encoded in blocks of sentences that depend on its text alone, so a block that is encoded
-again, because there was no room for its vectors, gets the same ones.
+A side is encoded in blocks of sentences that depend on its text alone. So a block that is encoded
+again, because there was no room for its vectors, gets the same vectors.
 """
 
 import collections
@@ -23,15 +23,16 @@ BLOCK_CHARACTERS = 1 << 16
 """Amount of text that is encoded together: about 25 MB of vectors of 384 numbers in fp32."""
 
 HELD_BYTES = 1 << 30
-"""Amount of vectors of both sides that is held, in bytes, besides those in use: 700,000 pieces with
-vectors of 384 numbers, about 14,000 sentences a side. Others are encoded again when needed."""
+"""Number of bytes for the vectors of both sides, not counting those in use: 700,000 pieces with
+vectors of 384 numbers, about 14,000 sentences a side. Other vectors are encoded again when
+needed."""
 
 
 class Held:
-    """Vectors of blocks that are held in memory, up to a limit."""
+    """A cache of the vectors of blocks, up to a limit of memory."""
 
     def __init__(self, limit: int = HELD_BYTES) -> None:
-        """Hold nothing.
+        """Start with an empty cache.
 
         Args:
             limit: Maximum number of bytes, besides the blocks in use.
@@ -41,7 +42,7 @@ class Held:
         self._blocks: collections.OrderedDict[tuple[int, int], Tensor] = collections.OrderedDict()
 
     def block(self, key: tuple[int, int], encode: Callable[[], Tensor]) -> Tensor:
-        """Return the vectors of a block, encoded if they are not held.
+        """Return the vectors of a block; encode it if they are not in the cache.
 
         Args:
             key: Number of the side and of the block.
@@ -57,7 +58,7 @@ class Held:
         """Drop the least recently used blocks until the limit is met.
 
         Args:
-            used: Number of blocks that were used last and are not given up.
+            used: Number of the most recently used blocks, which are kept.
         """
         while self._size > self._limit and len(self._blocks) > used:
             self._size -= self._blocks.popitem(last=False)[1].nbytes
@@ -94,7 +95,7 @@ class PieceVectors:
             number: Number of the side, 0 or 1.
             texts: Its sentences.
             encode: Encodes the pieces of some of them.
-            held: Holds vectors of both sides.
+            held: The cache of the vectors of both sides.
             report: Called after each encoded block; counts sentences.
 
         Raises:
@@ -162,7 +163,7 @@ def _units(vectors: Tensor) -> Tensor:
 def similarities(
     ours: Sequence[Tensor], theirs: Sequence[Tensor], most: int
 ) -> Iterator[np.ndarray]:
-    """Yield the cosines of pieces with all of others.
+    """Yield the cosines of pieces with all pieces of others.
 
     Args:
         ours: Unit vectors ``[piece, hidden]``, in consecutive parts.

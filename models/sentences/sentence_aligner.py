@@ -171,7 +171,7 @@ def align_by_length(words: DocumentWords) -> Path:
 def texts_of_words(
     source: SentenceWords, target: SentenceWords, parts: Parts
 ) -> tuple[word_scores.Text, word_scores.Text]:
-    """Return both sides of a document as the kernels compare them."""
+    """Return both sides of a document in the form that kernels compare."""
     cuts = [(side.offsets, side.letter_offsets, side.letters) for side in (source, target)]
     one, other = parts.sides(*cuts)
     return word_scores.Text(one, source.frequency), word_scores.Text(other, target.frequency)
@@ -186,7 +186,7 @@ def align_by_words(
         words: The document.
         first: The path of an earlier pass.
         model: A fitted aligner of the document's languages.
-        gains: Returns the gains of beads by vectors, which are added; None for none.
+        gains: Returns the gains of beads by vectors, which are added to their scores; or None.
 
     Raises:
         InputError: Its sentences are too long for the narrowest band (``document_too_long``).
@@ -229,7 +229,7 @@ def align_by_words(
 
 
 def _by_gains(band: Band, gains: embedded.Embedded | piecewise.Piecewise) -> beads.ForRows:
-    """Return what adds the gains of beads to their scores."""
+    """Return a function that adds the gains of beads to their scores."""
     if isinstance(gains, piecewise.Piecewise):
         return functools.partial(piecewise.add_gains, band, KINDS, gains)
     return functools.partial(embedded.add_gains, band, KINDS, gains)

@@ -57,7 +57,7 @@ class EncodedPieces:
 
 
 def text_blocks(texts: Sequence[str], characters: int) -> Iterator[tuple[int, int]]:
-    """Yield the first text of each block and the one after its last.
+    """Yield the number of the first text of each block, and of the text after its last.
 
     Args:
         texts: The texts.

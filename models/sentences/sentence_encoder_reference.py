@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pairweave.models.sentences.sentence_encoder import EncodedPieces
 
 Similarity = Literal["sentences", "yisi2"]
-"""How two sides are compared: by vectors of sentences, or of pieces with YiSi-2."""
+"""How two sides are compared: by vectors of sentences, or by vectors of pieces with YiSi-2."""
 
 _WANTED_BY = "--scorer encoder"
 
@@ -104,11 +104,11 @@ class SentenceEncoder:
         return DocumentPieces(source, target)
 
 
-@functools.cache  # its weights are hashed
+@functools.cache  # this hashes the weights
 def find(
     model: str, layer: int | None, revision: str | None, similarity: Similarity = "sentences"
 ) -> SentenceEncoderReference:
-    """Find an encoder; its weights are hashed, not loaded.
+    """Find an encoder; hash its weights without loading them.
 
     Args:
         model: Its directory or name on the hub.

@@ -50,7 +50,7 @@ class Idf:
         return _weights(self.pairs, self.source if side == "source" else self.target)
 
     def with_pairs(self, source: Pieces, target: Pieces) -> "Idf":
-        """Return the counts of these and further pairs.
+        """Return these counts plus the counts of further pairs.
 
         Args:
             source: Pieces of the sources.

@@ -51,7 +51,7 @@ def fit_moments(pairs: pa.Table, pieces: PieceEncoder, pairing: Pairing = "mutua
 def best_counterparts(
     source: Tensor, target: Tensor, pairing: Pairing = "mutual"
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vectors of the pieces of a pair that belong together, one pair per row.
+    """Return the vectors of the pieces of a pair that correspond, one pair of pieces per row.
 
     Args:
         source: Vectors of a source's pieces ``[source, hidden]``.

@@ -106,7 +106,7 @@ class LoadedScorer:
 
         Raises:
             ConfigError: It cannot be loaded, or is not the planned one.
-            WorkerError: It fails on every pair.
+            WorkerError: The encoder fails on every pair.
         """
         self._neural = _neural()
         self._lock = threading.Lock()
@@ -154,7 +154,7 @@ def find(
     scorer: str = "yisi2",
     sweep: int | None = None,
 ) -> SimilarityReference:
-    """Find an encoder; its weights are hashed, not loaded.
+    """Find an encoder; hash its weights without loading them.
 
     Args:
         options: The encoder.

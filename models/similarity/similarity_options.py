@@ -30,7 +30,7 @@ else:
     ScorerName = Annotated[str, *own_or_plugin(SCORER, ("hmm", "yisi2", "margin"))]
 ProjectionKind = Literal["orthogonal", "least_squares"]
 Pairing = Literal["mutual", "argmax"]
-"""Which pieces of a clean pair a projection is fitted on."""
+"""The choice of pieces of a clean pair for fitting a projection."""
 
 
 OF_SCORER = "of_scorer"
@@ -38,12 +38,12 @@ OF_SCORER = "of_scorer"
 
 
 def of_scorer(name: str) -> Marks:
-    """Mark an option that one scorer of a job alone has."""
+    """Mark an option that only one scorer of a job has."""
     return {OF_SCORER: name}
 
 
 def options_of_scorer(kind: type[Config], name: str) -> frozenset[str]:
-    """Return the options of a job that one of its scorers alone has."""
+    """Return the options of a job that only one of its scorers has."""
     fields = kind.model_fields.items()
     return frozenset(option for option, field in fields if mark_of(field, OF_SCORER) == name)
 

@@ -76,7 +76,7 @@ class YisiScorer:
         self._states = LayerStates(encoder, tuple(dict.fromkeys(layers))) if layers else None
 
     def score_or_reject(self, table: pa.Table) -> tuple[pa.Table, dict[int, tuple[str, str]]]:
-        """Score pairs, and give up those that cannot be encoded.
+        """Score pairs; give up the pairs that cannot be encoded.
 
         Args:
             table: Pairs (with the texts of `transforms.schemas.PAIRS`).

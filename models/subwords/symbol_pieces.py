@@ -123,7 +123,7 @@ def check_whole(
     Args:
         symbols: The symbols.
         pieces_of: Returns the pieces of a text, as they are written in it.
-        what: What splits the text, for the message.
+        what: The thing that splits the text, for the message.
 
     Raises:
         ConfigError: A symbol is split; names it and the text.
@@ -148,8 +148,8 @@ def extend_tokenizer(directory: str, symbols: Sequence[str], output: str) -> dic
         output: Directory of the new tokenizer; must not be the same.
 
     Returns:
-        How many tokens were added, and how many there are now: the number of rows to which a
-        model's embeddings must be resized.
+        The number of added tokens, and the number of all tokens, to which the rows of a model's
+        embeddings must be resized.
 
     Raises:
         ConfigError: There is no tokenizer, one of its files is not a regular file, or a symbol
@@ -201,7 +201,7 @@ def write_sentencepiece(path: str, symbols: Sequence[str], output: str) -> dict[
     """Write a SentencePiece model with symbols added (`extend_sentencepiece`).
 
     Returns:
-        How many pieces were added, and how many there are now.
+        The number of added pieces, and the number of all pieces.
 
     Raises:
         ConfigError: The file is not a model, or a symbol would be split in some context.

@@ -40,14 +40,14 @@ def train_with_symbols(
     model_type: ModelType,
     characters: str = "",
 ) -> bytes:
-    """Train a SentencePiece model whose pieces tags do not change.
+    """Train a SentencePiece model with the same pieces whether a text has tags or not.
 
     Args:
         texts: Sentences of all languages that the model is for.
         symbols: The tags, each to be one piece; they follow the trained pieces.
         vocabulary: Number of trained pieces; a unigram model of little text has fewer.
         model_type: How the model is trained and cuts text.
-        characters: Characters that have a piece even if the texts have none of them.
+        characters: Characters that get a piece even if they do not occur in the texts.
 
     Returns:
         The serialized model.
@@ -56,7 +56,7 @@ def train_with_symbols(
         ConfigError: The texts are too few or have more characters than fit the vocabulary, or a
             symbol would be split in some context.
     """
-    # If this setting is given and empty, it is in the model's bytes.
+    # An empty value of this setting would still change the model's bytes.
     more = {"required_chars": characters} if characters else {}
     model = train_sentencepiece(texts, vocabulary, model_type, **PIECE_SETTINGS, **more)
     return extend_sentencepiece(part_marks(model), symbols)

@@ -33,7 +33,7 @@ def choose_device(device: str) -> str:
     """Return the device of ``auto``: the first GPU if there is one, else the CPU.
 
     Raises:
-        ConfigError: A GPU is asked for and there is none.
+        ConfigError: The options ask for a GPU, and there is none.
     """
     if device == "cpu":
         return device
@@ -62,7 +62,7 @@ def choose_precision(device: str, precision: str) -> Precision:
 
 
 def kind_of(device: str, precision: Precision) -> str:
-    """Return the kind of a device: units of one table are made on devices of one kind.
+    """Return the kind of a device; all units of a table must be made on the same kind.
 
     A CPU is named by its architecture and the widest vectors that PyTorch uses, since kernels for
     other vectors round differently.

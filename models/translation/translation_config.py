@@ -10,7 +10,7 @@ SizeName = Literal["toy", "small", "base"]
 Precision = Literal["fp32", "bf16"]
 
 CURVE_STEPS = 50
-"""Updates whose mean loss is one point of the learning curve."""
+"""Number of updates whose mean loss is one point of the learning curve."""
 
 
 class TranslationConfig(Config):
@@ -95,4 +95,4 @@ SIZES: dict[str, TranslationConfig] = {
         checkpoint_steps=1_000,
     ),
 }
-"""The sizes that have names."""
+"""The sizes with names."""

@@ -10,8 +10,8 @@ from pairweave.transforms.errors import ConfigError
 _BATCH_TOKENS = 4_096
 
 _LONGEST = 2.5
-"""Longest translation, in pieces for each piece of the source, so that a model that repeats itself
-ends; twelve more are always allowed."""
+"""Maximum length of a translation, in pieces for each piece of the source, so that a model that
+repeats itself stops; twelve more pieces are always allowed."""
 
 
 def translate(
@@ -31,7 +31,7 @@ def translate(
         device: The device, as PyTorch names it.
 
     Returns:
-        Their translations ``[text]``; an empty source has an empty one.
+        Their translations ``[text]``; an empty source has an empty translation.
 
     Raises:
         ConfigError: CTranslate2 is not installed.

@@ -39,9 +39,9 @@ def _config(config: TranslationConfig, vocabulary: Vocabulary) -> Any:  # noqa: 
         activation_dropout=0.0,
         activation_function="swish",
         scale_embedding=True,
-        # Embeddings that are as large as positions once they are scaled, and layers like those of
-        # Glorot and Bengio (2010). With transformers' 0.02, small models learn where a piece stands
-        # long before they learn which piece it is.
+        # Embeddings are as large as positions once they are scaled; layers are initialized as by
+        # Glorot and Bengio (2010). With transformers' 0.02, small models learn the position of a
+        # piece long before they learn the piece itself.
         init_std=config.dimension**-0.5,
         static_position_embeddings=True,
         pad_token_id=vocabulary.padding,

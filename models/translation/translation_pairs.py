@@ -111,7 +111,7 @@ class Batches:
     """The batches of all updates.
 
     Attributes:
-        passes: The pairs of each pass; after the last comes the first again.
+        passes: The pairs of each pass; after the last pass, the first one is used again.
     """
 
     def __init__(self, passes: Sequence[PassPairs], batch_tokens: int, seed: int) -> None:
@@ -129,9 +129,9 @@ class Batches:
         return epoch % len(self.passes), self._order(epoch)[step - self._starts[epoch]]
 
     def _shuffled(self, epoch: int) -> list[np.ndarray]:
-        """Return the batches of a pass, of pairs of similar length, in random order.
+        """Return the batches of a pass in random order; a batch has pairs of similar length.
 
-        Pairs of equal length are in random order, another one each time.
+        Pairs of equal length are in random order, which differs each time.
         """
         pairs = self.passes[epoch % len(self.passes)]
         generator = np.random.Generator(np.random.Philox(key=_key(self._seed, epoch)))
@@ -158,7 +158,7 @@ class Stage:
 
 
 class StagedBatches:
-    """The batches of all updates of several stages, each of which begins with its first pass."""
+    """The batches of all updates of several stages; each stage begins with its first pass."""
 
     def __init__(self, stages: Sequence[Stage], batch_tokens: int, seed: int) -> None:
         """Keep the pairs of all stages."""
@@ -166,7 +166,7 @@ class StagedBatches:
         self._batches = [Batches(stage.passes, batch_tokens, seed) for stage in stages]
 
     def batch(self, step: int) -> tuple[PassPairs, np.ndarray]:
-        """Return the pairs of the pass of an update, and the numbers of those in its batch."""
+        """Return the pairs of an update's pass, and the numbers of the pairs in its batch."""
         stage = int(np.searchsorted(self._begins, step, "right")) - 1
         batches = self._batches[stage]
         number, rows = batches.batch(step - int(self._begins[stage]))

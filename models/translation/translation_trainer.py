@@ -2,9 +2,9 @@
 
 The loop is our own. The trainer of transformers stores its random state as a pickle, finds its
 place in the data by reading all earlier batches again, and needs another library. Here an update
-depends on its number alone: its batch (`translation_pairs.StagedBatches`) and its dropout, whose
-generator is seeded anew each time. So on a CPU, training that was killed ends with the same weights
-as training that was not.
+depends on its number alone: so do its batch (`translation_pairs.StagedBatches`) and its dropout,
+whose generator gets a new seed for each update. So on a CPU, training that was killed ends with the
+same weights as training that was not.
 """
 
 import contextlib
@@ -54,9 +54,9 @@ class Training:
         config: The sizes and settings.
         vocabulary: The pieces.
         stages: The data, by updates; their sum is the number of updates.
-        dev: Pairs whose loss is measured for the learning curve; None without.
+        dev: Pairs whose loss is measured for the learning curve; or None.
         weights: The file of the first weights (`translation_weights`); None for random ones.
-        seed: Of random first weights, the order of pairs, and dropout.
+        seed: Seed of random first weights, of the order of pairs, and of dropout.
         device: The device.
         precision: The arithmetic of the layers; weights are fp32.
         key: Digest of everything that determines the weights.

@@ -18,7 +18,7 @@ def write_weights(path: Path, model: torch.nn.Module, about: dict[str, str]) -> 
     Args:
         path: The file.
         model: The model.
-        about: Facts about them to store in the file.
+        about: Facts about the weights to store in the file.
 
     Raises:
         OSError: The file cannot be written.
@@ -28,7 +28,7 @@ def write_weights(path: Path, model: torch.nn.Module, about: dict[str, str]) -> 
 
 
 def _in_order(data: bytes, about: dict[str, str]) -> bytes:
-    """Put the facts of a file in the order of the dictionary; safetensors writes them in any."""
+    """Put the facts of a file in the dictionary's order, since safetensors writes them in any."""
     size = int.from_bytes(data[:8], "little")
     header = orjson.loads(data[8 : 8 + size])
     if about:
@@ -46,7 +46,7 @@ def load_weights(path: Path, model: torch.nn.Module) -> None:
     """Load the weights of a file into a model.
 
     Raises:
-        ConfigError: The file is damaged, or of a model with other sizes.
+        ConfigError: The file is damaged, or belongs to a model with other sizes.
     """
     try:
         tensors = load_file(path)

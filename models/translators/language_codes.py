@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.text.iso_languages import NAMES, SHORT
 
-# The script of a tag without one, if a model has several.
+# The script to assume for a tag without a script, if a model has several.
 _SCRIPTS = {"zh": "Hans", "sr": "Cyrl"}
 _REGION_SCRIPTS = {"TW": "Hant", "HK": "Hant", "MO": "Hant", "CN": "Hans", "SG": "Hans"}
 
@@ -99,7 +99,7 @@ def _parts(tag: str) -> tuple[str, str | None, str | None]:
 def _rank(
     code: str, names: tuple[str, ...], script: str | None, region: str | None
 ) -> tuple[int, ...]:
-    """Return the distance of a code from the wanted language; the closest has the lowest."""
+    """Return the distance of a code from the wanted language; lower is closer."""
     language, its_script, its_region = _parts(code)
     script_distance = 0 if its_script == script else 1 if its_script is None else 2
     region_distance = 0 if its_region == region else 1 if its_region is None else 2

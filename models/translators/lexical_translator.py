@@ -24,7 +24,7 @@ MAX_TRANSLATIONS = 16
 
 
 class LexicalTranslator:
-    """Translates fragments as a whole, then by combining the best translations of their words.
+    """Translates fragments by the phrase table, and by combining the translations of their words.
 
     The phrase table's translations come first (`models.hmm.phrase_table`). The weight of a word's
     translation is the geometric mean of the probabilities of both directions, in the lexicon that
@@ -73,7 +73,7 @@ class LexicalTranslator:
         source_lang: str,
         target_lang: str,  # noqa: ARG002 - the model has one
     ) -> Translations:
-        """Return the phrase table's translations of each fragment, then the composed ones."""
+        """Return the phrase table's translations of each fragment, then the combined ones."""
         texts = pa.array(fragments, pa.string())
         words, begins, letters = hash_words(texts, tokenize(texts, self._tokens, source_lang))
         known_numbers = self._source.number(begins, letters)

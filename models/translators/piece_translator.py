@@ -171,7 +171,7 @@ class PieceTranslator:
         run_batches(batches, self.budget, work, self._engine.free, self._engine.threads)
 
     def _checked(self, hypothesis: Hypothesis, longest: int) -> str | Rejection:
-        """Return the text of a translation, or why it is invalid."""
+        """Return the text of a translation, or the reason why it is invalid."""
         if not hypothesis.ended or len(hypothesis.pieces) > longest:
             return Rejection(
                 Reject.UNFINISHED_TRANSLATION, f"not finished after {longest} pieces, the limit"

@@ -21,7 +21,7 @@ BACKENDS = ("ctranslate2", "transformers")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Rejection:
-    """Why a text has no translation.
+    """The reason why a text has no translation.
 
     Attributes:
         reason: The reason.

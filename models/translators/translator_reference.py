@@ -1,4 +1,4 @@
-"""The translator of a job: its reference, how it is located, and what runs it.
+"""The translator of a job: its reference, and the functions that find and run it.
 
 Importable without torch and CTranslate2, which are imported when they are used.
 """
@@ -36,7 +36,7 @@ class TranslatorReference(ModelReference):
 
 
 def find(config: TranslatorConfig, languages: Iterable[tuple[str, str]]) -> TranslatorReference:
-    """Find a translator; its weights are hashed, not loaded.
+    """Find a translator; hash its weights without loading them.
 
     Args:
         config: Its settings.

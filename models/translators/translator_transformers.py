@@ -52,7 +52,7 @@ class Inspected:
 
 
 def inspect(config: TranslatorConfig) -> Inspected:
-    """Inspect a model; its weights are hashed, not loaded.
+    """Inspect a model; hash its weights without loading them.
 
     Raises:
         ConfigError: There is no such model, its weights are not safetensors, it belongs to another

@@ -13,7 +13,7 @@ OF_TORCH = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
 """Suffixes of weights that PyTorch pickles."""
 
 _OF_OTHERS = (".joblib", ".npy", ".npz", ".h5", ".msgpack")
-"""Weights that torch cannot convert: of TensorFlow, Flax and NumPy."""
+"""Files of weights that torch cannot convert: those of TensorFlow, Flax and NumPy."""
 
 _STATES = ("training_args", "optimizer", "scheduler", "scaler", "rng_state")
 """Prefixes of other files that trainers save beside the weights."""

@@ -70,7 +70,7 @@ def load_model(
 
 
 def is_no_pooler(name: str) -> bool:
-    """Return True for a weight outside the pooler, which nothing here uses."""
+    """Return True for a weight outside the pooler; nothing here uses the pooler."""
     return not name.startswith("pooler.")
 
 

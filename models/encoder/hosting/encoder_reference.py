@@ -43,7 +43,7 @@ class EncoderReference(LoadableReference):
 
         Raises:
             ConfigError: It cannot be loaded, or is not the planned one.
-            WorkerError: It fails on every pair.
+            WorkerError: The encoder fails on every pair.
         """
         return STORE.load(self)
 
@@ -53,7 +53,7 @@ class EncoderReference(LoadableReference):
 
 
 def find(config: EncoderConfig, *, watch: bool = False) -> EncoderReference:
-    """Find an encoder; its weights are hashed, not loaded.
+    """Find an encoder; hash its weights without loading them.
 
     Args:
         config: Its settings.
@@ -114,7 +114,7 @@ def load(reference: EncoderReference) -> Any:  # noqa: ANN401 - a models.encoder
 def _open(reference: EncoderReference) -> tuple["LoadedEncoder", str | None]:
     from pairweave.models.encoder.hosting.loaded_encoder import LoadedEncoder
 
-    return LoadedEncoder(reference), reference.digest  # which `load` has checked
+    return LoadedEncoder(reference), reference.digest  # `load` has checked the digest
 
 
 def changed(config: EncoderConfig) -> str:

@@ -1,4 +1,4 @@
-"""Find the pairs on which an aligner fails, so that only these are rejected."""
+"""Finds the pairs on which an aligner fails, so that only these pairs are rejected."""
 
 from collections.abc import Callable, Sequence
 
@@ -76,7 +76,7 @@ def check_sound(align: Align, columns: Sequence[str], fatal: Kinds) -> None:
         fatal: See `align_isolated`.
 
     Raises:
-        WorkerError: It cannot, so it cannot align anything.
+        WorkerError: The aligner cannot align even this.
     """
     failure = _failure(align, PROBE.select(columns), fatal)
     if isinstance(failure, str):

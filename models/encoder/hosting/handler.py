@@ -15,7 +15,7 @@ from pairweave.transforms.arrow.arrow_coder import from_stream, to_stream
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards.shard import Shard, Shards
 
-shared_key.use()  # in each process of a run, before it shares an encoder
+shared_key.use()  # done in each process of a run, before it shares an encoder
 
 
 class AlignerHandler(ModelHandler[Shard, Shard, LoadedEncoder]):
@@ -92,7 +92,7 @@ class AlignShards(beam.PTransform[Shards, Shards]):
             reference: Reference to the encoder.
             hosting: How workers hold it.
             metadata: A side input that names the directory of the model in use, for a streaming
-                graph; the model changes between shards. None takes the reference's.
+                graph; the model changes between shards. By default, the reference names the model.
 
         Raises:
             ConfigError: A side input names the model and processes are to share it: Beam would

@@ -33,7 +33,7 @@ class Alignment(NamedTuple):
 
 
 class LoadedEncoder:
-    """The encoder of a worker, which Beam shares between threads, or by proxy between processes.
+    """The encoder of a worker. Beam shares it between threads, or by proxy between processes.
 
     Calls run one at a time, because the device's memory suffices for one. If the model's directory
     is watched, a new model is loaded at the beginning of a call.
