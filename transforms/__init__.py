@@ -1,1 +1,1 @@
-"""From rows to training data: what every step of a job does to one table, and what it needs."""
+"""From rows to training data: the functions on one table behind every step of a job."""

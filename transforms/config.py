@@ -1,10 +1,10 @@
 """Options, declared once beside their step, and the configurations made from them.
 
-The options of a step are a class of their own: a line for each, with default, check and help. It is
-in a module without Numba, Beam or torch, because ``--help`` reads it. A job inherits it, which
-gives it the flag and the YAML key. If the step needs nothing else, this class is its configuration,
-too (``SymmetrizeConfig``). Otherwise the configuration inherits the options (``PhraseOptions``),
-and adds what no user sets, such as the run's segmenter::
+The options of a step are a class of their own, with a line for each option: its default, check and
+help. The class is in a module without Numba, Beam or torch, because ``--help`` reads it. A job that
+inherits the class gets the flags and the YAML keys. If the step needs nothing else, the class is
+also its configuration (``SymmetrizeConfig``). Otherwise the configuration inherits the options
+(``PhraseOptions``), and adds settings that no user sets, such as the run's segmenter::
 
     class SymmetrizeConfig(Config):
         heuristic: Heuristic = Field("grow-diag", description="how directions are combined")
@@ -21,8 +21,8 @@ and adds what no user sets, such as the run's segmenter::
     both = pick(SymmetrizeConfig, options)
     config = pick(PhraseConfig, options, segmenter=run.segmenter)
 
-Code makes a configuration from values of the right types (``PhraseConfig(max_words=3)``); what is
-wrong is a `ConfigError`. Options of a command line or a file may be text, so ``model_validate``
+Code makes a configuration from values of the right types (``PhraseConfig(max_words=3)``); a wrong
+value is a `ConfigError`. Options of a command line or a file may be text, so ``model_validate``
 reads them, with pydantic's own error, which the reader of the file describes.
 
 A configuration with a few options of another step declares them again, with the same type
@@ -31,8 +31,8 @@ A configuration with a few options of another step declares them again, with the
 Other facts about an option, such as that it names a file, are declared on its field too
 (``option_places.py``, ``option_marks.py``).
 
-An option that several jobs have with other help or another default is declared again by the job
-that differs; its check is a type that both name.
+If an option has other help or another default in one of its jobs, that job declares it again; both
+declarations name the same type, which is the check.
 """
 
 from collections.abc import Callable, Mapping
@@ -57,10 +57,10 @@ Seed = Annotated[int, Field(ge=0, le=(1 << 63) - 1, description="seed of all ran
 
 
 class Config(pydantic.BaseModel):
-    """Options of a step, or other settings: frozen, complete, no unknown key.
+    """Options of a step, or other settings: frozen, complete, without unknown keys.
 
-    Values may be given in order, without their names. They must have the right type: no text is
-    read as a number here, as ``model_validate`` does.
+    Values may be given in order, without their names. They must have the right type: unlike
+    ``model_validate``, this does not read text as a number.
     """
 
     model_config = pydantic.ConfigDict(
@@ -71,7 +71,7 @@ class Config(pydantic.BaseModel):
         """Check every value.
 
         Raises:
-            ConfigError: One is missing, unknown or outside its limits.
+            ConfigError: A value is missing, unknown or outside its limits.
         """
         given = {**dict(zip(type(self).model_fields, values, strict=False)), **named}
         if len(given) < len(values) + len(named):
@@ -102,20 +102,20 @@ class Config(pydantic.BaseModel):
 
 
 def pick(config: type[Made], options: Config, **derived: object) -> Made:
-    """Make a step's configuration of a job's options.
+    """Make a step's configuration from a job's options.
 
     Args:
         config: The configuration.
-        options: Options with those of the step.
-        derived: What else the configuration needs and no user sets directly. It takes precedence
-            over an option of the same name.
+        options: The job's options, which include those of the step.
+        derived: Further settings, which no user sets directly. They take precedence over options
+                of the same name.
 
     Returns:
         The configuration, with the value of every option that both have.
 
     Raises:
-        TypeError: Both have an option of the same name that is not derived and has different types,
-            so its meaning may differ.
+        TypeError: An option that is not derived has different types in both, so its meaning may
+                differ.
     """
     own, given = config.model_fields, type(options).model_fields
     shared = (own.keys() & given.keys()) - derived.keys()
@@ -126,7 +126,7 @@ def pick(config: type[Made], options: Config, **derived: object) -> Made:
 
 
 def _refusal(config: type[Config], problem: Mapping[str, Any]) -> str:
-    """Describe an invalid value: what is wrong, what is expected, and what was given."""
+    """Describe an invalid value: the fault, the expected value, and the given one."""
     name, value = str(problem["loc"][0]) if problem["loc"] else "", problem["input"]
     field = config.model_fields.get(name)
     name = field.title if field is not None and field.title else name

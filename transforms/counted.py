@@ -2,12 +2,12 @@
 
 
 def counted(number: int, thing: str, things: str = "") -> str:
-    """Return a number with what it counts.
+    """Return a number with the name of the things that it counts.
 
     Args:
-        number: How many there are.
-        thing: What one is called.
-        things: What several are called; by default the same with an s.
+        number: The number of things.
+        thing: The word for one thing.
+        things: The word for several; by default the same with an s.
 
     >>> counted(1, "line"), counted(2_000, "line"), counted(1, "pair has", "pairs have")
     ('1 line', '2,000 lines', '1 pair has')

@@ -4,7 +4,7 @@ import errno
 
 
 class PairweaveError(Exception):
-    """Anything this package raises on purpose."""
+    """Base of all errors that this package raises on purpose."""
 
 
 class ConfigError(PairweaveError):
@@ -21,7 +21,7 @@ class InputError(ConfigError):
     Attributes:
         code: A stable reason code, such as ``gzip_truncated``.
         path: The file as the user named it.
-        message: What is wrong, without the place.
+        message: The fault, without the place.
         line: The line of a text file, from 1; None if it is not about one line.
     """
 
@@ -52,7 +52,7 @@ class MachineError(WorkerError):
 
 
 class FullError(MachineError):
-    """A disk, a quota or a limit of sizes that has no room: the user must make some (exit 2)."""
+    """A disk, quota or size limit without room: the user must make some (exit 2)."""
 
 
 FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT})
@@ -68,8 +68,8 @@ def unreadable(place: str, error: OSError, advice: str = "") -> WorkerError:
 
     Args:
         place: The file.
-        error: Why it cannot be read. Only a missing file is not a fault of the machine.
-        advice: What follows the reason.
+        error: The reason. Only a missing file is not a fault of the machine.
+        advice: The text after the reason.
     """
     kind = WorkerError if isinstance(error, FileNotFoundError) else MachineError
     return kind(f"{place}: cannot be read: {error}{advice}")

@@ -1,11 +1,11 @@
-"""What notices and findings call a file: its name, and its corpus if others have that name too."""
+"""The labels of files in notices: the name, and the corpus if other files have the same name."""
 
 import collections
 from collections.abc import Iterable
 
 
 def file_labels(files: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Return what each file is called, by its corpus and its name.
+    """Return the label of each file, by its corpus and its name.
 
     Names of files differ within a corpus, but several corpora may have a file of one name.
 

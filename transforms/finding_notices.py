@@ -1,4 +1,4 @@
-"""The notices of a job about the findings of its look, one for each cause."""
+"""The notices of a job about the findings of its look, one notice for each cause."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,38 +11,38 @@ from pairweave.transforms.units import Notice
 COUNTED_ANYWAY = frozenset(
     {"duplicates", "empty", "unreadable", "untranslated", "empty_file", "c1_controls"}
 )
-"""Kinds that a job rejects or notes by itself at its end, with exact numbers."""
+"""Kinds that a job itself rejects or notes at its end, with exact numbers."""
 
 EARLY_SHARE = 0.05
-"""If a greater share of the pairs that were looked at has one of these, the job also warns at its
-start, before hours of work. This is the share from which rejected pairs are a notice at its end
+"""If a greater share of the pairs in the look has one of these kinds, the job also warns at its
+start, before hours of work. The same share of rejected pairs causes a notice at the end
 (`transforms.report.rejected_shares`)."""
 
 EARLY_PAIRS = 20
-"""Pairs that must have been looked at for that, as for the notice at the end."""
+"""Minimum number of pairs in the look for this warning, as for the notice at the end."""
 
 _ASKED_FOR = f": {Reject.OBSOLETE}"
-"""The end of what is said of entries that are to be left out, which have no notice at the end."""
+"""The end of the message about entries that are to be left out and have no notice at the end."""
 
 FOUND_BY_PLANNING = frozenset({"empty_file", "copied"})
-"""Kinds that planning finds by itself where they concern a whole file."""
+"""Kinds that planning itself finds where they concern a whole file."""
 
 NO_ACTION = frozenset({"placeholders"})
 """Kinds that a job handles without a notice."""
 
 
 def of_jobs(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings that a job has something to say about."""
+    """Return the findings that a job reports."""
     return [each for each in findings if each.kind not in COUNTED_ANYWAY | NO_ACTION]
 
 
 def of_start(findings: Sequence[Finding], pairs: int) -> list[Finding]:
     """Return the findings that a job counts anyway, but that concern a large part of its input.
 
-    They are warnings at the start, and no notices of the run, which has the exact numbers.
+    They are warnings at the start but not notices of the run, which has the exact numbers.
 
     Args:
-        findings: Those of the look.
+        findings: The findings of the look.
         pairs: Number of pairs that were looked at.
     """
     counted = [
@@ -64,7 +64,7 @@ def of_planning(notices: Sequence[Notice]) -> list[Finding]:
     The notice on such a finding (`finding_notices`) is the plan's.
 
     Args:
-        notices: Those of the plan of reading.
+        notices: The notices of the plan for reading.
     """
     return [
         Finding(notice.code, notice.file, 0, 0, notice.count, notice.message)
@@ -74,7 +74,7 @@ def of_planning(notices: Sequence[Notice]) -> list[Finding]:
 
 
 def finding_notices(findings: Sequence[Finding]) -> Iterator[Notice]:
-    """Yield a notice for each finding; many files with one kind of findings share a notice."""
+    """Yield a notice for each finding; many files with the same kind of finding share a notice."""
     kinds = dict.fromkeys(finding.kind for finding in findings)
     for kind in kinds:
         of_kind = [finding for finding in findings if finding.kind == kind]

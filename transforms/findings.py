@@ -33,7 +33,7 @@ OF_LINES = frozenset({"misaligned", "moved"})
 
 
 def file_of(sides: Sequence[str], counts: Sequence[int]) -> str:
-    """Return the file that a finding names: the target's if it concerns the target alone.
+    """Return the file that a finding names: the target's if only the target is concerned.
 
     Args:
         sides: The files of source and target, which may be one.
@@ -44,19 +44,20 @@ def file_of(sides: Sequence[str], counts: Sequence[int]) -> str:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Finding:
-    """Something in a corpus that its owner should know before it is used.
+    """A fact about a corpus that its owner should know before using it.
 
     Attributes:
         kind: One of `KINDS`.
-        file: The file as the user named it; of line-parallel text that of the side that it
-            concerns, and the source's if it concerns both.
-        first_line: The first line that it concerns, from 1.
-        last_line: The last one; of scattered lines the last of them.
-        count: Number of lines that it concerns.
-        evidence: What was measured, as a sentence without its full stop.
-        option: The option that fixes it; empty if there is none.
-        curve: Of the first stretch of lines in a file: the mean evidence, in hundredths of a nat,
-            that the lines of equal parts of the file belong together; None for a part without.
+        file: The file as the user named it. For line-parallel text, the file of the side that is
+                concerned, or the source's file if both are.
+        first_line: The first line that is concerned, from 1.
+        last_line: The last such line, also if the lines are scattered.
+        count: Number of lines that are concerned.
+        evidence: The measurement, as a sentence without its full stop.
+        option: The option that fixes the problem; empty if there is none.
+        curve: For the first stretch of lines in a file: the mean evidence, in hundredths of a nat,
+                that lines belong together, in equal parts of the file; None for a part without
+                lines.
     """
 
     kind: str
@@ -76,7 +77,7 @@ class Finding:
 
     @property
     def place(self) -> str:
-        """Return where it is."""
+        """Return the place of the finding."""
         if not self.first_line:
             return self.file
         if self.first_line == self.last_line:
@@ -95,7 +96,7 @@ class Finding:
         return document
 
     def rejected(self) -> Self:
-        """Return the finding, of a run that rejects what can be rejected for it."""
+        """Return the finding for a run that rejects the pairs of the finding."""
         if self.kind not in OF_LINES:
             return self
         return dataclasses.replace(self, option="these pairs are rejected as misaligned")

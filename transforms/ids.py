@@ -55,8 +55,8 @@ def pair_keys(ids: pa.Array | pa.ChunkedArray) -> np.ndarray:
 def shard_numbers(batch: pa.RecordBatch, shards: int) -> np.ndarray:
     """Return the shard of each row, int64 ``[row]``.
 
-    A pair's shard is its id's place in the range of all ids, so that the shards in order are
-    sorted by id. A row without an id is placed by a hash of where it came from.
+    A pair's shard is the place of its id in the range of all ids, so the shards in order are
+    sorted by id. A row without an id is placed by a hash of its place in the input.
     """
     ids = batch.column("id")
     high = np.zeros(len(ids), dtype=np.uint64)
@@ -74,7 +74,7 @@ def shard_numbers(batch: pa.RecordBatch, shards: int) -> np.ndarray:
 
 
 SEPARATOR = "\x1f"
-"""U+001F joins the hashed texts; no text that a reader accepts contains it."""
+"""Joins the hashed texts (U+001F); no text that a reader accepts contains it."""
 
 
 def pair_ids(

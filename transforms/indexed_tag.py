@@ -1,8 +1,8 @@
 """Indexed tags: ``<a_0>`` opens, ``</a_0>`` closes and ``<a_0/>`` is empty.
 
-This module defines their grammar for all code that writes, finds or forbids them. It is that of Ryu
-et al. (2022, section 3.4), who number the tags of a pair 0 to 9, with empty tags added. Markup with
-more elements than that has larger numbers.
+This module defines their grammar for all code that writes, finds or forbids them. The grammar is
+that of Ryu et al. (2022, section 3.4), who number the tags of a pair 0 to 9, with empty tags added.
+Markup with more elements has larger numbers.
 
 Patterns without named groups are valid in RE2 too. The others have a group ``close`` that matches
 only in closing tags, and a group ``empty`` that matches only in empty ones.
@@ -20,7 +20,7 @@ INDICES = 10
 """Tags that a job makes are numbered 0 to 9, so that each has one digit."""
 
 MAX_TAGS = 9
-"""Most tags that a job makes in a pair (Ryu et al. 2022, section 3.4)."""
+"""Maximum number of tags that a job makes in a pair (Ryu et al. 2022, section 3.4)."""
 
 MAX_DIGITS = 9
 """Digits of the largest number that `transforms.kernels.tags.indexed_tags` reads."""

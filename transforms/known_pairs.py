@@ -113,7 +113,7 @@ class Tombstones:
 
     Attributes:
         ids: Ids, each with the corpora that may not bring the pair back; None for all corpora.
-        texts: Keys of texts of either side (`transforms.screen.sentence_keys`), likewise.
+        texts: Keys of texts of either side (`transforms.screen.sentence_keys`), with the same.
     """
 
     ids: Mapping[str, Corpora]
@@ -130,7 +130,7 @@ class Tombstones:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Tombstones":
-        """Return what `to_bytes` has encoded."""
+        """Decode the bytes that `to_bytes` returned."""
         corpora_by_id: dict[str, Corpora] = {}
         texts: dict[int, Corpora] = {}
         for line in data.splitlines():
@@ -192,7 +192,7 @@ def _covers(stones: Mapping[_Key, Corpora], key: _Key, corpus: str) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class KnownPairs:
-    """The files of known pairs, as a run sends them to its workers.
+    """The files of known pairs, in the form sent to workers.
 
     Attributes:
         known: Path of an encoded `IdSet`, if there is one.
@@ -225,7 +225,7 @@ def mark_known(batch: pa.RecordBatch, config: KnownPairs) -> pa.RecordBatch:
     """Reject the pairs that a table has, and those that were taken down.
 
     Args:
-        batch: Rows (`schemas.ROWS`); those rejected before stay as they are.
+        batch: Rows (`schemas.ROWS`); rows that are already rejected stay as they are.
         config: The files of known pairs.
 
     Returns:
@@ -258,7 +258,7 @@ def _reasons(
 
 
 def without_texts(batch: pa.RecordBatch, rows: Iterable[int]) -> pa.RecordBatch:
-    """Return rows (`schemas.ROWS`) of which some have no texts."""
+    """Return rows (`schemas.ROWS`) after removing the texts of some."""
     mask = np.zeros(batch.num_rows, np.bool_)
     mask[list(rows)] = True
     columns = batch.columns

@@ -1,4 +1,4 @@
-"""One notice for one cause, however many files have it."""
+"""Merges notices with the same cause in many files into one notice."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ import regex
 from pairweave.transforms.units import Notice
 
 MOST_FILES = 3
-"""Files with the same notice that are named one by one; of more, only the first one is named."""
+"""Maximum number of files with the same notice that are named; of more, only the first is."""
 
 
 def merged(notices: Iterable[Notice]) -> tuple[Notice, ...]:
@@ -36,11 +36,11 @@ def merged(notices: Iterable[Notice]) -> tuple[Notice, ...]:
 
 _COUNT = "\0"
 _SINGLE = regex.compile(rf"(?<={_COUNT} )(?:line|row|segment)\b")
-"""What one is called in a message, which others say of several."""
+"""The word for one thing in a message; other messages have a plural in its place."""
 
 
 def _without_count(notice: Notice) -> str:
-    """Return a message with a mark in place of the count, if it has it once."""
+    """Return a message with a mark in place of the count, if the count occurs in it once."""
     written = "|".join({f"{notice.count:,}", str(notice.count)})
     count = regex.compile(rf"(?<!\w|\d[.,])(?:{written})(?!\w|[.,]\d)")
     once = len(count.findall(notice.message)) == 1

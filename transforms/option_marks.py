@@ -5,8 +5,8 @@ help treat the option::
 
     glossary: Annotated[str | None, FILE_OF_LAUNCHER] = Field(None, ..., json_schema_extra=UNSAID)
 
-Code that depends on them reads the fields and names no option. What an option names is declared
-beside them (`option_places`).
+Code that depends on marks reads the fields and names no option. The places that options name are
+declared in `option_places`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,25 +18,25 @@ from pydantic.fields import FieldInfo
 Marks = dict[str, JsonValue]
 
 UNSAID: Marks = {"unsaid": True}
-"""Marks an option that a plan leaves out while it has its default."""
+"""Marks an option that a plan leaves out if it has its default."""
 
 UNPLANNED: Marks = {"unplanned": True}
-"""Marks an option that changes no output byte, such as where a job runs: no plan has it."""
+"""Marks an option that no plan has, because it changes no output byte, such as the engine."""
 
 PLANNED_OTHERWISE: Marks = {"planned_otherwise": True}
-"""Marks an option that can change output bytes, and that the plan lists by another entry, such as
-the digest of what the option names, or only if its step is in use."""
+"""Marks an option that can change output bytes, but that the plan lists by another entry, such as
+the digest of the file that the option names, or lists only if its step is in use."""
 
 OF_ONE_RUN: Marks = {"of_one_run": True}
-"""Marks an option that sets how one run is divided. It may change files but not the fate of a pair,
-so the nightly refreshes of a table may differ in it."""
+"""Marks an option that sets the division of a run. It may change files but not the fate of a pair,
+so the nights of a table may have different values."""
 
 OF_COMMAND: Marks = {"of_command": True}
 """Marks an option that is given on the command line, not in the options file of a run that a
 scheduler or a template starts: the engine, the machine, what is printed."""
 
 NAMES_INPUT: Marks = {"names_input": True}
-"""Marks an option of a corpus that names its files, or tells which of them belong together."""
+"""Marks an option of a corpus that names its files, or says which of them belong together."""
 
 SHAPES_TEXT: Marks = {"shapes_text": True}
 """Marks an option of a corpus that sets how its texts are changed when they are read."""
@@ -58,7 +58,7 @@ REJECTS = "rejects"
 
 
 def rejects(reason: str) -> Marks:
-    """Mark a limit that passes more pairs if it is larger, with the reject reason of the others."""
+    """Mark a limit whose larger values pass more pairs, with the reject reason for other pairs."""
     return {REJECTS: reason}
 
 
@@ -79,7 +79,7 @@ NOT_BY = "not_by"
 
 
 def not_by(**why: str) -> Marks:
-    """Mark an option that some methods of a job do not take, each with the reason."""
+    """Mark an option that some methods of a job do not take, with a reason for each method."""
     reasons: dict[str, JsonValue] = {**why}
     return {NOT_BY: reasons}
 
@@ -108,7 +108,7 @@ VALUES_NOT_AT_NIGHT = "values_not_at_night"
 
 
 def values_not_at_night(**why: str) -> Marks:
-    """Mark an option with the values that a nightly refresh does not take, each with the reason."""
+    """Mark an option with the values that a nightly refresh does not take, and their reasons."""
     reasons: dict[str, JsonValue] = {**why}
     return {VALUES_NOT_AT_NIGHT: reasons}
 
@@ -169,12 +169,12 @@ NOT_OF_FUNCTIONS: Marks = {"not_of_functions": True}
 """Marks an option of files that Python's functions on tables do not have."""
 
 UNLISTED: Marks = {"unlisted": True}
-"""Marks an option of files or of long runs: Python's functions take it, and their help does not
-list it."""
+"""Marks an option of files or of long runs that Python's functions take, but that their help does
+not list."""
 
 
 def mark_of(field: FieldInfo, mark: Mapping[str, object] | str) -> JsonValue:
-    """Return the value of a mark of an option; None if the option does not have it."""
+    """Return the value of an option's mark; None if the option does not have the mark."""
     marks = field.json_schema_extra
     if not isinstance(marks, dict):
         return None

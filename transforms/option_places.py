@@ -35,7 +35,7 @@ class Use(enum.Enum):
 
 
 class By(enum.Enum):
-    """What opens a place."""
+    """The process that opens a place."""
 
     WORKERS = "workers"
     LAUNCHER = "the process that starts the job, which passes on the content"
@@ -48,8 +48,8 @@ class Part(typing.NamedTuple):
     Attributes:
         first: Number of the character at which it begins.
         last: Number of the character after it.
-        use: What is there; None for that of the option.
-        on_hub: Whether it may be a name on a hub; None for that of the option.
+        use: The kind of thing there; None for the kind of the option.
+        on_hub: Whether it may be a name on a hub; None for the value of the option.
     """
 
     first: int
@@ -75,7 +75,7 @@ class Role:
     Attributes:
         use: What is there.
         metavar: The name of the value in the help.
-        by: What opens it.
+        by: The process that opens the place.
         on_hub: Whether it may be the name of a model on a hub, which a run downloads.
         revision: The option with the commit of a model from a hub, if there is one.
         parts: Yields the parts of a text that name places; the whole text by default.
@@ -119,7 +119,7 @@ def behind(*kinds: str, on_hub: tuple[str, ...] = ()) -> Callable[[str], Iterato
 
     Args:
         kinds: The words.
-        on_hub: Those that may be followed by the name of a model on a hub.
+        on_hub: The words that may be followed by the name of a model on a hub.
     """
 
     def parts(text: str) -> Iterator[Part]:

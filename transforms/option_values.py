@@ -7,7 +7,7 @@ from pairweave.transforms.errors import ConfigError
 
 
 def dashed(names: Iterable[str]) -> str:
-    """Return the names of options as they are typed, for messages.
+    """Return the names of options as typed by users, for messages.
 
     >>> dashed(["model", "seed"])
     '--model, --seed'

@@ -5,7 +5,7 @@ import dataclasses
 from pairweave.transforms.rejects import Reason
 
 RAW_BYTES = 4096
-"""Bytes of an unreadable line that are kept in the rejects."""
+"""Maximum number of bytes of an unreadable line that the rejects keep."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

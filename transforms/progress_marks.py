@@ -1,4 +1,4 @@
-"""Marks of how far workers are within a shard, for the progress bar of a command on this machine.
+"""Marks of the workers' progress within a shard, for the progress bar of a command.
 
 They are files in the temporary directory of the run, which its workers have in ``TMPDIR``. Workers
 on other machines leave none.
@@ -17,12 +17,12 @@ _FITTING = "fitting"
 
 
 class Marks(NamedTuple):
-    """How far a run is.
+    """The progress of a run.
 
     Attributes:
-        aligned: Pairs that were aligned, also those of shards that are not finished.
-        rounds: The round of fitting an aligner that has begun, from 1, and how many there are; one
-            more has begun after the last. Zeros before the first.
+        aligned: Number of aligned pairs, including pairs of unfinished shards.
+        rounds: The current round of fitting an aligner, from 1, and the number of rounds; after the
+            last round, one more than this number. Zeros before the first round.
     """
 
     aligned: int
@@ -30,7 +30,7 @@ class Marks(NamedTuple):
 
 
 class _Marked(threading.local):
-    """Pairs that this thread has marked: an engine may align two shards in one process."""
+    """Number of pairs that this thread has marked: a process may align two shards at once."""
 
     pairs = 0
 
@@ -39,7 +39,7 @@ _marked = _Marked()
 
 
 def aligned(pairs: int) -> None:
-    """Mark that this process has aligned some more pairs."""
+    """Mark that this process has aligned further pairs."""
     _marked.pairs += pairs
     directory = _directory()
     if directory is not None:
@@ -52,7 +52,7 @@ def aligned(pairs: int) -> None:
 
 @contextlib.contextmanager
 def aligning(pairs: int) -> Iterator[None]:
-    """Mark pairs as aligned when this block ends, without those that it marks itself."""
+    """Mark pairs as aligned when this block ends, except pairs that the block itself marks."""
     before = _marked.pairs
     yield
     left = pairs - (_marked.pairs - before)
@@ -69,7 +69,7 @@ def fitting(begun: int, rounds: int) -> None:
 
 
 def read() -> Marks:
-    """Return what the workers have marked since `clear`."""
+    """Return the marks of the workers since `clear`."""
     directory = _directory()
     pairs, rounds = 0, (0, 0)
     if directory is not None:
@@ -92,6 +92,6 @@ def clear() -> None:
 
 
 def _directory() -> Path | None:
-    """Return the temporary directory of the run that this process is of."""
+    """Return the temporary directory of the run to which this process belongs."""
     directory = Path(os.environ.get("TMPDIR", ""))
     return directory if directory.name.startswith(_RUN) else None

@@ -128,4 +128,4 @@ class Reject(enum.StrEnum):
 AS_UTF8 = (
     "write the file as UTF-8: iconv -f WINDOWS-1252 -t UTF-8, or from the encoding that it has"
 )
-"""What to do about `Reject.INVALID_UTF8`."""
+"""Advice about `Reject.INVALID_UTF8`."""

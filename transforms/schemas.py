@@ -9,7 +9,7 @@ import pyarrow as pa
 from pairweave.transforms.errors import WorkerError
 
 VERSION = 1
-"""Rises when a column of an output file changes its name, type or meaning."""
+"""Increased when a column of an output file changes its name, type or meaning."""
 
 _NAME = pa.dictionary(pa.int32(), pa.string())
 

@@ -1,4 +1,4 @@
-"""The screen: cheap rules that turn pairs away before anything costly is done."""
+"""The screen: cheap rules that reject pairs before costly steps."""
 
 import dataclasses
 import enum
@@ -263,10 +263,10 @@ RULES = (
 
 
 def screen(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
-    """Give a reason to each pair that a rule turns away; rows rejected before keep theirs.
+    """Give a reason to each pair that a rule rejects; rows that are already rejected keep theirs.
 
     Rejected rows lose their long texts (`transforms.shards.rejected_texts`), unless the
-    configuration says otherwise: they go no further.
+    configuration says otherwise, because no later step needs them.
 
     Args:
         batch: Rows (`schemas.ROWS`).

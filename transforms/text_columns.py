@@ -1,4 +1,4 @@
-"""Rows of cells as lines of text."""
+"""Formats rows of cells as lines of text."""
 
 from collections.abc import Sequence
 
@@ -7,8 +7,8 @@ def text_columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     """Return a line for each row, in columns two blanks apart.
 
     Args:
-        rows: The cells; all rows have as many.
-        left: Number of columns, from the first, whose cells begin at the left; others end at the
+        rows: The cells; all rows have equally many.
+        left: Number of columns, from the first, that are aligned left; the others are aligned
             right.
 
     >>> text_columns([("name", "pairs"), ("a", "12")])

@@ -86,7 +86,7 @@ class CorpusInput:
         input: Glob patterns of files with both sides.
         source_input: Glob patterns of line-parallel text; the files of each pattern sorted, the
             patterns in the order given.
-        target_input: As many files as ``source_input`` has, paired by position.
+        target_input: As many files as in ``source_input``, paired by position.
         translation_input: None or as many files: machine translations of the source.
         score_input: None or as many files of scores, a number in each line.
         links: None or as many files of links in Pharaoh form, one line per line of text.
@@ -114,8 +114,8 @@ class CorpusInput:
             (`transforms.reading.damaged_characters`): ``decode`` turns them into characters,
             ``keep`` leaves them, ``reject`` rejects the pair.
         c1_controls: Treatment of U+0080 to U+009F: ``mend`` reads them as windows-1252.
-        run: The finished run that ``input`` names the shards of, if it does: rows keep the corpus,
-            file and line that they have there.
+        run: The finished run, if ``input`` names the shards of one: rows keep the corpus, file and
+            line that they have there.
         documents: Rows are document pairs: a text may be a list of paragraphs.
         document_field: With ``documents``: a field of their ids or URLs. A row may have none.
         pair_by: Which files of ``source_input`` and ``target_input`` belong together: those in the
@@ -217,7 +217,7 @@ class CorpusInput:
 
     @property
     def given_links(self) -> tuple[str, ...]:
-        """Return the names of the options that say where the links of the pairs are."""
+        """Return the names of the given options for the links of the pairs."""
         names = ("links", "forward_links", "reverse_links", "attention", "links_field")
         return tuple(name for name in names if getattr(self, name))
 
@@ -245,7 +245,7 @@ class CorpusInput:
         """Refuse files of links, which only line-parallel text can have.
 
         Raises:
-            ConfigError: There are some.
+            ConfigError: There are such files.
         """
         given = self.given_links
         if given and given != ("links_field",):
@@ -371,13 +371,13 @@ class Unit:
 
     @property
     def copied(self) -> bool:
-        """Tell whether both sides are the same bytes, of one file or of two."""
+        """Tell whether both sides are the same bytes, from one file or from two."""
         sides = {part.role: part.digest for part in self.parts}
         return "source" in sides and sides["source"] == sides.get("target")
 
     @property
     def stored_bytes(self) -> int:
-        """Return how many bytes the unit reads."""
+        """Return the number of bytes that the unit reads."""
         return sum(stop - start for part in self.parts for start, stop in part.ranges)
 
     def options(self, kind: type[Kind]) -> Kind:
@@ -464,7 +464,7 @@ class Notice:
 
 
 _NAMED_FILES = 2
-"""Files that a message names one by one; of more, only the first one is named."""
+"""Maximum number of files that a message names; of more files, only the first is named."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -477,7 +477,7 @@ class Plan:
 
     @property
     def rows(self) -> int:
-        """Return the rows of all units, those included that readers will reject."""
+        """Return the number of rows of all units, including rows that readers will reject."""
         return sum(unit.rows for unit in self.units)
 
     @property
@@ -487,7 +487,7 @@ class Plan:
 
     @property
     def why_no_rows(self) -> str:
-        """Return that no file has a pair, as a clause that names them; empty if there are rows."""
+        """Return a clause that names the files as having no pair; empty if there are rows."""
         if self.rows:
             return ""
         names = list(dict.fromkeys(file.name for file in self.files))

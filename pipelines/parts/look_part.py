@@ -21,7 +21,7 @@ class Looked:
     Attributes:
         findings: Its findings.
         told: The findings of which the job warns at its start; some of them are not notices of the
-        run.
+            run.
         rejected: First and last line of each stretch to reject, by unit.
     """
 

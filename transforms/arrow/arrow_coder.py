@@ -1,9 +1,9 @@
 """Coders that pass Arrow tables between Beam steps as Arrow IPC streams, never pickled.
 
 Importing this module registers the coders. Beam then picks them by the annotation of a step's
-function (``-> tuple[int, pa.Table]``), so a step without one falls back to pickle, which stores a
-slice with all of its parent. An encoded slice here holds only its own rows. Workers that share
-files (`transforms.arrow.exchange`) send the place of a large table instead of the table.
+function (``-> tuple[int, pa.Table]``). A step without an annotation falls back to pickle, which
+stores a slice with its whole parent; a slice encoded here holds only its own rows. Workers that
+share files (`transforms.arrow.exchange`) send the place of a large table instead of the table.
 """
 
 import apache_beam as beam
@@ -100,7 +100,7 @@ class BatchCoder(Coder):
 
 
 def register() -> None:
-    """Make both coders Beam's choice for their types; repeating it changes nothing."""
+    """Make both coders Beam's choice for their types; further calls change nothing."""
     beam.coders.registry.register_coder(pa.Table, TableCoder)
     beam.coders.registry.register_coder(pa.RecordBatch, BatchCoder)
 

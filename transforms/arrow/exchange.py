@@ -20,13 +20,13 @@ MARK = b"in file\0"
 """First bytes of a place; an Arrow stream begins with four bytes of ones."""
 
 MIN_BYTES = 64 << 10
-"""Anything smaller is sent directly."""
+"""Smaller streams are sent directly."""
 
 _PLACE = struct.Struct("<8sQQ")
 
 
 class Exchange:
-    """A file that several processes have open: each appends to it, and all read it.
+    """A file that several processes have open: each process appends to it, and all read it.
 
     Attributes:
         file: Its descriptor in this process.
@@ -41,7 +41,7 @@ class Exchange:
         """Write a stream to the file and return its place.
 
         Raises:
-            MachineError: There is no room for it.
+            MachineError: There is no room for the stream.
         """
         left = stream.cast("B")
         size = len(left)
@@ -57,7 +57,7 @@ class Exchange:
 
     def _reserve(self, size: int) -> int:
         """Extend the file by this much and return where it ended before."""
-        with self._lock:  # the lock of the file is the process's, not the thread's
+        with self._lock:  # the file's lock belongs to the process, not to the thread
             fcntl.lockf(self.file, fcntl.LOCK_EX)
             try:
                 start = os.fstat(self.file).st_size
@@ -97,7 +97,7 @@ _joined: Exchange | None = None
 
 
 def join(exchange: Exchange | None) -> None:
-    """Let this process write and read streams there from now on; None ends that."""
+    """Make this process write and read streams in a file from now on; None ends this."""
     global _joined
     _joined = exchange
 
@@ -109,7 +109,7 @@ _users = 0
 
 @contextlib.contextmanager
 def opened() -> Iterator[int]:
-    """Let this process, and those that it gives the file to, write and read streams in a block.
+    """Make this process, and those that get the file from it, use the file for streams in a block.
 
     Runs of one process that overlap use one file, which lasts as long as any of them.
 
@@ -135,7 +135,7 @@ def opened() -> Iterator[int]:
 
 
 def leave(stream: memoryview) -> bytes | None:
-    """Return the place of a large stream that was left for others; None if it is to be sent."""
+    """Write a large stream to the file and return its place; return None for one to be sent."""
     return None if _joined is None else _joined.leave(stream)
 
 

@@ -42,7 +42,7 @@ def lengths_of(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
 def fields_of(
     column: pa.ChunkedArray | pa.Array, *names: str
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Return a column of lists of structs as offsets and its fields, or some, as flat views.
+    """Return a column of lists of structs: the offsets, and all or some fields as flat views.
 
     Raises:
         WorkerError: A list is null.
@@ -77,7 +77,7 @@ def links_of(table: pa.Table, name: str) -> tuple[np.ndarray, dict[str, np.ndarr
 
 
 def weighted_links_of(table: pa.Table, name: str) -> WeightedLinks:
-    """Return a checked column of links as kernels take it; raises as `links_of` does."""
+    """Return a checked column of links in the form for kernels; raises as `links_of` does."""
     offsets, fields = links_of(table, name)
     return WeightedLinks(offsets, fields["source"], fields["target"], fields["probability"])
 
@@ -131,7 +131,7 @@ def texts_of(column: pa.ChunkedArray | pa.Array) -> FlatTexts:
     data = _NO_BYTES
     if data_buffer is not None and data_buffer.size:
         data = np.frombuffer(data_buffer, np.uint8)
-        data.flags.writeable = False  # one type for Numba, whoever owns the buffer
+        data.flags.writeable = False  # the same type for Numba, whichever object owns the buffer
     return FlatTexts(data, offsets.astype(np.int64))
 
 

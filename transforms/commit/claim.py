@@ -22,7 +22,7 @@ from pairweave.transforms.report import page as report_page
 from pairweave.transforms.storage import files, hashed_files
 
 LOOK, NOTICES = "look", "notices"
-"""Entries of a plan about the look at the input, and what the user is told about it."""
+"""Entries of a plan about the look at the input, and its notices."""
 
 OTHER_FILES = ("symbols.txt",)
 """Further files that a run writes at the top of its directory."""
@@ -57,10 +57,10 @@ def claim(output: str, plan: Mapping[str, object]) -> None:
 def _check_links(output: str) -> None:
     """Check that no directory of a run is a link, through which it would write elsewhere.
 
-    ``output`` itself may be one.
+    ``output`` itself may be a link.
 
     Raises:
-        ConfigError: One is; names it.
+        ConfigError: A directory is a link; names it.
     """
     name = first_link(output)
     if name is not None:
@@ -82,7 +82,7 @@ def check_unclaimed(output: str, plan: Mapping[str, object]) -> None:
     """Check that a directory without a plan holds no file that the run would write.
 
     Raises:
-        ConfigError: It does; names the first such file.
+        ConfigError: There is such a file; names the first.
     """
     path = files.join(output, PLAN)
     if files.exists(path):
@@ -110,7 +110,7 @@ def _first_in_the_way(output: str, plan: Mapping[str, object]) -> str | None:
     for directory in directories:
         for name in files.list_names(files.join(output, directory)):
             return f"{directory}/{name}"
-    # A run treats models that it finds here as its own, including those that its plan does not
+    # A run treats existing models here as its own, including models that its plan does not
     # name: `bitext` fits several aligners one after another.
     below = files.list_below(files.join(output, MODELS)) if plan.get("models") else []
     return f"{MODELS}/{below[0]}" if below else None
@@ -149,8 +149,8 @@ def check_claim(output: str, plan: Mapping[str, object]) -> None:
 def with_earlier_look(output: str, plan: dict[str, object]) -> dict[str, object]:
     """Return a plan with the look at the input that the directory's run has already taken.
 
-    The look reports what it finds and changes no row. So a plan that differs from the directory's
-    only in the results of the look belongs to the same run, and that run's look counts.
+    The look only reports and changes no row. So a plan that differs from the directory's plan only
+    in the results of the look belongs to the same run, and the look of that run counts.
     """
     path = files.join(output, PLAN)
     if not files.exists(path) or not _is_json(path):

@@ -72,7 +72,7 @@ def commit_run(
     for model in read_plan(files.join(output, PLAN)).get("models", []):
         if fitted or files.exists(files.join(output, model, hashed_files.ABOUT)):
             manifest["files"].extend(_model_files(output, model))
-    run = FinishedRun(output, manifest, checked=False)  # `summarize` has just checked its files
+    run = FinishedRun(output, manifest, checked=False)  # `summarize` has just checked the files
     samples = run_samples.gather(run, sums)
     looked_at = run_samples.first_rows(run, exchanged_languages.SAMPLE)
     said = _exchanged_by_look(manifest)
@@ -104,7 +104,7 @@ def summarize(output: str, sums: ReceiptSums | None = None) -> tuple[Json, Recei
     check_conservation(plan, sums)
     places = mostly_rejected(plan, sums)
     manifest = make_manifest(plan, sums, places)
-    run = FinishedRun(output, manifest, checked=False)  # `check_part` has just checked its files
+    run = FinishedRun(output, manifest, checked=False)  # `check_part` has just checked the files
     manifest["notices"] = [
         *manifest["notices"],
         *share_notices(run, sums, places),
@@ -114,7 +114,7 @@ def summarize(output: str, sums: ReceiptSums | None = None) -> tuple[Json, Recei
 
 
 def _exchanged_by_look(manifest: Json) -> set[tuple[str, str]]:
-    """Return the languages of files whose sides the look at the input found exchanged."""
+    """Return the languages of files whose sides are exchanged, according to the look."""
     findings = manifest.get("look", {}).get("findings", ())
     exchanged = {each["file"] for each in findings if each["kind"] == "exchanged_languages"}
     labels = file_labels((entry["corpus"], entry["name"]) for entry in manifest["inputs"])
@@ -160,7 +160,7 @@ def _files_of_sides(inputs: list[Json]) -> dict[tuple[str, str], str]:
 
 
 def write_manifest(output: str, manifest: Json) -> None:
-    """Commit a run: remove what dead writers and failed attempts left, then write the manifest."""
+    """Commit a run: remove files of dead writers and failed attempts, then write the manifest."""
     attempt_marks.forget(output)
     files.delete_temporary(output)
     for directory in (DATA, REJECTS, RECEIPTS, *model_directories(output)):

@@ -19,10 +19,10 @@ from pairweave.transforms.text.piece_settings import piece_advice
 Json = Mapping[str, Any]
 
 MAX_INPUTS = 50
-"""Input files to list before the others are only counted."""
+"""Maximum number of input files to list; further files are only counted."""
 
 MAX_VALUE = 300
-"""Characters of a value in the sample row before it is cut."""
+"""Maximum number of characters of a value in the sample row; longer values are cut."""
 
 # A line break ends a row of a table, so it is shown as an escape of Python, such as \n.
 _BREAKS = ("\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
@@ -37,7 +37,7 @@ def render(manifest: Json, sample: Json | None = None) -> str:
     """Render a run's ``README.md`` (Hugging Face dataset card format).
 
     Args:
-        manifest: The run's manifest, or the draft of it.
+        manifest: The run's manifest, or its draft.
         sample: A row to show; None if the run has none.
     """
     return f"{_header(manifest)}\n{_body(manifest, sample)}"

@@ -1,8 +1,8 @@
 """Files in a run's directory that nothing needs any more, and their removal.
 
-Files that a manifest names always stay, and so do those that a run without one can still use: its
-plan, receipts and shards. Files of names that no run writes are not looked at, and neither is
-anything outside the run's directory, whatever its plan says.
+Files that a manifest names always stay. Without a manifest, the files that the run can still use
+stay: its plan, receipts and shards. Files with names that no run writes are ignored, and so is
+everything outside the run's directory, whatever its plan says.
 """
 
 import dataclasses
@@ -59,11 +59,11 @@ MODEL_FILE = re.compile(
 
 @dataclasses.dataclass(frozen=True)
 class Leftover:
-    """A file that can go.
+    """A file that can be removed.
 
     Attributes:
         name: Its name below the run's directory.
-        kind: What it is.
+        kind: The kind of the file.
         size: Bytes.
         age: Seconds since it was written.
     """
@@ -81,8 +81,8 @@ def find_leftovers(output: str, now: float, grace: float, *, unfinished: bool) -
         output: The directory or URI.
         now: The time, in seconds since 1970.
         grace: Files written within this many seconds before ``now`` are left alone.
-        unfinished: Whether a run without a manifest can go too, if all files below its directory
-            are that old and none is being written.
+        unfinished: Whether a run without a manifest can be removed too, if all files below its
+                directory are that old and none is being written.
 
     Raises:
         ConfigError: There is no run in this directory, its plan or manifest names something
@@ -133,7 +133,7 @@ def _read_plan(output: str, path: str) -> Json:
     """Read a plan whose models are in directories of their own, in a directory without links.
 
     Raises:
-        ConfigError: They are not.
+        ConfigError: They are not, or a directory is a link.
     """
     plan = read_plan(path)
     for name in plan["models"]:
@@ -158,7 +158,7 @@ def _is_quiet(output: str, now: float, grace: float) -> bool:
     if not all(disk_files.is_dead(Path(files.join(output, name))) for name in temporary):
         return False
     dated = _dated(output, dict.fromkeys(names, UNFINISHED), now)
-    # A file that is gone by now has been renamed or deleted, so somebody works here.
+    # A file that has vanished was renamed or deleted, so some process is working here.
     return len(dated) == len(names) == len(_old(dated, grace))
 
 
@@ -196,7 +196,7 @@ class _Needed:
 
 
 def _candidates(output: str, plan: Json, manifest: Json | None) -> Iterator[tuple[str, str]]:
-    """Yield names and kinds of files that can go once they are old enough."""
+    """Yield names and kinds of files that can be removed once they are old enough."""
     needed = _Needed(plan, manifest)
     for directory in (
         "",
@@ -248,9 +248,9 @@ def _dated(output: str, kinds: dict[str, str], now: float) -> list[Leftover]:
         name, kind = item
         try:
             size, written = files.size_and_time(files.join(output, name))
-        except FileNotFoundError:  # its writer has just ended
+        except FileNotFoundError:  # the writer of the file has just ended
             return None
-        # A store that does not tell when it was written may hold a new file.
+        # If a store does not give the time of writing, the file may be new.
         return Leftover(name, kind, size, now - written if written else 0.0)
 
     with ThreadPoolExecutor(max_workers=16) as pool:

@@ -51,7 +51,7 @@ def make_manifest(plan: Json, sums: ReceiptSums, places: Sequence[MostlyRejected
     Args:
         plan: The run's plan.
         sums: The sums of its receipts.
-        places: Its files, or parts of files, of which more than half was rejected.
+        places: Files of the run, or parts of files, of which more than half was rejected.
     """
     bars = sums.bars
     corpora: dict[str, Json] = {}

@@ -1,1 +1,1 @@
-"""The counters and histograms of receipts and manifests, declared with what they mean."""
+"""The counters and histograms of receipts and manifests, declared with their meanings."""

@@ -18,7 +18,7 @@ MASK_RULES = (
     *("contains_the_mask_token", "splits_a_tag", "source_length", "identical"),
     *("punctuation_only", "suggestion_length", "masked_share", "confidence", "score"),
 )
-"""Why an example of a suggestion is dropped (`suggestions.suggestion_filters.RULE_NAMES`)."""
+"""Reasons for dropping an example (`suggestions.suggestion_filters.RULE_NAMES`)."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,7 +108,7 @@ RULE_COUNTERS: Mapping[str, Counter] = MappingProxyType(
         "would_reject_only": Counter("filter", "pairs that only {reason} would reject"),
     }
 )
-"""Counters of every rule of `filter`, by what precedes the reason in their names."""
+"""Counters of every rule of `filter`, by the part of their names before the reason."""
 
 _OF_RULE = re.compile(
     rf"({'|'.join(sorted(RULE_COUNTERS, reverse=True))})_({'|'.join(Reject)}|{PLUGIN_RULE})"
@@ -135,7 +135,7 @@ def of_rule(name: str) -> tuple[str, str] | None:
 
 
 def about(name: str) -> str:
-    """Say what a counter counts; return the name itself if it is not declared.
+    """Return the meaning of a counter; the name itself if it is not declared.
 
     >>> about("tagged_rows"), about("would_reject_script")
     ('tagged rows', 'pairs that script would reject')
@@ -150,7 +150,7 @@ def check_declared(names: Iterable[str]) -> None:
     """Check that counters are declared.
 
     Raises:
-        ValueError: One is not, which is a fault of the program.
+        ValueError: A counter is not declared, which is a fault of the program.
     """
     for name in names:
         if name not in COUNTERS and of_rule(name) is None:

@@ -1,7 +1,7 @@
 """The histograms of all jobs: their units, their edges, and how values are sorted into bars.
 
-Values are binned as whole numbers, so no rounding of sums can move one into another bar. The bars
-of a histogram are the same in every run, so shards can be added and runs compared.
+Values are binned as whole numbers, so no rounding of sums can move a value into another bar. The
+bars of a histogram are the same in every run, so shards can be added and runs compared.
 """
 
 import dataclasses
@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 Bars = dict[str, dict[str, list[int]]]
-"""By histogram and group: how many values are in each bar, without the empty ones at the end."""
+"""By histogram and group: the number of values in each bar, without empty bars at the end."""
 
 ALL = "all"
 """The only group of a histogram that is not divided."""
@@ -23,11 +23,11 @@ class Histogram:
     """The declaration of a histogram.
 
     Attributes:
-        title: What is measured.
+        title: The quantity that is measured.
         unit: Its unit, as the head of a column.
         edges: Least value of every bar but the first, ascending, in units divided by ``scale``.
-        scale: How many parts of the unit the edges count.
-        by: How values are divided: by corpus, by the method that masks, or not at all (`ALL`).
+        scale: The number of parts of the unit that edges count.
+        by: The division of values: by corpus, by the method that masks, or none (`ALL`).
     """
 
     title: str
@@ -93,7 +93,7 @@ class Histogram:
         return self.bars_of(whole)
 
     def as_json(self, groups: Mapping[str, list[int]]) -> dict[str, Any]:
-        """Return the histogram as a manifest holds it, with every bar.
+        """Return the histogram in the form of a manifest, with every bar.
 
         Args:
             groups: Number of values in each bar, by group; empty bars at the end may be missing.
@@ -164,7 +164,7 @@ HISTOGRAMS: Mapping[str, Histogram] = MappingProxyType(
 )
 """Every histogram by its name, in the order in which they are shown.
 
-Those of `filter` have the names of its columns.
+Histograms of `filter` have the names of its columns.
 """
 
 
@@ -209,7 +209,7 @@ def count_bars(histogram: Histogram, bars: np.ndarray) -> list[int]:
 
 
 def trimmed(counts: list[int]) -> list[int]:
-    """Return the numbers of bars without the empty ones at the end.
+    """Return the numbers of bars without the empty bars at the end.
 
     >>> trimmed([0, 2, 0])
     [0, 2]

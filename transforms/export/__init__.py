@@ -1,1 +1,1 @@
-"""A finished run as other files: which rows, their tags and links; each form is in `formats`."""
+"""Exports finished runs to other files: the choice of rows, their tags and links."""

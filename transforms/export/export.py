@@ -74,8 +74,8 @@ def export(
         alignment: The words that links refer to, for a format with links
             (`transforms.export.export_links`); by default the format's own.
         header: Whether to write a header, for a format that can have one.
-        sizes: Instead of all rows, samples of these sizes, each in files of its own; a larger one
-            contains a smaller one.
+        sizes: Instead of all rows, samples of these sizes, each in files of its own; a larger
+                sample contains a smaller one.
 
     Raises:
         ConfigError: The format has no links, a file already exists, a row is unfit, or there are
@@ -109,7 +109,7 @@ class RowFiles:
         how: Their format.
         stem: Their path without the format's endings.
         stored_bytes: The size of all rows in Parquet (`transforms.export.export_rows.select`).
-        finish: Adds to rows what the format needs.
+        finish: Adds the columns to rows that the format needs.
         header: Whether to write a header, for a format that can have one.
     """
 
@@ -126,7 +126,7 @@ class RowFiles:
 
         Args:
             read: Reads the rows, each time the same.
-            selection: The sample of these, and their order.
+            selection: The sample of the rows, and their order.
             sizes: See `export`.
 
         Raises:
@@ -175,7 +175,7 @@ def require_absent(path: str) -> None:
     """Check that a file does not exist yet.
 
     Raises:
-        ConfigError: It is.
+        ConfigError: It is there.
     """
     if files.exists(path):
         raise ConfigError(f"{path}: already exists; give another --output, or delete it")
@@ -253,7 +253,7 @@ def escape(column: pa.Array) -> pa.Array:
 
 
 def fitting(rows: Rows, how: RowExport, unfit: Unfit) -> Rows:
-    """Return the rows that can be written, escaped if asked for.
+    """Return the rows that can be written, escaped if requested.
 
     Args:
         rows: Rows of a run.

@@ -39,11 +39,11 @@ class LinkedRows:
 
 @dataclasses.dataclass(frozen=True)
 class Templates:
-    """Texts in which the names of columns in braces stand for a row's own.
+    """Texts in which names of columns in braces stand for the values of a row.
 
     Attributes:
-        instruction: What is asked about a row; None for the format's own.
-        system: The system message before it; None for none.
+        instruction: The user's message about a row; None for the format's own message.
+        system: The system message before the instruction, or None.
     """
 
     instruction: str | None = None
@@ -59,7 +59,7 @@ class RowExport:
         jobs: The jobs whose rows it can represent.
         endings: One per file.
         texts: Text columns that must not contain `breaks`; if empty, all strings.
-        breaks: Matches what a text must not contain (RE2); empty if anything is allowed.
+        breaks: Matches text that is not allowed (RE2); empty if any text is allowed.
         write: Turns rows into the bytes of each file.
         reserved: Columns with a pattern (RE2) that they must not match even when escaped.
         header: Makes the header of the first file from the names of the columns.

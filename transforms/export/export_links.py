@@ -159,7 +159,7 @@ def line_links(
 
     Args:
         source: The words of the source.
-        target: Those of the target.
+        target: The words of the target.
         links: Linked ranges of the untagged texts (`transforms.schemas.WORD_LINK`).
     """
     linked = set(_tag_links(source, target))

@@ -47,12 +47,12 @@ def export_markup(
         run: A run of ``augment`` with indexed tags, or of ``align``.
         how: The format.
         output: Directory of the files, on a disk; they must not exist yet.
-        rows: ``tagged``, ``plain`` or ``all``; by default those with tags, of ``align`` all.
+        rows: ``tagged``, ``plain`` or ``all``; by default ``tagged``, or ``all`` for ``align``.
         unfit: How to treat rows that the format cannot represent: ``refuse`` or ``leave_out``.
         inline_syntax: The syntax of tags that readers expect, for a format whose texts contain tags
             as characters; by default the format's own.
-        selection: Which of these rows, and in which order. A sample is drawn before unfit rows are
-            left out.
+        selection: The selected rows, and their order. A sample is drawn before unfit rows are
+                left out.
 
     Raises:
         ConfigError: The run has no such rows, a file already exists, or the format cannot represent
@@ -92,7 +92,7 @@ def _check_representation(run: FinishedRun) -> None:
 
 
 def _unfit_reason(how: MarkupExport, inline_syntax: str | None) -> _Unfit:
-    """Return a function that tells why the format cannot represent a row.
+    """Return a function that returns the reason why the format cannot represent a row.
 
     Raises:
         ConfigError: A syntax is given, and the format has elements for tags.

@@ -77,7 +77,7 @@ class Selection:
 
 
 def wanted_rows(batch: Rows, job: str, selection: Selection) -> Rows:
-    """Return the rows of the selected methods and kinds; of ``filter``, those to keep.
+    """Return the rows of the selected methods and kinds; for ``filter``, the rows to keep.
 
     A run of ``filter --annotate_only`` also has the rows that it would reject.
     """
@@ -105,7 +105,7 @@ def draws_of(batch: Rows, seed: int) -> np.ndarray:
 def select(
     read: Callable[[], Iterable[Rows]], selection: Selection, stored_bytes: int
 ) -> Iterator[Rows]:
-    """Yield a sample of a run's rows, shuffled if asked for.
+    """Yield a sample of a run's rows, shuffled if requested.
 
     A sample takes 16 bytes of memory per row and reads the run twice. A shuffled export is first
     partitioned by draw into uncompressed piles in the temporary directory; each pile, of about

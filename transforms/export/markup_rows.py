@@ -129,7 +129,7 @@ def markup_rows(
 
     Args:
         batches: The rows, with indexed tags.
-        rows: ``tagged``: those with tags; ``plain``: those without; ``all``. All rows of ALIGNED
+        rows: ``tagged``: rows with tags; ``plain``: rows without; ``all``. All rows of ALIGNED
             are plain.
         shifted: Whether the run shifted white space (`transforms.symbols.whitespace`).
     """

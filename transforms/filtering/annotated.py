@@ -1,7 +1,7 @@
-"""A row for every pair of a run with ``--annotate_only``, whatever would reject the pair.
+"""Makes a row for every pair of a run with ``--annotate_only``, even if the pair is rejected.
 
-A pair is a row of the input whose two sides could be read. The screen stops some of them before
-they are scored, and equal pairs before they are tokenized:
+A pair is a row of the input whose two sides could be read. The screen stops some pairs before they
+are scored, and equal pairs before they are tokenized:
 
 - Pairs stopped by a limit that no score depends on (`SCORED_ANYWAY`) are scored like all others.
 - An equal pair has the values of the pair that it repeats.
@@ -83,7 +83,7 @@ def with_every_pair(shard: Shard, data: pa.Table) -> tuple[Shard, pa.Table]:
     repeats = pc.equal(reasons, _DUPLICATE)
     original = pc.if_else(repeats, _first_of(shard, others), pa.scalar(None, pa.int32()))
     values = data.take(original)
-    # A pair that comes with its score has it even if it cannot be measured.
+    # A pair keeps a score that came with it even if the pair cannot be measured.
     columns["score"] = pc.coalesce(values.column("score"), others.column("score"))
     more = pa.table(
         [columns.get(field.name, values.column(field.name)) for field in data.schema],
@@ -97,7 +97,7 @@ _OWN = ("id", "source", "target", "source_lang", "target_lang", "corpus", "file"
 
 
 def _first_of(shard: Shard, rows: pa.Table) -> pa.ChunkedArray:
-    """Return the kept row that passed the screen and has the id of each row, null for none."""
+    """Return for each row the kept row with its id that passed the screen, or null."""
     passed = np.flatnonzero(~stopped(shard))
     places = pc.index_in(rows.column("id"), shard.kept.column("id").take(pa.array(passed)))
     return pa.array(passed, pa.int32()).take(places.combine_chunks())

@@ -16,7 +16,7 @@ YISI_COLUMNS = ("yisi2", "yisi2_precision", "yisi2_recall", "lm")
 """Columns of YiSi-2, computed by `models.similarity.yisi_scorer`."""
 
 LAYER_COLUMN = "yisi2_layer_"
-"""Beginning of the columns with the YiSi-2 of single layers; the layer's number follows."""
+"""Prefix of the columns with the YiSi-2 of single layers; the layer's number follows."""
 
 MARGIN_COLUMNS = ("margin", "cosine")
 """Columns of the margin of sentence vectors, computed by `models.similarity.margin`."""
@@ -37,7 +37,7 @@ Values = Mapping[str, np.ndarray]
 
 
 def layer_column(layer: int) -> str:
-    """Name the column with the YiSi-2 of one of several layers that are compared in one pass.
+    """Name the column with the YiSi-2 of a layer, if several layers are compared in one pass.
 
     Args:
         layer: Number of the layer, from the front.
@@ -63,7 +63,7 @@ def evidence_of(values: Values) -> np.ndarray:
     one fault among many is weak evidence.
 
     Args:
-        values: `COLUMNS`, and perhaps others, float32 ``[pair]``.
+        values: `COLUMNS`, and perhaps further columns, float32 ``[pair]``.
 
     Returns:
         float32 ``[column, pair]``, in the order of `EVIDENCE`.

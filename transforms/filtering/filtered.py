@@ -100,7 +100,7 @@ def compared(
 
 
 def given(pairs: pa.Table, judged: Judged, scores: pa.Array) -> pa.Table:
-    """Return SCORED rows of pairs that come with their scores; one without a score is rejected.
+    """Return SCORED rows of pairs that come with their scores; reject pairs without a score.
 
     Args:
         pairs: Pairs (with the columns of `transforms.schemas.PAIRS`).
@@ -114,7 +114,7 @@ def given(pairs: pa.Table, judged: Judged, scores: pa.Array) -> pa.Table:
 
 
 def unscored(pairs: pa.Table, judged: Judged) -> pa.Table:
-    """Return SCORED rows without an aligner: without scores and its columns."""
+    """Return SCORED rows without an aligner: without scores and the aligner's columns."""
     nothing = pa.nulls(pairs.num_rows, pa.float32())
     values = {**judged.values, **dict.fromkeys(HMM_COLUMNS, nothing)}
     return _rows(pairs, judged, values, nothing)
@@ -161,7 +161,7 @@ def reject_copies(rows: pa.Table, config: DuplicateConfig) -> pa.Table:
 
     Args:
         rows: All SCORED rows of a shard.
-        config: What counts as a duplicate.
+        config: The kind of equality that makes a pair a duplicate.
     """
     schemas.require(rows, scored_schema(evidence_names(rows.column_names)))
     if config.duplicates == "exact":
@@ -227,7 +227,7 @@ def with_reason(
 
     Args:
         rows: SCORED rows.
-        places: Which of them, ascending, int64.
+        places: Indices of these rows, ascending, int64.
         reason: The reason of all of them, or of each.
         details: The detail of each.
     """
@@ -319,7 +319,7 @@ def column_bars(rows: pa.Table) -> Bars:
         rows: SCORED rows; pairs that the aligner or the encoder did not score do not count where
             its columns are measured.
     """
-    # Those of single layers and of plugins have no histograms.
+    # The columns of single layers and of plugins have no histograms.
     evidence = [name for name in EVIDENCE_COLUMNS if name in rows.column_names]
     has_score = pc.is_valid(rows.column("score")).to_numpy()
     histograms: Bars = {}

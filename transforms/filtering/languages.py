@@ -1,4 +1,4 @@
-"""Check that each side is in its declared language, using a detector."""
+"""Checks that each side is in its declared language, using a detector."""
 
 import functools
 from collections.abc import Sequence
@@ -52,8 +52,8 @@ def named(detector: str) -> frozenset[str]:
 def other(detected: Sequence[str | None], expected: Sequence[str], detector: str) -> np.ndarray:
     """Tell which texts are in a language other than the declared one, bool ``[text]``.
 
-    A text without a detected language does not count, nor does one declared to be in a language
-    that the detector cannot identify: any answer for it would be wrong.
+    A text without a detected language does not count. Neither does a text whose declared language
+    the detector cannot identify, since any answer for it would be wrong.
 
     Args:
         detected: Detected language of each text (`detectors.detect`).

@@ -1,4 +1,4 @@
-"""Rules of other packages, as a run applies them."""
+"""Applies rules of other packages in a run."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class PlannedRule:
     Attributes:
         plugin: The plugin, by which workers load it.
         limit: Its limit.
-        least: Whether that is a minimum.
+        least: Whether the limit is a minimum.
     """
 
     plugin: Plugin

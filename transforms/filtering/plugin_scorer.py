@@ -1,4 +1,4 @@
-"""A scorer of another package, as a run uses it."""
+"""Applies a scorer of another package in a run."""
 
 from typing import cast
 

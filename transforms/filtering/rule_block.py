@@ -39,7 +39,7 @@ class RuleBlock(RuleOptions):
 
     @pydantic.model_validator(mode="after")
     def _score_needs_a_model(self) -> "RuleBlock":
-        """Refuse one of min_score and score_model without the other."""
+        """Refuse min_score without score_model, and score_model without min_score."""
         if (self.min_score is None) != (self.score_model is None):
             raise ValueError(
                 "min_score and score_model go together: pairs are scored by a fitted aligner, "
@@ -50,7 +50,7 @@ class RuleBlock(RuleOptions):
     @pydantic.model_validator(mode="before")
     @classmethod
     def _rules_only(cls, values: object) -> object:
-        """Refuse keys that are not rules, and name the job that has them."""
+        """Refuse keys that are not rules; the message names the job that has them."""
         for name in values if isinstance(values, dict) else ():
             if name in cls.model_fields:
                 continue

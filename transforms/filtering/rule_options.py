@@ -20,7 +20,7 @@ DETECTORS = r"^(none|cld2|langid|lingua|fasttext:.+)$"
 AtLeastZero = Annotated[float, Field(ge=0)]
 
 MOST_PLUGIN_RULES = 12
-"""The bits of ``hits`` have no room for more, besides the rules and the languages."""
+"""Maximum number: the bits of ``hits`` have no room for more, besides rules and languages."""
 
 
 def _limits(value: object) -> object:
@@ -156,7 +156,7 @@ class DuplicateConfig(Config):
 
 
 SELECTIONS = ("select_words", "select_share", "select_score")
-"""Options that say how many of the scored pairs are kept; at most one of them is given."""
+"""Options that limit the number of scored pairs to keep; at most one of them is given."""
 
 
 class SelectionOptions(Config):

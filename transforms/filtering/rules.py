@@ -117,7 +117,7 @@ def number_mismatch(sides: Sides) -> Values:
     the same digits in another order (`transforms.kernels.filtering.marks`). "A majority of
     number mismatches" is interpreted as over half of all numbers of both sides; a pair without
     numbers has 0. A number written as a word on one side has no counterpart. A second column has
-    the share of contradicting numbers: each side has one that the other lacks.
+    the share of contradicting numbers, where each side has a number that the other lacks.
     """
     source, target, every = marks.unmatched(sides.marks[0], sides.marks[1], marks.NUMBER)
     conflict = 2 * np.minimum(source, target)
@@ -128,7 +128,7 @@ def number_mismatch(sides: Sides) -> Values:
 
 
 def _unmatched(sides: Sides, kind: int) -> np.ndarray:
-    """Return the share of both sides' marks of a kind without an equal one on the other side."""
+    """Return the share of marks of a kind that have no equal mark on the other side."""
     source, target, every = marks.unmatched(sides.marks[0], sides.marks[1], kind)
     return _share(source + target, every)
 

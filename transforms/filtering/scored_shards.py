@@ -1,4 +1,4 @@
-"""Scored shards in files, between scoring and selection, so that a resumed run can reuse them.
+"""Stores scored shards in files until the selection, so that a resumed run can reuse them.
 
 A selection by rank needs the ranks of all shards. Each shard is therefore written when it is
 scored, with a receipt; the border of the selection is found from the ranks in these files and is
@@ -122,7 +122,7 @@ def _is_whole(place: Place, shard: int) -> bool:
 
 
 def read(place: Place, number: int) -> Shard:
-    """Read a scored shard; its near-duplicates have a reason once they are found.
+    """Read a scored shard; near-duplicates have a reason once they are identified.
 
     Raises:
         WorkerError: It is missing or truncated.
@@ -189,7 +189,7 @@ def write_copies(duplicates: pa.Table, place: Place, number: int) -> int:
 
 
 def copies(place: Place, number: int) -> pa.Table | None:
-    """Return the near-duplicates of a shard, None if none were found."""
+    """Return the near-duplicates of a shard; None if it has none."""
     path = place.path(_copies(number))
     return from_stream(files.read_bytes(path)) if files.exists(path) else None
 
@@ -202,7 +202,7 @@ def write_border(border: Border, place: Place) -> Border:
 
 
 def read_border(place: Place) -> Border | None:
-    """Return the border that an earlier attempt of this plan found; None if there is none."""
+    """Return the border from an earlier attempt of this plan; None if there is none."""
     path = place.path(BORDER)
     if not files.exists(path):
         return None

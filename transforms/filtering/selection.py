@@ -113,7 +113,7 @@ def narrow(border: Border, counts: np.ndarray, aim: Aim) -> Border:
     Args:
         border: The border so far.
         counts: Histogram of all shards for that border.
-        aim: How much is selected.
+        aim: The size of the selection.
     """
     if border.whole:
         return border

@@ -1,4 +1,4 @@
-"""Sentence vectors in files, between encoding a corpus and searching it for neighbours.
+"""Stores sentence vectors in files until the corpus is searched for neighbours.
 
 Neighbours are searched among all sentences, so each shard's vectors are written when it is encoded.
 A resumed run reuses them. They are stored beside the scored shards and deleted with them.

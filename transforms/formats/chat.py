@@ -28,8 +28,7 @@ SUGGEST = (
     "needed there.\n\nText: {source}\n\nTranslation: {masked}"
 )
 INSTRUCTIONS = {"augment": TRANSLATE, "filter": TRANSLATE, "suggest": SUGGEST}
-"""The user's message by job; `TRANSLATE_TAGS` for rows with tags. Languages that are not known are
-left out."""
+"""The user's message by job; `TRANSLATE_TAGS` for rows with tags. Unknown languages are omitted."""
 
 _DEFAULTS = Templates()
 
@@ -40,7 +39,7 @@ _FIELDS = {
     "filter": ("source", "source_lang", "target_lang", "corpus"),
     "suggest": ("source", "masked", "hint", "source_lang", "target_lang", "corpus"),
 }
-"""What a template may refer to, by job."""
+"""The names that a template may use, by job."""
 
 _FIELD = re.compile(r"\{(\w+)\}")
 
@@ -50,9 +49,9 @@ def writer(job: str, templates: Templates = _DEFAULTS) -> Callable[[pa.RecordBat
 
     Args:
         job: ``augment``, ``filter`` or ``suggest``.
-        templates: The user's message instead of that in `INSTRUCTIONS`, and the system's, if there
-            is to be one. ``{source}`` and other names of columns (`_FIELDS`) in braces are
-            replaced, everything else stays as it is.
+        templates: The user's message instead of that in `INSTRUCTIONS`, and optionally a system
+            message. ``{source}`` and other names of columns (`_FIELDS`) in braces are replaced;
+            everything else stays as it is.
 
     Raises:
         ConfigError: A template names an unknown column, or an instruction lacks ``{source}``.

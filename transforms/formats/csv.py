@@ -1,6 +1,7 @@
-"""Comma-separated values (RFC 4180): fields that may be quoted and then hold commas and line ends.
+"""Comma-separated values (RFC 4180): quoted fields may contain commas and line ends.
 
-A file is one unit, since only reading it from the start tells which line ends are inside a field.
+A file is one unit, because a reader must start at the beginning to know which line ends are inside
+a field.
 """
 
 import csv
@@ -39,11 +40,11 @@ _ADVICE = (
 )
 
 _RETURN = "\ud800"
-"""Stands for a carriage return inside a line, which the library would take for a line end. No bytes
-decode to it."""
+"""Replaces a carriage return inside a line, which the library would take for a line end. No bytes
+decode to this character."""
 
 
-csv.field_size_limit(MAX_LINE_BYTES)  # `_Feed` applies the limit of a run
+csv.field_size_limit(MAX_LINE_BYTES)  # `_Feed` applies the run's own limit
 
 
 class Record(NamedTuple):
@@ -214,7 +215,7 @@ def _scan(file: ScanRequest) -> Scan:
 
 
 def _find_fields(first: Sequence[str], delimiter: str, file: ScanRequest) -> tuple[Columns, int]:
-    """Find the wanted fields by the first record (`find_fields`); refuse one not divided."""
+    """Find the wanted fields by the first record (`find_fields`); refuse an undivided record."""
     if not first:
         raise InputError("missing_column", file.name, "the first line is blank", 1)
     if len(first) == 1:

@@ -13,7 +13,7 @@ from pairweave.transforms.export.export_formats import RowExport, RowWriter
 from pairweave.transforms.output.card_facts import languages_and_licence
 
 ROW_GROUP_ROWS = 65_536
-"""Rows that are read together."""
+"""Number of rows that are read together."""
 
 
 @contextlib.contextmanager

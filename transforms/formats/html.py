@@ -1,4 +1,4 @@
-"""Pairs of HTML fragments, one JSON object a line."""
+"""Pairs of HTML fragments, one JSON object per line."""
 
 from collections.abc import Iterable, Iterator
 

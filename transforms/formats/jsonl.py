@@ -252,9 +252,9 @@ class _KeySearch:
 
 
 def _scan(file: ScanRequest) -> Scan:
-    """Scan a file; refuse it if no line has the field of scores.
+    """Scan a file; refuse it if no line has the field with scores.
 
-    Any one row may lack a score, so a misspelt name of the field would otherwise go unnoticed.
+    A single row may lack a score, so a misspelt field name would otherwise go unnoticed.
     """
     field = file.corpus.score_field
     if field is None:

@@ -124,12 +124,12 @@ def _write_linked(rows: pa.RecordBatch) -> list[bytes]:
 
 
 def shift_between(source: Side, target: Side, more: int, limits: ReadLimits) -> "LineShift | None":
-    """Find where two sides stop running side by side, of which one has more lines.
+    """Find where two sides with different numbers of lines stop running side by side.
 
     Args:
         source: The source, from its first line.
-        target: Its translation, likewise.
-        more: Number of lines that the target has more.
+        target: The translation, from its first line.
+        more: Number of lines of the target minus that of the source.
         limits: The limits of the readers.
     """
     # Imported here because it loads kernels.

@@ -171,7 +171,7 @@ def read_zip(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Rec
         WorkerError: The archive is not what was planned.
     """
     part = unit.parts[0]
-    for _ in part_bytes(part):  # compares it with the plan
+    for _ in part_bytes(part):  # this compares the archive with the plan
         pass
     langs = unit.source_lang, unit.target_lang
     try:

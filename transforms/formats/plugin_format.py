@@ -1,4 +1,4 @@
-"""Formats of other packages, as formats that jobs can read."""
+"""Makes formats of other packages readable by jobs."""
 
 import functools
 import io
@@ -51,7 +51,7 @@ def read_pairs(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
         InputError: It cannot read the file (``unreadable``).
         WorkerError: The file is not what was planned.
     """
-    assert unit.plugin is not None  # the unit is of a plugin's format
+    assert unit.plugin is not None  # the unit's format is that of a plugin
     part, langs = unit.parts[0], (unit.source_lang, unit.target_lang)
     maker, first = RowMaker(unit), unit.first_line
     rows = (
@@ -132,7 +132,7 @@ def _failed(plugin: Plugin, what: str) -> ConfigError:
 
 
 class _Bytes(io.RawIOBase):
-    """A file whose bytes come in pieces."""
+    """A readable file over bytes that come in pieces."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces, self._left = iter(pieces), memoryview(b"")
@@ -142,7 +142,7 @@ class _Bytes(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Copy the next bytes into a buffer; return how many they are, 0 at the end."""
+        """Copy the next bytes into a buffer; return their number, 0 at the end."""
         while not len(self._left):
             piece = next(self._pieces, None)
             if piece is None:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 Writes = Literal["rows", "elements", "characters"]
-"""Rows of a table, or pairs whose inline markup is written as elements of the file or as characters
-of its texts. Options list formats in this order."""
+"""Kinds of output: rows of a table, or pairs whose inline markup is written as elements of the file
+or as characters of its texts. Options list formats in this order."""
 
 
 class FormatOptions(Config):
@@ -55,7 +55,7 @@ class Entry:
     Attributes:
         name: The format's name, and its module's.
         reads: Whether jobs read it.
-        writes: What ``export`` writes in it, if anything.
+        writes: The kind of output that ``export`` writes in this format, if any.
         options: Names of the `FormatOptions` that apply only to it.
     """
 
@@ -182,7 +182,7 @@ def check_corpus(corpus: "CorpusInput") -> None:
     """Refuse a corpus with options that do not apply to its format.
 
     Raises:
-        ConfigError: Says why.
+        ConfigError: An option does not apply; says why.
     """
     _check_options(corpus)
     name = corpus.format
@@ -259,7 +259,7 @@ def read_unit(
 def read_first(
     units: "Iterable[Unit]", limits: "ReadLimits", rows: int
 ) -> "Iterator[pa.RecordBatch]":
-    """Yield at most so many first rows of each corpus, in batches; see `read_unit`."""
+    """Yield a number of first rows of each corpus, in batches; see `read_unit`."""
     for _, of_corpus in itertools.groupby(units, key=lambda unit: unit.corpus):
         left = rows
         for batch in itertools.chain.from_iterable(read_unit(each, limits) for each in of_corpus):

@@ -173,9 +173,10 @@ def read_tmx(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Rec
 def write_tmx(rows: Iterable[MarkupRow], source_lang: str) -> Iterator[bytes]:
     """Yield a document, unit by unit.
 
-    Tags of TMX are written unchanged. Of the others, a pair becomes ``bpt`` and ``ept``, an empty
-    tag ``ph``, half a pair ``it``, each with the original tag as its content; ``x`` matches the
-    sides. So crossing pairs can be written, and everything can be read back.
+    Tags of TMX are written unchanged. Among other tags, a pair becomes ``bpt`` and ``ept``, an
+    empty tag ``ph``, and half a pair ``it``, each with the original tag as its content; ``x``
+    matches the sides. Even crossing pairs can therefore be written, and everything can be read
+    back.
 
     Args:
         rows: The pairs.

@@ -216,7 +216,8 @@ class _Content:
             self._inside += 1
             self._open.start(local, name, attributes)
         elif local == "mrk" and attributes.get("mtype") == "seg" and not self.whole.in_code:
-            # It divides the text and is not markup, but the size of all segments is limited too.
+            # This ``mrk`` divides the text and is not markup, but the size of all segments is
+            # limited.
             self.whole.count(_SEGMENT_BYTES)
             self._open, self._inside = Segment(self._limit), 0
             if not self.whole.is_too_long:

@@ -1,1 +1,1 @@
-"""The look at a corpus before any work: what is wrong with its rows, where, and how to fix it."""
+"""The look at a corpus before any work: faults in its rows, their places and remedies."""

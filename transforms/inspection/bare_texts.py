@@ -1,4 +1,4 @@
-"""Texts without letters, and columns that are read although others hold the texts."""
+"""Finds texts without letters, and columns that are read although others hold the texts."""
 
 from collections.abc import Iterable, Iterator
 
@@ -23,12 +23,12 @@ MOST_BARE = 0.5
 numbers and references, a third may have none."""
 
 LEAST_ROWS = 10
-"""Minimum number of them, unless other columns hold the texts; then `LEAST_IN_COLUMNS`."""
+"""Minimum number of such texts; if other columns hold the texts, `LEAST_IN_COLUMNS`."""
 
 LEAST_IN_COLUMNS = 2
 
 SHOWN = 40
-"""Characters of a text that are shown."""
+"""Maximum number of characters of a text to show."""
 
 _SIDES = ("source", "target")
 _OF_TEXTS = frozenset(
@@ -44,11 +44,11 @@ _OF_TEXTS = frozenset(
         "copied",
     }
 )
-"""Kinds that are found by comparing texts, and mean nothing in columns that hold none."""
+"""Kinds of findings that come from comparing texts, and mean nothing in columns without texts."""
 
 
 class BareTexts:
-    """Gathers which texts of a file have no letters.
+    """Collects the texts of a file that have no letters.
 
     Args:
         sides: The files of source and target, which may be one.
@@ -91,11 +91,11 @@ class BareTexts:
             self._missing.append(lines[missing.to_numpy(zero_copy_only=False)])
 
     def findings(self, others: Iterable[Finding]) -> Iterator[Finding]:
-        """Yield findings on the columns and on sides without letters, then the others.
+        """Yield findings on the columns and on sides without letters, then all others.
 
         Args:
-            others: What else is wrong with the file. What compares texts is left out if the texts
-                are in other columns.
+            others: Other findings on the file. Findings from comparing texts are left out if the
+                texts are in other columns.
         """
         columns = self._columns()
         misread = columns is not None and columns.misread and bool(columns.options)
@@ -105,7 +105,7 @@ class BareTexts:
         yield from (each for each in others if each.kind not in left_out)
 
     def _columns(self) -> TextColumns | None:
-        """Return what the columns hold, if those that are read may be the wrong ones."""
+        """Return the contents of the columns, if the columns that are read may be wrong."""
         unit = self._unit
         heads = [Column("", texts[0] if texts else "", texts[1:]) for texts in self._head]
         doubtful = not all(head.holds_text for head in heads)

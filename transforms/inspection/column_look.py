@@ -1,4 +1,4 @@
-"""The columns or fields of a file: which of them hold texts, by their names and the first rows."""
+"""Finds the columns or fields of a file that hold texts, by their names and the first rows."""
 
 import dataclasses
 import itertools
@@ -21,23 +21,23 @@ from pairweave.transforms.storage.files import open_read
 from pairweave.transforms.units import Columns, ReadLimits, Unit
 
 HEAD_ROWS = 500
-"""Rows at the beginning of a file by which its columns are judged."""
+"""Number of rows at the beginning of a file by which its columns are judged."""
 
 MOST_COLUMNS = 64
-"""Columns that are looked at."""
+"""Maximum number of columns to look at."""
 
 LETTERED = 0.5
-"""Share of a column's cells that must have a letter to make them texts."""
+"""Minimum share of cells with a letter for a column of texts."""
 
 CODES = 0.8
-"""Share of cells that are one word with digits or marks inside, from which a column holds ids or
+"""Minimum share of cells with a single word that contains digits or marks, for a column of ids or
 addresses."""
 
 DISTINCT = 0.1
-"""Share of distinct cells up to which a column holds labels, such as names of corpora."""
+"""Maximum share of distinct cells for a column of labels, such as names of corpora."""
 
 LONGEST_NAME = 30
-"""Characters of a cell that may be the name of a column."""
+"""Maximum length of a cell that may be the name of a column, in characters."""
 
 TABLES = ("tsv", "csv")
 UNKNOWN = "und"
@@ -56,15 +56,15 @@ _NO_VALUE = frozenset({"nan", "none", "null", "na", "n/a", "inf"})
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TextColumns:
-    """What the columns or fields of a file hold.
+    """The contents of the columns or fields of a file.
 
     Attributes:
-        held: Which of them hold text, or which fields there are, as a clause.
-        options: If it is clear which ones hold the pairs: the options that read them where those
-            that are given do not.
-        several: Whether there are more than two, among which options choose.
-        misread: Whether others than those in `options` are read; else only the first row is, which
-            names them.
+        held: The columns that hold text, or all fields, as a clause.
+        options: The options that read the pairs, if it is clear which columns hold them and the
+                given options do not read these.
+        several: Whether more than two columns hold text, so that options must choose.
+        misread: Whether columns other than those in `options` are read. Otherwise only the first
+                row is misread, which names the columns.
     """
 
     held: str
@@ -74,7 +74,7 @@ class TextColumns:
 
     @property
     def option(self) -> str:
-        """Return what to give, in words."""
+        """Return the options to give, in words."""
         given = (f"--{name} {shlex.quote(value)}" for name, value in self.options.items())
         return " ".join(given) or (
             "--source_field and --target_field name those with the texts" if self.several else ""
@@ -86,9 +86,9 @@ class Column:
     """A column or field.
 
     Attributes:
-        field: Its number from 1, or its key.
-        name: Its name, if it has one: of a table the cell in the first row.
-        texts: Its other cells; empty where there is none.
+        field: The number of the column from 1, or its key.
+        name: The name of the column, if it has one; in a table, the cell in the first row.
+        texts: The other cells; empty where a cell is missing.
     """
 
     field: str
@@ -97,7 +97,7 @@ class Column:
 
     @property
     def holds_text(self) -> bool:
-        """Tell whether it holds texts, and not numbers, ids or labels."""
+        """Tell whether the column holds texts, and not numbers, ids or labels."""
         filled = [text for text in self.texts if text.strip()]
         if not filled or 2 * len(filled) < len(self.texts):
             return False
@@ -113,13 +113,13 @@ def text_columns_of(
     languages: Languages = (UNKNOWN, UNKNOWN),
     detect: Detect | None = None,
 ) -> TextColumns | None:
-    """Return what the columns of a file hold; None if it has none, or its header names them.
+    """Return the contents of a file's columns; None if it has none, or its header names them.
 
     Args:
         unit: The first unit of the file.
         limits: Limits of the readers.
         languages: The languages given for the two sides.
-        detect: Tells languages apart where more than two columns hold text.
+        detect: Distinguishes languages where more than two columns hold text.
     """
     if unit.columns is None or not unit.rows:
         return None
@@ -131,7 +131,7 @@ def text_columns_of(
 
 
 def text_columns_of_parquet(path: str, detect: Detect | None = None) -> TextColumns | None:
-    """Return what the columns of a Parquet file hold that cannot be planned without their names.
+    """Return the columns' contents of a Parquet file that cannot be planned without their names.
 
     Args:
         path: The file.
@@ -151,9 +151,9 @@ def text_columns_of_parquet(path: str, detect: Detect | None = None) -> TextColu
 
 
 def _has_text(kind: pa.DataType) -> bool:
-    """Tell whether the cells of a column are texts, or texts by languages.
+    """Tell whether the cells of a column are texts, or texts by language.
 
-    Others are not read: they may be large, or times that Python does not have.
+    Other cells are not read: they may be large, or times that Python cannot represent.
     """
     if pa.types.is_struct(kind):
         return all(is_text(field.type) for field in kind)
@@ -172,7 +172,7 @@ def _of_table(
     read = cells[columns.source], cells[columns.target]
     table = [each for field, each in cells.items() if field not in taken]
     texts = [column for column in table if column.holds_text]
-    # Two that are read keep their order, where neither names nor languages tell another one.
+    # Two columns that are read keep their order, unless names or languages give another.
     inverted = all(column in texts for column in read) and int(read[0].field) > int(read[1].field)
     pair = _pair(texts[::-1] if inverted else texts, languages, detect)
     named = pair is not None and _has_header(table, pair, languages)
@@ -195,7 +195,7 @@ def _of_table(
 
 
 def _cells(unit: Unit, columns: Columns, limits: ReadLimits) -> dict[str, Column]:
-    """Return the first columns of a table, and those that are read, with their first cells."""
+    """Return the first columns of a table, and the columns to read, with their first cells."""
     numbers = {*range(1, min(columns.field_count, MOST_COLUMNS) + 1)}
     fields = [*map(str, sorted(numbers | {int(columns.source), int(columns.target)}))]
     cells = {}
@@ -213,8 +213,8 @@ def _cells(unit: Unit, columns: Columns, limits: ReadLimits) -> dict[str, Column
 def _has_header(table: Sequence[Column], pair: tuple[Column, Column], languages: Languages) -> bool:
     """Tell whether the first row names the columns of a pair.
 
-    It does if both cells name a side or one of the languages, of which short words may be the
-    codes, and the next ones do not, or if a column of numbers begins with a word.
+    It does in two cases. Both cells name a side or a language (a short word may be a language
+    code), and the next cells do not; or a column of numbers begins with a word.
     """
     names = [column.name.strip() for column in table]
     of_pair = [column.name.strip() for column in pair]
@@ -281,7 +281,7 @@ def _text(value: object) -> str:
 def _pair(
     texts: Sequence[Column], languages: Languages, detect: Detect | None
 ) -> tuple[Column, Column] | None:
-    """Return the columns of source and target; None if it is not clear which they are."""
+    """Return the columns of source and target; None if they are not clear."""
     by_name = _of_sides(texts, [side_of(column.name) for column in texts], languages)
     if by_name is not None:
         return by_name
@@ -295,7 +295,7 @@ def _pair(
 def _of_sides(
     texts: Sequence[Column], sides: Sequence[str | None], languages: Languages
 ) -> tuple[Column, Column] | None:
-    """Choose by the side or the language of each column, in their order if no other is given."""
+    """Choose columns by their sides or languages; without given languages, in their order."""
     given = [_base(language) for language in languages]
     for wanted in (("source", "target"), given):
         if all(sides.count(side) == 1 for side in wanted):

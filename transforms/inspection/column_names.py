@@ -1,4 +1,4 @@
-"""What the name of a column or field says about the texts in it: which side, or which language."""
+"""Reads the side or the language of texts from the name of their column or field."""
 
 import regex
 
@@ -30,7 +30,7 @@ _LANGUAGES = {
 
 _LOCALE = regex.compile(r"([a-z]{2,3})[-_](?:[A-Z][a-z]{3}[-_])?(?:[A-Z]{2}|[0-9]{3})")
 _WORDS = frozenset({"text", "texts", "sentence", "sentences", "segment", "string", "lang", "side"})
-"""Words that may stand beside one for the side or the language."""
+"""Words that may stand beside the word for the side or the language."""
 
 
 def side_of(name: str) -> str | None:

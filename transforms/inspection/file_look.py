@@ -31,30 +31,30 @@ from pairweave.transforms.sentences.stretches import (
 )
 
 CHUNK_LINES = 1 << 19
-"""Lines that are judged together: about 100 MB of features and evidence."""
+"""Number of lines that are judged together: about 100 MB of features and evidence."""
 
 SAMPLE_ROWS = 2_000
-"""Rows of a file whose texts are read for languages and tags, chosen by the hash of the texts."""
+"""Number of rows whose texts are read for languages and tags, chosen by a hash of the texts."""
 
 LEAST_SHARE = 0.01
-"""Share of a file's rows from which damage to single rows is reported; a hundred rows are enough in
+"""Minimum share of a file's rows for reporting damage to single rows; a hundred rows are enough in
 any file."""
 
 LEAST_ROWS = 100
 
 REPEATED_SIDE_SHARE = 0.01
-"""Share of a file's rows that pair one text with many others, from which it is reported: its
-writer's placeholder, a notice of a web site, a translation that failed."""
+"""Minimum share of a file's rows for reporting a text that is paired with many others: a
+placeholder, a notice of a web site, a failed translation."""
 
 DUPLICATE_SHARE = 0.05
-"""Likewise for pairs that occurred before. Messages and chat naturally repeat themselves."""
+"""Minimum share of rows for reporting repeated pairs. Messages and chat naturally repeat."""
 
 COPIED_SHARE = 0.1
-"""Likewise for pairs with equal sides: at most 0.1 % of news and help; 12 to 37 % of legal text,
-much of it numbers and references, which is reported."""
+"""Minimum share of rows for reporting pairs with equal sides. They are at most 0.1 % of news and
+help; in legal text, much of it numbers and references, 12 to 37 %, which is reported."""
 
 CURVE_PARTS = 200
-"""Number of points of a file's curve: as many as can be told apart in a report."""
+"""Number of points of a file's curve: as many as a report can show."""
 
 
 @dataclasses.dataclass
@@ -66,14 +66,14 @@ class _Problem:
 
 
 class FileLook:
-    """Gathers evidence from the rows of a file.
+    """Collects evidence from the rows of a file.
 
     Args:
         name: The file as the user named it.
         languages: The languages given for the two sides.
         rows: Number of its rows.
         reads_tags: Whether its tags are read as tags.
-        files: The file of each role, if its sides and what accompanies them are files of their own.
+        files: The file of each role, if the sides and their additions are files of their own.
         coverage: Judges pairs by a fitted aligner.
     """
 
@@ -113,7 +113,7 @@ class FileLook:
         """Add the next rows (`schemas.ROWS`)."""
         lines = batch.column("line").to_numpy()
         self._add_unread(batch, lines)
-        # A row that cannot be read keeps its place between the others.
+        # A row that cannot be read keeps its place among the others.
         texts = [
             pc.if_else(batch.column("reason").is_null(), pc.fill_null(batch.column(side), ""), "")
             for side in ("source", "target")
@@ -148,7 +148,7 @@ class FileLook:
             line = int(lines[row])
             reason = reasons[row].as_py()
             detail = batch.column("detail")[row].as_py() or ""
-            # A detail begins with the side that it is about.
+            # A detail begins with the name of its side.
             file = self._files.get(detail.partition(":")[0], self._name)
             if (reason, file) not in self._unread:
                 self._unread[reason, file] = _Problem(0, line, line, detail)
@@ -169,7 +169,7 @@ class FileLook:
         self._chunk, self._chunk_lines = [], 0
 
     def _linked(self) -> Linked | None:
-        """Return the texts of the chunk with what judges them by a fitted aligner."""
+        """Return the texts of the chunk with the judge that uses a fitted aligner."""
         if self._coverage is None:
             return None
         judge, languages = self._coverage, self._languages
@@ -181,7 +181,7 @@ class FileLook:
         return Linked(texts[0], texts[1], lambda *sides: judge(sides, languages))
 
     def findings(self) -> Iterator[Finding]:
-        """Yield what is wrong with the file."""
+        """Yield the findings on the file."""
         self._judge_chunk()
         if not self._lines:
             yield Finding("empty_file", self._name, 0, 0, 0, "has no pair")
@@ -197,7 +197,7 @@ class FileLook:
                 what = f"{some} {one if problem.count == 1 else several}"
                 yield Finding(kind, file, problem.first, problem.last, problem.count, what, option)
                 continue
-            many = problem.count >= LEAST_SHARE * len(lines)  # others are seen in their lines
+            many = problem.count >= LEAST_SHARE * len(lines)  # the lines show other cases
             what = f"{reason} (first: {problem.detail})" if many and problem.detail else reason
             yield Finding(
                 "unreadable",
@@ -212,13 +212,13 @@ class FileLook:
         if int(empty.sum()) > unread:
             count = int(empty.sum()) - unread
             what = f"{counted(count, 'pair has', 'pairs have')} an empty side"
-            counts = empty_sides.sum(axis=1) - unread  # of what is not read both sides are empty
+            counts = empty_sides.sum(axis=1) - unread  # rows that are not read have two empty sides
             yield self._of_rows("empty", lines, empty, what, file=file_of(self._sides, counts))
         yield from self._repetitions(lines[~empty], hashes[:, ~empty])
         yield from self._damaged(lines)
         if self._sample:
             sample = pa.Table.from_batches(self._sample).combine_chunks()
-            if not (hashes[0] == hashes[1]).all():  # what is copied is in one language anyway
+            if not (hashes[0] == hashes[1]).all():  # copied texts are in one language anyway
                 yield from language_findings(self._sides, sample, self._languages)
             if not self._reads_tags:
                 marks = np.concatenate(self._marks, axis=1)
@@ -233,7 +233,7 @@ class FileLook:
         option: str = "",
         file: str | None = None,
     ) -> Finding:
-        """Return a finding on some rows, bool ``[row]``; without a file it concerns both sides."""
+        """Return a finding on some rows, bool ``[row]``; without a file, on both sides."""
         affected = lines[rows]
         first, last = int(affected.min()), int(affected.max())
         return Finding(kind, file or self._name, first, last, len(affected), evidence, option)
@@ -357,8 +357,8 @@ _OF_STATE: dict[str, tuple[str, str, str, str]] = {
         "",
     ),
 }
-"""Reasons that are states of entries, which can be read: kinds, what is said of one and of several,
-and what reads them."""
+"""Reject reasons that are states of entries, which an option can admit: kinds, the words for one
+entry and for several, and the option."""
 _SAMPLED = ("source", "target", "line")
 
 

@@ -13,10 +13,10 @@ _NUMBER = regex.compile(r"\d[\d,.]*")
 
 
 def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield the lines that show findings, those of one kind together.
+    """Yield the lines that show findings, grouped by kind.
 
-    Of more than `MOST_FILES` files with the same finding, apart from its numbers, only the first is
-    shown; stretches of lines are all shown.
+    If more than `MOST_FILES` files have the same finding, apart from its numbers, only the first
+    file is shown; all stretches of lines are shown.
     """
     for kind, about in KINDS.items():
         of_kind = [finding for finding in findings if finding.kind == kind]
@@ -32,7 +32,7 @@ def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[tuple[Finding, int]]:
-    """Yield findings, each with the number of other files for which it stands."""
+    """Yield findings, each with the number of further files that it stands for."""
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         said = _NUMBER.sub("", finding.evidence), _NUMBER.sub("", finding.option)

@@ -1,6 +1,6 @@
-"""Languages of a sample of rows, by their scripts and by very frequent words.
+"""Finds the languages of a sample of rows, by their scripts and by very frequent words.
 
-No detector is used: what a run notes must be the same on every machine, whatever is installed.
+No detector is used: the notices of a run must be the same on every machine, whatever is installed.
 """
 
 import collections
@@ -21,33 +21,32 @@ LEAST_LINES = 20
 """Minimum number of lines with a language for a finding on a side."""
 
 LEAST_SHARE = 0.3
-"""Share of the lines that must have a language: others are lists, titles, menus."""
+"""Minimum share of lines with a language; other lines are lists, titles, menus."""
 
 MOST_SHARE = 0.6
-"""Share of these that must be in one language to make it the side's language."""
+"""Minimum share of these lines in one language for the language of a side."""
 
 JOINED_LINES = (8, 32)
-"""Lines that vote together where too few have a language: labels and messages have few frequent
-words each."""
+"""Numbers of lines that vote together if too few lines have a language: labels and messages have
+few frequent words each."""
 
 MIXED_SHARE = 0.1
-"""Share in other languages from which a side is mixed. A single line may be a quotation, or have
-its few frequent words in common with another language; of most clean corpora at most 2 in
-100 do."""
+"""Minimum share in other languages for a mixed side. A single line may be a quotation, or share its
+few frequent words with another language; in most clean corpora, at most 2 lines in 100 do."""
 
 LEAST_HITS = 3
-"""Minimum number of frequent words that decide a line; they must also be one and a half times as
-many as those of any other language."""
+"""Minimum number of frequent words that decide the language of a line. There must also be one and a
+half times as many of them as of any other language's."""
 
 JAPANESE = "Japanese"
 """The scripts of Japanese together, as ISO 15924 has them (``Jpan``)."""
 
 _UNKNOWN = "und"
 _SAME = {"nb": "no", "nn": "no", "da": "no", "bs": "hr", "sr": "hr", "ms": "id"}
-"""Languages that frequent words of a line do not tell apart."""
+"""Languages that the frequent words of a line do not distinguish."""
 
 _NO_SINGLE = frozenset({"art", "mis", "mul", "zxx"})
-"""Codes of ISO 639-2 for several languages, for invented and other ones, and for none."""
+"""Codes of ISO 639-2 for several languages, for invented and other languages, and for none."""
 
 _LIKE_ENGLISH = frozenset({"enm", "pcm", "sco"})
 """Languages with many of the frequent words of English: Middle English, Nigerian Pidgin, Scots."""
@@ -159,7 +158,7 @@ def language_findings(
 
 
 def _votes(texts: Sequence[str], given: str) -> list[str | None]:
-    """Return the language or the script of each text; None for one that does not show it.
+    """Return the language or the script of each text; None if a text does not show it.
 
     A short text in Japanese may have no kana. Texts in Han alone count as Japanese if a tenth of
     these texts have kana and the side is given as Japanese, or else if half of them have.
@@ -172,7 +171,7 @@ def _votes(texts: Sequence[str], given: str) -> list[str | None]:
 
 
 def _vote(text: str) -> str | None:
-    if not text.isascii():  # else its letters are all Latin
+    if not text.isascii():  # otherwise all letters are Latin
         points = np.frombuffer(text.encode("utf-32-le"), np.uint32)
         scripts = (codepoints.all_properties()[points] & _SCRIPT) >> _SCRIPT_SHIFT
         counts = np.bincount(scripts[scripts > 0], minlength=len(codepoints.SCRIPTS) + 1)
@@ -205,7 +204,7 @@ def _language(votes: Sequence[str | None]) -> str | None:
 
 
 def _language_of_joined(texts: Sequence[str]) -> str | None:
-    """Return the language of most texts where several are judged as one; None if none is shown.
+    """Return the language of most groups of texts that are judged as one; None if it is unclear.
 
     Only frequent words decide here: a script shows in each text by itself.
     """
@@ -219,19 +218,19 @@ def _language_of_joined(texts: Sequence[str]) -> str | None:
 
 
 def _main_language(votes: Sequence[str | None], given: str) -> str | None:
-    """Return the language or script from which others on the same side are told.
+    """Return the main language or script of a side, from which others are distinguished.
 
-    Without one of most texts it is the most frequent one. Frequent words of a language that is not
-    in `WORDS` are those of several others, so there it is None.
+    It is the language of most texts, or else the most frequent one. A language that is not in
+    `WORDS` shares its frequent words with several others, so for it the result is None.
     """
     look, share = _most_frequent(votes)
     return look if share >= MOST_SHARE or _first(given) in _INDEXED else None
 
 
 def _most_frequent(votes: Sequence[str | None]) -> tuple[str | None, float]:
-    """Return the most frequent language or script and its share of the texts that show one.
+    """Return the most frequent language or script, and its share of the texts that show any.
 
-    None and 0 if too few texts do.
+    If too few texts show one, return None and 0.
     """
     counts = collections.Counter(filter(None, votes))
     total = counts.total()
@@ -263,5 +262,5 @@ def _fits(look: str, language: str) -> bool:
 
 
 def _is_other(look: str | None, language: str) -> bool:
-    """Tell whether a side is certainly not in the language that is given for it."""
+    """Tell whether a side is certainly not in its given language."""
     return look is not None and language != _UNKNOWN and not _fits(look, language)

@@ -22,8 +22,8 @@ LEAST_SAMPLE = 32_768
 """Minimum number of rows to look at, which takes 0.3 seconds of CPU."""
 
 SAMPLE_PART = 16
-"""A sample of a larger input is one row in this many: a look at a million pairs takes 9 seconds of
-CPU, `augment` with a fitted model some 60, so that a sample is within 2 % of the run."""
+"""A sample of a larger input takes one row in this many. A look at a million pairs takes 9 seconds
+of CPU, `augment` with a fitted model some 60, so the sample costs less than 2 % of the run."""
 
 STRATUM_BLOCKS = 16
 """Number of blocks in a stratum; the first blocks of all strata are chosen before any second one. A
@@ -42,16 +42,16 @@ LOOK_AGAIN_ROWS = 4_000_000
 that do not belong together: half a minute, for the exact lines."""
 
 Labels = Mapping[str, str]
-"""What the file of each role is called, such as ``target``."""
+"""The name of the file of each role, such as ``target``."""
 
 Blocks = Mapping[int, Collection[int]]
-"""Numbers of the blocks of a unit that are looked at, by the unit's number."""
+"""Numbers of the blocks to look at, by the number of their unit."""
 
 
 def look_at(
     units: Sequence[Unit], limits: ReadLimits, coverage: PairCoverage | None = None
 ) -> Iterator[Finding]:
-    """Read units, and yield what is wrong with each file, in the order of the units.
+    """Read units, and yield the findings on each file, in the order of the units.
 
     Args:
         units: Units of a plan, in its order.
@@ -63,7 +63,7 @@ def look_at(
 
 
 def sample_size(rows: int) -> int:
-    """Return how many rows of an input a sample has.
+    """Return the size of the sample of an input, in rows.
 
     >>> [sample_size(rows) for rows in (20_000, 1_600_000, 90_000_000)]
     [32768, 100000, 250000]
@@ -76,7 +76,7 @@ class Look:
     """The result of a look at an input.
 
     Attributes:
-        findings: What is wrong with each file, in the order of the units.
+        findings: The findings on each file, in the order of the units.
         pairs: Number of rows that were looked at.
         stretches: First and last line of each stretch of lines that do not belong together, in
             order, by the number of each unit of the file: files of several corpora may share a
@@ -89,10 +89,10 @@ class Look:
 
 
 def look_at_sample(units: Sequence[Unit], limits: ReadLimits, sample: int) -> Look:
-    """Read blocks of lines chosen by hash, and return what is wrong with each file.
+    """Read blocks of lines chosen by hash, and return the findings on each file.
 
-    A file whose sample shows a stretch of lines that do not belong together is read as a whole for
-    that kind of findings.
+    If a file's sample shows a stretch of lines that do not belong together, the whole file is read
+    for that kind of findings.
 
     Args:
         units: Units of a plan, in its order.
@@ -141,7 +141,7 @@ def _of_sample(finding: Finding, rows: int, whole: int) -> Finding:
 
 
 def _files(units: Sequence[Unit]) -> Iterator[tuple[Labels, list[Unit]]]:
-    """Yield what each file and those beside it are called, and its units."""
+    """Yield the names of each file and of the files beside it, and its units."""
     labels = file_labels((unit.corpus, unit.file) for unit in units)
     beside = file_labels((unit.corpus, part.name) for unit in units for part in unit.parts)
     for file, group in itertools.groupby(units, key=lambda unit: (unit.corpus, unit.file)):
@@ -152,7 +152,7 @@ def _files(units: Sequence[Unit]) -> Iterator[tuple[Labels, list[Unit]]]:
 
 
 def choose_blocks(units: Sequence[Unit], sample: int) -> Blocks:
-    """Return the blocks of a sample: the first ones of all strata, then the second ones and so on.
+    """Return the blocks of a sample: the first of all strata, then the second ones, and so on.
 
     Blocks with the same number within their strata are in the order of hashes of the files'
     contents.
@@ -187,7 +187,7 @@ def _block_rows(rows: int, block: int) -> int:
 
 
 def _rows_in(unit: Unit, blocks: Blocks | None) -> int:
-    """Return how many rows of a unit are in some blocks, or in all."""
+    """Return the number of rows of a unit in some blocks, or in all."""
     if blocks is None:
         return unit.rows
     return sum(_block_rows(unit.rows, block) for block in blocks.get(unit.index, ()))
@@ -200,7 +200,7 @@ def _look(
     blocks: Blocks | None = None,
     coverage: PairCoverage | None = None,
 ) -> Iterator[Finding]:
-    """Yield what is wrong with a file, by all rows or by those of some blocks."""
+    """Yield the findings on a file, by all its rows or by the rows of some blocks."""
     first = file[0]
     rows = sum(_rows_in(unit, blocks) for unit in file)
     name = labels[first.parts[0].role]
@@ -221,7 +221,7 @@ def _look(
         for batch in batches:
             look.add(batch)
             bare.add(batch)
-    # Planning has found both sides to be the same.
+    # Planning has noticed that both sides are the same.
     copied = all(unit.copied for unit in file)
     of_texts = (each for each in look.findings() if not (copied and each.kind == "copied"))
     yield from bare.findings(of_texts)
@@ -230,7 +230,7 @@ def _look(
 def _read_blocks(
     unit: Unit, limits: ReadLimits, blocks: Collection[int]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of some blocks of a unit, and read no further than the last of them."""
+    """Yield the rows of some blocks of a unit; stop reading after the last block."""
     ranges = [(block * BLOCK_ROWS, (block + 1) * BLOCK_ROWS) for block in sorted(blocks)]
     if not ranges:
         return

@@ -13,7 +13,7 @@ Stretches = Mapping[int, Sequence[tuple[int, int]]]
 
 
 def reject_misaligned(batch: pa.RecordBatch, stretches: Stretches) -> pa.RecordBatch:
-    """Reject the rows whose lines are in a stretch; rows rejected before keep their reason.
+    """Reject the rows whose lines are in a stretch; earlier rejects keep their reason.
 
     Args:
         batch: Rows (`schemas.ROWS`).

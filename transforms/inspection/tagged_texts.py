@@ -1,4 +1,4 @@
-"""Tags and placeholders in texts that are read as text."""
+"""Finds tags and placeholders that are read as text."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from pairweave.transforms.kernels.inspection.line_features import BRACES, PERCEN
 from pairweave.transforms.markup.markup import INDEXED, XLIFF, XML, find_elements, parse_markup
 
 LEAST_SHARE = 0.002
-"""Share of a file's rows with tags from which they are reported: 2 in 1,000."""
+"""Minimum share of a file's rows for reporting tags: 2 in 1,000."""
 
 LEAST_ROWS = 3
 
@@ -26,7 +26,7 @@ def tag_findings(
         names: The files of source and target, which may be one.
         sample: A sample of its rows: ``source`` and ``target``.
         lines: The line of each row.
-        marks: What each side of each row has (`transforms.kernels.inspection.line_features`),
+        marks: The marks of each side of each row (`transforms.kernels.inspection.line_features`),
             ``[side, row]``.
     """
     tagged, name = _rows_with(marks, TAG, names)

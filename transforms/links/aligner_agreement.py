@@ -1,7 +1,7 @@
 """Agreement of two aligners: counted in each shard, kept in its receipt, summed in the manifest.
 
 The rate is the F1 of one aligner's symmetrized links against the other's, over all pairs: twice the
-number of common links, divided by the number of links of the first plus that of the second
+number of common links, divided by the sum of the numbers of links of both
 (`Agreement.rate`). It is 1 if both always make the same links, and needs no gold links: where
 aligners of different kinds agree, both are more often right.
 """

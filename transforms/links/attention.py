@@ -2,8 +2,8 @@
 
 NAIVE-ATT (Garg et al. 2019) links a target token with the source token that gets the most attention
 in the step that writes it; SHIFT-ATT (Chen et al. 2020) takes the step that has the token as input,
-which is the next one. Both as in Ryu et al. (2022), section 3.3. The heads of a layer are averaged,
-as there in table 3, unless one is chosen.
+which is the next one. Both follow Ryu et al. (2022), section 3.3. The heads of a layer are
+averaged, as in their table 3, unless one head is chosen.
 """
 
 import zipfile
@@ -16,11 +16,11 @@ from pairweave.transforms.links.soft_links import SoftLinks
 from pairweave.transforms.option_values import require_choice
 
 METHODS = {"naive": 0, "shift": 1}
-"""By how many steps the attention of a target token is delayed."""
+"""The number of steps by which the attention of a target token is delayed."""
 
 
 class Attention:
-    """The attention of a file, for each line one matrix, or one for each layer and head.
+    """The attention in a file: for each line a matrix, or a matrix for each layer and head.
 
     ``.npz``: arrays ``arr_0``, ``arr_1`` and so on, as ``numpy.savez(file, *arrays)`` names them,
     each ``[target, source]``, ``[head, target, source]`` or ``[layer, head, target, source]``.
@@ -38,7 +38,7 @@ class Attention:
             head: Head of the layer, likewise; None for the mean over its heads.
 
         Raises:
-            InputError: It cannot be read, or does not hold such arrays.
+            InputError: The file cannot be read, or does not hold such arrays.
         """
         self._path = path
         self._layer = layer
@@ -83,7 +83,7 @@ class Attention:
         """Check that the file has the layer and the head, and that a layer is chosen if necessary.
 
         Raises:
-            ConfigError: Says what there is.
+            ConfigError: It has not; says which layers and heads there are.
             InputError: See `layers_and_heads`.
         """
         if not len(self):

@@ -25,7 +25,7 @@ def combine(first: pa.Table, second: pa.Table, way: str) -> tuple[pa.Table, np.n
 
     Raises:
         ConfigError: There is no such way.
-        WorkerError: The tables hold other pairs or other tokens.
+        WorkerError: The tables differ in their pairs or tokens.
     """
     if way not in WAYS:
         raise ConfigError(f"links are combined by {' or '.join(WAYS)}, got {way!r}")

@@ -15,10 +15,10 @@ from pairweave.transforms.kernels.links import confidence as kernel
 from pairweave.transforms.links.link_options import ConfidenceConfig
 
 SOFT_LINK_THRESHOLD = 0.05
-"""Lowest posterior of a link that is counted; lower ones say little about a box."""
+"""Minimum posterior of a link to be counted; links with a lower one say little about a box."""
 
 MAX_ODDS = 100.0
-"""A certain phrase pair is this many times as likely to be drawn as one at even odds."""
+"""A certain phrase pair is this many times as likely to be drawn as a pair at even odds."""
 
 
 def keep_likely(believed: pa.Table, threshold: float) -> pa.Table:

@@ -1,4 +1,4 @@
-"""Links that came with the pairs, instead of those that an aligner would find."""
+"""Links that came with the pairs, used instead of an aligner's links."""
 
 from collections.abc import Callable
 
@@ -41,12 +41,12 @@ def link_rows(
         tokens: How they were cut. Links number the tokens as their tokenizer does, lone word marks
             included (`transforms.text.piece_numbers`).
         attention: Reads links from attention, for rows that have some.
-        wanted: The rows whose links are looked at, bool ``[row]``; the others get none. Default
-            all.
+        wanted: The rows whose links are read, bool ``[row]``; all by default. Other rows get no
+            links.
 
     Returns:
-        The LINKED rows, in the same order and without those given up; and of each row given up the
-        reason and both numbers of tokens, by row of ``table``.
+        The LINKED rows, in the same order and without those given up; and the reason and both
+        numbers of tokens of each row given up, by row of ``table``.
 
     Raises:
         WorkerError: The tables are not of the same rows.
@@ -106,7 +106,7 @@ def _of_tokens(keys: np.ndarray, source: PieceNumbers, target: PieceNumbers) -> 
 
 
 def _outside(keys: dict[str, np.ndarray], lengths: list[np.ndarray]) -> GivenUp:
-    """Find the rows with links to tokens that they lack; name the first such link."""
+    """Find the rows with links to tokens that do not exist; name the first such link."""
     given_up: GivenUp = {}
     for each in keys.values():
         rows, source, target = _parts(each)

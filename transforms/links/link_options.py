@@ -8,7 +8,7 @@ from pairweave.transforms.config import Config, Share
 from pairweave.transforms.option_marks import UNSAID, not_by
 
 NO_LINKS = "it finds translations without word links"
-"""Why tagging by fragments has no options for links."""
+"""The reason why tagging by fragments has no options for links."""
 
 _NO_SCORE = not_by(fragment="fragments have no score", glossary="terms have no score")
 

@@ -1,4 +1,4 @@
-"""Rows of finished runs back to SYMMETRIZED rows, from which tags are drawn."""
+"""Turns rows of finished runs back into SYMMETRIZED rows, from which tags are drawn."""
 
 from collections.abc import Callable
 
@@ -30,14 +30,14 @@ def linked_rows(rows: pa.Table, job: str) -> pa.Table:
     The file and line of a pair are left empty.
 
     Args:
-        rows: The columns `COLUMNS` of the job; of ``augment`` every pair has a plain row.
+        rows: The columns `COLUMNS` of the job; in a run of ``augment`` every pair has a plain row.
         job: ``align`` or ``augment``.
     """
     return _READERS[job](rows)
 
 
 def _from_align(rows: pa.Table) -> pa.Table:
-    """Leave out pieces that show nothing of the text, and number the others.
+    """Leave out pieces that show nothing of the text, and number the other pieces.
 
     The inverse of `transforms.text.piece_numbers.in_pieces`.
     """
@@ -85,7 +85,7 @@ def _renumbered(links: pa.ListArray, rows: pa.Table, sides: dict[str, _Tokens]) 
 
 
 def _from_augment(rows: pa.Table) -> pa.Table:
-    """Find the tokens again from the ranges that are linked (`links.linked_tokens.fill_gaps`)."""
+    """Recover the tokens from the linked ranges (`links.linked_tokens.fill_gaps`)."""
     plain = rows.filter(pc.equal(rows.column("variant"), 0)).combine_chunks()
     offsets, fields = fields_of(plain.column(COLUMN))
     inside = slice(offsets[0], offsets[-1])

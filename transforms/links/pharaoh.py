@@ -41,13 +41,14 @@ class PharaohLinks:
     possible: np.ndarray
 
     def __post_init__(self) -> None:
-        # As views of Arrow columns are: kernels are compiled for each kind of array.
+        # Read-only like views of Arrow columns, because kernels are compiled for each kind of
+        # array.
         self.sources.setflags(write=False)
         self.targets.setflags(write=False)
 
     @property
     def links(self) -> Links:
-        """Return the links alone, as kernels take them."""
+        """Return only the links, in the form for kernels."""
         return Links(self.offsets, self.sources, self.targets)
 
     def __len__(self) -> int:
@@ -71,7 +72,7 @@ def parse_links(
         data: Text of whole lines.
         path: The file it is from, for messages.
         first_line: The number of its first line there.
-        possible: Whether ``ipj`` is a link too, one that gold data calls possible.
+        possible: Whether ``ipj`` is also a link, a possible link of gold data.
 
     Raises:
         InputError: ``invalid_link`` or ``link_out_of_range``; names the line and the token.
@@ -112,7 +113,7 @@ def read_links(path: Path, *, possible: bool = False) -> Iterator[PharaohLinks]:
 
 
 def read_lengths(path: Path) -> Iterator[np.ndarray]:
-    """Yield how many words the lines of a tokenised file have, int64 ``[line]``.
+    """Yield the numbers of words in the lines of a tokenised file, int64 ``[line]``.
 
     Raises:
         InputError: The file cannot be read, or a line has more words than links can name.
@@ -139,7 +140,8 @@ def in_step(paths: Sequence[Path], streams: Sequence[Iterator[Any]]) -> Iterator
 
     Args:
         paths: The files.
-        streams: What is read from each: `PharaohLinks` or arrays, of any number of lines at a time.
+        streams: The data read from each file: `PharaohLinks` or arrays, of any number of lines at
+            a time.
 
     Raises:
         InputError: ``line_count_mismatch``; names all counts. Before anything is yielded, unless a

@@ -1,4 +1,4 @@
-"""SYMMETRIZED rows to PHRASES rows: the phrase pairs that are consistent with the links."""
+"""Turns SYMMETRIZED rows into PHRASES rows: phrase pairs that are consistent with the links."""
 
 import numpy as np
 import pyarrow as pa

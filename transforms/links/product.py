@@ -11,7 +11,7 @@ LEAST = 1e-4
 """Minimum posterior by which an aligner does not refuse a link (``tests/benchmarks/README.md``)."""
 
 SUREST = 1 - 1e-6
-"""No posterior counts as more than this, so that one that is rounded to 1 can be outvoted."""
+"""No posterior counts as more than this, so that a posterior rounded to 1 can be outvoted."""
 
 
 def pool(one: np.ndarray, other: np.ndarray) -> np.ndarray:

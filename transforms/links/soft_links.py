@@ -32,7 +32,7 @@ class SoftLinks:
 
     @classmethod
     def certain(cls, links: Iterable[tuple[int, int]]) -> "SoftLinks":
-        """Return links of which both directions are certain, each once.
+        """Return links that are certain in both directions, each link once.
 
         >>> SoftLinks.certain([(1, 0), (0, 2), (1, 0)]).target.tolist()
         [2, 0]
@@ -63,17 +63,19 @@ def soften(table: pa.Table) -> list[SoftLinks]:
 
 
 def confirm(first: SoftLinks, second: SoftLinks, least: float) -> SoftLinks:
-    """Return the links of an aligner as a second one confirms or doubts them.
+    """Return the links of an aligner after a second aligner has confirmed or doubted them.
 
-    The probability of a link is the mean of that of the first aligner, if it is `least` or more,
-    and of both aligners' product (`transforms.links.product.pool`), in which either refuses what it
-    does not have. So a link that both make keeps about its probability, one that the second lacks
-    keeps half of it, and one of which the first is unsure rises where the second is sure.
+    The probability of a link is the mean of two values: the first aligner's probability, if it is
+    `least` or more, and the product of both aligners (`transforms.links.product.pool`), in which
+    each aligner refuses links that it does not have. So a link that both make keeps about its
+    probability; a link that the second lacks keeps half of it; and a link of which the first is
+    unsure rises where the second is sure.
 
     Args:
-        first: The links of an aligner, with those that it thinks unlikely.
-        second: Those of another, between the same tokens.
-        least: Minimum probability of a link of the first alone; of the result, half as much.
+        first: The links of an aligner, including unlikely links.
+        second: The links of another aligner, between the same tokens.
+        least: Minimum probability of a link that only the first has; the result must reach half of
+            this.
 
     >>> links = SoftLinks.certain([(0, 0), (1, 1)]), SoftLinks.certain([(1, 1), (2, 0)])
     >>> confirm(*links, 0.05).forward.round(2).tolist()
@@ -93,10 +95,10 @@ def confirm(first: SoftLinks, second: SoftLinks, least: float) -> SoftLinks:
 
 
 def harden(table: pa.Table, heuristic: Heuristic) -> list[SoftLinks]:
-    """Return the symmetrized links of LINKED rows, as certain ones.
+    """Return the symmetrized links of LINKED rows, as certain links.
 
     Raises:
-        WorkerError: As `soften`.
+        WorkerError: See `soften`.
     """
     joined = symmetrize(table, SymmetrizeConfig(heuristic=heuristic))
     keys = _keys(*links_of(joined, "links"))

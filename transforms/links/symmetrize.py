@@ -1,4 +1,4 @@
-"""LINKED rows to SYMMETRIZED rows: one set of links from two."""
+"""Turns LINKED rows into SYMMETRIZED rows: combines two sets of links."""
 
 import pyarrow as pa
 

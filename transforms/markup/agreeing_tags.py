@@ -1,4 +1,4 @@
-"""Line-parallel texts in several languages whose tags agree, for tagged test sets.
+"""Selects line-parallel texts in several languages whose tags agree, for tagged test sets.
 
 Hanneman and Dinu (2020, section 5.2) keep the sentences that have the same set of tags in all four
 of their languages, and each combination of sentences once.
@@ -24,7 +24,7 @@ def tags_agree(texts: Sequence[Marked]) -> bool:
 def common_tags(texts: Sequence[Marked]) -> list[Marked]:
     """Return texts without the elements that are not in all of them.
 
-    Of equal elements, as many are kept as the text with the fewest has: the first ones.
+    Of several equal elements, the first ones are kept, as many as every text has.
 
     >>> from pairweave.transforms.markup.markup import parse_markup
     >>> one, other = map(parse_markup, ("<b>a</b> <i>b</i>", "<i>B</i> A"))

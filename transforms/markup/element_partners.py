@@ -14,7 +14,7 @@ def find_partners(
     theirs: Sequence[Facts],
     rules: Iterable[Callable[[Facts, Facts], bool]],
 ) -> dict[int, int]:
-    """Find for each of our elements the first remaining one of theirs that matches by a rule.
+    """Find for each of our elements the first unused element of theirs that matches by a rule.
 
     Each rule is tried on all of our elements before the next one is tried on those without a
     partner.
@@ -25,7 +25,7 @@ def find_partners(
     Args:
         ours: Facts about each of our elements, in order.
         theirs: The same for the others.
-        rules: Return whether one of ours and one of theirs match, by their facts.
+        rules: Each tells whether one of ours and one of theirs match, by their facts.
 
     Returns:
         Places in ``theirs`` by places in ``ours``.

@@ -189,7 +189,7 @@ def find_syntax(name: str) -> Syntax:
     """Return the syntax of a name.
 
     Raises:
-        ConfigError: There is none.
+        ConfigError: There is no such syntax.
     """
     if name not in SYNTAXES:
         raise ConfigError(f"unknown syntax {name!r}; choose from {', '.join(sorted(SYNTAXES))}")

@@ -1,10 +1,10 @@
-"""Tags in another syntax than the one that a text is read with.
+"""Finds tags in a syntax other than the one with which a text is read.
 
-XLIFF and indexed tags have few names, and all other tags would stay text. XML and HTML read tags of
-any name; of these, the elements of HTML that nothing closes and the tags of XLIFF with an id are
-told apart. The latter are well-formed XML, but their ids would be attributes like any others: the
-halves of a pair (``<bx id="1"/>`` … ``<ex id="1"/>``) would be two empty tags, and of two tags with
-translated attributes nothing would say which is which.
+XLIFF and indexed tags have few names, so all other tags would stay text. XML and HTML read tags of
+any name, with two exceptions that are found here: elements of HTML that nothing closes, under XML,
+and tags of XLIFF with an id. The latter are well-formed XML, but their ids would be attributes like
+any others. The halves of a pair (``<bx id="1"/>`` … ``<ex id="1"/>``) would be two empty tags, and
+two tags with translated attributes could not be distinguished.
 """
 
 import dataclasses
@@ -35,15 +35,15 @@ _MISREAD = {
     ("xml", "xliff"): _WITHOUT_IDS,
     ("html", "xliff"): _WITHOUT_IDS,
 }
-"""What a syntax that reads every tag makes of those of another one, and what to do."""
+"""How a syntax that reads every tag misreads the tags of another one, and what to do."""
 
 MANY = 100
-"""A file without a tag of its syntax is refused if one line in this many has tags of another."""
+"""A file without tags of its syntax is refused if one line in this many has tags of another."""
 
 _COMMENT = "!--"
 _BARE = frozenset({"br", "hr", "wbr"})
-"""Void elements of HTML that are tags also without attributes; ``<source>`` may be a placeholder in
-the usage of a command."""
+"""Void elements of HTML that count as tags even without attributes; ``<source>`` may be a
+placeholder in the usage of a command."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -56,12 +56,12 @@ class SyntaxCheck:
         path: The file.
         syntax: The syntax that it is read with.
         option: The option that sets the syntax.
-        unit: What one and several of what is counted are called, for messages.
+        unit: The words for one and for several of the counted things, for messages.
         lines: Number of lines seen.
         own: Number of tags of the syntax.
         others: Number of elements of other syntaxes.
-        other_lines: Number of lines that have some.
-        first: The first line with one, from 1, and the element's first tag.
+        other_lines: Number of lines with such elements.
+        first: The first line with such an element, from 1, and the element's first tag.
         fits: Names of the syntaxes that read all of these elements, the narrowest first; HTML
             reads any.
     """
@@ -83,7 +83,7 @@ class SyntaxCheck:
         Args:
             string: The line with its tags.
             marked: The line as parsed with the syntax, if the caller has it.
-            line: Its number, from 1; by default that of lines seen.
+            line: The number of the line, from 1; by default the number of lines seen.
         """
         self.lines += 1
         if "<" not in string:
@@ -106,10 +106,10 @@ class SyntaxCheck:
             self.fits = [name for name in self.fits if _reads(name, element)]
 
     def warning(self) -> str | None:
-        """Return what to tell about elements of other syntaxes; None if there are none.
+        """Return the warning about elements of other syntaxes; None if there are none.
 
         Raises:
-            InputError: The file has many of these and no tag of its own syntax.
+            InputError: The file has many such elements and no tag of its own syntax.
         """
         message = self.message()
         if message is None or self.first is None:
@@ -117,10 +117,10 @@ class SyntaxCheck:
         return f"{self.path}:{self.first[0]}: {message}"
 
     def message(self) -> str | None:
-        """Return the same without the place.
+        """Return the warning without the place.
 
         Raises:
-            InputError: As in `warning`.
+            InputError: See `warning`.
         """
         if self.first is None:
             return None
@@ -153,7 +153,7 @@ def check_lines(path: str, lines: Iterable[str], syntax: Syntax) -> str | None:
 
 
 def reads_every_tag(syntax: Syntax) -> bool:
-    """Tell whether a syntax has every tag that any other has, so that none would stay text."""
+    """Tell whether a syntax has every tag of any other syntax, so that no tag would stay text."""
     return not syntax.names and syntax is not INDEXED
 
 

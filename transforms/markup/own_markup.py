@@ -73,7 +73,7 @@ def keep_whole(table: pa.Table, phrases: Phrases) -> Phrases:
 
 
 def _elements(texts: pa.ChunkedArray) -> ElementTags | None:
-    """Return the elements of texts as `require_whole` takes them; None if there is none."""
+    """Return the elements of texts in the form for `require_whole`; None if there are none."""
     rows = np.flatnonzero(pc.match_substring_regex(texts, _TAG_BEGINS).to_numpy())
     counts = np.zeros(len(texts), np.int64)
     spans: list[tuple[int, int, int, int]] = []

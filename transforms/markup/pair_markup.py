@@ -1,6 +1,6 @@
 """The inline markup of a pair: the elements of source and target, and their matches.
 
-It is kept as one JSON string in addition to the plain texts; from these, the texts with their tags
+The markup is stored as one JSON string beside the plain texts. From both, the texts with their tags
 can be restored exactly, in their own markup or as indexed tags.
 """
 
@@ -69,7 +69,7 @@ class PairMarkup:
     Attributes:
         elements: The elements: those of the source by their first tags, then the target's own.
         source: The tags of the source, in order.
-        target: Those of the target.
+        target: The tags of the target.
     """
 
     elements: tuple[PairElement, ...]
@@ -153,9 +153,9 @@ def _element(item: dict[str, Any]) -> PairElement:
 def pair_markup(source: Marked, target: Marked) -> PairMarkup:
     """Match the elements of a pair.
 
-    An element with an identifier (TMX's ``x``, XLIFF's ``id``) matches the first remaining one of
-    the other side with the same identifier, form and name. If one of them has no identifier, the
-    first remaining one with the same form and name matches.
+    An element with an identifier (TMX's ``x``, XLIFF's ``id``) matches the first unused element of
+    the other side with the same identifier, form and name. If one of the two has no identifier, the
+    first unused element with the same form and name matches.
     """
     ours, theirs = find_elements(source.tags), find_elements(target.tags)
     facts = [_facts(source, element) for element in ours]

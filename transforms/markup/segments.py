@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pairweave.transforms.markup.markup import Kind, Marked, Tag
 
 CODES = frozenset({"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sc", "ec", "sm", "em", "cp"})
-"""Elements that are one tag with all their content: TMX 1.4b, XLIFF 1.2, section 2.4, and XLIFF
+"""Elements that form one tag with all their content: TMX 1.4b, XLIFF 1.2, section 2.4, and XLIFF
 2.1, section 4.2.3 and 4.7."""
 
 _OPENS = {"bpt": "bpt", "bx": "bx", "sc": "sc", "sm": "sm"}

@@ -27,7 +27,7 @@ from pairweave.transforms.markup.markup import (
 )
 
 LITERAL = "#text"
-"""The name of text that looks like a tag: the table contains it as an empty tag."""
+"""The name for text that looks like a tag, which the table contains as an empty tag."""
 
 _HALVES = frozenset({"bx", "sc"})
 """Names of pairs that XLIFF writes as two empty tags, since they need not nest."""
@@ -139,7 +139,7 @@ class TagTable:
 
     @functools.cached_property
     def halved(self) -> frozenset[int]:
-        """Return the pairs that XLIFF writes as two empty tags: they cross, or did before."""
+        """Return the pairs that XLIFF writes as two empty tags: they cross, or used to cross."""
         spans = list(self.spans.items())
         crossing = {
             number

@@ -17,8 +17,8 @@ def chrf_sums(outputs: Sequence[str], references: References) -> LineSums:
 
     Args:
         outputs: Outputs ``[line]``.
-        references: References ``[reference][line]``; None if a line has no such reference. Of
-            several, the one counts that gives the line itself the highest score.
+        references: References ``[reference][line]``; None if a line has no such reference. If a
+            line has several, the one that gives the line the highest score counts.
     """
     from sacrebleu.metrics.helpers import extract_all_char_ngrams
 

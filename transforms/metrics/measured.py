@@ -10,8 +10,8 @@ class Metric:
     """A metric.
 
     Attributes:
-        title: Its name for a reader.
-        needs_tags: Whether it is measured on test sets with tags alone.
+        title: The name to show to people.
+        needs_tags: Whether it is measured only on test sets with tags.
         higher_is_better: Whether a higher value is better.
     """
 

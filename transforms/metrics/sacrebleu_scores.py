@@ -29,7 +29,7 @@ class SacreBleu:
         precisions: Of 1-grams to 4-grams, 0 to 100.
         brevity_penalty: Factor for output that is too short, in [0, 1].
         hypothesis_tokens: Tokens of the outputs.
-        reference_tokens: Tokens of the references; of several, of the one closest in length.
+        reference_tokens: Tokens of the references; if a line has several, of the closest in length.
         signature: sacreBLEU's line that names everything that determines the score.
     """
 
@@ -167,7 +167,7 @@ def compare_bleu(
 
 @contextlib.contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Set sacreBLEU's seed, which it takes from the environment alone."""
+    """Set sacreBLEU's seed, which it reads only from the environment."""
     before = os.environ.get(_SEED)
     os.environ[_SEED] = str(seed)
     try:

@@ -1,9 +1,9 @@
-"""Two ways of training, each with several seeds, compared in one metric.
+"""Compares two ways of training, each with several seeds, in one metric.
 
-A small model differs from seed to seed, often by more than the data differ. So a difference counts
-as significant only if both kinds of chance are ruled out: that of the segments, by approximate
-randomization over the segments of all seeds together (`significance`), and that of the seeds, by
-Student's interval of the differences of models with the same seed.
+Small models differ from seed to seed, often by more than from one kind of data to another. So a
+difference counts as significant only if both kinds of chance are ruled out. Chance in the segments
+is tested by approximate randomization over the segments of all seeds together (`significance`);
+chance in the seeds by Student's interval of the differences of models with the same seed.
 """
 
 import dataclasses
@@ -58,7 +58,7 @@ class Difference:
 
     @property
     def is_significant(self) -> bool:
-        """Tell whether chance explains it neither by segments nor by seeds."""
+        """Tell whether chance explains the difference neither by segments nor by seeds."""
         return self.margin is not None and self.p < ALPHA and abs(self.mean) > self.margin
 
 

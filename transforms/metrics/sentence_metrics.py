@@ -1,4 +1,4 @@
-"""Sentence alignments against gold ones: strict and lax precision, recall and F1.
+"""Compares sentence alignments with gold ones: strict and lax precision, recall and F1.
 
 The definitions are those of vecalign's scorer (Thompson and Koehn 2019, after Sennrich and Volk
 2011).

@@ -175,10 +175,10 @@ class Scores(Protocol):
     """The figures of one system."""
 
     def shown(self) -> list[str]:
-        """Return them as lines for a reader."""
+        """Return the figures as lines for people."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return them for JSON."""
+        """Return the figures for JSON."""
 
 
 AnyScores = TypeVar("AnyScores", bound=Scores, covariant=True)

@@ -27,7 +27,7 @@ class SuggestionScores:
         precisions: Of 1-grams to 4-grams, 0 to 100.
         brevity_penalty: Factor for output that is too short, in [0, 1].
         hypothesis_tokens: Tokens of the suggestions.
-        gold_tokens: Tokens of the gold; of several, of the one closest in length.
+        gold_tokens: Tokens of the gold; if a line has several, of the closest in length.
         signature: sacreBLEU's line that names everything that determines BLEU (Post 2018).
     """
 
@@ -132,7 +132,7 @@ def compare_suggestions(
 def _read_gold(
     gold: str | Sequence[str], hypothesis: str, lines: int
 ) -> list[list[str | None]]:  # fmt: skip
-    """Return gold suggestions ``[file][line]``; None for a blank one if another file has text."""
+    """Return gold suggestions ``[file][line]``; None for a blank line if another file has text."""
     paths = [gold] if isinstance(gold, str) else list(gold)
     golds = [read_text_lines(path, keep_returns=True) for path in paths]
     require_equal_lines([hypothesis, *paths], [lines, *map(len, golds)])

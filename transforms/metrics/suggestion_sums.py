@@ -26,7 +26,7 @@ SUGGESTION_METRICS: Mapping[str, Metric] = {
     "chrf": Metric("chrF", needs_tags=False),
     "exact_match": Metric("exact match, %", needs_tags=False),
 }
-"""The metrics by the name that the configuration of ``ablate`` has for them."""
+"""The metrics, by their names in the configuration of ``ablate``."""
 
 
 def measure_suggestions(
@@ -36,7 +36,7 @@ def measure_suggestions(
 
     Args:
         suggestions: Suggestions ``[line]``; at least one.
-        golds: References suggestions ``[reference][line]``; None if a line has no such reference.
+        golds: Reference suggestions ``[reference][line]``; None if a line has no such reference.
         metrics: Names of `SUGGESTION_METRICS`.
         target_lang: BCP 47 tag of all.
 
@@ -48,7 +48,7 @@ def measure_suggestions(
 
 def _bleu(suggestions: Sequence[str], golds: References, target_lang: str) -> Measured:
     counts = np.zeros((len(suggestions), COUNTS), np.float64)
-    one = suggestion_metric(target_lang, effective_order=True)  # has no effect on counts
+    one = suggestion_metric(target_lang, effective_order=True)  # this has no effect on counts
     for at, (output, texts) in enumerate(zip(suggestions, zip(*golds, strict=True), strict=True)):
         score = one.sentence_score(output, [text for text in texts if text is not None])
         counts[at] = [*score.counts, *score.totals, score.sys_len, score.ref_len]

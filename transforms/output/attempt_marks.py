@@ -1,9 +1,9 @@
 """Marks of the shards that an attempt works on, beside the receipts.
 
 A failed attempt leaves the marks of the shards that were being made when it failed, so the launcher
-need not guess which shard ended a worker. Each attempt has its own marks: those left by a run that
-the user stopped, or by a second launcher, say nothing about this one. They are only a hint where
-to look first (`pipelines.run.attempts.set_aside`).
+need not guess which shard ended a worker. Each attempt has its own marks; marks of a stopped run or
+of a second launcher say nothing about this attempt. Marks are only a hint where to look first
+(`pipelines.run.attempts.set_aside`).
 """
 
 import contextlib
@@ -35,7 +35,7 @@ def launched(output: str) -> Iterator[None]:
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):  # it is only a hint, and may be gone
+        with contextlib.suppress(OSError):  # the mark is only a hint, and may be gone
             files.delete(path)
 
 

@@ -107,7 +107,7 @@ def meaning_of(column: str) -> str | None:
 
 
 def described(schema: pa.Schema) -> pa.Schema:
-    """Return a schema whose fields say what they mean, under the key `KEY`."""
+    """Return a schema whose fields have their meanings as metadata, under the key `KEY`."""
     meanings = [(field, meaning_of(field.name)) for field in schema]
     fields = [
         field if meaning is None else field.with_metadata({KEY: meaning.encode()})

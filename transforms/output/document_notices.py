@@ -1,4 +1,4 @@
-"""Notices on documents: outside the band that was searched, or with their sides exchanged."""
+"""Notices on documents whose path touches the band's edge, or whose sides look exchanged."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -12,8 +12,8 @@ class BandEdge(NamedTuple):
 
     Attributes:
         first: Line of the first such source sentence, from 1.
-        last: Line of the last one.
-        sentences: How many there are.
+        last: Line of the last such sentence.
+        sentences: Number of such sentences.
     """
 
     first: int
@@ -26,7 +26,7 @@ def edge_notices(units: Iterable[Json], edges: Mapping[int, BandEdge]) -> Iterat
 
     Args:
         units: The units of a plan.
-        edges: Where, by the number of the unit.
+        edges: The places, by the number of the unit.
     """
     for unit in units:
         if unit["index"] in edges:
@@ -45,8 +45,8 @@ class ExchangedSides(NamedTuple):
     """Documents of a unit whose sides look exchanged.
 
     Attributes:
-        line: First line of the first such document; of a row in a table, that row.
-        documents: How many there are.
+        line: First line of the first such document; the row, if it is a row in a table.
+        documents: Number of such documents.
     """
 
     line: int
@@ -60,7 +60,7 @@ def exchanged_notices(
 
     Args:
         units: The units of a plan.
-        exchanged: Such documents, by the number of the unit.
+        exchanged: The documents, by the number of the unit.
     """
     for unit in units:
         if unit["index"] in exchanged:

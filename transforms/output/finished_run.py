@@ -1,4 +1,4 @@
-"""A finished run: its manifest, and its shards, read one at a time and compared with it."""
+"""A finished run: its manifest, and its shards, which are read one at a time and checked."""
 
 import dataclasses
 import functools
@@ -43,11 +43,11 @@ class FinishedRun:
     """A run whose shards are all written.
 
     Shards are read in their order. Only one is in memory at a time, as the bytes of its file and
-    as the rows that are asked for.
+    as the requested rows.
 
     Attributes:
         directory: Its directory or URI.
-        manifest: Its manifest, or the draft of it.
+        manifest: Its manifest, or a draft of the manifest.
         checked: Whether each shard is compared with its hash in the manifest when it is read.
     """
 
@@ -148,7 +148,7 @@ class FinishedRun:
         return rejects_name(shard, int(self.manifest["shards"]))
 
     def schema(self) -> pa.Schema:
-        """Return the columns of its rows, from the footer of its first shard, without a check."""
+        """Return the columns of its rows, from the footer of its first shard, unchecked."""
         with files.open_read(files.join(self.directory, self.names[0])) as file:
             return pq.read_schema(file)
 

@@ -1,4 +1,4 @@
-"""The sums of a run's receipts: all that the manifest, the card and the report need.
+"""The sums of a run's receipts, on which the manifest, the card and the report are based.
 
 Sums of parts of a run can be added, in any order. They are small, whereas the receipts of a large
 run do not fit into memory.
@@ -41,7 +41,7 @@ class ReceiptSums:
 
     Attributes:
         kept: Kept rows.
-        kept_by_corpus: Likewise, by corpus.
+        kept_by_corpus: Kept rows by corpus.
         rejected: Rejected rows by (corpus, stage, reason).
         counts: Counts of the job.
         units: Rows by unit, int64 ``[unit, (kept, rejected)]``.
@@ -49,7 +49,7 @@ class ReceiptSums:
         files: Entries of the shards' files.
         shards: Facts about each shard.
         read: The receipt of each unit, by its number.
-        histograms: How many values are in each bar, by (histogram, group, bar).
+        histograms: Number of values in each bar, by (histogram, group, bar).
         tag_shapes: Shapes of the drawn tags, by class.
     """
 
@@ -114,7 +114,7 @@ def sum_receipts(
         read: Receipts of units, by their number.
 
     Raises:
-        WorkerError: One counts rows of a unit that is not in the plan.
+        WorkerError: A receipt counts rows of a unit that is not in the plan.
     """
     kept = 0
     sums = no_sums(units or 0)

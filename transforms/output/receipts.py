@@ -29,10 +29,10 @@ from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
 
 REQUESTS = 16
-"""Receipts that are read at once: each is a request to a store, which is slow to answer."""
+"""Number of receipts that are read at once: each is a request to a store, which answers slowly."""
 
 CHECKS = 8
-"""Files that are read at once to be checked; each is in memory as a whole."""
+"""Number of files that are checked at once; each is in memory as a whole."""
 
 
 def finished_shards(
@@ -184,8 +184,9 @@ def unread_units(output: str, plan: str, units: int) -> frozenset[int]:
 def is_as_planned(unit: Json, rows: int) -> bool:
     """Tell whether a unit of a plan may have this many rows.
 
-    Documents have at most as many rows as lines: how many sentences make a row is not known before
-    they are aligned. For lines that are first split into sentences, even that limit is unknown.
+    Documents have at most as many rows as lines, because the number of sentences in a row is not
+    known before they are aligned. If lines are first split into sentences, even that limit is
+    unknown.
     """
     if unit.get("unbounded"):
         return True

@@ -95,7 +95,7 @@ class WriteConfig:
         shards: Number of shards.
         plan: Digest of the run's plan, written to each receipt.
         signature: The signature line, written to each Parquet footer.
-        recorded: Digests of models, such as that which translates sources, written to each receipt
+        recorded: Digests of models, such as the translator of sources, written to each receipt
             under their names.
         origin: Whether rows get the columns of `transforms.output.origin_columns`.
         attempt: The attempt that marks the shards it works on

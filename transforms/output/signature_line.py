@@ -11,7 +11,7 @@ class InFull(str):
 
 
 class Counted(list[Any]):
-    """A list of which a signature gives only the length."""
+    """A list whose length alone is in a signature."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Finished runs as input: their rows keep the corpus, file and line that they have there."""
+"""Finished runs as input: their rows keep their corpus, file and line."""
 
 import posixpath
 from collections.abc import Mapping
@@ -23,9 +23,9 @@ def input_of_run(
 
     Args:
         directory: The run's ``--output``.
-        source_lang: The language that its sources must be in; None if any.
-        target_lang: Likewise of its targets.
-        settings: How its texts are read, by the names of `CorpusInput`.
+        source_lang: The required language of its sources; None for any.
+        target_lang: The required language of its targets; None for any.
+        settings: The settings for reading its texts, by the names of `CorpusInput`.
 
     Raises:
         ConfigError: There is no finished run of such a job, its rows include pairs that are not
@@ -107,7 +107,7 @@ def check_shard(file: LocatedFile, sha256: str, run: EarlierRun) -> None:
     """Check that a file is the shard that its run's manifest describes.
 
     Raises:
-        InputError: It is not (``unreadable``).
+        InputError: It is another file (``unreadable``).
     """
     if run.hashes.get(posixpath.basename(file.path)) != sha256:
         raise InputError(

@@ -2,10 +2,11 @@
 
 A place such as ``hf://OWNER/NAME/CONFIG?split=train`` names a split of a configuration of a data
 set. The library `datasets` says which files that split consists of, by the data set's card or by
-the names of its files; they are fetched into the hub's cache on this machine and read as any other
-file, without code of the data set. A file is named by its commit, so that plan, manifest and rows
-say exactly what was read. The files are read, and not the rows that the library makes of them:
-files have hashes and are divided into units, and workers need neither the library nor a network.
+the names of its files. They are fetched into the hub's cache on this machine and read like any
+other file, without code of the data set. The commit is part of a file's name, so that plan,
+manifest and rows say exactly what was read. Jobs read the files instead of the library's rows,
+because files have hashes and can be divided into units, and workers need neither the library nor a
+network.
 """
 
 import dataclasses
@@ -92,13 +93,13 @@ def data_set_files(place: DataSetPlace) -> list[DataSetFile]:
 
 
 def check_first_row(file: DataSetFile, corpus: CorpusInput) -> None:
-    """Check that the first row of a file of JSON lines has the fields that are read from all.
+    """Check that the first row of a file of JSON lines has the fields to read.
 
-    Parquet and CSV have these in their schemas and headers.
+    Parquet and CSV have their fields in schemas and headers.
 
     Raises:
-        InputError: It has not (``missing_column``), naming what is there, or the file is no JSON
-            lines (``unsupported_format``).
+        InputError: A field is missing (``missing_column``; names the existing fields), or the file
+            is not JSON lines (``unsupported_format``).
     """
     if file.format != "jsonl":
         return
@@ -113,7 +114,7 @@ def check_first_row(file: DataSetFile, corpus: CorpusInput) -> None:
     try:
         row = orjson.loads(head)
     except orjson.JSONDecodeError:
-        return  # the reader says so of each line
+        return  # the reader reports each such line
     if not isinstance(row, dict):
         return
     default = corpus.source_field is None and corpus.target_field is None
@@ -135,7 +136,7 @@ def check_first_row(file: DataSetFile, corpus: CorpusInput) -> None:
 
 
 def _first_line(file: DataSetFile) -> bytes:
-    """Return the first line of a file that is not blank; nothing if there is none."""
+    """Return the first line of a file that is not blank; empty if all lines are blank."""
     stored = stored_chunks(file.path, 0, None, COMPRESSED_CHUNK_BYTES)
     text = b""
     for chunk in decompress(stored, file.compression, file.name, ReadLimits()):
@@ -177,7 +178,7 @@ _LISTED = re.compile(r"(?:available configs|Available): \[(.*?)\]")
 
 
 def _config_refusal(place: DataSetPlace, said: str) -> str:
-    """Say which configurations a data set has, or what `datasets` says of it."""
+    """Return a message with the data set's configurations, or with the error of `datasets`."""
     listed = _LISTED.search(said)
     if listed is None:
         return f"the library datasets cannot read it: {said}"
@@ -194,7 +195,7 @@ def _files_of_split(
     """Return the URLs of the files of the place's split.
 
     Raises:
-        InputError: The data set has no such split, or several and none is named (``no_match``).
+        InputError: The data set has no such split, or has several but none is named (``no_match``).
     """
     named = {str(name): [str(url) for url in urls] for name, urls in (splits or {}).items()}
     if place.split is not None and place.split in named:
@@ -214,7 +215,7 @@ def _csv_options(place: DataSetPlace, config: object) -> dict[str, Any]:
     """Return the options of CSV that the data set's card gives.
 
     Raises:
-        InputError: It names a delimiter that CSV here cannot have (``unsupported_format``).
+        InputError: The card names a delimiter that is not supported (``unsupported_format``).
     """
     delimiter = getattr(config, "delimiter", None) or getattr(config, "sep", None) or ","
     if delimiter not in _DELIMITERS:
@@ -231,7 +232,7 @@ def _file(place: DataSetPlace, url: str, options: Mapping[str, Any]) -> DataSetF
     """Return a file that is not fetched yet.
 
     Raises:
-        InputError: Its format is none that jobs read (``unsupported_format``).
+        InputError: Jobs cannot read its format (``unsupported_format``).
     """
     stem, ending = posixpath.splitext(url)
     compression = COMPRESSIONS.get(ending.lower(), "none")

@@ -1,4 +1,4 @@
-"""Find the files that the input patterns match, with their formats and names.
+"""Finds the files that the input patterns match, with their formats and names.
 
 A file's name is the same on every machine: a relative path or URI as in the pattern
 (``data/a.tsv`` for ``data/*.tsv``); for an absolute pattern, the path below the pattern's fixed
@@ -37,7 +37,7 @@ _SIDES: dict[str, tuple[str, str | None]] = {
     "reverse_links": ("reverse_links", "pharaoh"),
     "attention": ("attention", "attention"),
 }
-"""The option for the files of each role, and their format if it differs from that of the texts."""
+"""The option for the files of each role, and their format if it is not that of the texts."""
 
 _BESIDE_LINES = {"pharaoh": True, "attention": False}
 """Formats of files that accompany line-parallel text, and whether they may be compressed."""
@@ -152,7 +152,7 @@ def _resolve(corpus: CorpusInput) -> Iterator[FileGroup]:
 
 
 def _of_data_set(corpus: CorpusInput, text: str) -> Iterator[FileGroup]:
-    """Yield the files of a data set; they are one corpus, which has its name by default."""
+    """Yield the files of a data set; they are one corpus, by default named after the data set."""
     place = parse_place(text)
     for file in data_set_files(place):
         own = dataclasses.replace(
@@ -167,7 +167,7 @@ def _of_data_set(corpus: CorpusInput, text: str) -> Iterator[FileGroup]:
 
 
 def _paired(corpus: CorpusInput, sides: Sequence[tuple[str, Sequence[str]]]) -> Iterator[FileGroup]:
-    """Yield documents whose files have the same name; those of one side alone come last.
+    """Yield documents whose files have the same name; files without a counterpart come last.
 
     Raises:
         InputError: No two files belong together (``no_match``), or a name is `ambiguous_name`.

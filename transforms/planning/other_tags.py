@@ -1,4 +1,4 @@
-"""Tags in another syntax than the one that a corpus is read with."""
+"""Notices on tags in a syntax other than the one with which a corpus is read."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -10,9 +10,9 @@ from pairweave.transforms.reading.rows import SIDES
 from pairweave.transforms.units import Notice, ReadLimits, Unit
 
 ROWS = 1_000
-"""Rows of each unit that are looked at."""
+"""Number of rows of each unit to search."""
 _TEXTS = (*SIDES, "pairs")
-"""Roles of files with texts; ``pairs`` have those of both sides."""
+"""Roles of files with texts; ``pairs`` have the texts of both sides."""
 
 
 def other_tag_notices(units: Sequence[Unit], limits: ReadLimits) -> Iterator[Notice]:
@@ -26,7 +26,7 @@ def other_tag_notices(units: Sequence[Unit], limits: ReadLimits) -> Iterator[Not
         limits: The limits of its readers.
 
     Raises:
-        InputError: A file has many of these and no tag of its own syntax (``other_syntax``).
+        InputError: A file has many such tags and no tag of its own syntax (``other_syntax``).
     """
     if not units or not _is_searched(units[0]):
         return
@@ -47,10 +47,10 @@ def other_tag_notices(units: Sequence[Unit], limits: ReadLimits) -> Iterator[Not
 
 
 def _is_searched(unit: Unit) -> bool:
-    """Tell whether texts are searched for tags, of which some may be missed or misread.
+    """Tell whether tags in texts are treated, and some may be missed or misread.
 
-    A syntax that reads every tag strips and rejects any; only where tags are kept does it matter
-    what they mean.
+    A syntax that reads every tag can strip or reject any tag; the meaning of tags matters only
+    where they are kept.
     """
     if unit.inline_tags == "raw" or registry.format_of(unit).elements:
         return False
@@ -58,7 +58,7 @@ def _is_searched(unit: Unit) -> bool:
 
 
 def _first_rows(unit: Unit, limits: ReadLimits) -> Iterator[tuple[int, list[str]]]:
-    """Yield line and texts of the first rows of a unit: those of each of its files."""
+    """Yield line and texts of the first rows of a unit, for each of its files."""
     as_written = dataclasses.replace(
         unit, inline_tags="raw", html_entities="keep", c1_controls="keep"
     )

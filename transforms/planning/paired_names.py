@@ -1,8 +1,8 @@
 """Pairs the files of two sides by their names.
 
-``en/a/b.txt`` and ``fr/a/b.txt`` do, matched by ``en/**/*.txt`` and ``fr/**/*.txt``: each is the
-same file below the pattern's fixed directory. So do ``a/b.en.txt`` and ``a/b.fr.txt``, whose names
-differ by their language alone.
+``en/a/b.txt`` and ``fr/a/b.txt``, matched by ``en/**/*.txt`` and ``fr/**/*.txt``, are a pair,
+because both have the same name below the pattern's fixed directory. So are ``a/b.en.txt`` and
+``a/b.fr.txt``, whose names differ only in the language.
 """
 
 import posixpath
@@ -18,10 +18,10 @@ _GLOB = re.compile(r"[*?[]")
 def pair_names(
     sources: Sequence[str], targets: Sequence[str], languages: tuple[str, str]
 ) -> list[tuple[int | None, int | None]]:
-    """Return which files belong together, by their places in both lists.
+    """Return the pairs of files that belong together, by their places in both lists.
 
-    Files with the same name come first, then those whose names are the same after the last mention
-    of its own language is removed from each.
+    Files with the same name come first, then files whose names become the same when the last
+    mention of its own language is removed from each.
 
     Args:
         sources: Names of the source files, below the fixed directories of their patterns.

@@ -1,7 +1,8 @@
 """The plan: every input is found, digested, counted and divided into units before workers start.
 
-A unit is the complete instruction for a worker. It names bytes by path, range and digest, so that
-globs, runners, bundles and working directories affect neither what is read nor its order.
+A unit is the complete instruction for a worker. It names bytes by path, range and digest, so
+globs, runners, bundles and working directories affect neither the bytes that are read nor their
+order.
 """
 
 import dataclasses
@@ -79,9 +80,9 @@ def make_plan(
         unit_rows: Rows in a unit of plain line-based text; a Parquet row group, a compressed file
             and a catalogue are one unit each.
         threads: Number of files read at once; by default one per core, at most 8.
-        documents: Whether a file of one side is a translation of one of the other side, perhaps
-            with different lines: such a pair is one unit. A unit of a table has as many rows as
-            usual, each of which is a document pair.
+        documents: Whether the input is documents: a file of one side translates a file of the
+            other, perhaps with different lines, and such a pair is one unit. A unit of a table has
+            as many rows as usual, and each row is a document pair.
 
     Raises:
         ConfigError: The settings of the corpora are inconsistent.
@@ -170,7 +171,7 @@ def _scan_job(
 
 
 def _join_by_name(scans: Sequence[Scan]) -> list[Scan]:
-    """Count the joint rows of files whose rows have names."""
+    """Count the rows of two files whose rows are matched by name."""
     rows = len({name for scan in scans for name in scan.names})
     counted = [dataclasses.replace(scan, rows=rows) for scan in scans]
     return [dataclasses.replace(scan, cuts=(scan.whole(),) if rows else ()) for scan in counted]
@@ -194,7 +195,7 @@ def _check_line_counts(group: FileGroup, scans: Sequence[Scan], limits: ReadLimi
 
 
 def _shift(group: FileGroup, scans: Sequence[Scan], limits: ReadLimits) -> "LineShift | None":
-    """Find where the texts part, if they are what differs in the number of lines."""
+    """Find where the texts stop running in parallel, if their numbers of lines differ."""
     sides = [
         (file, scan)
         for file, scan in zip(group.files, scans, strict=True)
@@ -279,7 +280,7 @@ def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterato
 
 
 def _listed(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of formats as a plan lists them: a choice of several in order, each once."""
+    """Return options of formats in the form for a plan: choices sorted, each once."""
     return {
         name: tuple(sorted(set(value))) if isinstance(value, tuple) else value
         for name, value in options.items()
@@ -290,7 +291,7 @@ def _document(group: FileGroup, scans: Sequence[Scan], index: int) -> Unit:
     """Return a document pair; it has at most as many rows as both files have lines.
 
     Raises:
-        InputError: A file is longer than what can be aligned (``document_too_long``).
+        InputError: A file is too long to be aligned (``document_too_long``).
     """
     for file, scan in zip(group.files, scans, strict=True):
         if scan.rows > MOST_DOCUMENT_LINES:
@@ -374,7 +375,7 @@ def _notices(name: str, scan: Scan, inline_tags: str) -> Iterator[Notice]:
 def _same_content_notices(
     group: FileGroup, scans: Sequence[Scan], seen: dict[tuple[str, ...], str]
 ) -> Iterator[Notice]:
-    """Yield notices on the content of earlier files, and of one side on both; it is still read."""
+    """Yield notices on files with the content of earlier files, or of the other side."""
     if not any(scan.bytes for scan in scans):
         return
     name = group.files[0].name

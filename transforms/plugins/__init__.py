@@ -1,1 +1,1 @@
-"""What other packages add: found by name through entry points, checked, loaded, known by hash."""
+"""Plugins of other packages: found by name through entry points, checked, loaded, hashed."""

@@ -12,9 +12,10 @@ _COMPILED = frozenset({".pyc", ".pyo", ".nbi", ".nbc", ".pth"})
 def code_digest(distribution: Distribution, module: str) -> str:
     """Return the hex SHA-256 of the names and bytes of all files of a plugin.
 
-    These are the files that its distribution lists, and the files in the folder of the package that
-    its entry point names: the distribution of an editable install lists none of them. Caches and
-    files written by an installer are left out, as are other distributions that it imports.
+    These are the files that the plugin's distribution lists, and the files in the folder of the
+    package that its entry point names, since the distribution of an editable install lists none.
+    Caches, files written by an installer, and other distributions that the plugin imports are left
+    out.
 
     Args:
         distribution: The installed distribution.

@@ -1,4 +1,4 @@
-"""Formats of input files in other packages: their interface, and what options know about them."""
+"""Formats of input files in other packages: their interface, and their facts for options."""
 
 from collections.abc import Iterable
 from typing import BinaryIO, Protocol, TypeAlias
@@ -50,7 +50,7 @@ class CorpusFormat(Protocol):
 
 
 def _fault(loaded: object) -> str | None:
-    """Say what a format lacks."""
+    """Return what a format lacks, or None."""
     return line_of_text_fault(loaded, "read")
 
 

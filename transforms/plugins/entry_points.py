@@ -1,4 +1,4 @@
-"""Plugins in this environment: found by name, checked, loaded, and the same on every worker."""
+"""Finds plugins in this environment by name, checks and loads them, the same on every worker."""
 
 import dataclasses
 import difflib
@@ -15,12 +15,12 @@ from pairweave.transforms.plugins.plugin_kind import NAME, PluginKind
 
 @dataclasses.dataclass(frozen=True)
 class Plugin:
-    """A plugin as planned, from which workers load the same plugin.
+    """A planned plugin, by which workers load the same plugin.
 
     Attributes:
         group: The group of its entry point.
         name: Its name.
-        value: What the entry point names, as ``module:object``.
+        value: The object that the entry point names, as ``module:object``.
         distribution: The distribution that declares it.
         version: The version of the distribution.
         sha256: Hash of the code (`code_digest`).
@@ -65,14 +65,14 @@ class Plugin:
     def failed(
         self, option: str, method: str, what: str, expected: str, advice: str
     ) -> ConfigError:
-        """Return the error of a method that fails, or returns what it must not.
+        """Return the error for a method that fails, or returns a wrong result.
 
         Args:
             option: The option that names the plugin, without dashes.
             method: The method.
-            what: What it did, such as `raised`.
-            expected: What it must return.
-            advice: What a user can do instead of fixing the package.
+            what: The fault, such as `raised`.
+            expected: The result that it must return.
+            advice: Advice to users other than fixing the package.
         """
         return ConfigError(
             f"--{option} {self.name}: {method} of {self.distribution} {self.version} "
@@ -81,7 +81,7 @@ class Plugin:
 
 
 def raised(error: BaseException) -> str:
-    """Say in one line that a plugin raised an error."""
+    """Return a line that says that a plugin raised an error."""
     return f"raised {_one_line(error)}"
 
 
@@ -133,9 +133,8 @@ def plan_plugin(kind: PluginKind, name: str, option: str) -> tuple[Plugin, objec
         The plugin, and the object that its entry point names.
 
     Raises:
-        ConfigError: No plugin has this name, or several do; it cannot be loaded, or is not
-            what a plugin of its kind must be. The message names the distribution and the entry
-            point.
+        ConfigError: No plugin has this name, or several do; it cannot be loaded, or is not a valid
+            plugin of its kind. The message names the distribution and the entry point.
     """
     entry = _find(kind, name, option)
     plugin = _identified(entry)
@@ -180,7 +179,7 @@ def _find(kind: PluginKind, name: str, option: str) -> EntryPoint:
 
 
 def _identified(entry: EntryPoint) -> Plugin:
-    """Return the plugin of an entry point, with the hash of its code as it is now."""
+    """Return the plugin of an entry point, with the present hash of its code."""
     distribution = entry.dist
     assert distribution is not None  # `installed` reads entry points of distributions
     if EntryPoint.pattern.fullmatch(entry.value) is None:
@@ -204,8 +203,8 @@ def load_plugin(plugin: Plugin, kind: PluginKind) -> object:
     """Return the object of a planned plugin, which a process loads once.
 
     Raises:
-        ConfigError: It cannot be loaded, is not what a plugin of its kind must be, its code is not
-            the planned one, or no installed package declares it.
+        ConfigError: It cannot be loaded, is not a valid plugin of its kind, has other code than
+            planned, or no installed package declares it.
     """
     entry = EntryPoint(plugin.name, plugin.value, plugin.group)
     place = f"{plugin.distribution} {plugin.version} ({_text(entry)})"
@@ -278,7 +277,7 @@ def descriptions(kind: PluginKind) -> list[str]:
 
 
 def _text(entry: EntryPoint) -> str:
-    """Return an entry point as the package's ``pyproject.toml`` has it."""
+    """Return an entry point in the form of the package's ``pyproject.toml``."""
     return f"[{entry.group}] {entry.name} = {entry.value}"
 
 

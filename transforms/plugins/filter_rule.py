@@ -1,4 +1,4 @@
-"""Rules of ``filter`` in other packages: their interface, and what options know about them."""
+"""Rules of ``filter`` in other packages: their interface, and their facts for options."""
 
 import math
 from typing import TYPE_CHECKING, Protocol
@@ -54,7 +54,7 @@ class FilterRule(Protocol):
 
 
 def _fault(loaded: object) -> str | None:
-    """Say what a rule lacks."""
+    """Return what a rule lacks, or None."""
     fault = line_of_text_fault(loaded, "measure")
     if fault is not None:
         return fault
@@ -67,7 +67,7 @@ def _fault(loaded: object) -> str | None:
 
 
 def _describe(loaded: object) -> str:
-    """Return what help says of a rule."""
+    """Return the help text about a rule."""
     about, limit = about_of(loaded), getattr(loaded, "limit", 0.0)
     side = "minimum" if getattr(loaded, "least", False) else "maximum"
     return f"{about}; {side}, default {limit:g}"

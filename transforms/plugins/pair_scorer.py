@@ -1,4 +1,4 @@
-"""Scorers of ``filter`` in other packages: their interface, and what options know about them."""
+"""Scorers of ``filter`` in other packages: their interface, and their facts for options."""
 
 from typing import TYPE_CHECKING, Protocol
 
@@ -42,7 +42,7 @@ class PairScorer(Protocol):
 
 
 def _fault(loaded: object) -> str | None:
-    """Say what a scorer lacks."""
+    """Return what a scorer lacks, or None."""
     return line_of_text_fault(loaded, "score")
 
 

@@ -16,11 +16,11 @@ class PluginKind:
 
     Attributes:
         group: The group of its entry points.
-        noun: What one is called in messages.
-        expected: What an entry point must name.
+        noun: The word for such a plugin in messages.
+        expected: The object that an entry point must name, in words.
         built_in: Names that no plugin may have.
-        fault: Says what is wrong with an object that an entry point names; None if nothing is.
-        describe: Returns what help says of an object without faults.
+        fault: Returns the fault of an object that an entry point names; None if it has none.
+        describe: Returns the help text about an object without faults.
     """
 
     group: str
@@ -45,10 +45,10 @@ class NamesPlugins:
 
 
 def line_of_text_fault(loaded: object, method: str) -> str | None:
-    """Say what is wrong with an object that needs a line about itself and a method.
+    """Return the fault of an object that needs a line about itself and a method.
 
     Args:
-        loaded: What an entry point names.
+        loaded: The object that an entry point names.
         method: The method.
 
     >>> line_of_text_fault(int, "read"), line_of_text_fault(1, "read")
@@ -72,7 +72,7 @@ def about_of(loaded: object) -> str:
 def names_one(kind: PluginKind) -> NamesPlugins:
     """Return the fact of an option whose value is a name: pairweave's own or a plugin's.
 
-    What follows a colon in one of pairweave's own names, such as a model, is ignored.
+    Text after a colon in one of pairweave's own names, such as a model, is ignored.
 
     >>> kind = PluginKind("a.group", "thing", "", frozenset({"own"}), lambda _: None, str)
     >>> fact = names_one(kind)

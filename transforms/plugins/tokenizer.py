@@ -1,4 +1,4 @@
-"""Tokenizers in other packages: their interface, and what options know about them."""
+"""Tokenizers in other packages: their interface, and their facts for options."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -9,7 +9,7 @@ if TYPE_CHECKING:  # the module is read by --help
     import pyarrow as pa
 
 Token: TypeAlias = tuple[int, int]
-"""First code point of a token and the one after its last, both from 0."""
+"""First code point of a token, and the code point after its last one, both from 0."""
 
 
 class Tokenizer(Protocol):
@@ -43,13 +43,13 @@ class Tokenizer(Protocol):
         Returns:
             The tokens of each text, in their order: half-open ranges of its code points (as
             Python's strings count), ascending, disjoint, none empty, and none with white space at
-            its ends. What is in no token is aligned to nothing.
+            its ends. Text outside the tokens is aligned to nothing.
         """
         ...
 
 
 def _fault(loaded: object) -> str | None:
-    """Say what a tokenizer lacks."""
+    """Return what a tokenizer lacks, or None."""
     return line_of_text_fault(loaded, "cut")
 
 

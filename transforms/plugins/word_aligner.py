@@ -1,4 +1,4 @@
-"""Word aligners in other packages: their interface, and what options know about them."""
+"""Word aligners in other packages: their interface, and their facts for options."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -12,7 +12,7 @@ Link: TypeAlias = tuple[int, int, float]
 """Number of the source token and of the target token, both from 0, and a probability in [0, 1]."""
 
 Links: TypeAlias = Sequence[Sequence[Link]]
-"""The links of each pair, in any order, none twice."""
+"""The links of each pair, in any order, each link once."""
 
 
 class WordAligner(Protocol):
@@ -50,7 +50,7 @@ class WordAligner(Protocol):
 
 
 def _fault(loaded: object) -> str | None:
-    """Say what an aligner lacks."""
+    """Return what an aligner lacks, or None."""
     return line_of_text_fault(loaded, "align")
 
 

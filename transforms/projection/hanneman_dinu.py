@@ -32,7 +32,7 @@ from pairweave.transforms.markup.markup import Element, Form
 
 Tokens = Sequence[tuple[int, int]]
 Linked = Sequence[Sequence[int]]
-"""For each source token the target tokens that it is linked to."""
+"""For each source token, the target tokens that it is linked to."""
 
 
 def place_elements(
@@ -49,7 +49,7 @@ def place_elements(
         elements: The elements; none starts or ends inside a source token.
         target_length: Code points of the target.
         source_tokens: Ranges of code points.
-        target_tokens: Likewise.
+        target_tokens: The same for the target.
         link_source: Source tokens of the links.
         link_target: Target tokens.
 

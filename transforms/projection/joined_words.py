@@ -1,4 +1,4 @@
-"""Tokens of translations joined to words before tags are placed, with the links of their parts."""
+"""Joins tokens of translations to words before tags are placed, and merges their links."""
 
 import bisect
 from collections.abc import Iterable, Iterator, Sequence
@@ -77,7 +77,7 @@ def whole_words(
         links: Links of the pair's tokens.
         inside: Words of the source inside which no tag is expected
             (`transforms.text.joined_tokens`).
-        words: Those of the translation.
+        words: The same words of the translation.
 
     Returns:
         The result of `join_words`, unless a tag of the source is inside a word itself.

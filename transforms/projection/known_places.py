@@ -1,4 +1,4 @@
-"""Tags that people placed, as examples from which the weights of evidence are learnt."""
+"""Learns the weights of evidence from tags that people placed."""
 
 import dataclasses
 from collections import Counter
@@ -23,10 +23,11 @@ from pairweave.transforms.projection.project import Tokens, lay_out
 from pairweave.transforms.projection.projection_weights import MOST, ProjectionWeights
 
 PASSES = 6
-"""Passes over the examples. More change less than a tag in a thousand of help pages."""
+"""Number of passes over the examples. More passes change fewer than one tag in a thousand of help
+pages."""
 
 HELD_OUT = 5
-"""Every fifth segment is held out, to measure the confidence that a margin gives."""
+"""One segment in this many is held out, to measure the confidence that a margin gives."""
 
 STEPS_OF_CONFIDENCE = 12
 """Margins are cut into this many groups of equal size."""

@@ -172,7 +172,7 @@ def lay_out(
     target_tokens: Tokens,
     links: SoftLinks,
 ) -> tuple[TokenizedText, TokenizedText, LinkMasses, Characters]:
-    """Return a pair as the kernels read it, with its tokens cut at the source's tags.
+    """Return a pair in the form for kernels, with its tokens cut at the source's tags.
 
     Args:
         source: The source with its tags.
@@ -216,9 +216,10 @@ def _guessed(
     margins: np.ndarray,
     sides: tuple[TokenizedText, TokenizedText, LinkMasses, Characters],
 ) -> np.ndarray:
-    """Tell which elements are at their place because there is no other, and not by links.
+    """Tell which elements have their place for lack of another one, and not because of links.
 
-    Such a place is certain for an element that holds the whole source, and a guess for part of it.
+    Such a place is certain for an element around the whole source, and a guess for an element
+    around part of it.
 
     Returns:
         bool ``[element]``.
@@ -235,7 +236,7 @@ def _guessed(
 def _confidences(
     elements: Sequence[Element], margins: Sequence[int], weights: ProjectionWeights
 ) -> tuple[float, ...]:
-    """Return the confidence of each tag: that of its element."""
+    """Return the confidence of each tag, which is that of its element."""
     confidences = {}
     for element, margin in zip(elements, margins, strict=True):
         confidence = weights.confidence(margin)
@@ -301,9 +302,9 @@ def cut_tokens(
 def _glued(source_text: str, text: str, tokens: Tokens) -> set[int]:
     """Return the places where a capital after small letters or a mark begins another word.
 
-    A translation without its tags has two words in one where only a tag was between them
-    (``l'ongletFichier``, ``Variante :Type``). A word that the source has too stays one word
-    (``LibreOffice``), and so does anything that looks like an address or a path.
+    Without its tags, a translation joins two words where only a tag was between them
+    (``l'ongletFichier``, ``Variante :Type``). A word that also occurs in the source stays one word
+    (``LibreOffice``), and so does text that looks like an address or a path.
     """
     turns = [match.start() for match in _TURN.finditer(text)]
     if not turns:

@@ -1,4 +1,4 @@
-"""Weights of the evidence for the places of tags: the shipped ones, and those of a file."""
+"""Weights of the evidence for the places of tags: the shipped weights, and weights in a file."""
 
 import bisect
 import dataclasses
@@ -38,7 +38,7 @@ class ProjectionWeights:
     Attributes:
         spans: Weight of each of `SPAN_NAMES`.
         points: Weight of each of `POINT_EVIDENCE`.
-        margins: Ascending margins from which the shares hold.
+        margins: Ascending margins, each the least to which a share applies.
         shares: Share of the tags with such a margin that are where people put them, in thousandths;
             one more than ``margins``, the first for margins below all of these.
     """
@@ -57,7 +57,7 @@ class ProjectionWeights:
         return self.shares[bisect.bisect_right(self.margins, margin)] / 1_000
 
     def to_json(self) -> bytes:
-        """Return the weights as a file has them."""
+        """Return the weights in the form of a file."""
         facts = {
             "format": FORMAT,
             "spans": dict(zip(SPAN_NAMES, self.spans, strict=True)),
@@ -81,7 +81,7 @@ def read_weights(content: bytes, name: str) -> ProjectionWeights:
         name: The file's name, for messages.
 
     Raises:
-        ConfigError: It holds no weights, or not those of this version.
+        ConfigError: It contains no weights, or weights of another version.
     """
     try:
         facts = orjson.loads(content)

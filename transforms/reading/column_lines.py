@@ -1,4 +1,4 @@
-"""Lines of a text, many at a time: split only at 0x0A, in constant memory."""
+"""Splits a text into lines, many at a time: only at 0x0A, in constant memory."""
 
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Texts that are one JSON document, or one on each line, which are no sentences a line."""
+"""Recognises texts that are one JSON document, or one per line, instead of lines of text."""
 
 import json
 
@@ -15,13 +15,13 @@ IS_JSON = (
     "is JSON, which is read as lines (.jsonl, or --format jsonl), each an object with source and "
     "target"
 )
-"""What a message says of a file whose name ends in .json."""
+"""The message about a file whose name ends in .json."""
 
 AS_JSON_LINES = (
     "JSON lines, each an object; give one file with both sides as input with --format jsonl, or "
     "write one text a line"
 )
-"""What a message says of a file whose lines are JSON objects."""
+"""The message about a file whose lines are JSON objects."""
 
 _KINDS = {b"{": (b"}", "object"), b"[": (b"]", "array")}
 _CUT_TOKEN = 8
@@ -29,7 +29,7 @@ _CUT_TOKEN = 8
 
 
 class DocumentWatch:
-    """Watches a text that is read in pieces, and tells whether it is one JSON document."""
+    """Watches a text that is read in pieces, to tell whether it is one JSON document."""
 
     def __init__(self) -> None:
         self._head = bytearray()

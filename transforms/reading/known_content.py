@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes: text, or something else that its name does not tell."""
+"""Recognises the content of a file by its first bytes, whatever the name of the file."""
 
 import re
 import unicodedata
@@ -67,8 +67,9 @@ LEAST_SHARE = 0.01
 lines. Random bytes have 11 %, and text in another encoding has none."""
 
 ONE_ROW = 0.4
-"""Share of the characters of a text in UTF-16 that have one first byte, if all its bytes are UTF-8
-as well: the letters of its script have. Of pairs of letters read as characters, a fifth has."""
+"""If all bytes of a text are also valid UTF-8, the text counts as UTF-16 if this share of its
+characters has the same first byte, as the letters of one script have. If pairs of letters are read
+as characters, a fifth has the same."""
 
 _CONTROL = bytes(byte for byte in range(32) if byte not in b"\t\n\v\f\r\x1b")
 
@@ -90,11 +91,11 @@ _ROOTS = {
     b"tstset": _TEST_SET,
     b"mteval": _TEST_SET,
 }
-"""Elements that contain a whole document of a known kind, also without a declaration."""
+"""Root elements of documents of a known kind, which may lack a declaration."""
 
 
 def known_content(head: bytes) -> tuple[str, str] | None:
-    """Return a code and what a file is, if its first bytes show that it is no UTF-8 text.
+    """Return a code and the kind of a file, if its first bytes show that it is not UTF-8 text.
 
     Args:
         head: Its first `HEAD_BYTES` bytes, or all of a smaller file.
@@ -114,7 +115,7 @@ def _from_utf16(head: bytes) -> bytes:
 
 
 def _document(head: bytes) -> str | None:
-    """Return which document of markup a text is, if it begins with one."""
+    """Return the kind of markup document that a text begins with, if any."""
     text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
     if not text.startswith(b"<"):
         return None
@@ -138,7 +139,7 @@ def _document(head: bytes) -> str | None:
 
 
 def _binary(head: bytes) -> tuple[str, str] | None:
-    """Return what a file with many control characters is."""
+    """Return the kind of a file with many control characters."""
     controls = len(head) - len(head.translate(None, _CONTROL))
     if controls < max(LEAST_CONTROLS, LEAST_SHARE * len(head)):
         return None
@@ -167,7 +168,7 @@ def _reads_as(head: bytes, encoding: str) -> bool:
             return False
         text = head[: error.start].decode(encoding)
     rows = np.frombuffer(text.encode("utf-32-le"), np.uint32) >> 8
-    # Read so, letters of one byte each are characters of many scripts.
+    # In such an encoding, letters of one byte each look like characters of many scripts.
     if not _is_damaged(head) and np.bincount(rows).max(initial=0) < ONE_ROW * len(rows):
         return False
     unusual = sum(
@@ -178,6 +179,6 @@ def _reads_as(head: bytes, encoding: str) -> bool:
 
 
 def _is_damaged(head: bytes) -> bool:
-    """Tell whether a larger part of some bytes is not UTF-8."""
+    """Tell whether a large part of some bytes is not UTF-8."""
     lost = head.decode(errors="replace").count("\ufffd") - head.count(b"\xef\xbf\xbd")
     return lost >= LEAST_SHARE * len(head)

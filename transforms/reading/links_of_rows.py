@@ -75,7 +75,7 @@ def written_links(value: object) -> str | None:
     '0-1 2-0'
 
     Returns:
-        None for what cannot be links.
+        None for a value that cannot be links.
     """
     if value is None or isinstance(value, str):
         return value

@@ -12,7 +12,7 @@ _NAMES = ("source", "target")
 
 
 def wanted_fields(corpus: CorpusInput) -> tuple[list[str], dict[str, str]]:
-    """Return the fields to read, source and target first, and those beyond these two by side."""
+    """Return the fields to read, source and target first, and the further fields by side."""
     optional = {
         "translation": corpus.third_field,
         "score": corpus.score_field,

@@ -1,4 +1,4 @@
-"""ROWS from texts and problems: every planned row is in the output, kept or with a reason."""
+"""Makes ROWS from texts and problems: every planned row is in the output, kept or rejected."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping

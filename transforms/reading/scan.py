@@ -81,7 +81,7 @@ class Scan:
         langs: The languages stated in the file itself, if not given otherwise.
         rows_with_tags: Number of rows with inline tags, in formats that have them.
         untranslatable: Segments without a target that are marked as not to be translated; they are
-            no rows.
+            not rows.
         names: Names by which rows of parallel files are matched; empty if their order matches
             them.
     """

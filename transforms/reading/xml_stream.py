@@ -141,7 +141,7 @@ class _Document:
         """Parse a piece.
 
         Raises:
-            InputError: What is wrong with the document.
+            InputError: The document has a fault.
         """
         try:
             self.parser.Parse(piece, final)

@@ -1,1 +1,1 @@
-"""The report of a run, and rows as they are shown to people."""
+"""The report of a run, and the presentation of rows to people."""

@@ -16,7 +16,7 @@ from pairweave.transforms.filtering.rule_options import SELECTIONS
 from pairweave.transforms.rejects import PluginReason, Reject
 
 EACH_SIDE = 2
-"""Pairs on each side of a border."""
+"""Number of pairs on each side of a border."""
 
 _TEXTS = ("source", "target", "source_lang", "target_lang", "corpus", "file", "line")
 _VALUE = re.compile(r"-?(?:inf|[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?)(?=,| [<>]|$)")
@@ -90,7 +90,7 @@ def _border(rule: str, limit: object, kept: list[Row], rejected: list[Row], *, l
 def _kept(data: Iterable[pa.Table], columns: Sequence[str], *, least: bool) -> list[Row]:
     """Return the kept pairs of each shard that are nearest to a border.
 
-    A pair with a value of 0, which has nothing that the rule looks for, is not near.
+    A pair with a value of 0 has nothing that the rule looks for, so it is not near.
     """
     rows: list[Row] = []
     for table in data:
@@ -128,7 +128,7 @@ def _is(table: pa.Table, reason: Reject | PluginReason) -> pa.ChunkedArray:
 
 
 def _values(table: pa.Table, columns: Sequence[str]) -> np.ndarray:
-    """Return the values that decide: the least of several columns."""
+    """Return the decisive values: the smallest of several columns."""
     every = [table.column(name).to_numpy().astype(np.float64) for name in columns]
     return np.minimum.reduce(every)
 

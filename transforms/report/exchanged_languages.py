@@ -9,7 +9,7 @@ import regex
 from pairweave.transforms.filtering.scripts import scripts_of
 
 SAMPLE = 1_000
-"""Rows that are looked at, the first by id."""
+"""Number of rows to look at, the first by id."""
 
 MIN_PAIRS = 20
 """Minimum number of pairs of two languages for a notice on them."""
@@ -18,11 +18,11 @@ MIN_SHARE = 0.1
 """Minimum share of the words of a side, or of its letters, that must be in the other language."""
 
 CLEARLY = 3
-"""Minimum ratio of those of the other language to those of the side's own."""
+"""Minimum ratio of words or letters in the other language to those in the side's own."""
 
 MIN_WORDS = 6
-"""Minimum number of frequent words that a language must have and another lack, to tell them
-apart."""
+"""Minimum number of frequent words that a language must have and another must lack, to
+distinguish them."""
 
 _FREQUENT = """
 az və bu bir ilə üçün də olan deyil ki çox kimi onun hər əgər sonra bütün belə lakin bunun edir
@@ -76,7 +76,7 @@ def exchanged_notices(rows: Sequence[Json], said: Collection[tuple[str, str]] = 
 
     Args:
         rows: Rows with texts and languages; tags in their texts are harmless.
-        said: Source and target languages of which a notice says this already.
+        said: Source and target languages for which there already is such a notice.
     """
     by_languages: dict[tuple[str, str], list[Json]] = defaultdict(list)
     for row in rows:

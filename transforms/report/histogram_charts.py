@@ -1,4 +1,4 @@
-"""The charts of a run's histograms: all corpora together, and each of them."""
+"""The charts of a run's histograms: for all corpora together, and for each corpus."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -10,7 +10,7 @@ from pairweave.transforms.counts.histograms import HISTOGRAMS, Histogram
 from pairweave.transforms.report.templating import number, percent
 
 MAX_CORPORA = 12
-"""Corpora with charts of their own, those with the most values; the others count among all."""
+"""Maximum number of corpora with charts of their own; smaller corpora are only in the total."""
 
 ALL = "all corpora"
 
@@ -93,7 +93,7 @@ def _facet(
 
 
 def _free(name: str, taken: Collection[str]) -> str:
-    """Return a name, marked if a corpus has it."""
+    """Return a name, with a mark if a corpus already has it."""
     while name in taken:
         name += "*"
     return name

@@ -7,10 +7,10 @@ from typing import Any
 from pairweave.transforms.text.control_characters import visible_line
 
 MAX_WORDS = 60
-"""Words of a side; a pair with more is not drawn."""
+"""Maximum number of words of a side; a pair with more is not drawn."""
 
 UNIT = 9
-"""Width of a narrow character, in pixels; a wide one is twice as wide."""
+"""Width of a narrow character, in pixels; a wide character is twice as wide."""
 
 GAP = 12
 """Pixels between words."""
@@ -31,8 +31,8 @@ Word = dict[str, Any]
 def draw_links(row: Row) -> dict[str, Any] | None:
     """Lay out the words and links of a row (`transforms.schemas.ALIGNED`).
 
-    Words have the width that their characters would have in a font of one width, and the page
-    stretches them to it, so no font need be known.
+    Words have the width that their characters would have in a monospaced font, and the page
+    stretches them to this width, so the font need not be known.
 
     Returns:
         The size of the drawing, its words with their places, and its lines; None for a pair with

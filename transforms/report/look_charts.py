@@ -1,4 +1,4 @@
-"""The look at the input as the page shows it: findings, and curves over the lines of files."""
+"""The look at the input, as the report shows it: findings, and curves over the lines of files."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ LEAST_TOP = 100
 """Minimum extent of a curve's axis on either side of 0, in hundredths of a nat."""
 
 MAX_FINDINGS = 200
-"""Findings listed before the rest is only counted."""
+"""Maximum number of findings to list; the rest is only counted."""
 
 MAX_CURVES = 12
 
@@ -46,11 +46,11 @@ def shown_look(manifest: Json) -> Shown | None:
 
 
 def told_findings(manifest: Json) -> tuple[list[Shown], list[str]]:
-    """Divide a run's notices into those on what the look found, and all others.
+    """Divide a run's notices into notices on findings of the look, and all others.
 
     Returns:
-        For each of the former the kind in words, the place, the evidence and what to do; and the
-        latter as they are.
+        For each finding the kind in words, the place, the evidence and the advice; and the other
+        notices as they are.
     """
     findings = [Finding(**each) for each in manifest.get("look", {}).get("findings", [])]
     by_text = {str(notice): notice for notice in finding_notices(of_jobs(findings))}

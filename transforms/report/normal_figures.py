@@ -1,6 +1,6 @@
-"""What is normal: figures of news and of text from the web, to show beside those of a run.
+"""Normal figures, from news and from text of the web, to show beside the figures of a run.
 
-They are in ``normal_figures.json``, the counts of runs with default options, written by
+They are in ``normal_figures.json``, which has the counts of runs with default options, written by
 ``python -m tests.benchmarks.measure_normal_figures``.
 """
 
@@ -22,7 +22,7 @@ RATES = {
     "links of a pair": ("links", "pairs"),
     "share of the judged translations that are kept": ("kept_triples", "triples"),
 }
-"""Means that are shown: a counter divided by another, by what is said of it."""
+"""Means to show, by their descriptions: a counter divided by another."""
 
 _NO_BREAK = "\u00a0"
 
@@ -77,7 +77,7 @@ class NormalFigures:
         return self._said(lambda run: percent(pairs(run) / run["rows"]["read"]))
 
     def _said(self, figure: Callable[[Json], str]) -> str:
-        """Join what a figure is in each text, without those that lack it.
+        """Join a figure's values in each text, leaving out texts without a value.
 
         A line breaks only between the texts.
         """

@@ -32,7 +32,7 @@ STEPS = "steps"
 """Key of ``_run.json`` with the time of each step."""
 
 MAX_ROWS = 1_000
-"""Files listed in one table before the rest is only counted."""
+"""Maximum number of files in a table; the rest is only counted."""
 
 Json = Mapping[str, Any]
 Rows = list[dict[str, Any]]
@@ -46,7 +46,7 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
         manifest: The run's manifest; whether it names the report itself makes no difference.
         sums: The sums of its receipts.
         samples: Rows to look at.
-        run: What ``_run.json`` says, if times and speeds are to be shown.
+        run: The content of ``_run.json``, if times and speeds are to be shown.
 
     Returns:
         The page, the same for the same arguments; HTML and well-formed XML.
@@ -143,7 +143,7 @@ def _corpora(corpora: Json) -> Rows:
 
 
 def _flow(manifest: Json, sums: ReceiptSums) -> Rows:
-    """Return how many pairs each step rejected and left, from those read to the rows written."""
+    """Return how many pairs each step rejected and left, from pairs read to rows written."""
     read = left = manifest["rows"]["read"]
     by_step: dict[str, Counter[str]] = {}
     for (_, step, reason), pairs in sums.rejected.items():
@@ -235,7 +235,7 @@ def _counts(counts: Mapping[str, int], normal: NormalFigures) -> Rows:
 def _distributions(
     sums: ReceiptSums, normal: NormalFigures
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the histograms that are not by corpus: charts, and those that have only one bar."""
+    """Return the histograms that are not by corpus: charts, and histograms with a single bar."""
     spread, one_valued = [], []
     for name, group, title, about, unit, labels, (bars,) in distributions(sums.histograms):
         median = normal.median(name, group)
@@ -254,7 +254,7 @@ def _distributions(
 
 
 def _golden(golden: Json) -> Rows:
-    """Return how far the examples are from the golden set that the run was given."""
+    """Return the distance of the examples from the golden set of the run."""
     return [
         {
             "method": method,

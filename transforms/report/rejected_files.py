@@ -14,7 +14,7 @@ from pairweave.transforms.report.rejected_languages import ADVICE
 Json = dict[str, Any]
 
 MAX_NOTICES = 20
-"""Number of files and parts that are named; the rest is only counted."""
+"""Maximum number of files and parts to name; the rest is only counted."""
 
 _WITH_SOURCES = ("pairs", "source")
 """Roles of the files after which units are named."""
@@ -46,7 +46,8 @@ def mostly_rejected(plan: Json, sums: ReceiptSums) -> list[MostlyRejected]:
         sums: The sums of all receipts.
 
     Returns:
-        Them in the plan's order; more than a few files with the same most frequent reason are one.
+        The files and parts in the plan's order; if more than a few files have the same most
+        frequent reason, they form one entry.
     """
     reasons = _reasons_by_unit(sums)
     arrived = sums.units.sum(axis=1).tolist()
@@ -74,8 +75,8 @@ def rejection_notices(places: Sequence[MostlyRejected], said: Collection[str] = 
     """Return notices on files, or parts of files, with more than half of their pairs rejected.
 
     Args:
-        places: What `mostly_rejected` returned.
-        said: Reasons that have a notice on the whole run, which names their files.
+        places: The result of `mostly_rejected`.
+        said: Reasons that already have a notice on the whole run, which names their files.
     """
     notices = [_notice(place) for place in places if place.reason not in said]
     more = len(notices) - MAX_NOTICES
@@ -102,7 +103,7 @@ def _labels(plan: Json) -> list[str]:
     ]
     labels = file_labels(files)
     names = [unit["file"] for unit in units]
-    if len(files) != len({*blocks}):  # a document of one side alone is named by that side
+    if len(files) != len({*blocks}):  # a document with only one side has the name of that side
         return names
     by_unit = [files[block] for block in blocks]
     return [labels[file] for file in by_unit] if [name for _, name in by_unit] == names else names
@@ -113,7 +114,7 @@ def _alike(
 ) -> dict[str, MostlyRejected | None]:
     """Merge files with the same most frequent reason, if there are many; return them by name.
 
-    The first file of each group stands for all, the others have None.
+    The first file of each group stands for all; the other files have None.
     """
     groups: dict[str, list[str]] = {}
     for name, units in by_file.items():
@@ -149,7 +150,7 @@ def _judged(
     place: str, units: Sequence[Json], reasons: dict[int, Counter[str]], arrived: Sequence[int]
 ) -> MostlyRejected | None:
     """Count the rejects of some units; None if not more than half of their pairs was rejected."""
-    # The plan gives no more than the lines of documents, or the rows of their table.
+    # For documents, the plan knows only the number of lines, or of rows of their table.
     pairs = sum(arrived[unit["index"]] if unit.get("aligned") else unit["rows"] for unit in units)
     rejected: Counter[str] = Counter()
     for unit in units:

@@ -1,4 +1,4 @@
-"""Notices about languages of which one rule rejected most pairs."""
+"""Notices about languages for which one rule rejected most pairs."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -65,5 +65,5 @@ def language_notices(corpora: Json, inputs: Sequence[Json], sums: ReceiptSums) -
 
 
 def languages_of(corpus: Json) -> str:
-    """Return how the languages of a corpus are written in notices."""
+    """Return the languages of a corpus in the form for notices."""
     return f"{corpus['source_lang']} to {corpus['target_lang']}"

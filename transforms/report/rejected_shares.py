@@ -28,10 +28,10 @@ MOST = EARLY_SHARE
 than 2 % to any limit."""
 
 ENOUGH = 2_000
-"""Rejects whose values show what another limit would reject, to within about 1 %."""
+"""Number of rejects from which the effect of another limit is estimated, to within about 1 %."""
 
 MOST_SHARDS = 8
-"""Maximum number of shards that are read for these."""
+"""Maximum number of shards that are read for these rejects."""
 
 BETTER = 0.5
 """Another limit is named if it rejects at most this share of the pairs that the present one
@@ -45,7 +45,7 @@ _ASKED_FOR = frozenset(
         *(Reject.OBSOLETE, Reject.MISALIGNED),
     }
 )
-"""Reasons of pairs that the user, or the state of an entry, asks to leave out."""
+"""Reasons of pairs that are left out at the wish of the user or by the state of an entry."""
 
 _MEASURED = re.compile(
     r"(-?[0-9.]+(?:e[-+]?[0-9]+)?)(?: tokens| characters)? ([<>]) [0-9.]+(?:e[-+]?[0-9]+)?$"
@@ -155,7 +155,7 @@ def _limit(job: str, settings: Json, reason: str) -> tuple[str, float] | None:
     if not isinstance(values, dict):
         return None
     if is_of_plugin(reason):
-        return None  # its package alone knows of which unit its limit is
+        return None  # only the rule's package knows the unit of its limit
     # The limit of a rule is named after its reason (`transforms.filtering.rules`).
     for option in (f"max_{reason}", f"min_{reason}"):
         if values.get(option) is not None:
@@ -167,7 +167,7 @@ def _limit(job: str, settings: Json, reason: str) -> tuple[str, float] | None:
 def _another_limit(
     values: Iterator[tuple[float, bool]], limit: float
 ) -> tuple[float, float] | None:
-    """Return the nearest round limit that rejects much less, and the share that it still does."""
+    """Return the nearest round limit that rejects much less, and the share that it rejects."""
     scored = list(itertools.islice(values, ENOUGH))
     if not scored:
         return None

@@ -8,13 +8,13 @@ from pairweave.transforms.report.sample_groups import Group, measures_of_row
 from pairweave.transforms.report.shown_text import Piece, linked_words, pieces
 
 MAX_CHARS = 1_500
-"""Characters shown of one side of a kept pair."""
+"""Maximum number of characters to show of one side of a kept pair."""
 
 MAX_REJECTED_CHARS = 400
-"""Characters shown of one side of a rejected pair."""
+"""Maximum number of characters to show of one side of a rejected pair."""
 
 MAX_LINKS = 80
-"""Links shown of one pair."""
+"""Maximum number of links to show of one pair."""
 
 TAG_COLOURS = 10
 """Colours of tags that the page's style has; a tag's index picks one."""

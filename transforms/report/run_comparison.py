@@ -1,4 +1,4 @@
-"""Two runs side by side: counts, reasons, distributions, options, and pairs whose rows differ."""
+"""Compares two runs: counts, reasons, distributions, options, and pairs whose rows differ."""
 
 import dataclasses
 from collections import Counter
@@ -25,10 +25,10 @@ PAIRS = 2_000
 random sample."""
 
 PLACES = frozenset({"corpus", "file", "line"})
-"""Columns that say where a pair comes from."""
+"""Columns with the origin of a pair."""
 
 SHOWN = 12
-"""Number of pairs whose rows differ that are shown."""
+"""Number of pairs with different rows to show."""
 
 Json = Mapping[str, Any]
 Rows = list[dict[str, Any]]
@@ -60,7 +60,7 @@ def compare_pairs(runs: Sequence[FinishedRun]) -> PairsOfBoth:
         WorkerError: A shard cannot be read.
     """
     first, second = (first_pairs(run, PAIRS) for run in runs)
-    # Beyond the last of them, a run may have pairs that were not read.
+    # Beyond the last pair read, a run may have further pairs.
     ends = [max(pairs) for pairs in (first, second) if len(pairs) == PAIRS]
     first, second = (
         {name: rows for name, rows in pairs.items() if not ends or name <= min(ends)}
@@ -93,7 +93,7 @@ def render(
     """Render the page.
 
     Args:
-        names: What to call the two runs.
+        names: The names of the two runs on the page.
         manifests: Their manifests.
         pairs: Their pairs.
         histograms: Their histograms (`ReceiptSums.histograms`).
@@ -154,7 +154,7 @@ def _marked(group: dict[str, Any]) -> dict[str, Any]:
 
 
 def caveats(names: Sequence[str], manifests: Sequence[Json], pairs: PairsOfBoth) -> list[str]:
-    """Return what keeps two runs from being compared pair by pair, without full stops."""
+    """Return the obstacles to comparing two runs pair by pair, without full stops."""
     told = differences(names, manifests)
     if all(pairs.only) and not pairs.same and not pairs.changed:
         told.append(
@@ -164,7 +164,7 @@ def caveats(names: Sequence[str], manifests: Sequence[Json], pairs: PairsOfBoth)
 
 
 def totals(manifests: Sequence[Json]) -> Rows:
-    """Return how many pairs each run read, kept and rejected, and the share that it kept."""
+    """Return how many pairs each run read, kept and rejected, and the share of kept pairs."""
     rows = [manifest["rows"] for manifest in manifests]
     table: Rows = [
         {"what": f"pairs {name}", "first": rows[0][name], "second": rows[1][name]}

@@ -1,4 +1,4 @@
-"""What makes two runs hard to compare, and which bars of their charts differ."""
+"""Finds facts that make two runs hard to compare, and the bars of their charts that differ."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 from pairweave.transforms.report.templating import percent
 
 LEAST = 0.02
-"""Minimum difference of the shares of a bar that is marked."""
+"""Minimum difference of the shares of a bar for a mark."""
 
 SURE = 3.0
 """Minimum of such a difference in standard errors, so that a few values mark no bar."""
@@ -44,7 +44,7 @@ def differing_bars(first: Sequence[int], second: Sequence[int]) -> list[bool]:
 
     Args:
         first: Values in each bar of the first run.
-        second: Those of the second run, in the same bars.
+        second: Values in each bar of the second run.
 
     >>> differing_bars([500, 500, 0], [500, 300, 200])
     [False, True, True]
@@ -64,7 +64,7 @@ def differing_bars(first: Sequence[int], second: Sequence[int]) -> list[bool]:
 
 
 def chart_note(labels: Sequence[str], first: Sequence[int], second: Sequence[int]) -> str:
-    """Return what differs in a chart of both runs, in a line; empty if nothing clearly does.
+    """Return a line about the differences in a chart of both runs; empty if none is clear.
 
     >>> chart_note(["1", "2", "3"], [500, 500, 0], [500, 300, 200])
     'differs most at 2: 50 % in the first, 30 % in the second; 2 bars are marked'

@@ -21,7 +21,7 @@ from pairweave.transforms.report.sample_groups import Group, choose
 
 MAX_SHARDS = 3
 BATCH_ROWS = 1_024
-"""Few, because only the first rows of a shard may be wanted."""
+"""Number of rows to read at once; few, because only the first rows of a shard may be needed."""
 FILTER = "filter"
 """The job whose rules have borders."""
 
@@ -50,8 +50,8 @@ def gather(run: FinishedRun, sums: ReceiptSums, kept: int = 24, each_reason: int
     Args:
         run: The run; its manifest may be a draft.
         sums: The sums of its receipts.
-        kept: Most kept rows, of different pairs, besides extremes.
-        each_reason: Most rejected rows for each reason.
+        kept: Maximum number of kept rows, of different pairs, besides extremes.
+        each_reason: Maximum number of rejected rows for each reason.
 
     Raises:
         WorkerError: A shard cannot be read.
@@ -77,7 +77,7 @@ def _borders(run: FinishedRun, sums: ReceiptSums) -> Sequence[Json]:
 
 
 def first_kept(run: FinishedRun, count: int) -> list[Row]:
-    """Return the first kept rows by id, of different pairs; tagged ones where there are any.
+    """Return the first kept rows by id, of different pairs; tagged rows where there are any.
 
     Raises:
         WorkerError: A shard cannot be read.
@@ -132,7 +132,7 @@ def first_pairs(run: FinishedRun, count: int) -> dict[str, list[Row]]:
 
 
 def drawn_kept(run: FinishedRun, count: int, seed: int) -> list[Row]:
-    """Return kept rows of different pairs, drawn by seed; tagged ones where there are any.
+    """Return kept rows of different pairs, drawn by seed; tagged rows where there are any.
 
     Raises:
         WorkerError: A shard cannot be read.
@@ -146,7 +146,7 @@ def drawn_kept(run: FinishedRun, count: int, seed: int) -> list[Row]:
 
 
 def drawn_from_all(run: FinishedRun, count: int, seed: int) -> list[Row]:
-    """Return tagged rows of different pairs, drawn by seed from as many shards as it takes.
+    """Return tagged rows of different pairs, drawn by seed from as many shards as necessary.
 
     Raises:
         WorkerError: A shard cannot be read.
@@ -193,8 +193,8 @@ def _drawn_order(keys: np.ndarray, seed: int) -> np.ndarray:
 def _is_plain(rows: pa.RecordBatch | pa.Table) -> pa.Array | pa.ChunkedArray:
     """Flag rows that are shown only if there are no better ones.
 
-    Of a pair's suggestions, those of one method are preferred, which the last digit of its id
-    decides, so that a few pairs show more than one method.
+    For each pair, the suggestions of one method are preferred. The last digit of the pair's id
+    selects the method, so that a few pairs show several methods.
     """
     if "method" in rows.schema.names:
         aligned = pc.match_substring_regex(rows.column("id"), "[02468ace]$")

@@ -14,10 +14,10 @@ from pairweave.transforms.arrow.flat_columns import chunk_of, fields_of
 from pairweave.transforms.output.shard_histograms import distinct_by_row
 
 SCANNED = 50_000
-"""Rows of a shard among which extremes are looked for, the first by id."""
+"""Number of rows of a shard among which extremes are searched, the first by id."""
 
 EACH = 8
-"""Rows of every extreme."""
+"""Number of rows for every extreme."""
 
 AT_RANDOM = "At random"
 LONGEST, UNSURE, TAGGED = "Longest", "Least confident", "Most tags"

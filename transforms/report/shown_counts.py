@@ -1,4 +1,4 @@
-"""Counters and histograms as they are shown to people."""
+"""Counters and histograms in the form for people."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from pairweave.transforms.counts.histograms import HISTOGRAMS, Histogram
 from pairweave.transforms.output.column_meanings import MEANINGS
 
 MAX_BARS = 20
-"""Bars of one distribution before values share a bar."""
+"""Maximum number of bars of a distribution; beyond it, values share a bar."""
 
 HistogramValues = Mapping[tuple[str, str, int], int]
 """Number of values in each bar, by (histogram, group, bar)."""
@@ -20,12 +20,12 @@ class Distribution(NamedTuple):
 
     Attributes:
         name: The histogram's name in `HISTOGRAMS`.
-        group: What its values are of, such as a method.
-        title: What is measured, in which group.
+        group: The group of its values, such as a method.
+        title: The measured quantity, with its group.
         about: A further explanation.
         unit: The unit of its labels.
         labels: The label of each bar.
-        bars: How many values are in each, for each run.
+        bars: Number of values in each bar, for each run.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The settings of a run as they are shown to people."""
+"""The settings of a run in the form for people."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Text as it is shown to people: its tags and its links."""
+"""Text in the form for people: with its tags and its links."""
 
 import re
 from collections.abc import Mapping

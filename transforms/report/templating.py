@@ -1,6 +1,6 @@
 """Pages for people, made from the templates in ``templates/`` with Jinja2.
 
-A template gets plain numbers and texts. A name that it was not given is an error.
+A template gets plain numbers and texts. An undefined name in a template is an error.
 """
 
 import base64
@@ -34,7 +34,7 @@ def render_html(name: str, **context: object) -> str:
 
     Args:
         name: The template's file.
-        context: What it shows.
+        context: The values that it shows, by name.
     """
     return _html().get_template(name).render(context)
 
@@ -55,7 +55,7 @@ def render_markdown(name: str, filters: Filters, **context: object) -> str:
     Args:
         name: The template's file.
         filters: The filters that the template has besides `number` and `percent`, by name.
-        context: What it shows.
+        context: The values that it shows, by name.
     """
     environment = _environment(trim_blocks=True, lstrip_blocks=True)
     environment.filters |= filters
@@ -116,7 +116,7 @@ class _Layout(jinja2.ext.Extension):
         name: str | None,
         filename: str | None = None,  # noqa: ARG002 - Jinja2 gives it
     ) -> str:
-        """Return a template as it is compiled."""
+        """Return a template in the form to be compiled."""
         return without_layout(source) if (name or "").endswith(".html.j2") else source
 
 

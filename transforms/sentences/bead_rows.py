@@ -101,8 +101,8 @@ def bead_rows(
         sides: Its sentences.
         beads: Its beads, which contain every sentence once.
         least: Minimum scores.
-        why_unrelated: Why the document's sides are not translations of each other, if that is known
-            by other means.
+        why_unrelated: The reason why the document's sides are not translations of each other, if it
+            is known by other means.
     """
     scores = [bead.score for bead in beads if bead.source and bead.target]
     mean = sum(scores) / len(scores) if scores else 0.0
@@ -208,7 +208,7 @@ def _reject(
         for sentence in sentences if side.problems else ():
             if sentence in side.problems:
                 problem = side.problems[sentence]
-                # Other reasons are those of the screen, for sentences that it would reject.
+                # Other reasons come from the screen, for sentences that it would reject.
                 return Stage.READ if isinstance(problem.reason, Reject) else Stage.SCREEN, problem
     kind = f"{len(bead.source)}-{len(bead.target)}"
     if not bead.source or not bead.target:

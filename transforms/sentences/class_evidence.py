@@ -1,4 +1,4 @@
-"""Evidence of classes of features that lines belong together, from how often each occurs."""
+"""The evidence of classes of features that lines belong together, from their frequencies."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def class_evidence(together: np.ndarray, chance: np.ndarray) -> np.ndarray:
     Args:
         together: How often each class occurs in lines that belong together, ``[group, class]``;
             the classes of a group exclude each other.
-        chance: How often in lines that do not.
+        chance: How often each class occurs in lines that do not belong together.
 
     Returns:
         In `NATS`, int32 ``[group, class]``.

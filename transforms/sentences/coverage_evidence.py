@@ -14,19 +14,19 @@ Coverage: TypeAlias = Callable[[pa.Array, pa.Array], np.ndarray]
 weighted by their rarity, on the side with fewer, float ``[pair]`` in [0, 1]."""
 
 PairCoverage: TypeAlias = Callable[[tuple[pa.Array, pa.Array], tuple[str, str]], np.ndarray]
-"""Likewise, for texts in the languages given as BCP 47 tags."""
+"""The same, for texts in the languages given as BCP 47 tags."""
 
 Part: TypeAlias = tuple[int, int, int]
 """The first line of a part, the line after it, and its move."""
 
 CHANCE_PAIRS = 4_096
-"""Pairs of lines that do not belong together of which the coverage is taken."""
+"""Number of pairs of lines that do not belong together for which coverage is computed."""
 
 BINS = 16
-"""Classes of coverage, each with as many of the lines and pairs at random."""
+"""Number of classes of coverage; each class has equally many of the lines and random pairs."""
 
 WINDOW = 9
-"""Lines that are seen together: where their evidence is below zero, they may have moved."""
+"""Number of lines in a window: if the evidence of a window is below 0, lines may have moved."""
 
 
 class CoverageEvidence:
@@ -35,7 +35,7 @@ class CoverageEvidence:
     Args:
         coverage: Judges pairs of texts.
         source: The texts of the source, in the order of the file.
-        target: Those of its translation.
+        target: The texts of its translation.
         shifts: Distances of lines that do not belong together.
     """
 
@@ -69,7 +69,7 @@ class CoverageEvidence:
         self._classes[0] = self._class_of(values)
 
     def learn(self, parts: Iterable[Part]) -> None:
-        """Learn the evidence of each class from the parts of which both sides belong together."""
+        """Learn the evidence of each class from the parts whose sides belong together."""
         counts = np.zeros(BINS, np.float64)
         for first, last, move in parts:
             classes = self._classes.get(move)
@@ -78,7 +78,7 @@ class CoverageEvidence:
         self._weights[:BINS] = class_evidence(counts[None], self._chance[None])[0]
 
     def judge_moved(self, moves: Iterable[int]) -> None:
-        """Judge the lines that do not fit in place with those some lines further on."""
+        """Judge lines that do not fit in place against lines further on."""
         sums = np.convolve(self.of_lines(0), np.ones(WINDOW, np.int64), "same")
         doubtful = np.convolve(sums < 0, np.ones(WINDOW, np.int64), "same") > 0
         rows = np.flatnonzero(doubtful)
@@ -89,7 +89,7 @@ class CoverageEvidence:
                 self._classes[move] = self._class_of(values)
 
     def of_lines(self, move: int) -> np.ndarray:
-        """Return the evidence that lines belong to those ``move`` lines further on.
+        """Return the evidence that lines belong to the lines ``move`` further on.
 
         Returns:
             int32 ``[line]``; 0 where it is not known.

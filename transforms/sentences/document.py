@@ -52,7 +52,7 @@ def read_document(
 
     Args:
         unit: The document pair.
-        limits: What the readers accept.
+        limits: Limits of the readers.
         splitting: How its lines are cut into sentences.
 
     Raises:
@@ -146,7 +146,7 @@ def sentences_of(
 def _apply(
     rules: CharacterRules, texts: pa.StringArray, role: str, problems: dict[int, Problem]
 ) -> pa.StringArray:
-    """Return the normalized texts; those rejected for a character keep their original text."""
+    """Return the normalized texts; texts rejected for a character stay unchanged."""
     listed = texts.to_pylist()
     apply_rules({role: listed}, rules, problems, lambda _side, _row: False)
     return pa.array(listed, pa.string())

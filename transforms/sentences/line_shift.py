@@ -1,4 +1,4 @@
-"""The line from which two texts no longer run side by side, where one has lost or gained a line."""
+"""Finds the line from which two texts no longer run in parallel, because one was lost or added."""
 
 import dataclasses
 from collections.abc import Iterable, Iterator
@@ -18,23 +18,23 @@ from pairweave.transforms.sentences.stretches import (
 )
 
 CHUNK_LINES = 1 << 16
-"""Lines that are judged together."""
+"""Number of lines that are judged together."""
 
 OVERLAP_LINES = 512
-"""Lines that are judged again with the next ones: a shift shows after 15 to 50 lines, so one at the
-end of a chunk has its place in the next chunk."""
+"""Number of lines that are judged again with the next chunk: a shift shows after 15 to 50 lines, so
+a shift at the end of a chunk is found in the next one."""
 
 MOST_LINES = 4_000_000
-"""Lines that are judged; half a minute."""
+"""Maximum number of lines that are judged, which takes half a minute."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LineShift:
-    """Where a text no longer runs beside its translation, up to the end of the shorter one.
+    """The place from which a text does not run beside its translation, up to the shorter one's end.
 
     Attributes:
-        line: The first line whose translation is not beside it, from 1; exact to a few lines, and
-            to as many more as are lost.
+        line: The first line whose translation is not beside it, from 1. It is exact to a few lines,
+            and to as many more lines as are lost.
         move: Number of lines that the target is further on; None if translations are too far away
             to be found.
     """
@@ -44,7 +44,7 @@ class LineShift:
 
     @property
     def message(self) -> str:
-        """Return this as a clause.
+        """Return the shift as a clause.
 
         >>> LineShift(9_001, -1).message
         'from line 9,001 on the target is 1 line ahead'
@@ -67,13 +67,13 @@ def moved_by(move: int) -> str:
 def find_line_shift(texts: Iterable[tuple[pa.Array, pa.Array]], more: int) -> LineShift | None:
     """Find where two texts stop running side by side.
 
-    Only what goes on to the end of the shorter text is a shift: a block in another order within
-    it is no reason for different numbers of lines.
+    Only a change that lasts to the end of the shorter text is a shift: a block of lines in another
+    order cannot explain different numbers of lines.
 
     Args:
         texts: The lines of source and target in pieces, as many of each, without nulls.
-        more: Number of lines that the target has more; the likely move if all of these are in one
-            place.
+        more: Number of lines of the target minus that of the source; the likely move if all
+            additional lines are in one place.
 
     Returns:
         The shift; None if there is none, it is not clear, or the lines belong together nowhere.

@@ -1,6 +1,6 @@
 """Stretches of lines that are not translations of each other.
 
-The evidence needs no model; that of a fitted aligner can be added.
+The evidence needs no model; the evidence of a fitted aligner can be added.
 """
 
 import dataclasses
@@ -24,8 +24,8 @@ from pairweave.transforms.sentences.coverage_evidence import Coverage, CoverageE
 from pairweave.transforms.text import codepoints
 
 MOVES = (1, -1, 2, -2, 3, -3, 4, -4)
-"""Numbers of lines by which a stretch may have moved, besides 0; beyond these it belongs
-nowhere."""
+"""Numbers of lines by which a stretch may have moved, besides 0; a stretch that has moved further
+belongs nowhere."""
 
 SHIFTS = (17, -23, 41, -61, 97, -131, 257, -389)
 """Distances of lines that do not belong together: beyond `MOVES`, and within a document or two, so
@@ -43,20 +43,20 @@ LEAST_CORPUS_LINES = 100
 """Minimum number of lines with text on both sides for judging one part by the rest."""
 
 LARGEST_SCORE = 3.0
-"""A stretch in which lines fit those beside them better than others in the stretch, by this many
-standard errors, is a free translation."""
+"""If the lines of a stretch fit the lines beside them better than other lines of the stretch, by
+this many standard errors, the stretch is a free translation."""
 
 DOUBTFUL_DISTANCE = 1.0
-"""A file whose lines fit their translations better than others by less than this, in standard
-deviations, is looked at more closely: 1.4 to 2.9 in clean corpora."""
+"""A file is examined more closely if its lines fit their translations better than other lines by
+less than this, in standard deviations: 1.4 to 2.9 in clean corpora."""
 
 LEAST_DISTANCE = 0.1
-"""If it is less than this when one half of the file judges the other, the file is not a
-translation; 0.0 where lines are in random order, 0.4 where a target has only a part of the
+"""If this difference is smaller when one half of the file judges the other, the file is not a
+translation: 0.0 where lines are in random order, 0.4 where a target has only a part of the
 sentence."""
 
 LEAST_DISTANCE_ERRORS = 2.5
-"""Likewise, in standard errors, for small files."""
+"""The same limit for small files, in standard errors."""
 
 _FOLD_LINES = 64
 
@@ -74,15 +74,15 @@ _RATIO_KERNEL = (0.25, 0.5, 0.25)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Stretch:
-    """Lines that do not belong to those beside them.
+    """Lines that do not belong to the lines beside them.
 
     Attributes:
-        first: The first one, from 0.
-        last: The last one.
+        first: The first line, from 0.
+        last: The last line.
         move: Number of lines that the target is further on; None if the lines belong nowhere.
-        mean: Mean evidence that a line belongs to the one beside it, in nats.
-        elsewhere: Mean of the lines that do belong together; None if there are none.
-        chance: Mean of lines paired at random.
+        mean: Mean evidence that a line belongs to the line beside it, in nats.
+        elsewhere: Mean evidence of the lines that do belong together; None if there are none.
+        chance: Mean evidence of lines paired at random.
     """
 
     first: int
@@ -104,17 +104,17 @@ def features_of(texts: pa.ChunkedArray | pa.Array) -> LineFeatures:
 
 
 def joined(parts: list[LineFeatures]) -> LineFeatures:
-    """Return the features of all lines in one."""
+    """Return the features of all lines, joined."""
     return LineFeatures(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Linked:
-    """The texts of lines, and what a fitted aligner makes of them.
+    """The texts of lines, and their judge by a fitted aligner.
 
     Attributes:
         source: Texts of the source, in the order of the file.
-        target: Those of its translation.
+        target: Texts of its translation.
         coverage: Judges pairs of texts.
     """
 
@@ -129,7 +129,7 @@ def judge_lines(
     moves: Sequence[int] = MOVES,
     linked: Linked | None = None,
 ) -> tuple[list[Stretch], np.ndarray]:
-    """Find the stretches of lines that do not belong to those beside them, in order.
+    """Find the stretches of lines that do not belong to the lines beside them, in order.
 
     Args:
         source: Features of the source, in the order of the file.
@@ -250,10 +250,10 @@ class _Judge:
         return [(first, last, moves[path[first]]) for first, last in itertools.pairwise(cuts)]
 
     def _fits_nowhere(self, weights: np.ndarray, first: int, last: int) -> bool:
-        """Tell whether the lines of a stretch do not even fit better than others of the stretch.
+        """Tell whether lines of a stretch fit those beside them no better than others in it.
 
-        The usual difference of lengths is that of the stretch here, so that a part of a file that
-        is translated at greater length is not a stretch.
+        The usual difference of lengths is taken from the stretch itself here, so that a part of a
+        file that is translated at greater length is not a stretch.
         """
         part = kernel.Sides(
             LineFeatures(*(column[first:last] for column in self._sides.source)),
@@ -305,7 +305,7 @@ class _Judge:
 
 
 def _distance(evidence: np.ndarray, chance: np.ndarray) -> float:
-    """Return how far two distributions of evidence are apart, in standard deviations."""
+    """Return the distance of two distributions of evidence, in standard deviations."""
     spread = np.sqrt((float(evidence.var()) + float(chance.var())) / 2)
     return (float(evidence.mean()) - float(chance.mean())) / max(1e-9, spread)
 
@@ -320,7 +320,7 @@ def _weights(counts: np.ndarray, chance: np.ndarray) -> np.ndarray:
 
     Args:
         counts: How often each occurs in lines that belong together.
-        chance: How often in others.
+        chance: How often each occurs in other lines.
     """
     weights = np.zeros(kernel.CLASSES, np.int32)
     for first, last, size in _GROUPS:

@@ -117,8 +117,8 @@ def require_room(kept: pa.Table, what: str, remedy: str, most_bytes: int = MAX_I
 
     Args:
         kept: Kept rows (`schemas.ROWS`).
-        what: What they are, for the message.
-        remedy: What to do if they are too many.
+        what: The word for the rows, for the message.
+        remedy: Advice for the case that there are too many.
         most_bytes: The capacity of a column.
 
     Raises:
@@ -168,7 +168,7 @@ def gather(rows: pa.Table, order: np.ndarray, most_bytes: int = MAX_ITEMS) -> pa
     Args:
         rows: The rows; their dictionaries are unified.
         order: The wanted rows, int64 ``[row]``.
-        most_bytes: Most bytes in a chunk of a text column.
+        most_bytes: Maximum number of bytes in a chunk of a text column.
 
     Returns:
         The rows: every column in one chunk, or if its text does not fit, in as few as possible.

@@ -1,7 +1,7 @@
-"""The texts that a rejected row keeps: all of an ordinary one, the start of an overlong one.
+"""The texts that a rejected row keeps: ordinary texts in full, overlong texts in their beginning.
 
-Rejected rows pass through the shuffle like any other, and nobody reads a megabyte of text to find
-out why a pair was rejected. A long text is in the input, at the row's file and line.
+Rejected rows pass through the shuffle like any other rows, and nobody reads a megabyte of text to
+find out why a pair was rejected. The long text is in the input, at the row's file and line.
 """
 
 import numpy as np
@@ -11,17 +11,17 @@ import pyarrow.compute as pc
 from pairweave.transforms.problems import RAW_BYTES
 
 REJECTED_TEXT_BYTES = 16 << 10
-"""The longest text that a rejected row keeps."""
+"""Maximum length of a text that a rejected row keeps."""
 
 _SIDES = ("source", "target", "translation")
 
 
 def leave_out_long_texts(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Leave out the long texts of rejected rows, as readers do with a line over their limit.
+    """Leave out the long texts of rejected rows, as readers leave out a line over their limit.
 
-    Such a text becomes null, ``detail`` says how long it was, and ``raw`` holds its first
-    `RAW_BYTES`, or those of the row's first such text. Where the inline tags of a row are too long
-    to be kept, its source and target are left out, too.
+    Such a text becomes null, ``detail`` says how long it was, and ``raw`` holds the first
+    `RAW_BYTES` of the row's first such text. If the inline tags of a row are too long to be kept,
+    its source and target are left out, too.
 
     Args:
         rows: Rows (`schemas.ROWS`); those without a reason stay as they are.

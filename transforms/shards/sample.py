@@ -19,7 +19,7 @@ _EXAMPLES = 100
 
 
 def sample_share(rows: int, wanted: int) -> float:
-    """Return the share of rows to pick so that about the wanted number comes out."""
+    """Return the share of rows to pick for about the wanted number of rows."""
     return 1.0 if rows <= wanted else wanted / rows
 
 
@@ -82,8 +82,8 @@ def gather_sample(
 
     Args:
         parts: The parts.
-        purpose: What the sample is for, for messages.
-        advice: What to do if it is too large.
+        purpose: The purpose of the sample, for messages.
+        advice: Advice for the case that it is too large.
 
     Raises:
         ConfigError: The sample is larger than a table can hold.

@@ -46,7 +46,7 @@ class Shard:
         kept: Its kept rows (`schemas.ROWS`), sorted by id and place.
         rejected: Its rejected rows (`schemas.ROWS`), likewise.
         table: The working table of the steps: one row per kept row, in the same order.
-        notes: What is recorded about the whole shard.
+        notes: Notes on the whole shard.
     """
 
     number: int
@@ -113,7 +113,7 @@ class Shard:
         return shard
 
     def give_up(self, failures: Mapping[int, tuple[str, str]]) -> "Shard":
-        """Move rows that an aligner cannot take from the kept to the rejected.
+        """Move rows that an aligner cannot align from the kept to the rejected.
 
         Args:
             failures: Reason and detail, by kept row.
@@ -168,7 +168,7 @@ class ShardCoder(Coder):
 
 
 def register() -> None:
-    """Make the coder Beam's choice for shards; repeating it changes nothing."""
+    """Make the coder Beam's choice for shards; further calls change nothing."""
     beam.coders.registry.register_coder(Shard, ShardCoder)
 
 

@@ -17,10 +17,10 @@ from pairweave.transforms.shards.shard import Batches, Shard, Shards
 arrow_coder.register()
 
 BUFFER_BYTES = 128 << 20
-"""Rows collected before they are split, so that a part of a shard is not a handful of rows."""
+"""Number of rows to collect before splitting, so that parts of shards are not too small."""
 
 DIRECT_SHARDS = 1_024
-"""Most shards into which rows are split at once.
+"""Maximum number of shards into which rows are split at once.
 
 A part of a few rows costs as much as one of hundreds: of 65,536 rows split into 15,000 shards, each
 part has four, and the shuffle takes 110 µs and 1.5 kB a row, where 2 µs and 0.35 kB are enough.
@@ -46,7 +46,7 @@ def split_rows(
         batches: Rows (`schemas.ROWS`).
         shards: Number of shards.
         wanted: Shards to make; None for all.
-        numbers_of: Which shard a row falls into.
+        numbers_of: Returns the shard of each row.
 
     Yields:
         A shard's number and its rows among these, in their order.
@@ -122,13 +122,13 @@ def split_group(
     numbers_of: ShardNumbers = ids.shard_numbers,
     group: int = GROUP_SHARDS,
 ) -> Iterator[tuple[int, pa.Table]]:
-    """Split the rows of one group of shards by shard; every wanted shard of it comes out.
+    """Split the rows of one group of shards by shard; every wanted shard of the group is yielded.
 
     Args:
         element: The group's number and its parts.
         shards: Number of all shards.
         wanted: Shards to make.
-        numbers_of: Which shard a row falls into.
+        numbers_of: Returns the shard of each row.
         group: Shards in a group.
     """
     first = element[0] * group
@@ -192,7 +192,7 @@ class MakeShards(beam.PTransform[Batches, Shards]):
         Args:
             shards: Number of shards.
             wanted: Shards to make.
-            numbers_of: Which shard a row falls into.
+            numbers_of: Returns the shard of each row.
             begin: Called with a shard's number before the shard is made; None for no call.
         """
         super().__init__()

@@ -75,7 +75,7 @@ def connect(options: PipelineOptions, _scheme: str) -> "AzureStore":
     """Return the store, for the options and the environment of this process.
 
     Raises:
-        ConfigError: It cannot be used with them; says why.
+        ConfigError: The store cannot be used with these; says why.
         OSError: The account cannot be reached.
     """
     account = _account(options.view_as(AzureOptions))
@@ -88,7 +88,7 @@ def connect(options: PipelineOptions, _scheme: str) -> "AzureStore":
     client = BlobServiceClient(
         account.endpoint,
         credential=credential,
-        retry_total=0,  # requests are repeated here, and blocks of large objects there
+        retry_total=0,  # `_repeated` repeats requests, and `put` blocks of large objects
         initial_backoff=1,
         increment_base=2,
         random_jitter_range=1,
@@ -156,7 +156,7 @@ class AzureStore:
     def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
         """Yield the URIs of the objects that begin with a prefix, at most ``most`` of them."""
         container, name = parts(prefix)
-        scheme = prefix.partition("://")[0]  # spelt as the caller does
+        scheme = prefix.partition("://")[0]  # spelt as by the caller
         client = self._client.get_container_client(container)
         ask = client.list_blobs if nested else client.walk_blobs
 
@@ -199,7 +199,8 @@ class AzureStore:
 
         def upload() -> None:
             data.seek(0)
-            # A block is sent again alone, and all of them only if that does not help.
+            # A failed block is sent again alone; only if that does not help are all blocks sent
+            # again.
             attempts = _PART_ATTEMPTS if size > PART_BYTES else 0
             blob.upload_blob(
                 data, length=size, overwrite=True, max_concurrency=4, retry_total=attempts
@@ -282,14 +283,14 @@ def _is_object(entry: Any) -> bool:  # noqa: ANN401 - typed only where the extra
 
 
 def _may_pass(error: exceptions.AzureError, status: int | None) -> bool:
-    """Tell whether the same request may be answered later."""
-    if status is None:  # there was no answer, or it broke off
+    """Tell whether the same request may succeed later."""
+    if status is None:  # there was no answer, or the answer broke off
         return not isinstance(error, exceptions.ClientAuthenticationError)
     return status in _BUSY or (status >= 500 and status not in (501, 505))
 
 
 def _store_error(error: exceptions.AzureError, status: int | None, path: str) -> OSError:
-    """Return an error of the client as one of `object_stores.Store`."""
+    """Turn an error of the client into one of those of `object_stores.Store`."""
     code = str(getattr(error, "error_code", None) or "")
     if status == 404:
         absent = code == "ContainerNotFound"

@@ -21,7 +21,7 @@ def connect(_options: PipelineOptions, scheme: str) -> "BeamStore":
     """Return the file system of a scheme; its options are those of `FileSystems`.
 
     Raises:
-        ConfigError: Beam has none, or it needs packages that are not installed.
+        ConfigError: Beam has no such file system, or needs packages that are not installed.
     """
     try:
         FileSystems.get_filesystem(f"{scheme}://host/path")

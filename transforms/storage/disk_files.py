@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 PREFIX = ".tmp-"
 
 KEY = "key"
-"""A file of random bytes in a run's private temporary directory, by which its processes know each
-other."""
+"""A file of random bytes in a run's private temporary directory, by which its processes recognise
+each other."""
 
 STALE_SECONDS = 3600.0
 """A file of another machine is dead if nothing was written to it for this long.
@@ -64,7 +64,7 @@ def is_dead(path: Path) -> bool:
 
 
 def delete_dead(final: Path) -> None:
-    """Delete the files that killed writers of a file left beside it; this lists its directory."""
+    """Delete the files that killed writers of a file left beside it; lists the whole directory."""
     for path in final.parent.glob(f"{PREFIX}*"):
         # A temporary name is the prefix, the writer, 32 digits and the final name.
         name = path.name.removeprefix(PREFIX).split("-", 2)[2:]
@@ -204,7 +204,7 @@ def make_directories(directory: Path) -> None:
     missing = [directory, *(parent for parent in directory.parents if not parent.exists())]
     directory.mkdir(parents=True, exist_ok=True)
     for created in missing:
-        with contextlib.suppress(PermissionError):  # one may write where one may not list
+        with contextlib.suppress(PermissionError):  # a directory may be writable but not listable
             sync_directory(created.parent)
 
 

@@ -39,7 +39,7 @@ def check_store(path: str) -> None:
     """Check before a run that a path's object store can be reached.
 
     Raises:
-        ConfigError: It cannot, or a package must be installed; says why.
+        ConfigError: It cannot be reached, or a package must be installed; says why.
     """
     if is_uri(path):
         object_stores.check(path)
@@ -98,7 +98,7 @@ def open_read(path: str) -> BinaryIO:
 
 
 def irregular(pattern: str) -> str | None:
-    """Return the first match of a glob pattern that is a pipe, socket or device; None for none."""
+    """Return the first match of a glob pattern that is a pipe, socket or device, or None."""
     if is_uri(pattern):
         return None
     paths = [pattern] if os.path.lexists(pattern) else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
@@ -109,14 +109,14 @@ def irregular(pattern: str) -> str | None:
 
 
 def require_regular(pattern: str, advice: str) -> None:
-    """Refuse a pipe, socket or device: what is read from one is gone when it is read again.
+    """Refuse a pipe, socket or device, which cannot be read a second time.
 
     Args:
         pattern: A file or a glob pattern.
-        advice: What the message says of it.
+        advice: The end of the message.
 
     Raises:
-        InputError: A match is one.
+        InputError: A match is such a file.
     """
     pipe = irregular(pattern)
     if pipe is not None:
@@ -273,7 +273,7 @@ def _below(directory: str, prefix: str) -> Iterator[str]:
 
 
 def first_link(directory: str) -> str | None:
-    """Return the first symbolic link below a local directory, relative to it; None for none."""
+    """Return the first symbolic link below a local directory, relative to it, or None."""
     if is_uri(directory):
         return None
     for place, folders, names in os.walk(directory):
@@ -305,12 +305,12 @@ def delete(path: str) -> None:
 def delete_empty(directory: str) -> None:
     """Delete a directory if nothing is in it; an object store has none."""
     if not is_uri(directory):
-        with contextlib.suppress(OSError):  # it is not empty, or not there
+        with contextlib.suppress(OSError):  # the directory is not empty, or does not exist
             Path(directory).rmdir()
 
 
 def delete_temporary(directory: str) -> None:
-    """Delete the files that dead writers left in a local directory; those of living ones stay."""
+    """Delete the temporary files of dead writers in a local directory; living ones keep theirs."""
     if is_uri(directory):
         return
     for name in list_names(directory):

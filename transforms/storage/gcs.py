@@ -93,7 +93,7 @@ class GcsStore:
     def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
         """Yield the URIs of the objects that begin with a prefix, at most ``most`` of them."""
         bucket, name = parts(prefix)
-        scheme = prefix.partition("://")[0]  # spelt as the caller does
+        scheme = prefix.partition("://")[0]  # spelt as by the caller
         with self._mapped(prefix):
             blobs = self._client.list_blobs(
                 bucket,

@@ -57,7 +57,7 @@ def parse_place(text: str) -> DataSetPlace:
     ('org/name', 'de-en', 'train', 'main')
 
     Raises:
-        InputError: It is none (``no_match``).
+        InputError: The text is not such a place (``no_match``).
     """
     path, _, query = text.removeprefix(SCHEME).partition("?")
     words = path.removesuffix("/").split("/")

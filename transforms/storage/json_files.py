@@ -10,7 +10,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
 
 LONGEST = 60
-"""Characters of a wrong value that a message shows."""
+"""Maximum number of characters of a wrong value to show in a message."""
 
 
 class JsonFile(pydantic.BaseModel):
@@ -20,7 +20,7 @@ class JsonFile(pydantic.BaseModel):
     are left as they are, so that an older version reads what a later one adds.
 
     Attributes:
-        ADVICE: What to do about a damaged file of this kind; ends its message.
+        ADVICE: Advice about a damaged file of this kind, the end of the message.
     """
 
     model_config = pydantic.ConfigDict(strict=True, frozen=True, extra="allow")
@@ -72,12 +72,12 @@ def parse_model(data: bytes, path: str, model: type[Model]) -> Model:
 
 
 def parse_object(data: bytes, path: str, advice: str = JsonFile.ADVICE) -> dict[str, Any]:
-    """Parse a JSON object without a look at its fields.
+    """Parse a JSON object without checking its fields.
 
     Args:
         data: The content of a file.
         path: Its path, for the message.
-        advice: What to do if it is damaged.
+        advice: Advice for a damaged file.
 
     Raises:
         ConfigError: It is not a JSON object.
@@ -104,7 +104,7 @@ def check(value: Mapping[str, Any], path: str, model: type[Model]) -> Model:
 
 
 def first_problem(error: pydantic.ValidationError) -> str:
-    """Say what is wrong with the first wrong field: ``field: expected …, found …``."""
+    """Describe the first wrong field: ``field: expected …, found …``."""
     problem = error.errors(include_url=False)[0]
     place = _place(problem["loc"])
     if problem["type"] == "missing":

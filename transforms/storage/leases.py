@@ -1,7 +1,7 @@
 """Leases on a place in an object store, which has no locks: an object for each holder.
 
-A holder writes its object, and then looks for those of others: of two that start at once, at least
-one sees the other. It writes its object again every minute; that of a holder which was killed ends
+A holder writes its object, and then looks for the objects of others; if two start at once, at least
+one sees the other. A holder writes its object again every minute; the lease of a killed holder ends
 after `SECONDS`. All times are by the clock of the store.
 """
 
@@ -17,7 +17,7 @@ import orjson
 from pairweave.transforms.storage import files
 
 SECONDS = 600.0
-"""Seconds for which a lease is valid after it was last written."""
+"""Number of seconds for which a lease is valid after it was last written."""
 
 BEAT_SECONDS = 60.0
 """Seconds after which a lease is written again."""
@@ -41,7 +41,7 @@ class Lease:
         self._written = files.size_and_time(own)[1]
 
     def renew(self) -> None:
-        """Write it again, and note if that comes too late.
+        """Write the object again, and record whether this was too late.
 
         Raises:
             OSError: The store fails.
@@ -50,17 +50,17 @@ class Lease:
             _write(self._own)
             try:
                 written = files.size_and_time(self._own)[1]
-            except FileNotFoundError:  # deleted by someone who took it for ended
+            except FileNotFoundError:  # another process deleted it, believing that it had ended
                 self._has_lapsed = True
                 return
             self._has_lapsed |= written - self._written > SECONDS / 2
             self._written = written
 
     def is_kept(self) -> bool:
-        """Write it again; tell whether that was never due for over half of `SECONDS`.
+        """Write the object again; tell whether it was never overdue by more than half of `SECONDS`.
 
-        If it was, such as while the machine stood still, others may have taken it for ended. Half
-        of the time is a margin for requests that take long.
+        If it was overdue, for example because the machine stood still, others may believe that the
+        lease has ended. Half of the time is a margin for slow requests.
 
         Raises:
             OSError: The store fails.
@@ -75,10 +75,11 @@ def held(place: str, *, alone: bool) -> Iterator[Lease]:
 
     Args:
         place: URI below which leases are.
-        alone: Whether nobody else may hold one; else nobody else may hold one alone.
+        alone: Whether nobody else may hold a lease; otherwise others may, unless they hold it
+            alone.
 
     Raises:
-        HeldError: Somebody else holds one that excludes this one.
+        HeldError: Somebody else holds a lease that excludes this one.
         OSError: The store fails.
     """
     own = files.join(place, f"{_ALONE if alone else _SHARED}-{uuid.uuid4().hex}.json")
@@ -88,7 +89,7 @@ def held(place: str, *, alone: bool) -> Iterator[Lease]:
         with _renewed(lease):
             yield lease
     finally:
-        with contextlib.suppress(OSError):  # it ends by itself
+        with contextlib.suppress(OSError):  # the lease ends by itself
             files.delete(own)
 
 
@@ -102,7 +103,7 @@ def _require_no_other(place: str, own: str, *, alone: bool) -> None:
         path = files.join(place, name)
         if path == own or not (alone or name.startswith(_ALONE)):
             continue
-        with contextlib.suppress(FileNotFoundError):  # it has ended meanwhile
+        with contextlib.suppress(FileNotFoundError):  # the lease has ended meanwhile
             if now - files.size_and_time(path)[1] < SECONDS:
                 raise HeldError(path)
             files.delete(path)

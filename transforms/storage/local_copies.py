@@ -31,7 +31,7 @@ def local_copy(uri: str) -> Path:
     key = hashlib.sha256(repr((uri, sorted(versions.items()))).encode()).hexdigest()
     place = _private_directory()
     copy = place / key
-    # The name is kept, since extensions tell formats.
+    # The name is kept, since extensions identify formats.
     local = copy / uri.rstrip("/").rpartition("/")[2]
     if not copy.is_dir():
         temporary = place / f"{key}.{uuid.uuid4().hex}"
@@ -64,7 +64,7 @@ def _objects(uri: str) -> dict[str, str]:
     """Return the objects of a URI by their names below it; the name of the object itself is empty.
 
     Raises:
-        FileNotFoundError: There are none.
+        FileNotFoundError: There are no objects.
     """
     if not uri.endswith("/") and object_stores.exists(uri):
         return {"": uri}

@@ -1,4 +1,4 @@
-"""Errors of files that name the file."""
+"""Adds the name of the file to errors of files."""
 
 import contextlib
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def naming(path: str) -> Iterator[None]:
-    """Give an error of writing a file its name, which the system leaves out for a full disk."""
+    """Add a file's name to errors of writing it; the system omits the name for a full disk."""
     try:
         yield
     except OSError as error:

@@ -5,9 +5,9 @@ the options and credentials that Beam's take; any other scheme goes through Beam
 All stores guarantee that an object appears whole or not at all, that a reader sees one version of
 it, and that a program can read and list at once what it has written.
 
-- Those three also create an object only if there is none (`Store.put_absent`) in one step.
-- Beam's file systems cannot: of two programs that create an object in the same instant, both may be
-  told that they did.
+- These three can also create an object only if there is none, in one step (`Store.put_absent`).
+- Beam's file systems cannot: if two programs create an object in the same instant, both may be told
+  that they did.
 """
 
 import errno
@@ -22,23 +22,23 @@ from typing import BinaryIO, NamedTuple, Protocol
 from pairweave.transforms.errors import ConfigError
 
 RETRY_SECONDS = 120.0
-"""Seconds for which a request is repeated that a store throttles or fails to serve."""
+"""Number of seconds for which a request is repeated if a store throttles or fails it."""
 
 PROBE_SECONDS = 20.0
-"""Seconds for which the first request is repeated, so that a wrong address is reported soon."""
+"""The same for the first request; short, so that a wrong address is reported soon."""
 
 READ_BYTES = 8 << 20
-"""Bytes requested at once from an object that is read in order."""
+"""Number of bytes requested at once from an object that is read in order."""
 
 _STORES = {
     "gs": ("gcs", "google.cloud.storage", "pairweave[gcp]"),
     "s3": ("s3", "boto3", "pairweave[aws]"),
     "az": ("azure", "azure.storage.blob", "pairweave[azure]"),
 }
-"""For each scheme: the module beside this one, the package that it needs, and the extra with it."""
+"""For each scheme: the module beside this one, the package that it needs, and its extra."""
 
 BEAM_EXTRAS = {"hdfs": "apache-beam[hadoop]", "azfs": "apache-beam[azure]"}
-"""For each scheme that goes through Beam's file systems, what to install for it."""
+"""For each scheme that goes through Beam's file systems, the packages to install."""
 
 SCHEMES = (*_STORES, *BEAM_EXTRAS)
 """The schemes of all stores."""
@@ -104,7 +104,8 @@ class Store(Protocol):
 def use_beam_flags(flags: Sequence[str]) -> None:
     """Take the options for stores from flags of Beam, such as ``--s3_endpoint_url``.
 
-    Pipelines hand theirs to workers; this is for the work of a command before it has a pipeline.
+    Pipelines pass their options to workers; this is for the work of a command before it has a
+    pipeline.
     """
     global _flags
     _flags = tuple(flags)
@@ -115,7 +116,7 @@ def store_of(path: str) -> Store:
     """Return the store of a URI.
 
     Raises:
-        ConfigError: There is none, or it needs packages that are not installed; says what to
+        ConfigError: There is no store, or it needs packages that are not installed; says what to
             install.
     """
     try:
@@ -150,7 +151,7 @@ def rust_options(path: str) -> dict[str, str]:
     """Return options with which deltalake uses the store of a URI; see `Store.rust_options`.
 
     Raises:
-        ConfigError: It cannot; says why.
+        ConfigError: deltalake cannot use the store; says why.
     """
     store = store_of(path)
     try:
@@ -163,7 +164,7 @@ def check(path: str) -> None:
     """Check before a run that a store can be reached and that the bucket of a URI exists.
 
     Raises:
-        ConfigError: It is not; says why.
+        ConfigError: The store or the bucket cannot be reached; says why.
     """
     parts(path)
     try:
@@ -269,7 +270,7 @@ def parts(path: str) -> tuple[str, str]:
 
 
 def object_parts(path: str) -> tuple[str, str]:
-    """Return bucket and name of an object, of which neither is empty.
+    """Return bucket and name of an object, neither of which is empty.
 
     Raises:
         ConfigError: There is no bucket.

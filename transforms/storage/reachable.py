@@ -7,14 +7,14 @@ import urllib.parse
 import urllib.request
 
 ATTEMPTS = 2
-"""Attempts to connect, so that one lost packet is no error."""
+"""Number of attempts to connect, so that one lost packet is not an error."""
 
 SECONDS = 5.0
-"""Maximum seconds of each."""
+"""Time limit of each attempt, in seconds."""
 
 
 def reach(host: str, port: int) -> str | None:
-    """Return why nothing can be reached at a host and port; None if something listens there."""
+    """Return why a host and port cannot be reached; None if a server listens there."""
     fault: OSError | None = None
     for attempt in range(ATTEMPTS):
         if attempt:
@@ -36,8 +36,8 @@ def require(store: str, url: str) -> None:
     """Check that the server of a store can be reached, unless a proxy stands between.
 
     Args:
-        store: What the store is called.
-        url: The address that its client uses.
+        store: The name of the store.
+        url: The address that the store's client uses.
 
     Raises:
         OSError: Nothing listens there; says where.

@@ -22,7 +22,7 @@ from pairweave.transforms.storage import reachable
 from pairweave.transforms.storage.object_stores import Version, object_parts, parts
 
 ATTEMPTS = 8
-"""Attempts of a request; the waits between them double from 1 s to 20 s."""
+"""Number of attempts for a request; the waits between them double from 1 s to 20 s."""
 
 _ABSENT = frozenset({"404", "NoSuchKey", "NoSuchBucket", "NotFound"})
 _REFUSED = frozenset(
@@ -50,7 +50,7 @@ def connect(options: PipelineOptions, _scheme: str) -> "S3Store":
     """Return the store, for the options and the environment of this process.
 
     Raises:
-        ConfigError: It cannot be used with them; says why.
+        ConfigError: The store cannot be used with these; says why.
     """
     s3_options = options.view_as(S3Options)
     with _set_up():
@@ -87,7 +87,7 @@ class S3Store:
     def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
         """Yield the URIs of the objects that begin with a prefix, at most ``most`` of them."""
         bucket, name = parts(prefix)
-        scheme = prefix.partition("://")[0]  # spelt as the caller does
+        scheme = prefix.partition("://")[0]  # spelt as by the caller
         ends = {} if nested else {"Delimiter": "/"}
         with _mapped(prefix):
             pages = self._client.get_paginator("list_objects_v2").paginate(
@@ -121,7 +121,7 @@ class S3Store:
         """Write an object in one go; a large one in parts that appear together."""
         bucket, name = object_parts(path)
         with _mapped(path):
-            self._client.upload_fileobj(data, bucket, name)  # which closes it
+            self._client.upload_fileobj(data, bucket, name)  # this closes the file
 
     def put_absent(self, path: str, data: bytes) -> bool:
         """Write an object only if there is none; tell whether it was written."""
@@ -145,8 +145,8 @@ class S3Store:
         endpoint = str(self._client.meta.endpoint_url)
         if endpoint == _GLOBAL and "aws_region" in options:  # the library follows no redirection
             endpoint = f"https://s3.{options['aws_region']}.amazonaws.com"
-        # Also if it is Amazon's own: without one, the library of deltalake asks the machine for its
-        # region, and warns of every machine outside Amazon.
+        # Give the endpoint even if it is Amazon's own: without it, the library of deltalake asks
+        # the machine for its region, and warns on every machine outside Amazon.
         options["aws_endpoint"] = endpoint
         options["aws_allow_http"] = str(endpoint.startswith("http://")).lower()
         with _set_up():
@@ -167,10 +167,10 @@ def _place(path: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _set_up() -> Iterator[None]:
-    """Turn errors about profiles, credentials and endpoints into one that the user can fix.
+    """Turn errors about profiles, credentials and endpoints into errors that the user can fix.
 
-    Such as a profile that does not exist, a session of single sign-on that has ended, or a program
-    for credentials that fails.
+    Examples are a missing profile, an expired session of single sign-on, and a program for
+    credentials that fails.
     """
     try:
         yield

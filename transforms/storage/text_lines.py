@@ -19,7 +19,7 @@ from pairweave.transforms.storage.byte_streams import (
 from pairweave.transforms.units import ReadLimits
 
 BLOCK_BYTES = 4 << 20
-"""Bytes of a file read at once. A pair's two lines take about 200 bytes."""
+"""Number of bytes of a file to read at once. A pair's two lines take about 200 bytes."""
 
 # Reading line by line is harmless however far a file expands, and tables of tags are highly
 # repetitive.
@@ -32,7 +32,7 @@ class Line(NamedTuple):
     Attributes:
         text: The line without its end.
         before: A byte order mark, before the first line alone.
-        after: What ends it: LF, CR LF, or nothing at the end of the file.
+        after: The line end: LF, CR LF, or nothing at the end of the file.
     """
 
     text: str
@@ -172,12 +172,12 @@ def require_equal_lines(paths: Sequence[str], counts: Sequence[int]) -> None:
     """Check that files have the same number of lines.
 
     Args:
-        paths: The files; if as many have one number as another, the last one is taken as correct,
-            such as the reference.
-        counts: How many lines each has.
+        paths: The files. If two numbers of lines are equally frequent, that of the last file, such
+            as the reference, is taken as correct.
+        counts: The number of lines of each file.
 
     Raises:
-        InputError: One has more or fewer (``line_count_mismatch``); names it.
+        InputError: A file has more or fewer lines (``line_count_mismatch``); names it.
     """
     last = odd_count(counts[::-1])
     if last is None:
@@ -193,9 +193,9 @@ def require_equal_lines(paths: Sequence[str], counts: Sequence[int]) -> None:
 
 
 def odd_count(counts: Sequence[int]) -> int | None:
-    """Return the place of the first count that most others contradict; None if all are equal.
+    """Return the place of the first count that differs from most others; None if all are equal.
 
-    If two counts are equally frequent, the one that comes first is taken as correct.
+    If two counts are equally frequent, the first is taken as correct.
 
     >>> odd_count([3, 3, 2]), odd_count([2, 3, 3]), odd_count([3, 2]), odd_count([3, 3])
     (2, 0, 1, None)

@@ -43,7 +43,7 @@ def require_outputs_apart(inputs: Sequence[str], outputs: Sequence[str]) -> None
 def open_whole(path: str) -> Iterator[BinaryIO]:
     """Open a local file for writing, compressed if its name ends in ``.gz`` or the like.
 
-    It appears under its name when all went well.
+    It appears under its name only if the block ends without an error.
 
     Raises:
         OSError: The file cannot be written; no part of it remains.

@@ -13,7 +13,7 @@ _MERGE = "tag:yaml.org,2002:merge"
 _LONGEST = 60
 
 MOST_VALUES = 100_000
-"""Keys and values at most: a few lines of aliases of aliases stand for billions."""
+"""Maximum number of keys and values: a few lines of nested aliases can stand for billions."""
 
 
 def read_yaml(path: str) -> object:
@@ -57,7 +57,7 @@ def parse_yaml(text: bytes | str) -> object:
 
 
 def _fault(error: yaml.YAMLError) -> str:
-    """Return what is wrong with a document, and in which line."""
+    """Return the fault of a document, with its line."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         mark = error.problem_mark
         fault = ": ".join(part for part in (error.context, error.problem) if part)
@@ -68,17 +68,17 @@ def _fault(error: yaml.YAMLError) -> str:
 
 
 class _Loader(yaml.SafeLoader):
-    """A safe loader that says which value it cannot read, and checks a document before."""
+    """A safe loader that first checks a document, and names a value that it cannot read."""
 
     def check(self, node: yaml.Node, sizes: dict[yaml.Node, int]) -> int:
         """Refuse constructs that YAML permits and options do not.
 
         Args:
             node: The document, or a part of it.
-            sizes: For each part that was checked, how many keys and values it stands for.
+            sizes: For each checked part, the number of keys and values that it stands for.
 
         Returns:
-            That of this part.
+            The number for this part.
 
         Raises:
             ConfigError: See `parse_yaml`.
@@ -102,7 +102,7 @@ class _Loader(yaml.SafeLoader):
         return size
 
     def _check_distinct(self, node: yaml.MappingNode) -> None:
-        """Refuse a key that is given twice, of which YAML takes the last."""
+        """Refuse a key that is given twice; YAML itself would take the last one."""
         first: dict[Hashable, yaml.ScalarNode] = {}
         for key_node, _ in node.value:
             if key_node.tag == _MERGE or not isinstance(key_node, yaml.ScalarNode):

@@ -41,7 +41,7 @@ class DrawablePairs(NamedTuple):
     Attributes:
         pairs: Their texts and tokens, and their links if rows keep them.
         taggable: The data that their tags are drawn from.
-        fits: Whether each may be used, bool ``[pair]``.
+        fits: Whether each pair may be used, bool ``[pair]``.
     """
 
     pairs: pa.Table

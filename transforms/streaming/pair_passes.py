@@ -55,8 +55,8 @@ class Part(NamedTuple):
 class PairPasses:
     """The sequence of a run's pairs, which can be read from any place.
 
-    Prepared shards stay in memory as long as there is room; the one read last always does. Not for
-    use by several threads at once.
+    Prepared shards stay in memory as long as there is room; the last one read always stays. Several
+    threads must not use an object at once.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class PairPasses:
             run: The run.
             seed: The seed of the order.
             shuffle: Whether the order is random; otherwise it is that of the run.
-            memory: Bytes that shards may take up while they are not used.
+            memory: Maximum number of bytes for shards that are not in use.
         """
         self._run, self._seed, self._shuffle = run, seed, shuffle
         self._room = memory

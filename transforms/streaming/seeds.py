@@ -6,13 +6,13 @@ from pairweave.transforms.kernels import sampling
 
 
 def derived(seed: int | np.uint64, step: np.uint64, number: int) -> np.uint64:
-    """Return the seed of a numbered part of the draws of a seed."""
+    """Return the seed for a numbered part of a seed's draws."""
     mixed = sampling.draw(np.uint64(seed), np.uint64(number), step, np.uint64(0))
     return np.uint64(mixed)
 
 
 def pass_seed(seed: int, number: int) -> int:
-    """Return the seed of a pass; the first has the run's own, so its tags are those of ``augment``.
+    """Return the seed of a pass; the first pass has the run's seed, and so the tags of ``augment``.
 
     >>> pass_seed(7, 0), pass_seed(7, 1) == pass_seed(7, 2)
     (7, False)

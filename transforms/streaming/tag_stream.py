@@ -21,7 +21,7 @@ from pairweave.transforms.streaming.stream_options import StreamConfig
 from pairweave.transforms.tags.tag_config import TagConfig
 
 _MAX_ROWS = 1 << 20
-"""Rows of a window, so that their text fits in one column."""
+"""Number of rows of a window, so that their text fits in one column."""
 
 
 class Position(NamedTuple):
@@ -45,13 +45,13 @@ class Window(NamedTuple):
 
 
 class TagStream:
-    """The rows of several runs. Not for use by several threads at once."""
+    """The rows of several runs. Several threads must not use an object at once."""
 
     def __init__(self, runs: Sequence[StreamedRun], config: StreamConfig) -> None:
         """Plan the stream; nothing is read yet.
 
         Raises:
-            ConfigError: Weights do not fit the runs, or no run has a pair.
+            ConfigError: Weights do not match the runs, or no run has a pair.
         """
         self.config = config
         self._runs = tuple(runs)
@@ -124,7 +124,7 @@ class TagStream:
 
 
 def pairs_of_an_epoch(sizes: Sequence[int], config: StreamConfig) -> tuple[int, ...]:
-    """Return how many pairs of each run an epoch has, as many as the runs have together.
+    """Return how many pairs of each run an epoch has; in total, as many as the runs together.
 
     Shares are proportional to ``weight ** (1 / temperature)`` (a temperature over 1 favours small
     runs, as in Arivazhagan et al. 2019); the largest remainders are rounded up.

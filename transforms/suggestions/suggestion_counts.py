@@ -20,13 +20,13 @@ _VERDICTS = {
 }
 
 FAR_OFF = 0.05
-"""A ratio of examples that differs from ``--mix`` by a larger share is reported."""
+"""A ratio of examples is reported if it differs from ``--mix`` by a larger share."""
 
 
 def mix_notice(
     counts: Mapping[str, int], methods: Collection[str], mix: float, pairs: int
 ) -> str | None:
-    """Report how many parallel examples there are per other one, if that is far from ``mix``.
+    """Report the ratio of parallel examples to others, if it is far from ``mix``.
 
     Each pair gives one parallel example at most, but several others, and a pair without others may
     give a parallel one. Differences within three standard deviations of the draws are not reported.
@@ -34,7 +34,7 @@ def mix_notice(
     Args:
         counts: Counts of all examples (`count_examples`).
         methods: The methods that were to make examples.
-        mix: Parallel examples wanted for each other one.
+        mix: Wanted number of parallel examples for each other example.
         pairs: Number of pairs with examples.
 
     Returns:

@@ -33,7 +33,7 @@ Rule = Callable[[Examples, FilterConfig], np.ndarray]
 
 
 def contains_mask(examples: Examples, _config: FilterConfig) -> np.ndarray:
-    """Flag examples whose texts already contain the mask token, of which a row has exactly one."""
+    """Flag examples whose texts already contain the mask token, since a row has exactly one."""
     return examples.reserved
 
 

@@ -10,7 +10,7 @@ from pairweave.transforms.config import Config, Mix, PositiveShare, Share, Varia
 from pairweave.transforms.option_marks import UNSAID, Marks, in_short, listed_after
 
 MAX_WORDS = 512
-"""Words of the longest span that can be drawn."""
+"""Maximum length of a span that can be drawn, in words."""
 
 
 def split_words(value: object) -> object:

@@ -30,10 +30,10 @@ from pairweave.transforms.symbols.tag_template import Template
 from pairweave.transforms.symbols.tag_xliff import Xliff
 
 NAMES = ("indexed", "xliff", "masked", "html", "raw")
-"""The named representations; a user's template is another one."""
+"""The named representations; a user's template is a further one."""
 
 SELF_TRANSLATED = 20
-"""Number of symbols that are translated by themselves (Hanneman and Dinu 2020, section 6.3)."""
+"""Number of symbols that get self-translations (Hanneman and Dinu 2020, section 6.3)."""
 
 _NEVER = re.compile(r"(?!)")
 
@@ -78,11 +78,11 @@ def find_representation(name: str | Sequence[str], syntax: Syntax = XML) -> Repr
     """Return a representation.
 
     Args:
-        name: One of `NAMES`, or the three forms of a template: of opening, closing and empty tags.
+        name: One of `NAMES`, or the three forms of a template for opening, closing and empty tags.
         syntax: Syntax of raw tags.
 
     Raises:
-        ConfigError: There is none, or the template cannot be read back.
+        ConfigError: There is no such representation, or the template cannot be read back.
     """
     if not isinstance(name, str):
         return _templated(tuple(name))

@@ -114,7 +114,7 @@ def _conclude(checks: Sequence[SyntaxCheck], warn: Callable[[str], None]) -> Non
     """Warn of tags in another syntax, before the outputs get their names.
 
     Raises:
-        InputError: A file has no others.
+        InputError: A file has tags in another syntax alone.
     """
     for warning in [check.warning() for check in checks]:
         if warning is not None:
@@ -187,7 +187,7 @@ def _read_table(text: str, path: str, line: int, syntax: Syntax) -> tuple[Coding
     """Read one line of a table.
 
     Raises:
-        InputError: It is none; names the file and the line.
+        InputError: The line is not a table; names the file and the line.
     """
     try:
         value = orjson.loads(text)

@@ -1,10 +1,10 @@
 """White space after tags instead of before them, and back (Ryu et al. 2022, section 3.4).
 
-A SentencePiece model marks the start of a word by the white space before it, and puts one before
-the first word. ``the <a_3>green`` separates the word from its mark; ``the<a_3> green`` does not,
-and neither does ``<a_3> The`` at the start of a text. In this form every word has the pieces that
-it has without tags. The paper only moves the space; it does not mention texts that begin with a
-tag.
+A SentencePiece model marks the start of a word by the white space before it, and adds a space
+before the first word. ``the <a_3>green`` separates the word from its mark; ``the<a_3> green`` does
+not, and neither does ``<a_3> The`` at the start of a text. In this form every word has the pieces
+that it has without tags. The paper only moves the space; it does not mention texts that begin with
+a tag.
 """
 
 import dataclasses
@@ -131,8 +131,8 @@ def unshift_whitespace(text: str, tag: str = JOB_TAG) -> str:
     """Undo `shift_whitespace`, also in a text that is only partly shifted or not at all.
 
     The original text is restored if it had no white space after an opening tag or between the tags
-    of a run, and none before closing and self-closing tags alone: for these, the space of the word
-    before and that of the word after are the same, so it is left after them.
+    of a run, and none before closing and self-closing tags alone. A space beside such tags may
+    belong to the word before or to the word after, so it stays after them.
 
     >>> unshift_whitespace("The<a_3> green witch</a_3> .")
     'The <a_3>green witch</a_3> .'

@@ -35,7 +35,7 @@ from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.whole_words import pair_cuts
 
 CHUNK_PAIRS = 8_192
-"""Pairs whose fragments are held in memory and translated together."""
+"""Number of pairs whose fragments are in memory and translated together."""
 
 _FIRST_STEP = 8
 _LAST_STEP = 64
@@ -49,7 +49,7 @@ class FragmentConfig(Config):
 
     Attributes:
         max_words: Longest fragment, in words.
-        max_tags: Most fragments in a pair.
+        max_tags: Maximum number of fragments in a pair.
         nesting: Whether fragments may cross (`transforms.tags.injection_options`).
         segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`).
         punctuation: Accept a match in the target without a letter or digit.

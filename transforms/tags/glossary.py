@@ -65,7 +65,7 @@ class TermConfig(Config):
     """Settings of tagging terms.
 
     Attributes:
-        max_tags: Most tags in a pair.
+        max_tags: Maximum number of tags in a pair.
         share: Share of the pairs that may be tagged, picked by a hash: a smaller share selects a
             subset of a larger one's pairs.
         words: How terms and texts are split into words, ``words`` or ``whitespace``.

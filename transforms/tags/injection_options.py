@@ -18,7 +18,7 @@ Nesting = Literal["proper", "free"]
 
 
 def _by_links_alone(why: str) -> Marks:
-    """Mark an option that neither fragments nor terms take, for the same reason."""
+    """Mark an option that neither fragments nor terms take, with the same reason for both."""
     return not_by(fragment=why, glossary=why)
 
 
@@ -113,7 +113,7 @@ class TagOptions(Config):
 
 
 SHAPES = ("self_closing_share", "damage_share", "empty_share", "split_share")
-"""The shares of forms, instead of which a tag profile can be given."""
+"""The shares of forms, which a tag profile can replace."""
 
 FRAGMENT_WORDS, FRAGMENT_TAGS = 6, 2
 FRAGMENT_DEFAULTS: Mapping[str, float] = {

@@ -1,4 +1,4 @@
-"""Phrase pairs at which a translator would put a tag: which are left out, and which drawn less."""
+"""Selects phrase pairs at which a translator would put a tag, with weights for draws."""
 
 import numpy as np
 import pyarrow as pa
@@ -12,27 +12,27 @@ from pairweave.transforms.kernels.text.utf8 import FlatTexts
 from pairweave.transforms.text.punctuation import marks
 
 BOTH_SETTLED = 50.0
-"""A phrase pair with two settled borders is this many times as likely to be drawn as one with one.
+"""A phrase pair with two settled borders is this many times as likely to be drawn as with one.
 
-Of the phrase pairs at translators' places in ``help/`` (except test pages), 97 to 98 % of those
-with two are exactly the translator's in German, French and Finnish, 73 to 82 % of those with one.
-More than 50 changes nothing but makes the second kind rarer.
+Among the phrase pairs at translators' places in ``help/`` (except test pages), in German, French
+and Finnish, 97 to 98 % of the pairs with two such borders are exactly the translator's, and 73 to
+82 % of the pairs with one. A value above 50 only makes the second kind rarer.
 """
 
 
 def keep_sound(table: pa.Table, phrases: Phrases, *, punctuation_tags: bool = False) -> Phrases:
     """Keep the phrase pairs at which a translator would put a tag, with weights for draws.
 
-    One is left out if an edge has a punctuation mark that the same edge of the other side lacks, or
-    if it cuts a pair of quotation marks or brackets or holds the end of a sentence on either side
-    (`transforms.kernels.tags.sound_phrases`). Its weight is 0 if none of its borders is settled by
-    a link beside it (`transforms.kernels.links.settled_borders`): it is not drawn, but may be the
-    second part of a tag in two parts, which stand apart on a side.
+    A phrase pair is left out in three cases (`transforms.kernels.tags.sound_phrases`): an edge has
+    a punctuation mark that the same edge of the other side lacks; it cuts a pair of quotation marks
+    or brackets; or a sentence ends inside, on either side. Its weight is 0 if no border is settled
+    by a link beside it (`transforms.kernels.links.settled_borders`). Then it is not drawn, but may
+    be the second part of a tag in two parts, which are apart on one side.
 
     Args:
         table: Pairs with phrase pairs (`transforms.schemas.PHRASES`).
         phrases: Their phrase pairs.
-        punctuation_tags: Whether to keep those without a letter or a digit on a side.
+        punctuation_tags: Whether to keep phrase pairs without a letter or a digit on a side.
     """
     offsets, links = links_of(table, "links")
     source, target = _marks(table, "source"), _marks(table, "target")

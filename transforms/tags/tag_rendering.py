@@ -58,7 +58,7 @@ def _symbols(
 
     Args:
         source: The tags of the sources (`transforms.kernels.tags.indexed_tags.find_tags`).
-        target: Those of the targets.
+        target: The tags of the targets.
         representation: How tags are written.
         ids: As for `render_columns`.
     """

@@ -40,7 +40,7 @@ from pairweave.transforms.text.whole_words import spaced_word_counts, word_count
 _ROUNDING = 1e-9
 
 _MAX_ROWS = 1 << 20
-"""Rows made at a time, so that their text fits in one column."""
+"""Number of rows to make at a time, so that their text fits in one column."""
 
 # RE2: the tags at the start of a text, after which `transforms.symbols.whitespace` adds a space.
 _FIRST_TAGS = f"^((?:{OPENING_PATTERN})+)"
@@ -112,7 +112,7 @@ class Taggable(NamedTuple):
     limits: np.ndarray
 
     def take(self, pairs: np.ndarray) -> "Taggable":
-        """Return those of some pairs ``[pair]``."""
+        """Return the data of some pairs ``[pair]``."""
         offsets, boxes, weights = self.phrases
         counts = np.diff(offsets)[pairs]
         bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
@@ -149,7 +149,7 @@ def draw_tags(
         config: How tags are injected; only the seed may differ from that of `find_taggable`.
 
     Returns:
-        As `inject_tags` returns them.
+        The same as `inject_tags`.
     """
     seed = np.uint64(config.seed)
     free = int(config.nesting == "free")

@@ -22,8 +22,8 @@ to all scripts follow. Searching no further takes a fifth of the time."""
 
 _UNSPACED = ("Thai", "Lao", "Tibetan", "Myanmar", "Khmer", "Hiragana", "Katakana", "Han", "Yi")
 
-# Later lines win. NARROW NO-BREAK SPACE is a connector to UAX #29, though French sets it before
-# punctuation: here it is the space it looks like.
+# Later lines win. NARROW NO-BREAK SPACE is a connector in UAX #29, but French uses it before
+# punctuation, so here it counts as a space.
 _CLASSES = (
     (r"\p{WB=Newline}\r\n", utf8.NEWLINE),
     (r"\p{WB=Extend}", utf8.EXTEND),
@@ -44,7 +44,7 @@ _CLASSES = (
 )
 
 # Numbers that are not decimal digits, without those that mark list items, such as circled ones.
-# Those that are letters to UAX #29, as Roman numerals are, join digits already.
+# Numbers that are letters in UAX #29, such as Roman numerals, join digits already.
 _WHOLE_WORD_CLASSES = (
     (r"\p{WB=Katakana}", utf8.KATAKANA),
     (
@@ -92,13 +92,13 @@ def properties(*, whole_words: bool = False) -> np.ndarray:
     """Return the class and flags of every code point (`transforms.kernels.text.utf8`).
 
     Args:
-        whole_words: Give Katakana its class, so that a run of it is one word, as UAX #29 has it,
-            and parts of numbers theirs; without it each of these characters is a token, as for
-            aligners.
+        whole_words: Give Katakana its class, so that a run of it is one word as in UAX #29, and
+            parts of numbers their class. Otherwise each of these characters is a token, as aligners
+            need.
 
     Returns:
-        uint16 ``[1114112]``, read-only: the lower half of `all_properties`. Tokens need no
-        more, and are cut up to 8 % faster with it.
+        uint16 ``[1114112]``, read-only: the lower half of `all_properties`. This is enough for
+        tokens, and makes cutting them up to 8 % faster.
     """
     everything = _every_code_point()
     table = np.zeros(utf8.CODE_POINTS, dtype=np.uint16)

@@ -1,4 +1,4 @@
-"""Control characters in text for people, replaced by visible ones."""
+"""Replaces control characters in text for people by visible characters."""
 
 _PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}
 _ESCAPES = {code: f"\\x{code:02x}" for code in range(0x80, 0xA0)}
@@ -10,7 +10,7 @@ _DIRECTIONS = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *rang
 # Python represents a byte of a file's name that is not UTF-8 by a lone surrogate.
 _BYTES = {code: f"\\x{code - 0xDC00:02x}" for code in range(0xDC80, 0xDD00)}
 _SURROGATES = {code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)}
-_C1 = {code: f"\\u{code:04x}" for code in range(0x80, 0xA0)}  # as JSON writes them, too
+_C1 = {code: f"\\u{code:04x}" for code in range(0x80, 0xA0)}  # the same form as in JSON
 _TERMINAL = _SURROGATES | _BYTES | _DIRECTIONS | _BLOCK | _C1
 
 
@@ -24,7 +24,7 @@ def visible_line(text: str) -> str:
 
 
 def visible_block(text: str) -> str:
-    """Return text with each control character but tab and line feed as its picture."""
+    """Return text with each control character except tab and line feed as its picture."""
     return text.translate(_BLOCK)
 
 

@@ -25,7 +25,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     short: (short, *longer.split(","))
     for short, longer in (entry.split(":") for entry in _ISO.split())
 }
-"""The codes of each language of ISO 639-1, that one first."""
+"""The codes of each language of ISO 639-1, beginning with that code."""
 
 SHORT = {name: short for short, names in reversed(NAMES.items()) for name in names}
 """The code of ISO 639-1 for each other code of a language."""

@@ -1,4 +1,4 @@
-"""Tokens of aligners joined to words, where a tag may not stand between the tokens."""
+"""Joins tokens of aligners to words where no tag may stand between the tokens."""
 
 import itertools
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ _KATAKANA = regex.compile(r"\p{WB=Katakana}[\p{WB=Katakana}\p{WB=Extend}]+")
 def words_to_join(
     texts: Texts, config: TokenConfig, language: Language = None, segmenter: str = NONE
 ) -> list[list[tuple[int, int]]]:
-    """Find the words inside which tokens have borders, but a tag has no place.
+    """Find the words inside which tokens have borders, but no tag may be placed.
 
     Args:
         texts: Strings without nulls ``[text]``.
-        config: How they are cut into tokens.
+        config: How the texts are cut into tokens.
         language: As for `tokenize`.
         segmenter: Finds words of scripts without spaces (`transforms.text.segmenter`).
 

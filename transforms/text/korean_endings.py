@@ -1,10 +1,10 @@
 """The endings that Korean attaches to a noun: a closed list, packed for a kernel.
 
 Particles (josa) follow nouns without a space, and so do the copula and the light verbs *hada*,
-*doeda* and *sikida*. Which form of a particle is right depends on the last sound of the noun (Sohn
-1999, The Korean Language), which tells 파일|은 from 하는. Words that only look like a noun with a
-particle (결과, 속도, 작은) are listed too. Both lists were written by hand and completed with what
-Kiwi 0.24, a morphological analyser, cuts otherwise on GNOME's help pages.
+*doeda* and *sikida*. The right form of a particle depends on the last sound of the noun (Sohn
+1999, The Korean Language), which distinguishes 파일|은 from 하는. Words that only look like a noun
+with a particle (결과, 속도, 작은) are listed too. Both lists were written by hand, and completed
+with words of GNOME's help pages that Kiwi 0.24, a morphological analyser, cuts differently.
 """
 
 import functools
@@ -67,7 +67,7 @@ _COPULA = (
     (_OPEN | AFTER_NUMBER, "라는 라고 라고는 라고도 라면 라도 든지 였습니다"),
 )
 
-# Forms of the verbs that make a verb of a noun, which has two syllables or more.
+# Forms of the verbs that turn a noun into a verb; the noun has two syllables or more.
 _LIGHT_VERBS = (
     "하다 하다고 하다면 합니다 합니까 하는 하는게 하는건 하는데 하는지 하는대로 한 한다 "
     "한다고 한다면 한다는 한지 할 할지 할까요 해 해야 해야합니다 해야할 해야한다 해서 해도 "
@@ -157,7 +157,7 @@ _NO_PARTICLE = (
     "최소한 분할 오래된 오래되어 오래되었거나 오래되면 오래되지",
 )
 
-# Nouns that end as one of the words above does, with the particle: the bar is where they are cut.
+# Nouns with a particle that end like one of the words above; a bar marks the cut.
 _NOUNS = (
     "단추|가 이미지|만 메시지|만 페이지|만 패키지|만 휴지|만 반대|로 절대|로 확대|로 최대|로 "
     "상대|로 시대|로 현대|로 연결|과 해결|과 대결|과 카메라|는 카메라|도 카메라|고 나라|는 "
@@ -169,8 +169,8 @@ def endings() -> dict[str, int]:
     """Return how words with each listed ending are cut.
 
     Returns:
-        By ending: the number of syllables to cut off, shifted by ``CUT_SHIFT``, and flags of what
-        may precede them (`transforms.kernels.text.korean`).
+        By ending: the number of syllables to cut off, shifted by ``CUT_SHIFT``, and flags for the
+        text that may precede them (`transforms.kernels.text.korean`).
     """
     entries: dict[str, int] = {}
     for flags, words in (*_PARTICLES, *_COPULA):
@@ -184,7 +184,7 @@ def endings() -> dict[str, int]:
     for noun in _NOUNS.split():
         stem, _, particle = noun.partition("|")
         listed[stem + particle] = _entry(len(particle), _ANY)
-    # After a noun of two syllables, 하는 is the verb; after one it is the end of another verb.
+    # After a noun of two syllables, 하는 is the verb; after one syllable it ends another verb.
     return listed | {
         word: entry for word, entry in entries.items() if word not in listed or entry & LONG_STEM
     }
@@ -195,7 +195,7 @@ def _entry(syllables: int, flags: int) -> int:
 
 
 def _excepted(particles: dict[str, int]) -> Iterator[tuple[str, int]]:
-    """Yield words that end as if with a particle, alone and followed by a particle.
+    """Yield words that only seem to end with a particle, alone and followed by a particle.
 
     결과 is listed because 과 is a particle; 과는 is one too, so 결과|는 has to be listed as well.
     """

@@ -1,8 +1,8 @@
-"""Tokens, numbered as their own tokenizer numbers them.
+"""Converts between token numbers of a job and those of the tokenizer itself.
 
 Each of a job's tokens shows a different part of the text. A tokenizer also counts pieces that show
 nothing: a lone word mark (``\u2581``), the first bytes of a character that is several pieces.
-Other programs that align its pieces count those too. So links in input and output number the
+Other programs that align the same pieces count those, too. So links in input and output number the
 tokenizer's pieces, and this module converts between the two numberings.
 """
 
@@ -32,14 +32,14 @@ NO_TOKEN = -1
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PieceNumbers:
-    """The pieces of some texts as their tokenizer counts them, special pieces left out.
+    """The pieces of some texts, as counted by their tokenizer, without special pieces.
 
     Attributes:
         offsets: Start of each text's pieces, int64 ``[text + 1]``.
         starts: First code point of each piece, without white space, int32 ``[piece]``.
         ends: Code point after it; equal where the piece shows nothing of the text.
         tokens: The job's token that each piece belongs to, counted inside its text, int32
-            ``[piece]``: the one that it shows, else the one that it begins; or `NO_TOKEN`.
+            ``[piece]``: the token that it shows, else the token that it begins; or `NO_TOKEN`.
     """
 
     offsets: np.ndarray
@@ -116,8 +116,8 @@ def token_links(
 ) -> list[tuple[int, int]]:
     """Turn links between a tokenizer's pieces into links of tokens, sorted, each once.
 
-    Links of a piece that shows nothing go to the token that it belongs to; if there is none, they
-    are dropped.
+    Links of a piece that shows nothing become links of the token to which it belongs; if there is
+    no such token, they are dropped.
 
     Args:
         links: Links of one pair's pieces, in any order.
@@ -132,16 +132,16 @@ def token_links(
 
 
 def in_pieces(table: pa.Table, source: PieceNumbers, target: PieceNumbers) -> pa.Table:
-    """Count the tokens of a table as their tokenizer does.
+    """Number the tokens of a table as their tokenizer does.
 
     Args:
         table: Rows with source_tokens, target_tokens and links between them.
         source: The numbers of the source's pieces.
-        target: Those of the target's.
+        target: The numbers of the target's pieces.
 
     Returns:
-        The table with every piece in place of the tokens; one that shows nothing has an empty
-        span. A link of two tokens is one between all pieces that show some of them.
+        The table with every piece in place of the tokens; a piece that shows nothing has an empty
+        span. A link of two tokens becomes links between all pieces that show parts of them.
     """
     offsets, fields = fields_of(table.column("links"))
     rows = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
@@ -171,7 +171,7 @@ _TYPES = {field.name: field.type for field in schemas.ALIGNED}
 def _shown_by_token(
     numbers: PieceNumbers, token_offsets: np.ndarray, tokens: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """List the pieces that show some of each of the tokens.
+    """List the pieces that show a part of each of the tokens.
 
     Args:
         numbers: The pieces.
@@ -197,10 +197,10 @@ def _shown_by_token(
 def _tokens_of(
     offsets: np.ndarray, starts: np.ndarray, ends: np.ndarray, *, behind: bool
 ) -> np.ndarray:
-    """Return the token of each piece where the pieces that show something are the tokens.
+    """Return the token of each piece if the tokens are the pieces that show something.
 
     A piece that shows nothing belongs to the next token. Where word marks end words, it belongs to
-    the one before, unless the next begins at the same place.
+    the previous token, unless the next one begins at the same place.
     """
     token_offsets, token_starts, _ = shown_pieces(offsets, starts, ends)
     texts = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))

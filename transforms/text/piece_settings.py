@@ -1,4 +1,4 @@
-"""The settings of a SentencePiece model with which words next to tags keep their pieces."""
+"""The settings of a SentencePiece model that let words next to tags keep their pieces."""
 
 PIECE_SETTINGS: dict[str, bool] = {
     "add_dummy_prefix": True,
@@ -18,7 +18,7 @@ def piece_advice(symbols: str, *, shifted: bool | None) -> str:
 
     Args:
         symbols: The file that lists the symbols.
-        shifted: Whether the text has the white-space shift; None if that is not known.
+        shifted: Whether the text has the white-space shift; None if unknown.
 
     >>> print(piece_advice("symbols.txt", shifted=True).partition(",")[0])
     To train your own SentencePiece model

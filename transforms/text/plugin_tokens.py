@@ -1,4 +1,4 @@
-"""Tokens of another package's tokenizer, as a run cuts them."""
+"""Cuts texts with another package's tokenizer in a run."""
 
 import itertools
 from collections.abc import Sequence
@@ -31,8 +31,8 @@ def cut(
         ``[token]``.
 
     Raises:
-        ConfigError: The tokenizer cannot be loaded here, raises an error, or returns what are no
-            tokens of these texts.
+        ConfigError: The tokenizer cannot be loaded here, raises an error, or returns ranges that
+            are not tokens of these texts.
     """
     tokenizer = cast("Tokenizer", load_plugin(plugin, TOKENIZER))
     strings = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
@@ -59,7 +59,7 @@ def cut(
 
 
 def _fault(text: str, tokens: Sequence[Token]) -> Token | None:
-    """Return the first token that is none of a text."""
+    """Return the first range that is not a token of its text."""
     ends = (0, *(end for _, end in tokens))
     for (start, end), before in zip(tokens, itertools.islice(ends, len(tokens)), strict=True):
         inside = before <= start < end <= len(text) and start == int(start) and end == int(end)

@@ -1,4 +1,4 @@
-"""The role of punctuation marks for tags: which are equal, open, close, or end a sentence."""
+"""The roles of punctuation marks for tags: equal marks, opening, closing, sentence-final marks."""
 
 import functools
 
@@ -33,7 +33,7 @@ _MARKS = (
     (r"\p{P}", kernel.OTHER_MARK),
 )
 
-# Families of marks that enclose text. The marks of a family close what one of them opened.
+# Families of marks that enclose text. Any mark of a family can close text that one opened.
 _OPENING = (r"(（", r"\[［", r"\{｛", r"「", r"『", r"《", r"〈", r"【")  # noqa: RUF001
 _CLOSING = (r")）", r"\]］", r"\}｝", r"」", r"』", r"》", r"〉", r"】")  # noqa: RUF001
 _EITHER = (r"\"“”„‟＂", r"«»", r"‹›", r"'‘’‚‛")  # noqa: RUF001

@@ -16,7 +16,7 @@ from pairweave.transforms.kernels.text.cuts import merge_spans
 from pairweave.transforms.text.tokens import Language, Texts, each_language, primary_tag
 
 NONE = "none"
-"""No segmenter: each character of such a script counts as a word."""
+"""No segmenter: each character of a script without spaces counts as a word."""
 
 EXTRA = "pip install 'pairweave[segment]'"
 
@@ -76,7 +76,7 @@ def check_installed(name: str) -> None:
     """Check that the segmenter that a run names is the one that is installed here.
 
     Raises:
-        WorkerError: It is not.
+        WorkerError: Another one, or none, is installed.
     """
     if name != NONE and installed_name() != name:
         raise WorkerError(
@@ -131,10 +131,10 @@ def choose_segmenter(wanted: str, reason: str | None) -> str:
 
     Args:
         wanted: ``auto``, ``dictionary`` or ``none``.
-        reason: Why the input needs one; None if it does not.
+        reason: The reason why the input needs a segmenter; None if it does not.
 
     Raises:
-        ConfigError: One is needed, and none is installed; says what to install.
+        ConfigError: A segmenter is needed, but none is installed; says what to install.
     """
     if wanted == NONE or (wanted == "auto" and reason is None):
         return NONE

@@ -17,7 +17,7 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.text.tokens import primary_tag
 
 NONE = "none"
-"""No splitter: text is split already."""
+"""No splitter: the text is already split."""
 
 _PACKAGE = "sentencex"
 _UNKNOWN = "en"
@@ -32,7 +32,7 @@ _WIDE_SPACE_BEFORE_STOP = regex.compile(r"[^\S\x00-\x7f](?=\.)")
 replaced by a space, which has the same length in code points."""
 
 Span = tuple[int, int]
-"""First code point of a sentence, and the one after its last."""
+"""First code point of a sentence, and the code point after its last one."""
 
 
 def installed_name() -> str | None:
@@ -46,7 +46,7 @@ def choose_splitter() -> str:
     """Return the name of the splitter that is installed.
 
     Raises:
-        ConfigError: None is.
+        ConfigError: No splitter is installed.
     """
     name = installed_name()
     if name is None:
@@ -61,7 +61,7 @@ def check_installed(name: str) -> None:
     """Check that the splitter that a run names is the one that is installed here.
 
     Raises:
-        WorkerError: It is not.
+        WorkerError: Another splitter, or none, is installed.
     """
     if name != NONE and installed_name() != name:
         raise WorkerError(
@@ -73,8 +73,8 @@ def check_installed(name: str) -> None:
 def split_sentences(text: str, language: str | None) -> list[Span]:
     """Find the sentences of a text.
 
-    Every character that is not white space is in one sentence; white space is in none where it
-    begins or ends a sentence.
+    Every character that is not white space is in one sentence. White space at the beginning or end
+    of a sentence is in none.
 
     Args:
         text: The text, without line breaks.

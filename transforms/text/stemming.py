@@ -1,4 +1,4 @@
-"""Words in the form used for comparison: folded, and stemmed if there is a stemmer."""
+"""Brings words into the form for comparison: folded, and stemmed if there is a stemmer."""
 
 import functools
 import importlib
@@ -67,16 +67,16 @@ def has_stemmer(language: str | None) -> bool:
 
 
 def stemmer_name() -> str:
-    """Return the stemmers' package and version, which decide what matches."""
+    """Return the stemmers' package and version, on which matches depend."""
     return f"snowballstemmer-{importlib.metadata.version('snowballstemmer')}"
 
 
 @functools.lru_cache(maxsize=16)
 def word_key(language: str | None, *, stem: bool) -> Callable[[str], str]:
-    """Return the function that gives a word's form for comparison.
+    """Return the function that returns a word's form for comparison.
 
-    With ``stem`` words of a language that has a stemmer (Snowball; Porter 2001) are cut to their
-    stems; in other languages, and without, words are folded alone.
+    With ``stem``, words of a language that has a stemmer (Snowball; Porter 2001) are cut to their
+    stems. In other languages, and without ``stem``, words are only folded.
 
     >>> key = word_key("en", stem=True)
     >>> key("Witches") == key("witch")
@@ -85,7 +85,7 @@ def word_key(language: str | None, *, stem: bool) -> Callable[[str], str]:
     if not (stem and has_stemmer(language)):
         return functools.lru_cache(maxsize=1 << 18)(fold_word)
     name = _ALGORITHMS[primary_tag(language)]
-    # Not `snowballstemmer.stemmer`: that takes another package's stemmers where it is installed.
+    # Not `snowballstemmer.stemmer`, which uses another package's stemmers if that is installed.
     module = importlib.import_module(f"snowballstemmer.{name}_stemmer")
     stemmer = getattr(module, f"{name.capitalize()}Stemmer")()
 

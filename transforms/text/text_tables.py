@@ -1,4 +1,4 @@
-"""Texts that no job has read as tables for aligners."""
+"""Makes tables for aligners from texts that were not read by a job."""
 
 from collections.abc import Sequence
 

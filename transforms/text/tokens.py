@@ -1,4 +1,4 @@
-"""PAIRS rows to TOKENS rows: text as ranges of code points of the original string."""
+"""Turns PAIRS rows into TOKENS rows: text as ranges of code points of the original string."""
 
 import dataclasses
 import functools
@@ -53,7 +53,8 @@ _CLITICS = {
     "ko": clitics.KOREAN,
 }
 
-# Languages whose words may end in what Korean attaches to nouns: unknown text may be Korean.
+# Languages whose words may have the endings that Korean attaches to nouns; unknown text may be
+# Korean.
 _MAYBE_KOREAN = dict.fromkeys(("ko", "und", ""), True)
 
 # Letters of a script without spaces for one word of English: so many that message catalogues of
@@ -62,12 +63,12 @@ _MAYBE_KOREAN = dict.fromkeys(("ko", "und", ""), True)
 # others); Chinese 1.2 to 1.3; Japanese 1.6 kana and 0.5 ideographs.
 _LETTERS_IN_WORD = {SYLLABIC: 3.5, IDEOGRAPH: 1.5, KANA: 3.0}
 
-# The result depends on how many threads train, so their number is fixed; it does not depend on how
-# many cores run them.
+# The result depends on the number of training threads, so this number is fixed; it does not depend
+# on the number of cores that run them.
 _TRAINING_THREADS = 4
 
 MAX_PIECE_CHARS = 16
-"""The longest piece that SentencePiece trains unless told otherwise, in code points."""
+"""The longest piece that SentencePiece trains by default, in code points."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -99,8 +100,8 @@ class TokenConfig:
     def of_plugin(cls, plugin: Plugin) -> "TokenConfig":
         """Return the tokens of another package's tokenizer.
 
-        The kind has the whole plugin, so that a model that is fitted on such tokens is saved, and
-        loaded on any machine, with the code that cut them.
+        The kind names the whole plugin. So a model that is fitted on such tokens records the code
+        that cut them, and is loaded with the same code on any machine.
         """
         return cls(f"{_OF_PLUGIN}{plugin.to_text()}")
 
@@ -113,7 +114,7 @@ class TokenConfig:
 
     @property
     def shown(self) -> str:
-        """Return what messages call the tokens."""
+        """Return the name of the tokens in messages."""
         return self.kind if self.plugin is None else str(self.plugin)
 
 
@@ -123,8 +124,8 @@ def tokenize(texts: Texts, config: TokenConfig, language: Language = None) -> pa
     Args:
         texts: Strings without nulls ``[text]``.
         config: Which tokens.
-        language: BCP 47 tag of all texts, or one for each ``[text]``. It decides how words with an
-            apostrophe are split; any language may be unknown.
+        language: BCP 47 tag of all texts, or one for each ``[text]``. The splitting of words with
+            an apostrophe depends on it; any language may be unknown.
 
     Returns:
         ``list<struct<start, end>>`` ``[text]``: half-open ranges of code points, ascending,
@@ -172,14 +173,14 @@ def token_counts(
 
 
 def words_of_tokens(flat: FlatTexts, tokens: np.ndarray) -> np.ndarray:
-    """Return the words of texts whose letters are tokens where a script has no spaces.
+    """Return the number of words of texts, in which each letter of unspaced scripts is a token.
 
     Args:
         flat: The texts ``[text]``.
-        tokens: Number of the tokens (``words``) of each, int64 ``[text]``.
+        tokens: Number of tokens (``words``) of each text, int64 ``[text]``.
 
     Returns:
-        float64 ``[text]``; the tokens themselves where there are no such letters.
+        float64 ``[text]``; the number of tokens where there are no such letters.
     """
     letters = count_unspaced_letters(*flat, codepoints.properties())
     words = tokens.astype(np.float64)
@@ -200,7 +201,7 @@ def train_sentencepiece(
 
     Args:
         texts: Sentences of all languages that the model is for.
-        vocabulary: Number of pieces at most; a small corpus gives fewer.
+        vocabulary: Maximum number of pieces; a small corpus gives fewer.
         model_type: ``unigram`` (Kudo 2018) or ``bpe`` (Sennrich et al. 2016).
         settings: Further options of SentencePiece's trainer.
 
@@ -273,7 +274,7 @@ def sentencepieces(texts: Texts, config: TokenConfig) -> tuple[np.ndarray, np.nd
 def shown_pieces(
     offsets: np.ndarray, starts: np.ndarray, ends: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the pieces that show some of the text, which are its tokens.
+    """Return the pieces that show a part of the text, which are its tokens.
 
     Args:
         offsets: Start of each text's pieces ``[text + 1]``.
@@ -307,8 +308,8 @@ def cut_words(
 ) -> tuple[FlatTexts, Spans]:
     """Split texts into words, numbers, punctuation marks, placeholders and URLs.
 
-    Words of Korean text are split into a noun and its endings. Text in an unknown language is taken
-    for Korean where it has Hangul.
+    Words of Korean text are split into a noun and its endings. Text in an unknown language counts
+    as Korean if it has Hangul.
 
     Args:
         texts: Strings without nulls ``[text]``.
@@ -338,7 +339,7 @@ def each_language(
     Args:
         texts: Number of texts.
         language: As for `tokenize`.
-        numbers: The numbers by the first parts of language tags, the empty one for no tag; other
+        numbers: The numbers by the first parts of language tags, which are empty for no tag; other
             languages have 0.
         kind: The type of the numbers.
     """

@@ -1,4 +1,4 @@
-"""Words that no tag may split: how many a text has, and the token borders between them."""
+"""Counts the words that no tag may split, and finds the token borders between them."""
 
 import threading
 from collections.abc import Callable, Hashable, Sequence
@@ -21,9 +21,9 @@ from pairweave.transforms.text.tokens import Language, Spans, Texts, cut_words, 
 # RE2: scripts without spaces between words.
 _UNSPACED = r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai}|\p{Lao}|\p{Khmer}|\p{Myanmar}"
 
-# Languages that join a name to a noun, and Hungarian also to a suffix, with a hyphen: the letters
-# that must follow it. Of translators' tags in help pages, 7.8 % stand at such a hyphen in Finnish
-# and 0.3 % in German, none in English (74,000 tags), French and Korean.
+# Languages that join a name to a noun with a hyphen (in Hungarian also to a suffix), and the
+# letters that must follow the hyphen. Of translators' tags in help pages, 7.8 % stand at such a
+# hyphen in Finnish and 0.3 % in German, none in English (74,000 tags), French and Korean.
 _PARTS_OF_COMPOUNDS = {
     **dict.fromkeys(("de", "nds", "lb", "nl", "fy", "sv", "da", "nb", "nn", "no", "fi", "et"), 3),
     "hu": 1,
@@ -36,7 +36,7 @@ _Result = TypeVar("_Result")
 
 
 class ResultCache(threading.local, Generic[_Result]):
-    """Results that two steps of a job compute from the same columns, a few per thread.
+    """A cache, a few results per thread, for results that two steps compute from the same columns.
 
     Columns are identified by the addresses of their values, so nothing is compared. A result is
     dropped when it is requested again, or when there are too many others.
@@ -53,8 +53,8 @@ class ResultCache(threading.local, Generic[_Result]):
 
         Args:
             columns: All columns that the result depends on.
-            settings: All else that it depends on.
-            compute: Computes it; the result must not be modified.
+            settings: Everything else that it depends on.
+            compute: Computes the result, which must not be modified.
         """
         key = (*map(_place_in_memory, columns), settings)
         if key in self._held:
@@ -83,7 +83,7 @@ def word_counts(texts: Texts, language: Language = None, segmenter: str = NONE) 
     """Count the words of texts that contain a letter or a digit, whatever the aligner's tokens are.
 
     A hyphenated compound counts as one word, and so does a word with its elided article or with a
-    clitic such as ``'s``, so that a share of the words holds however a reader counts; in scripts
+    clitic such as ``'s``, so that a share of the words is right by any way of counting. In scripts
     without spaces, each word counts.
 
     Args:
@@ -120,20 +120,20 @@ def find_cuts(
     A place is free if no border there falls inside a word, a grapheme cluster, a number, a URL, an
     e-mail address, a placeholder, a tag or a run of one punctuation mark. Fractions and raised
     digits belong to the number or the word that they touch (``2½``, ``10⁻⁶``, ``m²``, ``H₂O``). A
-    run of Katakana is one word (UAX #29, WB13), and so is what hyphens join, with a hyphen at its
-    end (``Vor- und Nachteile``); in German and its like, only if a part has fewer than three
-    letters (``E-Mail``). What Korean, Turkish and Finnish attach to a noun, with `tokens`, is a
-    word of its own. An elided article or pronoun (l', qu', dell') is a word, an
-    English clitic is not. Words of scripts without spaces are found only with a segmenter. Place
-    ``i`` is both the start of token ``i`` and the end of token ``i - 1``, and is free only if both
-    borders are: between two tokens that touch they are one.
+    run of Katakana is one word (UAX #29, WB13). Parts joined by hyphens are one word, with a hyphen
+    at its end (``Vor- und Nachteile``); in German and similar languages, only if a part has fewer
+    than three letters (``E-Mail``). With `tokens`, the endings that Korean, Turkish and Finnish
+    attach to a noun are words of their own. An elided article or pronoun (l', qu', dell') is a
+    word, an English clitic is not. Words of scripts without spaces are found only with a segmenter.
+    Place ``i`` is both the start of token ``i`` and the end of token ``i - 1``, and is free only if
+    both borders are free; if the two tokens touch, both borders are the same.
 
     Args:
         texts: Strings without nulls ``[text]``.
         tokens: Their tokens, as `tokenize` returns them, of any kind.
         language: As for `tokenize`.
         segmenter: Finds words of scripts without spaces (`transforms.text.segmenter`).
-        compounds: Whether what hyphens join is one word; if not, its parts are words.
+        compounds: Whether parts joined by hyphens are one word; if not, each part is a word.
 
     Returns:
         ``list<bool>`` ``[text]``, one more entry than the text has tokens.
@@ -199,7 +199,8 @@ def _unbroken(
 ) -> tuple[FlatTexts, Spans]:
     """Return flat texts and the spans that no tag may split, as `word_breaks.find_tokens` does.
 
-    A job first asks where a tag may stand in a source and a target, then how many words they have.
+    A job first asks for the places of tags in a source and a target, then for their numbers of
+    words.
     """
     of_columns = [texts] if language is None or isinstance(language, str) else [texts, language]
     return _spans.find(

@@ -37,7 +37,7 @@ def masked_forms(pairs: pa.Table | pa.RecordBatch, *, masked: bool) -> Iterator[
 
     Args:
         pairs: As for `masked_keys`.
-        masked: Whether addresses and numbers are replaced; if not, texts are left as read.
+        masked: Whether addresses and numbers are replaced; if not, texts stay as read.
     """
     cut = _masked if masked else _plain
     sides = [cut(pairs.column(side)) for side in ("source", "target")]
@@ -85,7 +85,7 @@ def masked_shard_numbers(batch: pa.RecordBatch, shards: int) -> np.ndarray:
 
 
 def worse_copies(pairs: pa.Table, scores: np.ndarray) -> np.ndarray:
-    """Find, for each pair, a copy that is kept instead of it.
+    """Find for each pair the copy that is kept in its place.
 
     Args:
         pairs: Pairs (with the columns of `transforms.schemas.PAIRS`).

@@ -101,7 +101,7 @@ def meeting(jaccard: float, bands: int, rows: int) -> float:
 
 
 def least_equal(threshold: float) -> int:
-    """Return how many codes of two signatures must agree; 1 in 256 agrees by chance."""
+    """Return the number of codes of two signatures that must agree; 1 in 256 agrees by chance."""
     return int(np.ceil(VALUES * (threshold + (1 - threshold) / _CODE_VALUES) - 1e-9))
 
 
@@ -287,7 +287,7 @@ def copies_of(rows: pa.Table, leaders: pa.Table, threshold: float) -> pa.Table:
 
 
 def _own_places(rows: pa.Table, leaders: pa.Table, ends: np.ndarray) -> np.ndarray:
-    """Return each pair's index among the leaders, or their number; only earlier ones are better."""
+    """Return each pair's index among the leaders, or their number; earlier leaders are better."""
     keys = np.concatenate([each.column("key").to_numpy() for each in (leaders, rows)])
     shards = np.concatenate([each.column("shard").to_numpy() for each in (leaders, rows)])
     numbers = np.concatenate([each.column("row").to_numpy() for each in (leaders, rows)])

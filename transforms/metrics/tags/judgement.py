@@ -32,8 +32,8 @@ class SheetRow:
         variant: Number of the pair's row.
         tag: The tag's index.
         form: Its form (`transforms.markup.markup.Form`).
-        source: The source without tags, with this one's range in white square brackets.
-        target: The target likewise.
+        source: The source without tags, with the range of this tag in white square brackets.
+        target: The target in the same form.
         judgement: A person's judgement; empty at first.
     """
 
@@ -127,7 +127,7 @@ def draw_sheet(run: FinishedRun, pairs: int, seed: int) -> list[SheetRow]:
         seed: Seed of the draws.
 
     Raises:
-        ConfigError: The run has no tags, or not as indexed tokens.
+        ConfigError: The run has no tags, or its tags are not indexed.
         WorkerError: A shard cannot be read.
     """
     representation = run.settings.get("representation", "indexed")

@@ -27,7 +27,7 @@ def write_rows(path: str, columns: Sequence[str], rows: Iterable[Sequence[object
 
 
 def header_of(path: str) -> list[str]:
-    """Return the names of a sheet's columns; empty if the file is.
+    """Return the names of a sheet's columns; nothing for an empty file.
 
     Raises:
         InputError: The file cannot be read, or is not UTF-8.

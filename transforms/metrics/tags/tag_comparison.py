@@ -34,7 +34,7 @@ def compare_tags(
         baseline: The outputs of the other system, with the same references and sources.
         config: Settings of tags and words.
         spans: Settings of the words of a tag, for F1.
-        significance: How to test.
+        significance: Settings of the tests.
         name: The file of the other system.
         shift: See `transforms.metrics.tags.tag_metrics.evaluate_tags`.
     """

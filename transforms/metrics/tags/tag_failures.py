@@ -35,7 +35,7 @@ class Failures:
             one.
         dropped: Tags of the source that the output lacks.
         mutilated: Pieces of tags among the output's words that the source does not have there.
-            Each replaces a missing tag, if there is one, which then is not dropped.
+            Each replaces a missing tag, if there is one, which then does not count as dropped.
         badly_nested: Elements complete on both sides that are in other elements than in the source,
             cross others, or close before they open.
         added: Tags of the output that the source lacks.
@@ -180,7 +180,7 @@ def _chains(
 ) -> list[tuple[tuple[str, str], Chain]]:
     """Return each common element with the elements that contain or cross it, from outside in.
 
-    Of two that cross, the one that opens later has the other in its list.
+    If two elements cross, the one that opens later has the other in its list.
     """
     chains = []
     open_pairs: list[tuple[tuple[str, str], int]] = []

@@ -67,7 +67,7 @@ class TagScores:
         """Return the line that names everything that determines a group of figures.
 
         Args:
-            group: One of those in `signatures`, except ``tagged_bleu``, signed by sacreBLEU.
+            group: A group in `signatures`, except ``tagged_bleu``, which sacreBLEU signs.
             more: Further settings, such as those of significance tests.
         """
         settings = {"metric": group, "tags": self.config.rule, **self._groups()[group]}

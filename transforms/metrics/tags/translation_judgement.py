@@ -1,7 +1,7 @@
-"""Sheets of the tags of translations for human judges, and their summary.
+"""Sheets of tags in translations for human judges, and their summary.
 
-As Hanneman and Dinu (2020, sections 6.1 and 6.4, table 5): each tag gets one of eight judgements,
-which are collapsed to three, separately for lines with and without high tag indexes.
+This follows Hanneman and Dinu (2020, sections 6.1 and 6.4, table 5): each tag gets one of eight
+judgements, which are collapsed to three, separately for lines with and without high tag indexes.
 """
 
 import dataclasses
@@ -60,9 +60,9 @@ class TranslatedTag:
             elements where the syntax has no numbers; 0 if the source lacks it.
         form: Its form in the source, or in the translation (`transforms.markup.markup.Form`).
         markup: Its first tag as written.
-        found: How often the translation has it.
-        source: The source without tags, with this one's range in white square brackets.
-        target: The translation likewise, with the range of each copy.
+        found: Number of copies in the translation.
+        source: The source without tags, with the range of this tag in white square brackets.
+        target: The translation in the same form, with the range of each copy.
         judgement: A person's judgement; empty at first.
     """
 
@@ -221,8 +221,9 @@ def tags_of_line(
 ) -> Iterator[TranslatedTag]:
     """Yield the tags of a line: those of the source, then those that only the translation has.
 
-    A tag of the translation belongs to the tag of the source with the same name and number, or
-    without numbers with the same characters: the first to the first, and surplus ones to the last.
+    A tag of the translation belongs to the tag of the source with the same name and number, or, if
+    there are no numbers, with the same characters. The first copy belongs to the first such tag,
+    and so on; surplus copies belong to the last.
     """
     ours, theirs = find_elements(source.tags), find_elements(translation.tags)
     indices = _indices(source, ours, syntax)

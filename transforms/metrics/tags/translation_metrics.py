@@ -19,7 +19,7 @@ from pairweave.transforms.metrics.tags.xml_metrics import XmlConfig
 from pairweave.transforms.output.signature_line import signature
 
 CONFIG = XmlConfig("indexed")
-"""Translations are compared with the symbols of tags in them, as the model writes them."""
+"""The form of translations: with the symbols of tags, as the model writes them."""
 
 _SQUAD = SpanConfig("squad")
 

@@ -1,4 +1,4 @@
-"""Parts that several JSON files of a run have in common."""
+"""Parts that several JSON files of a run share."""
 
 from typing import Annotated, Any
 

@@ -14,7 +14,7 @@ def write(output: str, unit: int, lines: str) -> None:
 def collect(output: str, units: Sequence[int]) -> bytes:
     """Return the beads of all document pairs of a finished run; blank lines separate documents.
 
-    The n-th block is document n: one without sentences is a line of its own
+    The n-th block is document n: a document without sentences is a line of its own
     (`transforms.sentences.bead_lines.NO_SENTENCE`).
     """
     return b"\n".join(files.read_bytes(_path(output, unit)) for unit in units)

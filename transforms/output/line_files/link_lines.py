@@ -31,7 +31,7 @@ LinesOf = Callable[[FinishedRun, int], list[pa.Table]]
 def collect_lines(
     run: FinishedRun, order: Sequence[tuple[str, str]], lines_of: LinesOf | None = None
 ) -> bytes:
-    """Return the links, or another text, of each input line, in input order; links as Pharaoh text.
+    """Return the links (as Pharaoh text), or another text, of each input line, in input order.
 
     A duplicate has the links of the pair that it repeats; any other rejected pair has an empty
     line. Entries of one line (a PO plural) are in the order of their ids.

@@ -14,7 +14,7 @@ NO_SCORE = "0"
 def score_lines(run: FinishedRun, shard: int) -> list[pa.Table]:
     """Return the score of each row of a shard, as text (`link_lines.LINES`).
 
-    A pair that passed every rule has its score, whether it was selected or not; any other 0.
+    A pair that passed every rule has its score, whether it was selected or not; other pairs have 0.
     """
     # Only annotated rows have reasons.
     has_reasons = "reason" in run.schema().names

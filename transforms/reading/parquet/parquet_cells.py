@@ -1,8 +1,8 @@
 """Cells of a Parquet column, measured before they are decoded.
 
-A dictionary-encoded column stores repeated texts once. Copied to every row they can be millions of
-times as large, more than 32-bit offsets allow, so only a bounded part is decoded at a time, and a
-text over the limit never.
+A dictionary-encoded column stores repeated texts once. Copied to every row, they can be millions of
+times as large, more than 32-bit offsets allow. So only a bounded part is decoded at a time, and a
+text over the limit is never decoded.
 """
 
 import numpy as np

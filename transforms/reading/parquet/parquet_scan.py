@@ -255,7 +255,7 @@ def _has_origin(schema: pa.Schema) -> bool:
 
 
 def _is_whole(schema: pa.Schema, name: str) -> bool:
-    """Tell whether a column contains whole numbers, which identify a document as text does."""
+    """Tell whether a column contains whole numbers, which can identify documents like text."""
     return schema.names.count(name) == 1 and pa.types.is_integer(schema.field(name).type)
 
 
