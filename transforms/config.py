@@ -108,14 +108,14 @@ def pick(config: type[Made], options: Config, **derived: object) -> Made:
         config: The configuration.
         options: The job's options, which include those of the step.
         derived: Further settings, which no user sets directly. They take precedence over options
-                of the same name.
+            of the same name.
 
     Returns:
         The configuration, with the value of every option that both have.
 
     Raises:
         TypeError: An option that is not derived has different types in both, so its meaning may
-                differ.
+            differ.
     """
     own, given = config.model_fields, type(options).model_fields
     shared = (own.keys() & given.keys()) - derived.keys()

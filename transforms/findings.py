@@ -49,15 +49,15 @@ class Finding:
     Attributes:
         kind: One of `KINDS`.
         file: The file as the user named it. For line-parallel text, the file of the side that is
-                concerned, or the source's file if both are.
+            concerned, or the source's file if both are.
         first_line: The first line that is concerned, from 1.
         last_line: The last such line, also if the lines are scattered.
         count: Number of lines that are concerned.
         evidence: The measurement, as a sentence without its full stop.
         option: The option that fixes the problem; empty if there is none.
         curve: For the first stretch of lines in a file: the mean evidence, in hundredths of a nat,
-                that lines belong together, in equal parts of the file; None for a part without
-                lines.
+            that lines belong together, in equal parts of the file; None for a part without
+            lines.
     """
 
     kind: str

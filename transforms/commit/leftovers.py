@@ -82,7 +82,7 @@ def find_leftovers(output: str, now: float, grace: float, *, unfinished: bool) -
         now: The time, in seconds since 1970.
         grace: Files written within this many seconds before ``now`` are left alone.
         unfinished: Whether a run without a manifest can be removed too, if all files below its
-                directory are that old and none is being written.
+            directory are that old and none is being written.
 
     Raises:
         ConfigError: There is no run in this directory, its plan or manifest names something

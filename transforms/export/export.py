@@ -75,7 +75,7 @@ def export(
             (`transforms.export.export_links`); by default the format's own.
         header: Whether to write a header, for a format that can have one.
         sizes: Instead of all rows, samples of these sizes, each in files of its own; a larger
-                sample contains a smaller one.
+            sample contains a smaller one.
 
     Raises:
         ConfigError: The format has no links, a file already exists, a row is unfit, or there are

@@ -52,7 +52,7 @@ def export_markup(
         inline_syntax: The syntax of tags that readers expect, for a format whose texts contain tags
             as characters; by default the format's own.
         selection: The selected rows, and their order. A sample is drawn before unfit rows are
-                left out.
+            left out.
 
     Raises:
         ConfigError: The run has no such rows, a file already exists, or the format cannot represent

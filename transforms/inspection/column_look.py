@@ -61,10 +61,10 @@ class TextColumns:
     Attributes:
         held: The columns that hold text, or all fields, as a clause.
         options: The options that read the pairs, if it is clear which columns hold them and the
-                given options do not read these.
-        several: Whether more than two columns hold text, so that options must choose.
+            given options do not read these.
+        several: Whether there are more than two columns or fields, among which options choose.
         misread: Whether columns other than those in `options` are read. Otherwise only the first
-                row is misread, which names the columns.
+            row is misread, which names the columns.
     """
 
     held: str

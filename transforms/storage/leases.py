@@ -57,9 +57,9 @@ class Lease:
             self._written = written
 
     def is_kept(self) -> bool:
-        """Write the object again; tell whether it was never overdue by more than half of `SECONDS`.
+        """Write the object again; tell whether this always happened within half of `SECONDS`.
 
-        If it was overdue, for example because the machine stood still, others may believe that the
+        If it did not, for example because the machine stood still, others may believe that the
         lease has ended. Half of the time is a margin for slow requests.
 
         Raises:
