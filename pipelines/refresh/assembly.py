@@ -26,6 +26,7 @@ from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.ids import SEPARATOR
 from pairweave.transforms.known_pairs import TEXTS, IdSet
 from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.tags.tag_counts import count_tags
 
 FILE_ROWS = 131_072
 """Approximate number of rows in a table's file; small input files share one."""
@@ -71,8 +72,8 @@ class Assembled:
         added: New files of each table.
         schemas: The schema of each table.
         pairs: Number of new pairs.
-        quality: Sums for the night's means: of links and their probabilities, and of pairs and
-            their scores.
+        quality: Sums for the night's means: of tagged rows and their tags, of links and their
+            probabilities, and of pairs and their scores.
         reasons: Rejected rows by reason.
         samples: A few rejected rows for each reason.
         read: Rows of each input entry, by key.
@@ -143,6 +144,19 @@ def assemble(source: Source, target: Target, scratch: Path) -> Assembled:
     return making.finish()
 
 
+def wanted_contents(rows: pa.Table, source: Source) -> pa.Array:
+    """Return the key of the entry that each row of a run was read from; null for unwanted ones."""
+    joined = pc.binary_join_element_wise(
+        rows.column("corpus").cast(pa.string()),
+        rows.column("file").cast(pa.string()),
+        SEPARATOR,
+    )
+    encoded = joined.combine_chunks().dictionary_encode()
+    keys = [source.contents.get(_place(text)) for text in encoded.dictionary.to_pylist()]
+    wanted = [key if key in source.wanted else None for key in keys]
+    return pa.array(wanted, pa.string()).take(encoded.indices)
+
+
 class _Making:
     """Collects the rows of one run and writes them to files."""
 
@@ -168,8 +182,8 @@ class _Making:
 
     def add_shard(self, data: pa.Table, rejects: pa.Table) -> None:
         """Distribute the rows of one shard among the tables."""
-        data = data.append_column(_nullable(_CONTENT), self._contents(data))
-        rejects = rejects.append_column(_nullable(_CONTENT), self._contents(rejects))
+        data = data.append_column(_nullable(_CONTENT), wanted_contents(data, self._source))
+        rejects = rejects.append_column(_nullable(_CONTENT), wanted_contents(rejects, self._source))
         firsts = data.filter(pa.array(_first_rows(data.column("id"))))
         is_place = pc.is_in(rejects.column("reason"), _PLACES)
         kept_here = firsts.append_column("reason", pa.nulls(firsts.num_rows, pa.string()))
@@ -183,19 +197,6 @@ class _Making:
         self._add_places(places.filter(useful))
         self._add_data(data, firsts, places)
         self._add_rejects(rejects, firsts)
-
-    def _contents(self, rows: pa.Table) -> pa.Array:
-        """Return the key of the entry that each row was read from; null for unwanted entries."""
-        joined = pc.binary_join_element_wise(
-            rows.column("corpus").cast(pa.string()),
-            rows.column("file").cast(pa.string()),
-            SEPARATOR,
-        )
-        encoded = joined.combine_chunks().dictionary_encode()
-        keys_by_place = self._source.contents
-        keys = [keys_by_place.get(_place(text)) for text in encoded.dictionary.to_pylist()]
-        wanted = [key if key in self._source.wanted else None for key in keys]
-        return pa.array(wanted, pa.string()).take(encoded.indices)
 
     def _check_fresh(self, useless: pa.Table) -> None:
         stale = pc.equal(useless.column("reason"), Reject.IN_TABLE.value)
@@ -227,6 +228,9 @@ class _Making:
 
     def _measure(self, rows: pa.Table) -> None:
         """Add to the sums of the night."""
+        if self._main == "tagged":
+            counts = count_tags(rows)
+            self._quality.update({name: counts[name] for name in ("tagged_rows", "tags")})
         if self._main == "links":
             links = rows.column("links").combine_chunks().flatten()
             self._quality["links"] += len(links)

@@ -105,6 +105,7 @@ class Request:
             "languages": list(self.languages),
             "model": None if self.model is None else self.model[1].rpartition("/")[2],
             "taken_down": hashlib.sha256(self.stones.to_bytes()).hexdigest(),
+            "look": self.config.look,
         }
 
 
@@ -332,12 +333,7 @@ def _check_contents(
     Raises:
         WorkerError: A file changed in between, for example during its upload. The run is deleted.
     """
-    groups: list[list[Mapping[str, Any]]] = []
-    for entry in inputs:
-        if entry["role"] in _LEADS:
-            groups.append([])
-        groups[-1].append(entry)
-    for key, group in zip(keys, groups, strict=True):
+    for key, group in zip(keys, _groups(inputs), strict=True):
         if key not in request.keys:
             continue
         expected = [file["sha256"] for file in request.inputs.entry(key).files]
@@ -350,6 +346,16 @@ def _check_contents(
                 "when it is complete; or with --full_check, if it changed before and kept its size "
                 "and time"
             )
+
+
+def _groups(inputs: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Divide the files of a plan into those that are read together."""
+    groups: list[list[Mapping[str, Any]]] = []
+    for entry in inputs:
+        if entry["role"] in _LEADS:
+            groups.append([])
+        groups[-1].append(entry)
+    return groups
 
 
 def _in_plan_order(inner: InnerRun, request: Request) -> list[str]:
@@ -384,11 +390,22 @@ def manifest_of(inner: InnerRun) -> dict[str, Any]:
     return read_manifest(files.join(inner.run, run_files.MANIFEST))
 
 
-def findings_of(manifest: Mapping[str, Any]) -> Counter[str]:
-    """Return the lines with each kind of findings in the manifest of a finished run."""
+def findings_of(inner: InnerRun, request: Request) -> Counter[str]:
+    """Return the lines with each kind of findings of a finished run, without its unwanted files.
+
+    Raises:
+        ConfigError: The manifest, the plan or the note of the run is damaged.
+    """
+    plan = read_plan(files.join(inner.run, run_files.PLAN))
+    wanted: set[str] = set()
+    unwanted: set[str] = set()
+    keys = inner_notes.read(inner.directory).order
+    for key, group in zip(keys, _groups(plan["inputs"]), strict=True):
+        (wanted if key in request.keys else unwanted).update(str(file["name"]) for file in group)
     lines: Counter[str] = Counter()
-    for finding in manifest.get("look", {}).get("findings", ()):
-        lines[finding["kind"]] += finding["count"]
+    for finding in manifest_of(inner).get("look", {}).get("findings", ()):
+        if finding["file"] in wanted or finding["file"] not in unwanted:
+            lines[finding["kind"]] += finding["count"]
     return lines
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pairweave.pipelines.refresh.assembly import Source, wanted_contents
 from pairweave.pipelines.refresh.chain.inner_notes import open_run, read_shard
 from pairweave.transforms import schemas
 from pairweave.transforms.text.tokens import add_tokens
@@ -18,7 +19,7 @@ SAMPLE = 2_000
 """Number of pairs to score for each pair of languages."""
 
 
-def mean_likelihood(model: str, run: str, most: int = SAMPLE) -> float | None:
+def mean_likelihood(model: str, source: Source, most: int = SAMPLE) -> float | None:
     """Return the mean log-likelihood per word of a run's pairs, in nats.
 
     It is the mean over pairs and over both directions: the target given the source, and the source
@@ -26,7 +27,7 @@ def mean_likelihood(model: str, run: str, most: int = SAMPLE) -> float | None:
 
     Args:
         model: Directory of a fitted aligner.
-        run: A finished run, whose rows have the texts of both sides.
+        source: A finished run, whose rows have the texts of both sides, and its wanted files.
         most: Maximum number of pairs to score.
 
     Returns:
@@ -35,7 +36,7 @@ def mean_likelihood(model: str, run: str, most: int = SAMPLE) -> float | None:
     from pairweave.models.hmm import hmm_reference, pair_scores
 
     reference = hmm_reference.find_whole(model)
-    pairs = _sample(run, most)
+    pairs = _sample(source, most)
     if reference is None or pairs is None:
         return None
     aligner = hmm_reference.load(reference)
@@ -43,16 +44,17 @@ def mean_likelihood(model: str, run: str, most: int = SAMPLE) -> float | None:
     return float(np.mean(likelihoods)) if likelihoods.size else None
 
 
-def _sample(run: str, most: int) -> pa.Table | None:
-    """Return the first pairs of a run as `schemas.PAIRS`; None if its rows lack a side."""
+def _sample(source: Source, most: int) -> pa.Table | None:
+    """Return the first pairs of wanted files as `schemas.PAIRS`; None if the rows lack a side."""
     held: list[pa.Table] = []
-    finished = open_run(run)
+    finished = open_run(source.directory)
     for name in finished.names:
         rows = read_shard(finished, name)
         if not {"source", "target"} <= set(rows.column_names):
             return None
         if "kind" in rows.column_names:
             rows = rows.filter(pc.equal(rows.column("kind"), "plain"))
+        rows = rows.filter(pc.is_valid(wanted_contents(rows, source)))
         held.append(rows.select(["id", "source", "target", "source_lang", "target_lang"]))
         if sum(part.num_rows for part in held) >= most:
             break

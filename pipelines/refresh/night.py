@@ -182,17 +182,15 @@ class Night:
                     assembled.append(_assembled(runs[number], request, target, below / "again"))
                 self._keep_model(runs[number], request, assembled[-1])
         changes, removed, lost = self._changes(assembled)
-        manifests = list(map(inner_runs.manifest_of, runs))
         metrics = night_metrics.measure(
             self._inputs,
             assembled,
-            [manifest["counts"] for manifest in manifests],
             before=len(self._before),
             removed=removed,
             lost=lost,
             seconds=time.time() - self._started,
         )
-        findings = sum(map(inner_runs.findings_of, manifests), Counter())
+        findings = sum(map(inner_runs.findings_of, runs, requests), Counter())
         if findings:
             metrics["new"]["findings"] = dict(sorted(findings.items()))
         if self._config.gates.ask_likelihood:
@@ -256,7 +254,8 @@ class Night:
             place = self._models.get(pair)
             configured = self._config.values.get("model")
             model = configured if place is None else files.join(self._table, place)
-            value = None if model is None else mean_likelihood(model, run.run)
+            source = inner_runs.source_of(run, request)
+            value = None if model is None else mean_likelihood(model, source)
             if value is not None:
                 likelihoods[pair] = round(value, 6)
         return likelihoods

@@ -18,6 +18,7 @@ from pairweave.pipelines.refresh import refitting
 from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.gates import Gates, read_gates
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.inspection.look_options import LookOptions
 from pairweave.transforms.option_marks import (
     NAMES_INPUT,
     NOT_AT_NIGHT,
@@ -53,6 +54,8 @@ class NightConfig:
         inputs: The corpora as the job would read them.
         settings: The facts that determine the rows of a pair (`settings_of`).
         gates: Limits of the quality gates.
+        look: Which lines are looked at for the gate ``max_findings`` (the option ``check``); None
+            without that gate.
         refit_growth: Growth after which models are fitted anew (`refitting.read_growth`).
     """
 
@@ -64,6 +67,7 @@ class NightConfig:
     inputs: tuple[CorpusInput, ...]
     settings: Values
     gates: Gates
+    look: str | None
     refit_growth: float | None
 
     @property
@@ -111,10 +115,28 @@ def _config(path: str, document: object, overrides: Mapping[str, Any]) -> NightC
     options = flags.validate(kind, {**values, "output": "."}, f"pairweave {job}")
     _check_pairwise(options)
     _check_models(options)
+    look = _look_of(options, gates)
     around, corpora = _corpora(values, kind)
     inputs = corpora_of(options)
     settings = settings_of(job, options)
-    return NightConfig(path, job, kind, around, corpora, inputs, settings, gates, growth)
+    return NightConfig(path, job, kind, around, corpora, inputs, settings, gates, look, growth)
+
+
+def _look_of(options: GraphOptions, gates: Gates) -> str | None:
+    """Return which lines are looked at for a gate; None if no gate asks.
+
+    Raises:
+        ConfigError: A gate asks for findings, and nothing is looked at.
+    """
+    if not gates.max_findings:
+        return None
+    look = options.check if isinstance(options, LookOptions) else "none"
+    if look == "none":
+        raise ConfigError(
+            "gates.max_findings: limits what a look at the new files finds, and check: none looks "
+            "at none of them; give check: sample or check: all, or leave max_findings out"
+        )
+    return look
 
 
 def _jobs() -> str:

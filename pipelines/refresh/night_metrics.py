@@ -1,7 +1,7 @@
 """The metrics of a night: for its record, the gates, and monitoring."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pairweave.pipelines.process import monitoring, terminal
@@ -20,7 +20,6 @@ Json = dict[str, Any]
 def measure(
     inputs: NightInputs,
     assembled: "Sequence[Assembled]",
-    counts: Sequence[Mapping[str, int]],
     *,
     before: int,
     removed: int,
@@ -32,7 +31,6 @@ def measure(
     Args:
         inputs: The input files of tonight.
         assembled: The files made from each run.
-        counts: The counts in the manifest of each run.
         before: Pairs of the table before the night.
         removed: Pairs that the night removes.
         lost: Number of removed pairs that do not come back tonight; pairs may come back when all
@@ -42,12 +40,9 @@ def measure(
     pairs = sum(run_result.pairs for run_result in assembled)
     reasons: Counter[str] = Counter()
     quality: Counter[str] = Counter()
-    totals: Counter[str] = Counter()
     for run_result in assembled:
         reasons.update(run_result.reasons)
         quality.update(run_result.quality)
-    for each in counts:
-        totals.update(each)
     rejected = sum(reasons.values())
     read = sum(sum(run_result.read.values()) for run_result in assembled)
     new: Json = {
@@ -64,9 +59,7 @@ def measure(
     new["languages"] = {
         name: round(languages[name] / read, 6) if read else 0.0 for name in sorted(languages)
     }
-    if totals["tagged_rows"]:
-        new["tags"] = round(totals["tags"] / totals["tagged_rows"], 6)
-    for name, of in (("probability", "links"), ("score", "scored")):
+    for name, of in (("tags", "tagged_rows"), ("probability", "links"), ("score", "scored")):
         if quality[of]:
             new[name] = round(quality[name] / quality[of], 6)
     return {

@@ -349,6 +349,41 @@ def test_a_night_whose_new_files_have_findings_fails_their_gate(directory):
     assert "lines with findings: inline_tags 9" in said
 
 
+def test_files_that_are_taken_away_after_a_failed_gate_count_for_no_gate(directory):
+    tagged = [f"<b>Wort {n}</b> allein\t<b>word {n}</b> alone" for n in range(9)]
+    nightly.write_help(directory, "two", range(300, 310))
+    nightly.write_help(directory, "three", range(0), tagged)
+    limits = "gates: {max_findings: {inline_tags: 0}, min_likelihood: -1000}\n"
+    nightly.write_config(directory, more=limits)
+    assert nightly.night(directory)[0] == 4
+    (directory / "help" / "three.tsv").unlink()
+    assert "findings" not in nightly.good_night(directory)
+    finished = records.latest(str(directory / "table")).metrics["new"]
+    assert finished["pairs"] == 10
+    shutil.rmtree(directory / "table")
+    (directory / "help" / "two.tsv").rename(directory / "two.tsv")
+    nightly.good_night(directory)
+    (directory / "two.tsv").rename(directory / "help" / "two.tsv")
+    nightly.good_night(directory)
+    undisturbed = records.latest(str(directory / "table")).metrics["new"]
+    assert finished == undisturbed
+
+
+def test_a_gate_for_findings_is_not_judged_by_a_look_at_fewer_lines(directory):
+    tagged = [f"<b>Wort {n}</b> allein\t<b>word {n}</b> alone" for n in range(9)]
+    nightly.write_help(directory, "two", range(300, 303), tagged)
+    nightly.write_config(directory, more="gates: {min_pairs: 5000}\ncheck: none\n")
+    assert nightly.night(directory)[0] == 4
+    nightly.write_config(directory, more="gates: {max_findings: {inline_tags: 0}}\ncheck: all\n")
+    status, _, errors = nightly.night(directory)
+    assert status == 4
+    assert "max_findings.inline_tags: 9, limit 0" in errors
+    nightly.write_config(directory, more="gates: {max_findings: {inline_tags: 0}}\ncheck: none\n")
+    status, _, errors = nightly.night(directory)
+    assert status == 2
+    assert "nightly.yaml: gates.max_findings: limits what a look" in errors
+
+
 def test_a_withdrawal_of_most_pairs_needs_a_reason(directory):
     nightly.write_news(directory, "a", range(5))
     nightly.write_help(directory, "one", range(5))

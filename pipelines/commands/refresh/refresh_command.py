@@ -233,9 +233,7 @@ def _quiet(
         return 0
     seconds = time.time() - started
     pairs = base.metrics["table"]["pairs"]
-    metrics = night_metrics.measure(
-        inputs, (), (), before=pairs, removed=0, lost=0, seconds=seconds
-    )
+    metrics = night_metrics.measure(inputs, (), before=pairs, removed=0, lost=0, seconds=seconds)
     _write_text(options, metrics, base.night, committed=False)
     terminal.say(f"nothing has changed since night {base.night}: no new version")
     return 0

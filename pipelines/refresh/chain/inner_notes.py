@@ -35,6 +35,7 @@ class Note(StatePart):
         files: Key and file names of each entry that it reads.
         known: SHA-256 of the file with the ids of the table's pairs, ``known.ids``.
         order: The keys in the order of its plan.
+        look: Which lines a gate wants looked at (the option ``check``); None if no gate asks.
     """
 
     ADVICE = "it is not as refresh wrote it"
@@ -46,6 +47,7 @@ class Note(StatePart):
     files: list[list[str]]
     known: Sha256
     order: list[str]
+    look: str | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -55,11 +57,11 @@ class Note(StatePart):
     @property
     def facts(self) -> dict[str, Any]:
         """Return what determines the rows of a run, except its files and the table's pairs."""
-        return self.model_dump(include={"settings", "languages", "model", "taken_down"})
+        return self.model_dump(include={"settings", "languages", "model", "taken_down", "look"})
 
     def to_json(self) -> bytes:
-        """Return the note as it is stored."""
-        return to_json(self.model_dump())
+        """Return the note as it is stored, without `look` if no gate asks, as older notes are."""
+        return to_json(self.model_dump(exclude={"look"} if self.look is None else None))
 
     @property
     def name(self) -> str:

@@ -50,7 +50,7 @@ def check_rejected(inner):
 READERS = {
     "counts": inner_runs.manifest_of,
     "columns": lambda inner: table_schemas.columns_of_run(inner.run),
-    "likelihood": lambda inner: likelihood._sample(inner.run, 1),
+    "likelihood": lambda inner: likelihood._sample(assembly.Source(inner.run, {}, {}), 1),
     "rows": lambda inner: assembly.assemble(assembly.Source(inner.run, {}, {}), None, None),
     "recipe": check_rejected,
 }

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
 from pairweave.pipelines.refresh import likelihood
+from pairweave.pipelines.refresh.assembly import Source
 from pairweave.pipelines.refresh.chain import records
 from tests.makers import nightly, runs
 
@@ -27,6 +28,7 @@ def rewrite(run, shard, rows):
 def test_tagged_rows_do_not_change_the_likelihood(tmp_path):
     nightly.write_help(tmp_path, "one", range(30))
     words = ("--source_lang", "en", "--target_lang", "de", "--mix", 1, "--workers", 1)
+    words += ("--corpus", "help", "--keep_origin", "true")
     runs.run_well_here(
         "augment", "--input", "help/one.tsv", *words, "--output", "run", cwd=tmp_path
     )
@@ -36,11 +38,14 @@ def test_tagged_rows_do_not_change_the_likelihood(tmp_path):
     rows = pq.read_table(shard)
     is_plain = pc.equal(rows.column("kind").cast(pa.string()), "plain")
     assert 0 < pc.sum(is_plain).as_py() < rows.num_rows
-    actual = likelihood.mean_likelihood(str(model), str(run))
+    source = Source(str(run), {("help", "help/one.tsv"): "one"}, {"one": 30})
+    actual = likelihood.mean_likelihood(str(model), source)
     rewrite(run, shard, rows.filter(is_plain))
-    assert likelihood.mean_likelihood(str(model), str(run)) == actual
-    few = [likelihood.mean_likelihood(str(model), str(run), most) for most in (5, 10)]
+    assert likelihood.mean_likelihood(str(model), source) == actual
+    few = [likelihood.mean_likelihood(str(model), source, most) for most in (5, 10)]
     assert len({actual, *few}) == 3
+    unwanted = Source(str(run), {("help", "help/one.tsv"): "one"}, {})
+    assert likelihood.mean_likelihood(str(model), unwanted) is None
 
 
 def test_a_night_with_a_gate_for_likelihood_notes_that_of_its_new_pairs(tmp_path):

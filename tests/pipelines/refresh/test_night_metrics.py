@@ -26,7 +26,7 @@ def assembled(read, pairs, reasons):
 
 def measured(made):
     counts = {"before": 1_000, "removed": 0, "lost": 0}
-    return night_metrics.measure(NOTHING, [made], [], seconds=1.0, **counts)
+    return night_metrics.measure(NOTHING, [made], seconds=1.0, **counts)
 
 
 def test_shares_are_of_all_pairs_read():
