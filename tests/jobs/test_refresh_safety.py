@@ -467,6 +467,17 @@ def test_a_plain_name_and_a_whole_bucket_are_places_for_a_table(name, monkeypatc
     table_place.require_place(f"s3://bucket/{name}")
 
 
+def test_a_path_that_deltalake_would_decode_is_refused_before_anything_is_written(
+    tmp_path, monkeypatch
+):
+    below = tmp_path / "100%ab"
+    below.mkdir()
+    monkeypatch.chdir(below)
+    with pytest.raises(ConfigError, match=r"table: expected a path without .*/100%ab/table"):
+        table_place.require_place("table")
+    table_place.require_place(str(tmp_path / "100% ü#?" / "table"))
+
+
 def test_subcommands_take_options_of_beam_for_the_store(tmp_path, monkeypatch):
     given = []
     monkeypatch.setattr(object_stores, "use_beam_flags", given.append)

@@ -8,6 +8,9 @@ from pairweave.transforms.storage import files, object_stores
 _NOT_PLAIN = re.compile(r"[#?%\x00-\x1f\x7f]")
 """Parts of a path that change in a URL, apart from characters that are encoded and decoded."""
 
+_ENCODED = re.compile(r"%[0-9A-Fa-f]{2}")
+"""What deltalake decodes in a path on a disk when it reads a log, and not when it writes one."""
+
 
 def require_delta() -> None:
     """Check that the extra ``refresh`` is installed.
@@ -32,6 +35,12 @@ def require_place(table: str) -> None:
     """
     if files.is_uri(table):
         _require_plain_name(table)
+    elif _ENCODED.search(files.absolute(table)):
+        raise ConfigError(
+            f"{table}: expected a path without a percent sign and two digits, such as %20, also in "
+            f"the directories above it, got {files.absolute(table)}: deltalake would look for the "
+            "log in another place; give another --output"
+        )
     store_options(table)
     files.check_store(table)
 
