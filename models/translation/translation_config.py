@@ -9,6 +9,9 @@ from pairweave.transforms.config import Config
 SizeName = Literal["toy", "small", "base"]
 Precision = Literal["fp32", "bf16"]
 
+_POSITIONS = 512
+"""Positions of a side at least; sinusoids, so they are not learned."""
+
 CURVE_STEPS = 50
 """Number of updates whose mean loss is one point of the learning curve."""
 
@@ -36,6 +39,11 @@ class TranslationConfig(Config):
     checkpoint_steps: int = Field(ge=1, le=10_000_000, description="updates between checkpoints")
     beam_size: int = Field(4, ge=1, le=100, description="width of the beam")
     threads: int = Field(1, ge=1, le=256, description="threads of a unit on a CPU")
+
+    @property
+    def positions(self) -> int:
+        """Return how many pieces a side can have at most, its end included."""
+        return max(_POSITIONS, self.max_pieces + 1)
 
     def rate(self, step: int) -> float:
         """Return the learning rate of an update, numbered from 0 (Vaswani et al. 2017, 5.3).

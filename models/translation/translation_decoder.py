@@ -14,6 +14,15 @@ _LONGEST = 2.5
 repeats itself stops; twelve more pieces are always allowed."""
 
 
+def too_long(
+    vocabulary: Vocabulary, texts: Sequence[str], config: TranslationConfig
+) -> tuple[int, int] | None:
+    """Return number and pieces of the first text that a model cannot read; None if it reads all."""
+    lengths = map(len, vocabulary.cut(texts))
+    long = ((number, pieces) for number, pieces in enumerate(lengths) if pieces > config.positions)
+    return next(long, None)
+
+
 def translate(
     directory: Path,
     vocabulary: Vocabulary,
@@ -26,8 +35,8 @@ def translate(
     Args:
         directory: The model in the format of CTranslate2.
         vocabulary: Its vocabulary.
-        texts: Sources ``[text]``.
-        config: The width of the beam.
+        texts: Sources ``[text]``, none longer than the model's positions (`too_long`).
+        config: The width of the beam, and the positions.
         device: The device, as PyTorch names it.
 
     Returns:
@@ -58,7 +67,7 @@ def translate(
     batch: list[int] = []
     for number in [*order, -1]:
         if batch and (number < 0 or (len(batch) + 1) * len(cut[number]) > _BATCH_TOKENS):
-            longest = int(_LONGEST * len(cut[batch[-1]])) + 12
+            longest = min(int(_LONGEST * len(cut[batch[-1]])) + 12, config.positions)
             results = translator.translate_batch(
                 [cut[place] for place in batch],
                 beam_size=config.beam_size,

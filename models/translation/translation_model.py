@@ -11,9 +11,6 @@ from pairweave.models.translation.translation_config import TranslationConfig
 from pairweave.models.translation.translation_pairs import END, UNKNOWN, Vocabulary
 from pairweave.models.weights.transformers_weights import quiet
 
-_POSITIONS = 512
-"""Positions of a side; sinusoids, so they are not learned."""
-
 
 def new_model(config: TranslationConfig, vocabulary: Vocabulary, seed: int) -> Any:  # noqa: ANN401
     """Return an untrained model, whose weights depend on the seed and the sizes alone."""
@@ -33,7 +30,7 @@ def _config(config: TranslationConfig, vocabulary: Vocabulary) -> Any:  # noqa: 
         decoder_attention_heads=config.heads,
         encoder_ffn_dim=config.feed_forward,
         decoder_ffn_dim=config.feed_forward,
-        max_position_embeddings=max(_POSITIONS, config.max_pieces + 1),
+        max_position_embeddings=config.positions,
         dropout=config.dropout,
         attention_dropout=0.0,
         activation_dropout=0.0,

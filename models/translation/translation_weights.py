@@ -5,7 +5,7 @@ from pathlib import Path
 
 import orjson
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save
 
 from pairweave.transforms.errors import ConfigError
@@ -42,6 +42,23 @@ def weights_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def read_facts(path: Path) -> dict[str, str]:
+    """Return the facts in a file of weights.
+
+    Raises:
+        ConfigError: The file is damaged.
+    """
+    try:
+        with safe_open(path, "pt") as file:
+            return file.metadata() or {}
+    except (OSError, SafetensorError) as error:
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> ConfigError:
+    return ConfigError(f"{path}: is damaged ({error}); delete it to train it again")
+
+
 def load_weights(path: Path, model: torch.nn.Module) -> None:
     """Load the weights of a file into a model.
 
@@ -51,7 +68,7 @@ def load_weights(path: Path, model: torch.nn.Module) -> None:
     try:
         tensors = load_file(path)
     except (OSError, SafetensorError) as error:
-        raise ConfigError(f"{path}: is damaged ({error}); delete it to train it again") from error
+        raise _damaged(path, error) from error
     own = dict(model.named_parameters())
     if {name: tensor.shape for name, tensor in tensors.items()} != {
         k: v.shape for k, v in own.items()

@@ -353,7 +353,7 @@ def split_unit(word: str, ablation: Ablation) -> tuple[str, int]:
             f"--only {word}: there is no arm {arm or word!r}; write ARM/SEED with one of "
             f"{', '.join(ablation.arms)}"
         )
-    if not seed.isdigit() or int(seed) not in ablation.seeds:
+    if not (seed.isascii() and seed.isdigit()) or int(seed) not in ablation.seeds:
         raise ConfigError(
             f"--only {word}: there is no seed {seed!r}; the seeds are "
             f"{', '.join(map(str, ablation.seeds))}"

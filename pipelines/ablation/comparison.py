@@ -139,11 +139,15 @@ def _table(name: str, rows: Sequence[Row]) -> ablation_page.ResultTable:
 def _facts(prepared: Prepared, units: Units) -> dict[str, str]:
     first = next(iter(units.values()))
     model: TranslationConfig = prepared.ablation.model
+    packages = {
+        ", ".join(f"{name} {version}" for name, version in unit["packages"].items()): None
+        for unit in units.values()
+    }
     hours = sum(unit["run"]["seconds"] for unit in units.values()) / 3600
     return {
         "baseline": prepared.ablation.baseline,
         "device": first["device"],
-        "packages": ", ".join(f"{name} {version}" for name, version in first["packages"].items()),
+        "packages": "; ".join(packages),
         "size": ", ".join(f"{name} {value}" for name, value in model.model_dump().items()),
         "vocabulary": prepared.vocabulary_digest,
         "pairs": ", ".join(

@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 
+from pairweave.pipelines.ablation.ablation_files import FinishedUnit
 from pairweave.pipelines.ablation.prepared import UNITS, Prepared, read_packed
 from pairweave.pipelines.ablation.units import check_unit, scores
 from pairweave.transforms.errors import ConfigError
@@ -17,8 +18,9 @@ def read_units(prepared: Prepared) -> dict[tuple[str, int], dict[str, Any]]:
     """Return the finished units of the configuration, in its order.
 
     Raises:
-        ConfigError: A unit does not belong to the directory (`units.check_unit`), or was made on
-            another kind of device than the others.
+        ConfigError: A unit does not belong to the directory (`units.check_unit`), was made on
+            another kind of device or by another version than the others, or has another number of
+            losses.
     """
     units: dict[tuple[str, int], dict[str, Any]] = {}
     for arm, seed in prepared.ablation.units():
@@ -41,9 +43,24 @@ def read_units(prepared: Prepared) -> dict[tuple[str, int], dict[str, Any]]:
                     f"{path}: started from other weights than {first['arm']}-{first['seed']}, so "
                     "they cannot be compared; copy the directory with its start/ to every machine"
                 )
+            if first.get("version") != unit.get("version"):
+                raise ConfigError(
+                    f"{path}: was trained by another version of pairweave than "
+                    f"{first['arm']}-{first['seed']}, which trains other weights, so they cannot "
+                    "be compared; delete the older of them to train it again"
+                )
+            if _points(first) != _points(unit):
+                raise ConfigError(
+                    f"{path}: losses: has another number of points than the curve of "
+                    f"{first['arm']}-{first['seed']}; {FinishedUnit.ADVICE}"
+                )
             break
         units[arm, seed] = unit
     return units
+
+
+def _points(unit: dict[str, Any]) -> list[int]:
+    return [len(unit["losses"][kind]) for kind in ("train", "dev")]
 
 
 def write_results(

@@ -7,6 +7,7 @@ configuration names.
 import dataclasses
 import gzip
 import hashlib
+import re
 import zlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -200,7 +201,8 @@ def prepare(ablation: Ablation, directory: Path, only: Collection[str] | None = 
 
 
 def _has_units(directory: Path, arm: str) -> bool:
-    return any(directory.joinpath(UNITS).glob(f"{arm}-*.json.gz"))
+    names = (path.name for path in directory.joinpath(UNITS).glob("*.json.gz"))
+    return any(re.fullmatch(rf"{re.escape(arm)}-\d+\.json\.gz", name) for name in names)
 
 
 def _read_tests(ablation: Ablation) -> tuple[dict[str, EvaluationSet], EvaluationSet | None]:

@@ -23,13 +23,13 @@ def shared_vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:
         text: The file of pairs on which a new model is trained.
 
     Raises:
-        ConfigError: The given model cannot be read, a new model cannot be trained, or the model
-            has no pieces for the raw tags of an arm.
+        ConfigError: The given model cannot be read, a new model cannot be trained, the model has
+            no pieces for the raw tags of an arm, or its file is damaged.
     """
     raw = next((name for name, arm in ablation.arms.items() if arm.raw_tags), None)
     characters = RAW_CHARACTERS if raw is not None else ""
     model = path.read_bytes() if path.exists() else _new_model(ablation, text, characters)
-    _require_pieces(model, characters, f"arms.{raw}.raw_tags")
+    _require_pieces(_loaded(model, path), characters, f"arms.{raw}.raw_tags")
     if not path.exists():
         files.write_bytes(str(path), model)
     return model
@@ -52,13 +52,31 @@ def _new_model(ablation: Ablation, text: Path, characters: str) -> bytes:
     return train_with_symbols(texts, listed, ablation.vocabulary, "unigram", characters)
 
 
-def _require_pieces(model: bytes, characters: str, field: str) -> None:
+def _loaded(model: bytes, path: Path) -> sentencepiece.SentencePieceProcessor:
+    """Return the processor of a model, which was read from a file or will be written to it.
+
+    Raises:
+        ConfigError: The model is damaged.
+    """
+    processor = sentencepiece.SentencePieceProcessor()
+    try:
+        processor.LoadFromSerializedProto(model)
+        processor.GetPieceSize()
+    except RuntimeError as error:
+        raise ConfigError(
+            f"{path}: is damaged, as it is no SentencePiece model; delete it to make it again"
+        ) from error
+    return processor
+
+
+def _require_pieces(
+    processor: sentencepiece.SentencePieceProcessor, characters: str, field: str
+) -> None:
     """Check that a model has a piece for each of these characters.
 
     Raises:
         ConfigError: A character has no piece.
     """
-    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     for character in characters:
         if processor.unk_id() in processor.encode(character):
             raise ConfigError(

@@ -14,6 +14,7 @@ from pairweave.pipelines.ablation.machines import (
 )
 from pairweave.pipelines.ablation.prepared import START, Prepared, digest_of
 from pairweave.pipelines.process.file_lock import claimed
+from pairweave.transforms.errors import ConfigError
 
 WEIGHTS = "weights.safetensors"
 
@@ -32,11 +33,11 @@ def start_weights(prepared: Prepared, machine: Machine) -> Path | None:
     If another process is training the model, wait for it.
 
     Raises:
-        ConfigError: Training diverged.
+        ConfigError: Training diverged, or the file is damaged or was trained from something else.
         WorkerError: Its state cannot be written.
     """
     from pairweave.models.translation import translation_trainer
-    from pairweave.models.translation.translation_weights import write_weights
+    from pairweave.models.translation.translation_weights import read_facts, write_weights
 
     given, about = prepared.ablation.start, start_facts(prepared)
     if given is None:
@@ -44,17 +45,23 @@ def start_weights(prepared: Prepared, machine: Machine) -> Path | None:
     place = prepared.directory / START
     path, checkpoint = place / WEIGHTS, place / CHECKPOINT
     with claimed(place, NO_LOCKS, wait=True):
-        if path.exists():
-            return path
         config = prepared.ablation.model.changed(steps=given.steps)
-        vocabulary = Vocabulary(prepared.vocabulary)
         made_of = {
             "size": config.model_dump(exclude={"checkpoint_steps"}),
             "start": about,
             "vocabulary": prepared.vocabulary_digest,
-            **made_with(machine),
         }
-        key = digest_of(made_of)
+        made_of_digest = digest_of(made_of)
+        if path.exists():
+            if read_facts(path).get("made_of", made_of_digest) != made_of_digest:
+                raise ConfigError(
+                    f"{path}: was trained with other data, another vocabulary or another size than "
+                    f"{prepared.directory} has; copy it from the machine that trained it for this "
+                    "directory, or delete it to train it again"
+                )
+            return path
+        vocabulary = Vocabulary(prepared.vocabulary)
+        key = digest_of({**made_of, **made_with(machine)})
         training = translation_trainer.Training(
             config,
             vocabulary,
@@ -67,6 +74,7 @@ def start_weights(prepared: Prepared, machine: Machine) -> Path | None:
             key,
         )
         trained = translation_trainer.train(training, checkpoint, progress("start"))
-        write_weights(path, trained.model, {"digest": key, "device": machine.kind})
+        facts = {"digest": key, "device": machine.kind, "made_of": made_of_digest}
+        write_weights(path, trained.model, facts)
         checkpoint.unlink(missing_ok=True)
         return path

@@ -8,9 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from pairweave.models.translation.translation_decoder import translate
+from pairweave.models.translation.translation_decoder import too_long, translate
 from pairweave.models.translation.translation_pairs import Stage, Vocabulary, encode_pass
 from pairweave.pipelines.ablation import encoder_projection, fitted_projection
+from pairweave.pipelines.ablation.ablation_config import Arm
 from pairweave.pipelines.ablation.ablation_files import NO_LOCKS
 from pairweave.pipelines.ablation.machines import (
     CHECKPOINT,
@@ -113,6 +114,7 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
     begin = time.monotonic()
     config, vocabulary = prepared.ablation.model, Vocabulary(prepared.vocabulary)
     encoder = prepared.encoder(arm)  # refuse a changed aligner before minutes of training
+    _check_lengths(prepared, arm, vocabulary)
     weights = start_weights(prepared, machine)
     stages = tuple(
         Stage(encoded(prepared.passes(arm, number), vocabulary, config), steps)
@@ -191,15 +193,38 @@ def _translate(
 ) -> list[str]:
     """Return the outputs for a test set, with tags; `align` links the words to place tags."""
     recipe = prepared.ablation.arms[arm]
+    outputs = translated(_sources(recipe, test))
     if recipe.project is None or align is None:
-        texts = [text for text, _ in evaluated_pairs(recipe, test)]
-        return written_texts(recipe, translated(texts))
+        return written_texts(recipe, outputs)
     ablation = prepared.ablation
-    plain = [strip_markup(source, INDEXED) for source in test.sources]
     # Such a model never sees tags, so text that looks like a tag is not one.
-    texts = [strip_markup(text, INDEXED) for text in translated(plain)]
+    texts = [strip_markup(text, INDEXED) for text in outputs]
     languages = (ablation.source_lang, ablation.target_lang)
     return fitted_projection.project(align, test.sources, texts, languages, recipe.project.rules)
+
+
+def _sources(recipe: Arm, test: EvaluationSet) -> list[str]:
+    """Return what the models of an arm read of a test set."""
+    if recipe.project is not None:
+        return [strip_markup(source, INDEXED) for source in test.sources]
+    return [text for text, _ in evaluated_pairs(recipe, test)]
+
+
+def _check_lengths(prepared: Prepared, arm: str, vocabulary: Vocabulary) -> None:
+    """Check before the training that its model can read every segment of the test sets.
+
+    Raises:
+        ConfigError: A segment has more pieces than the model has positions.
+    """
+    config = prepared.ablation.model
+    for name, test in prepared.tests.items():
+        found = too_long(vocabulary, _sources(prepared.ablation.arms[arm], test), config)
+        if found is not None:
+            raise ConfigError(
+                f"tests.{name}: segment {found[0] + 1} has {found[1]} pieces, and the models of "
+                f"arms.{arm} read at most {config.positions}; shorten it or leave it out, or raise "
+                "max_pieces of size, and give the command a new --output"
+            )
 
 
 def scores(prepared: Prepared, translations: dict[str, list[str]]) -> list[dict[str, Any]]:

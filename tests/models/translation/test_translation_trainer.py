@@ -5,7 +5,7 @@ import pytest
 
 from pairweave.models.subwords.symbol_training import train_with_symbols
 from pairweave.models.translation.translation_config import SIZES
-from pairweave.models.translation.translation_decoder import translate
+from pairweave.models.translation.translation_decoder import too_long, translate
 from pairweave.models.translation.translation_pairs import Stage, Vocabulary, encode_pass
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.symbols.representations import symbols
@@ -114,6 +114,17 @@ def test_bf16_gives_other_weights_that_are_finite(data, tmp_path):
     weights = [model.get_input_embeddings().weight for model in (one, other)]
     assert torch.isfinite(weights[1]).all()
     assert not torch.equal(*weights)
+
+
+def test_a_model_that_does_not_end_writes_no_more_pieces_than_it_has_positions(data, tmp_path):
+    vocabulary, _ = data
+    model = translation_model.new_model(CONFIG, vocabulary, 1)
+    translation_model.convert(model, vocabulary, tmp_path / "model")
+    text = " ".join(SOURCES[:18])
+    assert 200 < len(vocabulary.cut([text])[0]) <= CONFIG.positions
+    assert too_long(vocabulary, ["", text, " ".join(SOURCES)], CONFIG)[0] == 2
+    (made,) = translate(tmp_path / "model" / "ctranslate2", vocabulary, [text], CONFIG, "cpu")
+    assert made
 
 
 def test_pairs_that_are_all_too_long_are_refused(data, tmp_path):

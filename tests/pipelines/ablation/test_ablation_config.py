@@ -79,7 +79,12 @@ def test_a_wrong_field_is_named_with_the_file_in_one_line(tmp_path, change, said
 
 @pytest.mark.parametrize(
     ("word", "said"),
-    [("gold/1", "there is no arm 'gold'"), ("own/3", "no seed '3'"), ("own", "no arm 'own'")],
+    [
+        ("gold/1", "there is no arm 'gold'"),
+        ("own/3", "no seed '3'"),
+        ("own", "no arm 'own'"),
+        ("own/²", "no seed '²'"),
+    ],
 )
 def test_a_unit_that_is_not_in_the_file_is_refused(tmp_path, word, said):
     ablation = read_ablation(str(write_configuration(tmp_path)))

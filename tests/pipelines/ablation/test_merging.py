@@ -5,7 +5,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from pairweave.models.translation.translation_pairs import Vocabulary
 from pairweave.pipelines import cli
+from pairweave.pipelines.ablation import units
 from pairweave.pipelines.ablation.ablation_config import Ablation, read_ablation
 from pairweave.pipelines.ablation.comparison import compare_arms, report_page
 from pairweave.pipelines.ablation.merging import read_units, write_results
@@ -96,6 +98,34 @@ def test_a_wrong_field_of_a_unit_is_named(made, changed, said):
     with pytest.raises(ConfigError) as caught:
         read_units(made)
     assert str(caught.value).startswith(f"{path}: {said}")
+
+
+def test_units_of_two_versions_and_curves_of_two_lengths_are_refused(made):
+    write_unit(made, "plain", 1, version=2)
+    path = write_unit(made, "own", 1, version=1)
+    with pytest.raises(ConfigError, match=f"{path}: was trained by another version"):
+        read_units(made)
+    path = write_unit(made, "own", 1, version=2, losses={"train": [3.0], "dev": []})
+    with pytest.raises(ConfigError, match=f"{path}: losses: has another number of points"):
+        read_units(made)
+
+
+def test_the_report_names_the_packages_of_all_units(made):
+    write_unit(made, "plain", 1)
+    write_unit(made, "own", 1, packages={"torch": "2"})
+    units = read_units(made)
+    assert "torch 1; torch 2" in report_page(made, units, compare_arms(made, units), [])
+
+
+def test_a_segment_that_is_too_long_for_the_models_is_refused_before_training(tmp_path):
+    value = configuration(tmp_path)
+    with (tmp_path / "test.en").open("a") as source, (tmp_path / "test.de").open("a") as target:
+        source.write(f"{'tree 7 ' * 300}\n")
+        target.write("Baum\n")
+    made = prepare(Ablation.model_validate(value), tmp_path / "made")
+    said = r"tests\.help: segment 11 has \d+ pieces, and the models of arms\.own read at most 512"
+    with pytest.raises(ConfigError, match=said):
+        units._check_lengths(made, "own", Vocabulary(made.vocabulary))
 
 
 def test_equal_arms_differ_by_nothing_and_the_report_is_well_formed(made):

@@ -235,6 +235,24 @@ def test_only_the_arms_that_are_needed_are_prepared(tmp_path):
     assert list(prepare(ablation, tmp_path / "made").arms) == ["plain", "own", "other", "third"]
 
 
+def test_a_unit_of_an_arm_with_a_longer_name_is_not_one_of_the_shorter(tmp_path):
+    value = configuration(tmp_path)
+    value["arms"]["own-2"] = value["arms"]["own"]
+    ablation = Ablation.model_validate(value)
+    write_unit(prepare(ablation, tmp_path / "made", ["own-2"]), "own-2", 1)
+    assert list(prepare(ablation, tmp_path / "made", []).arms) == ["plain", "own-2"]
+
+
+@pytest.mark.parametrize("size", [0, 100])
+def test_a_damaged_vocabulary_is_named(tmp_path, size):
+    ablation = Ablation.model_validate(configuration(tmp_path))
+    prepare(ablation, tmp_path / "made")
+    (path,) = (tmp_path / "made").glob("vocabulary*")
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(ConfigError, match=f"{path}: is damaged"):
+        prepare(ablation, tmp_path / "made")
+
+
 def test_another_start_is_refused(tmp_path):
     prepared(tmp_path, with_start(tmp_path, range(3_000, 3_080)))
     for other in (
