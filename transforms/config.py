@@ -36,7 +36,7 @@ declarations name the same type, which is the check.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Self, TypeVar, get_args
+from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
 
 import pydantic
 from pydantic import Field
@@ -54,6 +54,11 @@ PositiveShare = Annotated[float, Field(gt=0, le=1)]
 Variants = Annotated[int, Field(ge=1, le=100)]
 Mix = Annotated[float, Field(ge=0)]
 Seed = Annotated[int, Field(ge=0, le=(1 << 63) - 1, description="seed of all random draws")]
+
+
+_NUMBERS = {int, float}
+_IN_CODE = {"in": "code"}
+"""The context in which values are checked that must have the right type anyway."""
 
 
 class Config(pydantic.BaseModel):
@@ -77,10 +82,24 @@ class Config(pydantic.BaseModel):
         if len(given) < len(values) + len(named):
             raise TypeError(f"{type(self).__name__}: a value is given twice, or there are too many")
         try:
-            self.__pydantic_validator__.validate_python(given, strict=True, self_instance=self)
+            self.__pydantic_validator__.validate_python(
+                given, strict=True, context=_IN_CODE, self_instance=self
+            )
         except pydantic.ValidationError as error:
             problem = error.errors()[0]
             raise ConfigError(_refusal(type(self), problem)) from error
+
+    @pydantic.field_validator("*", mode="before")
+    @classmethod
+    def _no_switch_for_a_number(cls, value: object, info: pydantic.ValidationInfo) -> object:
+        """Refuse what YAML reads as a switch (``no``, ``off``), which Pydantic takes as 0 or 1."""
+        if info.context is not _IN_CODE and _has_switch(value):
+            assert info.field_name is not None
+            kinds = _leaves(cls.model_fields[info.field_name].annotation)
+            words = {kind for kind in kinds if isinstance(kind, str)}  # of a Literal
+            if kinds - words <= {*_NUMBERS, str, type(None)} and not kinds.isdisjoint(_NUMBERS):
+                raise ValueError("expected a number; yes, no, on, off, true and false are none")
+        return value
 
     # Pydantic's mark of a method that ``model_validate`` does not call.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
@@ -123,6 +142,27 @@ def pick(config: type[Made], options: Config, **derived: object) -> Made:
         if own[name].annotation != given[name].annotation:
             raise TypeError(f"{config.__name__}: {name} differs from that of the options")
     return config(**{name: getattr(options, name) for name in shared}, **derived)
+
+
+def _has_switch(value: object) -> bool:
+    """Tell whether a value of YAML is a switch, or a list or map with one."""
+    if isinstance(value, dict):
+        return any(map(_has_switch, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_has_switch, value))
+    return isinstance(value, bool)
+
+
+def _leaves(annotation: object) -> set[object]:
+    """Return the types in an annotation; those of lists and maps are those of their entries.
+
+    >>> _leaves(dict[str, Share]) == {str, float}
+    True
+    """
+    if get_origin(annotation) is Annotated:
+        return _leaves(get_args(annotation)[0])
+    parts = [part for part in get_args(annotation) if part is not ...]
+    return {leaf for part in parts for leaf in _leaves(part)} if parts else {annotation}
 
 
 def _refusal(config: type[Config], problem: Mapping[str, Any]) -> str:

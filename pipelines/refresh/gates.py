@@ -119,7 +119,8 @@ def read_gates(value: object) -> Gates:
         place = ".".join(str(part) for part in ("gates", *problem["loc"]))
         known = f"; known limits: {', '.join(Gates.model_fields)}"
         more = known if problem["type"] == "extra_forbidden" else f", got {problem['input']!r}"
-        raise ConfigError(f"{place}: {problem['msg'].lower()}{more}") from error
+        text = problem["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"{place}: {text[:1].lower()}{text[1:]}{more}") from error
 
 
 def judge(gates: Gates, metrics: Json, before: Sequence[Json], *, anew: bool = False) -> list[Json]:

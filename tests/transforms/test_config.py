@@ -1,6 +1,9 @@
 """Configurations that are made by a call: what is refused, and copies with other values."""
 
+from typing import Literal
+
 import numpy as np
+import pydantic
 import pytest
 from pydantic import Field
 
@@ -38,3 +41,32 @@ def test_a_changed_copy_knows_what_was_set():
     assert changed.model_fields_set == {"words", "share"}
     with pytest.raises(ConfigError, match="1 to 512"):
         changed.changed(words=0)
+
+
+class Limits(Config):
+    """Numbers as a file may give them."""
+
+    words: int | None = None
+    shares: dict[str, float] = Field(default_factory=dict)
+    seeds: tuple[int, ...] = ()
+    most: float | Literal["all"] = "all"
+    reads: bool | int = False
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("words", True),
+        ("shares", {"too_long": False}),
+        ("seeds", [1, True]),
+        ("most", False),
+    ],
+)
+def test_a_switch_of_a_file_is_no_number(name, value):
+    with pytest.raises(pydantic.ValidationError, match="expected a number; yes, no"):
+        Limits.model_validate({name: value})
+
+
+def test_numbers_and_switches_of_a_file_are_read():
+    given = {"words": "3", "shares": {"a": 1}, "seeds": [0], "most": 0.5, "reads": True}
+    assert Limits.model_validate(given).reads is True

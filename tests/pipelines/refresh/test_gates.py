@@ -68,6 +68,13 @@ def test_columns_that_hold_no_text_have_a_limit(kind):
     assert broken(limits, metrics(20, findings={kind: 1}), []) == [f"max_findings.{kind}"]
 
 
+@pytest.mark.parametrize("limits", [{"max_removed": True}, {"max_findings": {"moved": False}}])
+def test_a_switch_is_no_limit(limits):
+    (name,) = limits
+    with pytest.raises(ConfigError, match=f"gates.{name}: expected a number; yes, no, on, off"):
+        gates.read_gates(limits)
+
+
 def test_a_kind_of_findings_that_does_not_exist_is_refused():
     with pytest.raises(ConfigError, match="unknown kind misalinged, did you mean misaligned"):
         gates.read_gates({"max_findings": {"misalinged": 0}})
