@@ -156,14 +156,17 @@ def failed(results: Sequence[Json]) -> list[Json]:
 
 
 def _at_most(name: str, value: float, limit: float) -> Json:
-    return {**_gate(name, value, limit), "passed": value <= limit}
+    gate = _gate(name, value, limit)
+    return {**gate, "passed": gate["value"] <= gate["limit"]}
 
 
 def _at_least(name: str, value: float, limit: float) -> Json:
-    return {**_gate(name, value, limit), "passed": value >= limit}
+    gate = _gate(name, value, limit)
+    return {**gate, "passed": gate["value"] >= gate["limit"]}
 
 
 def _gate(name: str, value: float, limit: float) -> Json:
+    """Return a gate as it is shown and judged: shares have six digits, and 0.9 - 0.7 is 0.2."""
     return {"gate": name, "value": round(value, 6), "limit": round(limit, 6)}
 
 

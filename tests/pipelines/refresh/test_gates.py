@@ -32,6 +32,13 @@ def test_a_mean_that_a_night_lacks_counts_as_zero():
     assert broken(limits, metrics(0, 20), [metrics(0, 20, tags=1.1)]) == []
 
 
+@pytest.mark.parametrize(("rejected", "passes"), [(90, True), (91, False)])
+def test_a_drift_that_is_equal_to_the_limit_is_allowed(rejected, passes):
+    limits = gates.Gates(min_compared=10, max_drift=0.2)
+    actual = broken(limits, metrics(100 - rejected, rejected), [metrics(30, 70)])
+    assert actual == ([] if passes else ["drift.rejected"])
+
+
 def test_only_new_pairs_decide_whether_nights_are_compared():
     limits = gates.Gates(min_compared=30)
     before = [metrics(40)]
