@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import itertools
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
@@ -33,6 +34,7 @@ from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT_FILE
 from pairweave.transforms.planning.plan import Plan, make_plan
 from pairweave.transforms.storage import files as stored
 from pairweave.transforms.storage.byte_streams import COMPRESSIONS
+from pairweave.transforms.text.control_characters import visible_line
 from pairweave.transforms.text.iso_languages import NAMES
 from pairweave.transforms.units import CorpusInput, ReadLimits
 
@@ -54,6 +56,8 @@ _EFFECTS = {
 _TAG = r"</?[A-Za-z][^<>]*>"
 _UNKNOWN = "und"
 _SIDES = ("source", "target")
+_LINE_ENDS = str.maketrans({"\u2028": r"\u2028", "\u2029": r"\u2029"})
+"""Characters that end a line, and so a comment, in YAML besides those of `visible_line`."""
 
 
 @command()
@@ -207,10 +211,11 @@ def _yaml(
     columns: TextColumns | None,
 ) -> str:
     """Return a commented file of options."""
-    lines = [f"# {file.name}: {file.format}, {file.rows:,} rows" for file in plan.files]
-    lines += [f"# {notice}" for notice in plan.notices]
+    notes = [f"{file.name}: {file.format}, {file.rows:,} rows" for file in plan.files]
+    notes += [str(notice) for notice in plan.notices]
     if columns is not None and columns.options:
-        lines.append(f"# by the contents of the first rows, {columns.held}")
+        notes.append(f"by the contents of the first rows, {columns.held}")
+    lines = [f"# {visible_line(note).translate(_LINE_ENDS)}" for note in notes]
     lines += _written(
         {
             name: list(each) if isinstance(each, tuple) else each
@@ -295,7 +300,11 @@ def _written(values: dict[str, object]) -> list[str]:
     lines = []
     for name, value in values.items():
         # YAML would end a document after a scalar on its own, so the value is put into a list.
-        text = yaml.safe_dump([value], allow_unicode=True, default_flow_style=True, width=10_000)
+        # PyYAML writes U+0085 as it is, and reads it as a line feed.
+        readable = "\x85" not in json.dumps(value, ensure_ascii=False)
+        text = yaml.safe_dump(
+            [value], allow_unicode=readable, default_flow_style=True, width=10_000
+        )
         lines.append(f"{name}: {text.strip()[1:-1]}")
     return lines
 

@@ -75,7 +75,7 @@ class TextColumns:
     @property
     def option(self) -> str:
         """Return the options to give, in words."""
-        given = (f"--{name} {shlex.quote(value)}" for name, value in self.options.items())
+        given = (f"--{name} {_shell_word(value)}" for name, value in self.options.items())
         return " ".join(given) or (
             "--source_field and --target_field name those with the texts" if self.several else ""
         )
@@ -182,8 +182,9 @@ def _of_table(
         clear = named
     else:
         clear = named or (columns.source, columns.target) != (pair[0].field, pair[1].field)
-    values = [column.name.strip() if named else column.field for column in pair]
-    held = [f"{each.field} ({each.name.strip()})" if named else each.field for each in texts]
+    values = [column.name if named else column.field for column in pair]
+    shown = {each.field: " ".join(each.name.split()) for each in texts}
+    held = [f"{each.field} ({shown[each.field]})" if named else each.field for each in texts]
     return TextColumns(
         f"column{'s' * (len(held) != 1)} {_listed(held)} hold{'s' * (len(held) == 1)} text"
         if held
@@ -192,6 +193,20 @@ def _of_table(
         several=columns.field_count > 2,
         misread=(columns.source, columns.target) != (pair[0].field, pair[1].field),
     )
+
+
+def _shell_word(value: str) -> str:
+    r"""Return a value as one word for a shell, without line breaks and other such characters.
+
+    >>> print(_shell_word(" de"), _shell_word("the\ntext"))
+    ' de' $'the\ntext'
+    """
+    if value.isprintable():
+        return shlex.quote(value)
+    quoted = value.replace("\\", r"\\").replace("'", r"\'")
+    codes = {ord(sign): f"\\U{ord(sign):08x}" for sign in quoted if not sign.isprintable()}
+    codes[0x0A] = r"\n"
+    return f"$'{quoted.translate(codes)}'"
 
 
 def _cells(unit: Unit, columns: Columns, limits: ReadLimits) -> dict[str, Column]:

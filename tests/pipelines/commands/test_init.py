@@ -1,5 +1,6 @@
 """The options of a first run, from a look at the files."""
 
+import csv
 import json
 import re
 import zipfile
@@ -197,6 +198,33 @@ def test_the_fields_with_the_texts_are_written_and_told(tmp_path, name, fields):
     assert "# by the contents of the first rows, " in out
     assert "no_letters" not in out
     assert "other_columns" not in out
+    words = ("filter", "--config", "o.yaml", "--output", "out", "--plan_only")
+    runs.run_well_here(*words, cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "names", [("id", " English", "German "), ("id", "English\ntext", "German")]
+)
+def test_fields_have_the_names_of_the_header_exactly(tmp_path, names):
+    rows = [(number, *corpora.sentence(number)) for number in range(30)]
+    with (tmp_path / "a.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([names, *rows])
+    runs.run_well_here("init", "a.csv", "--output", "o.yaml", cwd=tmp_path)
+    options = yaml.safe_load((tmp_path / "o.yaml").read_text())
+    assert (options["source_field"], options["target_field"]) == names[1:]
+    words = ("filter", "--config", "o.yaml", "--output", "out", "--plan_only")
+    runs.run_well_here(*words, cwd=tmp_path)
+
+
+@pytest.mark.parametrize("stem", ["two\nlines", "two\u2028lines", "two\x85lines"])
+def test_names_of_files_stay_within_a_comment(tmp_path, stem):
+    for side, language in enumerate(("en", "de")):
+        text = "".join(f"{corpora.sentence(number)[side]}\n" for number in range(30))
+        (tmp_path / f"{stem}.{language}").write_text(text)
+    names = [f"{stem}.{language}" for language in ("en", "de")]
+    runs.run_well_here("init", *names, "--output", "o.yaml", cwd=tmp_path)
+    options = yaml.safe_load((tmp_path / "o.yaml").read_text())
+    assert [*options["source_input"], *options["target_input"]] == names
     words = ("filter", "--config", "o.yaml", "--output", "out", "--plan_only")
     runs.run_well_here(*words, cwd=tmp_path)
 

@@ -164,6 +164,16 @@ def test_fields_are_named_by_their_header(tmp_path, names):
     assert f"columns 2 ({names[1]}) and 3 ({names[2]}) hold text" in finding.evidence
 
 
+@pytest.mark.parametrize(
+    ("name", "word"), [(" german", "' german'"), ("german  text ", "'german  text '")]
+)
+def test_names_are_those_of_the_header_exactly(tmp_path, name, word):
+    names = ("id", "english", name)
+    (finding,) = found_in(tmp_path, [names, *zip(SCORES, SOURCE, TARGET, strict=True)])
+    assert finding.option == f"--source_field english --target_field {word}"
+    assert f"and 3 ({' '.join(name.split())}) hold text" in finding.evidence
+
+
 @pytest.mark.parametrize("value", ["nan", "None"])
 def test_a_missing_first_score_makes_no_header(tmp_path, value):
     rows = [(value, "a house", "ein Haus"), *zip(SCORES, SOURCE, TARGET, strict=True)]
