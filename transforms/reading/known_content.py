@@ -15,6 +15,10 @@ HTML = "an HTML page; extract its text first, a paragraph a line, and give it to
 UTF16 = "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"
 UTF32 = "UTF-32 text; convert it with iconv -f UTF-32 -t UTF-8"
 ARROW = "an Arrow file; write its rows as Parquet, which is read"
+RETURNS = (
+    "text whose lines end with a carriage return alone; make line feeds of them with "
+    r"tr '\r' '\n' <OLD >NEW"
+)
 MO = "a compiled catalogue of gettext; msgunfmt makes a .po file of it, which is read"
 PICKLE = "a pickle of Python; write its texts as a sentence a line, or as JSON lines"
 _FORMAT, _CHARSET = "unsupported_format", "unsupported_charset"
@@ -66,6 +70,10 @@ LEAST_SHARE = 0.01
 """Share of control characters in a binary file: text with one in 100 bytes would lose most of its
 lines. Random bytes have 11 %, and text in another encoding has none."""
 
+LEAST_RETURNS = 2
+"""Number of carriage returns before other text from which a text without a line feed has lines that
+end so, as old programs for the Macintosh write them; one in a line may be stray."""
+
 ONE_ROW = 0.4
 """If all bytes of a text are also valid UTF-8, the text counts as UTF-16 if this share of its
 characters has the same first byte, as the letters of one script have. If pairs of letters are read
@@ -107,7 +115,11 @@ def known_content(head: bytes) -> tuple[str, str] | None:
     if head.startswith(_TAR_MARKS, _TAR_PLACE):
         return _FORMAT, "a tar archive; unpack it, and give its files"
     document = _document(head)
-    return (_FORMAT, document) if document is not None else _binary(head)
+    if document is not None:
+        return _FORMAT, document
+    if b"\n" not in head and head.rstrip(b"\r").count(b"\r") >= LEAST_RETURNS:
+        return _binary(head) or (_FORMAT, RETURNS)
+    return _binary(head)
 
 
 def _from_utf16(head: bytes) -> bytes:

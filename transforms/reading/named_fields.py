@@ -52,7 +52,15 @@ def find_fields(first: Sequence[str], file: ScanRequest) -> tuple[Columns, int]:
             raise ConfigError(f"{name}: give all fields by number or all by name in the header")
         header = 1
         for field in wanted:
-            if first.count(field) != 1:
+            if first.count(field) > 1:
+                raise InputError(
+                    "missing_column",
+                    name,
+                    f"the header has {first.count(field)} columns named {field}; rename all but "
+                    "one, or give all fields by number, and the header is read as a pair",
+                    1,
+                )
+            if field not in first:
                 raise InputError(
                     "missing_column",
                     name,

@@ -116,6 +116,11 @@ def test_columns_that_are_not_there_are_an_error_that_lists_what_is(tmp_path, fi
     assert message in str(caught.value)
 
 
+def test_a_name_that_several_columns_have_is_refused_with_what_to_do(tmp_path):
+    with pytest.raises(InputError, match="the header has 2 columns named source; rename all but"):
+        make_plan([single(write(tmp_path, b"source\tsource\ttarget\na\tb\tc\n"))])
+
+
 def test_numbers_and_names_cannot_be_mixed(tmp_path):
     with pytest.raises(ConfigError, match="all fields by number or all by name"):
         make_plan([single(write(tmp_path, b"en\tde\n"), source_field="en")])

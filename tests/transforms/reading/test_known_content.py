@@ -168,6 +168,15 @@ def test_some_damaged_lines_make_no_binary_file():
     assert what("A sen\x01tence.\n" * 1_000) is None  # each line is rejected, with its reason
 
 
+def test_lines_that_end_with_carriage_returns_alone_are_told():
+    assert r"make line feeds of them with tr '\r' '\n'" in what("One.\rTwo.\rThree.")
+    assert "make line feeds of them" in what('source,target\r"a","b"\r"c","d"\r')
+    assert "a binary file" in what(b"\0\1\r\x02\xff\r" * 100)
+    assert what("One stray\rreturn.") is None
+    assert what("One.\r\r\r") is None
+    assert what("One.\rTwo.\rThree.\n") is None
+
+
 def corpus(directory, **contents):
     for name, content in contents.items():
         (directory / name).write_bytes(content)
