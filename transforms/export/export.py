@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.export.export_formats import Alignment, RowExport, flat_names
+from pairweave.transforms.export.export_formats import BREAKS, Alignment, RowExport, flat_names
 from pairweave.transforms.export.export_links import add_links, find_cut
 from pairweave.transforms.export.export_rows import Selection, select, wanted_rows
 from pairweave.transforms.output.finished_run import FinishedRun
@@ -277,15 +277,17 @@ def fitting(rows: Rows, how: RowExport, unfit: Unfit) -> Rows:
         bad = pc.fill_null(pc.match_substring_regex(rows.column(name), pattern), False)  # noqa: FBT003
         if unfit != "leave_out" and pc.any(bad).as_py():
             row = pc.index(bad, value=True).as_py()
+            # Escapes would change the words that links refer to.
+            with_links = how.linked is not None and how.write is how.linked.write
             remedy = (
                 "--unfit leave_out"
-                if unfit == "escape" or (name, pattern) in how.reserved
+                if unfit == "escape" or with_links or (name, pattern) in how.reserved
                 else "--unfit leave_out, --unfit escape"
             )
             raise ConfigError(
-                f"pair {rows.column('id')[row]}: its {name} contains text reserved in "
-                f"{how.name} ({pattern}): {rows.column(name)[row].as_py()!r}; export as jsonl, or "
-                f"with {remedy}"
+                f"pair {rows.column('id')[row]}: its {name} contains text reserved in {how.name} "
+                f"({BREAKS.get(pattern, pattern)}): {rows.column(name)[row].as_py()!r}; give "
+                f"--format jsonl, or {remedy}"
             )
         fits = pc.and_(fits, pc.invert(bad))
     return rows.filter(fits)

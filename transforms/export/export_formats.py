@@ -21,6 +21,9 @@ IN_LINE = "[\n\r]"
 IN_FIELD = "[\t\n\r]"
 """Matches characters that a text between tabs must not contain (RE2)."""
 
+BREAKS = {IN_LINE: "a line break", IN_FIELD: "a tab or a line break"}
+"""These characters in words."""
+
 
 @dataclasses.dataclass(frozen=True)
 class LinkedRows:

@@ -200,8 +200,8 @@ def take_texts(
         else:
             side_problem = _problem(
                 Reject.WRONG_TYPE,
-                f"{_called(side, columns)}: field {name!r} should be a string, is "
-                f"{type(text).__name__}",
+                f"{_called(side, columns)}: field {name!r} should be {_expected(side, columns)}, "
+                f"is {type(text).__name__}",
                 raw,
             )
         problem = problem or side_problem
@@ -210,6 +210,14 @@ def take_texts(
 
 def _called(side: str, columns: Columns) -> str:
     return "document id" if columns.paragraphs and side == "translation" else side
+
+
+def _expected(side: str, columns: Columns) -> str:
+    if not columns.paragraphs:
+        return "a string"
+    if side == "translation":
+        return "a string or a whole number"
+    return "a string, or a list of paragraphs, each a string or a list of strings"
 
 
 def joined_paragraphs(value: list[Any]) -> str | list[Any]:

@@ -102,7 +102,17 @@ def test_a_document_may_have_a_number_as_its_id(tmp_path, kind):
     document, *others = read_documents(unit, SETTINGS)
     assert document.name.id == "17"
     details = [other.column("detail").to_pylist() for other in others]
-    assert details == [["document id: field 'id' should be a string, is list"]] * (kind == "jsonl")
+    expected = "document id: field 'id' should be a string or a whole number, is list"
+    assert details == [[expected]] * (kind == "jsonl")
+
+
+def test_a_text_that_is_no_list_of_paragraphs_is_rejected_with_what_is_expected(tmp_path):
+    path = tmp_path / "d.jsonl"
+    path.write_text(json.dumps({"source": ["One.", ["Two.", 3]], "target": "Eins."}) + "\n")
+    (unit,) = plan(path).units
+    (rejects,) = read_documents(unit, SETTINGS)
+    (detail,) = rejects.column("detail").to_pylist()
+    assert "should be a string, or a list of paragraphs, each a string or a list" in detail
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])

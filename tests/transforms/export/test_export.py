@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import tempfile
 from pathlib import Path
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from pairweave.pipelines.commands.finished import export_command as command
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.export.export import escape, export
+from pairweave.transforms.export.export import escape, export, fitting
 from pairweave.transforms.formats.registry import row_export
 from pairweave.transforms.output import run_files, write
 from pairweave.transforms.output.finished_run import FinishedRun
@@ -128,7 +129,8 @@ def test_tagged_pairs_are_exported_too(tmp_path, form):
         return
     # One of the pairs has a line break.
     assert status == 2
-    assert "its target contains text reserved in" in errors
+    breaks = "a line break" if form == "moses" else "a tab or a line break"
+    assert f"its target contains text reserved in {form} ({breaks}): '" in errors
     assert "--unfit leave_out, --unfit escape" in errors
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
     out = runs.run_well_here(*arguments, "--unfit", "leave_out")
@@ -136,6 +138,16 @@ def test_tagged_pairs_are_exported_too(tmp_path, form):
     assert out.splitlines()[-1] == f"{len(kept)} rows, {len(rows) - len(kept)} left out"
     assert len(kept) < len(rows)
     assert read(tmp_path / "out", "tagged") == slow_export.files_of(kept, form)
+
+
+def test_escapes_are_no_advice_where_links_are_written():
+    rows = pa.table({"id": ["1"], "source": ["a\tb"], "target": ["c"]})
+    how = row_export("opustrainer")
+    with pytest.raises(ConfigError, match=r"--unfit leave_out, --unfit escape$"):
+        fitting(rows, how, "refuse")
+    how = dataclasses.replace(how, write=how.linked.write)
+    with pytest.raises(ConfigError, match=r"--unfit leave_out$"):
+        fitting(rows, how, "refuse")
 
 
 texts = st.text(st.sampled_from("ab \\\t\n\r<>é猫"), max_size=8)
@@ -189,7 +201,7 @@ def test_nothing_is_changed_in_silence(form, rows):
 
 def test_what_no_escape_helps_is_refused_with_what_does(tmp_path):
     actual = write_run(tmp_path / "run", example(1), example(2, suggestion="<NULL_REP>"))
-    with pytest.raises(ConfigError, match=r"suggestion contains .* with --unfit leave_out$"):
+    with pytest.raises(ConfigError, match=r"suggestion contains .* --unfit leave_out$"):
         export(actual, row_export("wets"), str(tmp_path / "out"), "escape")
 
 
