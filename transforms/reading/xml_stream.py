@@ -56,6 +56,7 @@ _TRUNCATED = frozenset(
         expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION,
     )
 )
+_NO_DTD = "no DTD is loaded, so write its character or the number of it, such as &#160; for &nbsp;"
 _UNDEFINED = expat.errors.codes[expat.errors.XML_ERROR_UNDEFINED_ENTITY]
 
 
@@ -152,7 +153,7 @@ class _Document:
             if code == "xml_truncated":
                 what = f"the document ends before its document element does ({what})"
             elif code == "undefined_entity":
-                what = "an entity that XML itself does not define; no DTD is loaded"
+                what = f"an entity that XML itself does not define; {_NO_DTD}"
             raise InputError(code, self._name, f"line {error.lineno}: {what}") from error
 
     def fail(self, code: str, what: str) -> NoReturn:
@@ -170,10 +171,14 @@ class _Document:
         self.fail("internal_subset", "the DOCTYPE holds declarations; only a bare one is read")
 
     def _entity(self, entity: str, *_: object) -> None:
-        self.fail("entities_forbidden", f"the document declares the entity {entity!r}")
+        self.fail(
+            "entities_forbidden",
+            f"the document declares the entity {entity!r}; leave the declaration out, and write "
+            "the entity's text where it is used",
+        )
 
     def _skipped(self, entity: str, *_: object) -> None:
-        self.fail("undefined_entity", f"the entity {entity!r} is not defined; no DTD is loaded")
+        self.fail("undefined_entity", f"the entity {entity!r} is not defined; {_NO_DTD}")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1

@@ -72,6 +72,7 @@ def test_a_document_that_declares_an_entity_is_refused_at_the_declaration(tmp_pa
     error = error_of(write(tmp_path, kind, document(kind, uses, doctype=subset)))
     assert error.code == "entities_forbidden"
     assert "line 3: the document declares the entity" in error.message
+    assert "write the entity's text where it is used" in error.message
 
 
 @pytest.mark.parametrize(
@@ -107,6 +108,7 @@ def test_an_undefined_entity_is_an_error_and_no_text(tmp_path, kind):
     error = error_of(write(tmp_path, kind, document(kind, unit(kind, "A&x;B", "b"))))
     assert error.code == "undefined_entity"
     assert "an entity that XML itself does not define" in error.message
+    assert "such as &#160; for &nbsp;" in error.message
 
 
 def test_a_syntax_error_is_said_as_the_parser_says_it(tmp_path, kind):
