@@ -29,7 +29,8 @@ def read_scores(texts: pa.StringArray, problems: dict[int, Problem]) -> pa.Float
         if text is None or not text.strip():
             continue
         try:
-            score = float(text)
+            # Python reads an id such as 12_345 as a number.
+            score = math.nan if "_" in text else float(text)
         except ValueError:
             score = math.nan
         if abs(score) <= _MOST:

@@ -10,10 +10,19 @@ import pytest
 
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.reading.given_scores import read_scores
 from tests.makers.reading import corpus, read_all, reasons, single
 
 PAIRS = [("a", "b"), ("c", "d"), ("e", "f"), ("g", "h")]
 CELLS = ["0.5", "-1e2", "", "much"]
+
+
+def test_an_id_with_an_underscore_is_no_score():
+    problems = {}
+    scores = read_scores(pa.array(["12_345", " 1e-3 "]), problems)
+    assert scores.to_pylist() == [None, np.float32(1e-3)]
+    assert problems[0].reason == "wrong_type"
+    assert [*problems] == [0]
 
 
 def write_tsv(directory):
