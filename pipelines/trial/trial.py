@@ -73,6 +73,8 @@ def run_trial(options: AugmentOptions, pairs: int) -> list[Trial]:
         options = options.model_copy(update=place | {"keep_origin": True})
         augment.check(options)
         run = dataclasses.replace(prepare(augment.JOB, options), shards=1)
+        if run.plan.why_no_rows:
+            raise ConfigError(f"nothing to try: {run.plan.why_no_rows}; give files with pairs")
         steps = Path(directory) / "steps.arrow"
         empty = pa.RecordBatch.from_pylist([], schemas.ROWS)
         batches = [empty, *read_first(run.plan.units, run.limits, pairs)]

@@ -301,3 +301,15 @@ def test_a_mix_that_is_not_reached_is_told_and_the_advised_one_reaches_it(corpus
     runs.run_well_here(*arguments, *more, cwd=directory)
     counts = json.loads((directory / "enough" / "_manifest.json").read_text())["counts"]
     assert counts["parallel_examples"] / counts["random_examples"] == pytest.approx(1, rel=0.15)
+
+
+def test_a_run_without_a_pair_names_its_files(tmp_path):
+    for name in ("a.en", "a.de", "a.mt"):
+        (tmp_path / name).write_text("")
+    given = ("--source_input", "a.en", "--target_input", "a.de", "--translation_input", "a.mt")
+    words = ("suggest", *given, "--source_lang", "en", "--target_lang", "de", "--output", "out")
+    status, _, errors = runs.run_here(*words, cwd=tmp_path)
+    assert status == 2
+    assert "a.en and 2 other files: no pair was read; give files with pairs" in errors
+    runs.run_well_here(*words, "--allow_empty", cwd=tmp_path)
+    assert "out: this run has no rows" in runs.run_well_here("preview", "out", cwd=tmp_path)

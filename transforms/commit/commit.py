@@ -63,8 +63,14 @@ def commit_run(
     manifest, sums = summarize(output, sums)
     kept = manifest["rows"]["kept"]
     if not kept and not allow_empty:
+        read = manifest["rows"]["read"]
+        if not read:
+            raise ConfigError(
+                f"{_input_files(manifest)}: no pair was read; give files with pairs, or "
+                "--allow_empty"
+            )
         raise ConfigError(
-            f"no pair of {manifest['rows']['read']} was kept ({_reasons_text(sums)}); see the "
+            f"no pair of {read} was kept ({_reasons_text(sums)}); see the "
             f"files under {files.join(output, REJECTS)}, or give --allow_empty"
         )
     # Where no pair passed the screen, or the rules of `filter`, there was nothing to fit on.
@@ -146,6 +152,14 @@ def _unit_notices(plan: Json, read: Mapping[int, Json]) -> list[str]:
         *exchanged_notices(units, exchanged),
     ]
     return [str(notice) for notice in merged(notices)]
+
+
+def _input_files(manifest: Json) -> str:
+    """Return the names of a run's input, of more than two only the first."""
+    names = list(dict.fromkeys(entry["name"] for entry in manifest["inputs"]))
+    if len(names) > 2:
+        names[1:] = [f"{len(names) - 1:,} other files"]
+    return " and ".join(names) or "the input"
 
 
 def _files_of_sides(inputs: list[Json]) -> dict[tuple[str, str], str]:

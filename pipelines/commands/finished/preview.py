@@ -7,6 +7,7 @@ from pydantic import Field
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.commands import coloured_pairs
 from pairweave.pipelines.commands.command_options import PairSeed
+from pairweave.pipelines.process import terminal
 from pairweave.transforms.option_places import FINISHED_RUNS
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.report import run_samples
@@ -21,5 +22,8 @@ def main(
 ) -> int:
     """Print pairs from the command line."""
     run = FinishedRun.open(directory, checked=False)
-    coloured_pairs.show(run_samples.drawn_kept(run, pairs, seed))
+    rows = run_samples.drawn_kept(run, pairs, seed)
+    if not rows:
+        terminal.say(f"{directory}: this run has no rows; report.html says why")
+    coloured_pairs.show(rows)
     return 0

@@ -120,6 +120,15 @@ def test_a_failed_step_is_one_line(tmp_path):
     assert errors.splitlines()[-1].startswith("pairweave: there is nothing to fit")
 
 
+def test_files_without_a_pair_are_refused_also_with_a_model(words, tmp_path):
+    (tmp_path / "a.tsv").write_text("")
+    model = words[words.index("--model") + 1]
+    given = ("--input", tmp_path / "a.tsv", "--source_lang", "en", "--target_lang", "de")
+    status, out, errors = runs.run_here("try", *given, "--model", model)
+    assert (status, out) == (2, "")
+    assert "nothing to try: a.tsv has no pair (0 rows); give files with pairs" in errors
+
+
 def test_pairs_of_one_place_are_shown_apart(words, tmp_path):
     (tmp_path / "a.tsv").write_text("the red house\tdas rote Haus\nbad\\xff\n")
     given = ("--input", tmp_path / "a.tsv", tmp_path / "a.tsv", "--source_lang", "en")
