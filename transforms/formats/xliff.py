@@ -1,9 +1,10 @@
 """XLIFF 1.x and 2.x: each segment is one row.
 
 A segment is a ``trans-unit`` (1.x), or each ``mrk mtype="seg"`` of its ``seg-source`` if its target
-is segmented too, or a ``segment`` (2.x). One without a target is not a row if it or an enclosing
-element has ``translate="no"``. Other content of a segment (``alt-trans``, matches, notes,
-skeletons) is ignored.
+is segmented too, or a ``segment`` (2.x). One that only the target has is a row without a source,
+which is rejected. One without a target is not a row if it or an enclosing element has
+``translate="no"``. Other content of a segment (``alt-trans``, matches, notes, skeletons) is
+ignored.
 """
 
 import dataclasses
@@ -150,6 +151,9 @@ class XliffHandler:
             translated = target.segments if target is not None else {}
             for mid, segment in cut.segments.items():
                 self._add_row(segment, translated.get(mid), problem)
+            for mid, segment in translated.items():
+                if mid not in cut.segments:
+                    self._add_row(None, segment, problem)
         else:
             self._add_row(_whole(source), _whole(target), problem)
         self._parts = {}

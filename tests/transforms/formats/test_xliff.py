@@ -86,6 +86,18 @@ def test_a_unit_that_is_cut_gives_a_row_for_each_segment(tmp_path):
     assert markup_of(rows[1]).elements[0].source == (0, 4)
 
 
+def test_a_segment_of_the_target_alone_is_rejected_and_not_lost(tmp_path):
+    body = (
+        "<trans-unit id='1'><source>One.</source>"
+        "<seg-source><mrk mtype='seg' mid='0'>One.</mrk></seg-source>"
+        "<target><mrk mtype='seg' mid='0'>Eins.</mrk> <mrk mtype='seg' mid='7'>Mehr.</mrk></target>"
+        "</trans-unit>"
+    )
+    rows = rows_of(tmp_path, body)
+    assert [(row["source"], row["target"]) for row in rows] == [("One.", "Eins."), (None, "Mehr.")]
+    assert reasons(rows) == [None, "missing_field"]
+
+
 def test_a_segment_inside_of_code_is_none(tmp_path):
     side = "<ph id='1'><mrk mtype='seg' mid='9'>{}</mrk></ph><mrk mtype='seg' mid='0'>{}</mrk>"
     body = (
