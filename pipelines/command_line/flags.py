@@ -1,6 +1,7 @@
 """Read command-line flags and YAML files into the option models."""
 
 import argparse
+import datetime as dt
 import difflib
 import functools
 import importlib.util
@@ -536,6 +537,18 @@ def _described(problem: Mapping[str, Any], model: type[Options]) -> str:
     context = problem.get("ctx", {})
     own = context.get("error")  # a message of this project, not of Pydantic
     pattern = context.get("pattern")
-    text = str(own) if own else PATTERN_TEXTS.get(pattern, problem["msg"].lower())
+    text = _STRUCTURES.get(kind, problem["msg"].lower())
+    text = str(own) if own else PATTERN_TEXTS.get(pattern, text)
     meant = tag_of(value) if pattern == LANGUAGE and isinstance(value, str) else None
-    return f"{place}: {text}, got {value!r}{f'; write {meant}' if meant else ''}"
+    advice = f"; write {meant}" if meant else ""
+    if kind == "string_type" and isinstance(value, bool | int | float | dt.date):
+        advice = "; put the text in quotes"
+    return f"{place}: {text}, got {value!r}{advice}"
+
+
+_STRUCTURES = {
+    "tuple_type": "input should be a list",
+    "dict_type": "input should be a map",
+    "model_type": "input should be a map of options",
+}
+"""What Pydantic names by its types, in words of YAML."""

@@ -395,6 +395,23 @@ def test_a_wrong_type_in_a_yaml_file_is_one_line_with_file_and_key(job):
     assert refused > 8 * len(job.model_fields)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("corpora: {a: 1}", "corpora: input should be a list, got {'a': 1}"),
+        ("corpora: [a.en]", "corpora.0: input should be a map of options, got 'a.en'"),
+        ("corpora: [{corpus: 2024}]", "valid string, got 2024; put the text in quotes"),
+        ("corpus: 2024-01-05", "put the text in quotes"),
+        ("corpus: no", "got False; put the text in quotes"),
+    ],
+)
+def test_a_structure_of_yaml_is_named_in_its_words(tmp_path, text, said):
+    (tmp_path / "job.yaml").write_text(f"output: o\n{text}\n")
+    with pytest.raises(ConfigError) as refused:
+        parse("--config", str(tmp_path / "job.yaml"))
+    assert said in str(refused.value)
+
+
 def test_a_wrong_value_names_its_file_unless_a_flag_gives_it(tmp_path):
     (tmp_path / "job.yaml").write_text("output: o\nseed: x\n")
     with pytest.raises(ConfigError) as refused:
