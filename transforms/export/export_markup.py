@@ -47,7 +47,8 @@ def export_markup(
         run: A run of ``augment`` with indexed tags, or of ``align``.
         how: The format.
         output: Directory of the files, on a disk; they must not exist yet.
-        rows: ``tagged``, ``plain`` or ``all``; by default ``tagged``, or ``all`` for ``align``.
+        rows: ``tagged``, ``plain`` or ``all``; by default ``tagged``, or ``all`` for other jobs than
+            ``augment`` and where the selection names kinds.
         unfit: How to treat rows that the format cannot represent: ``refuse`` or ``leave_out``.
         inline_syntax: The syntax of tags that readers expect, for a format whose texts contain tags
             as characters; by default the format's own.
@@ -61,7 +62,7 @@ def export_markup(
     """
     if unfit not in UNFIT:
         raise ConfigError(f"--unfit {unfit}: {how.name} has no escapes for tags; give leave_out")
-    rows = rows or ("tagged" if run.job == "augment" else "all")
+    rows = rows or ("tagged" if run.job == "augment" and not selection.kinds else "all")
     require_choice("rows", rows, ROWS)
     selection.check(run.job)
     if run.job == "augment" and rows != "all" and not selection.kinds:

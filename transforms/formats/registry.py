@@ -166,16 +166,36 @@ def row_export_of(name: str, directory: str, job: str) -> "RowExport":
     export = row_export(name)
     if job in export.jobs:
         return export
-    able = [each for each in export_names("rows") if job in row_export(each).jobs]
-    raise ConfigError(
-        f"{directory}: a run of {job} cannot be exported as {name}"
-        + (f"; it can as {', '.join(able)}" if able else "")
-    )
+    raise _no_export(name, directory, job)
 
 
 def markup_export(name: str) -> "MarkupExport":
     """Return a format for pairs with inline markup."""
     return _module(name).EXPORT
+
+
+def markup_export_of(name: str, directory: str, job: str) -> "MarkupExport":
+    """Return a format for pairs with inline markup, for the rows of a run.
+
+    Raises:
+        ConfigError: The run's rows are no pairs.
+    """
+    if job in _PAIR_JOBS:
+        return markup_export(name)
+    raise _no_export(name, directory, job)
+
+
+def _no_export(name: str, directory: str, job: str) -> ConfigError:
+    able = [each for each in export_names("rows") if job in row_export(each).jobs]
+    able += markup_export_names() if job in _PAIR_JOBS else ()
+    return ConfigError(
+        f"{directory}: a run of {job} cannot be exported as {name}"
+        + (f"; it can as {', '.join(able)}" if able else "")
+    )
+
+
+_PAIR_JOBS = ("augment", "filter", "bitext", "align")
+"""Jobs whose rows are pairs of texts."""
 
 
 def check_corpus(corpus: "CorpusInput") -> None:

@@ -55,7 +55,7 @@ class ExportOptions(Options):
     rows: Literal["tagged", "plain", "all"] | None = Field(
         None,
         description="rows of augment to export (default all; for "
-        f"{', '.join(registry.markup_export_names())} tagged)",
+        f"{', '.join(registry.markup_export_names())} tagged, unless kinds are given)",
     )
     methods: Methods = Field(
         (), description="suggest: only rows of these methods, such as alignment,parallel"
@@ -135,7 +135,7 @@ def main(*, options: ExportOptions) -> int:
     if options.format in registry.markup_export_names():
         done = export_markup(
             run,
-            registry.markup_export(options.format),
+            registry.markup_export_of(options.format, options.directory, run.job),
             options.output,
             options.rows,
             options.unfit,

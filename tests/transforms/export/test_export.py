@@ -14,7 +14,7 @@ from pairweave.pipelines.commands.finished import export_command as command
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.export.export import escape, export, fitting
-from pairweave.transforms.formats.registry import row_export
+from pairweave.transforms.formats.registry import row_export, row_export_of
 from pairweave.transforms.output import run_files, write
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.storage import files
@@ -206,10 +206,31 @@ def test_what_no_escape_helps_is_refused_with_what_does(tmp_path):
 
 
 def test_a_run_is_exported_in_the_forms_of_its_rows(run, tmp_path):
-    for form in ("moses",):
+    for form in ("moses", "tmx"):
         status, _, errors = runs.run_here("export", run, "--format", form, "--output", tmp_path)
         assert status == 2
-        assert "cannot be exported as moses; it can as wets, mt5, tsv, csv, jsonl" in errors
+        said = (
+            f"a run of suggest cannot be exported as {form}; it can as wets, mt5, tsv, csv, jsonl"
+        )
+        assert said in errors
+    with pytest.raises(
+        ConfigError, match="of bitext cannot be exported as tsv; it can as tmx, xli"
+    ):
+        row_export_of("tsv", "sentences", "bitext")
+
+
+def test_the_kinds_that_are_named_are_exported_with_their_markup_too(tmp_path):
+    finished_runs.write_run(str(tmp_path / "run"))
+    words = ("export", tmp_path / "run", "--format", "xliff", "--unfit", "leave_out")
+    for kind in ("plain", "tagged"):
+        out = tmp_path / kind
+        by_kind = runs.run_well_here(*words, "--kinds", kind, "--output", out)
+        by_rows = runs.run_well_here(*words, "--rows", kind, "--output", tmp_path / f"{kind}-rows")
+        assert (out / "pairs.xlf").read_bytes() == (
+            tmp_path / f"{kind}-rows" / "pairs.xlf"
+        ).read_bytes()
+        assert by_kind.splitlines()[-1] == by_rows.splitlines()[-1]
+        assert not by_kind.splitlines()[-1].startswith("0 rows")
 
 
 def test_files_in_the_way_are_not_overwritten(run, tmp_path):
