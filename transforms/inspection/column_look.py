@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import regex
 
+from pairweave.transforms.errors import InputError
 from pairweave.transforms.formats.jsonl import parse_object
 from pairweave.transforms.formats.registry import format_of
 from pairweave.transforms.inspection.column_names import side_of
@@ -136,18 +137,31 @@ def text_columns_of_parquet(path: str, detect: Detect | None = None) -> TextColu
     Args:
         path: The file.
         detect: As in `text_columns_of`.
+
+    Raises:
+        InputError: ``parquet_corrupt``: its first rows cannot be read.
     """
     columns = Columns("source", "target", languages_in="translation")
     with open_read(path) as file:
-        stored = pq.ParquetFile(file)
-        every = {field.name: None for field in stored.schema_arrow}
-        texts = [field.name for field in stored.schema_arrow if _has_text(field.type)]
-        groups = range(min(1, stored.num_row_groups))
-        batches = stored.iter_batches(HEAD_ROWS, row_groups=groups, columns=texts)
-        rows = [
-            {**every, **row} for batch in itertools.islice(batches, 1) for row in batch.to_pylist()
-        ]
+        try:
+            rows = _first_parquet_rows(pq.ParquetFile(file))
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            said = " ".join(str(error).split())
+            raise InputError(
+                "parquet_corrupt",
+                path,
+                f"its first rows cannot be read ({said}); fetch or write the file again",
+            ) from error
     return _of_objects(rows, columns, (UNKNOWN, UNKNOWN), detect)
+
+
+def _first_parquet_rows(stored: pq.ParquetFile) -> list[dict[str, Any]]:
+    """Return the first rows, with the texts of columns that have some and None for all others."""
+    every = {field.name: None for field in stored.schema_arrow}
+    texts = [field.name for field in stored.schema_arrow if _has_text(field.type)]
+    groups = range(min(1, stored.num_row_groups))
+    batches = stored.iter_batches(HEAD_ROWS, row_groups=groups, columns=texts)
+    return [{**every, **row} for batch in itertools.islice(batches, 1) for row in batch.to_pylist()]
 
 
 def _has_text(kind: pa.DataType) -> bool:

@@ -229,6 +229,19 @@ def test_names_of_files_stay_within_a_comment(tmp_path, stem):
     runs.run_well_here(*words, cwd=tmp_path)
 
 
+def test_a_damaged_parquet_file_with_other_columns_is_named(tmp_path):
+    table = pa.table({"english": ["a house " * 50], "german": ["ein Haus " * 50]})
+    pq.write_table(table, tmp_path / "a.parquet", compression="gzip", use_dictionary=False)
+    data = bytearray((tmp_path / "a.parquet").read_bytes())
+    place = pq.ParquetFile(tmp_path / "a.parquet").metadata.row_group(0).column(0).data_page_offset
+    data[place : place + 60] = bytes(60)
+    (tmp_path / "a.parquet").write_bytes(data)
+    status, _, errors = runs.run_here("init", "a.parquet", cwd=tmp_path)
+    assert status == 2
+    assert errors.startswith("pairweave: a.parquet: its first rows cannot be read (")
+    assert errors.endswith("; fetch or write the file again [parquet_corrupt]\n")
+
+
 def test_files_with_other_columns_each_have_no_fields_in_common(tmp_path):
     rows = write_columns(tmp_path)
     lines = (f"{source}\t{target}\tx\n" for _, source, target in rows)
