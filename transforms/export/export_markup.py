@@ -47,8 +47,8 @@ def export_markup(
         run: A run of ``augment`` with indexed tags, or of ``align``.
         how: The format.
         output: Directory of the files, on a disk; they must not exist yet.
-        rows: ``tagged``, ``plain`` or ``all``; by default ``tagged``, or ``all`` for other jobs than
-            ``augment`` and where the selection names kinds.
+        rows: ``tagged``, ``plain`` or ``all``; by default ``tagged``, or ``all`` for jobs other
+            than ``augment`` and where the selection names kinds.
         unfit: How to treat rows that the format cannot represent: ``refuse`` or ``leave_out``.
         inline_syntax: The syntax of tags that readers expect, for a format whose texts contain tags
             as characters; by default the format's own.
