@@ -241,9 +241,14 @@ def _corpora(values: Values, kind: type[GraphOptions]) -> tuple[Values, tuple[Va
     """Return the keys outside the corpora, and those of each corpus.
 
     Raises:
-        ConfigError: A corpus has no name.
+        ConfigError: There is no corpus, or one has no name.
     """
     own = kind.corpus_kind().model_fields
+    if "corpora" in values and not values["corpora"]:
+        raise ConfigError(
+            "corpora: expected at least one corpus, got none; write a list of maps, each with a "
+            "corpus name and its files"
+        )
     if values.get("corpora"):
         around = {key: value for key, value in values.items() if key != "corpora"}
         corpora = tuple(dict(corpus) for corpus in values["corpora"])

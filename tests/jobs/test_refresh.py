@@ -242,6 +242,7 @@ def test_what_does_not_fit_a_table_is_refused_by_name(directory):
             "nightly.yaml: job must be augment, suggest, align or filter, got 'fit'",
         ),
         ("job: augment\ninput: x.tsv\n", "", "every corpus needs a name"),
+        ("job: augment\ncorpora: []\n", "", "corpora: expected at least one corpus, got none"),
         ("job: augment\nfrom_run: [x]\n", "", "from_run: the pairs of a run keep the corpora"),
         ("job: filter\nselect_share: 0.5\n", "", "select_share: it compares a pair with all"),
         ("job: filter\nduplicates: near\n", "", "duplicates: near: a pair would depend on"),

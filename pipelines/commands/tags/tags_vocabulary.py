@@ -91,7 +91,10 @@ def _train(options: TagsVocabularyOptions, listed: Sequence[str], output: str) -
     from pairweave.models.subwords.symbol_training import train_with_symbols
 
     texts = (line.text for path in options.train for line in read_lines(path))
-    model = train_with_symbols(texts, listed, options.vocabulary, options.model_type)
+    try:
+        model = train_with_symbols(texts, listed, options.vocabulary, options.model_type)
+    except ConfigError as error:
+        raise ConfigError(f"{', '.join(options.train)}: {error}") from error
     files.write_alone(output, model)
     pieces = sentencepiece.SentencePieceProcessor(model_proto=model).get_piece_size()
     return {"added": len(listed), "pieces": pieces}

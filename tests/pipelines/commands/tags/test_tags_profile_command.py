@@ -78,6 +78,10 @@ def test_text_without_tags_is_refused_with_its_file(directory):
         ("tags", "vocabulary", "--train", "s.txt", "t.txt", "--output_model", "t.txt"),
         ("tags", "vocabulary", "--output", "new", "--self_translations", "new"),
         ("evaluate", "tags", "s.txt", "t.txt", "--lines", "s.txt"),
+        (
+            *("evaluate", "judgements", "--source", "s.txt", "--translation", "t.txt"),
+            *("--output", "t.txt"),
+        ),
     ],
 )
 def test_no_file_that_is_read_or_written_is_written_over(directory, words):
@@ -85,3 +89,11 @@ def test_no_file_that_is_read_or_written_is_written_over(directory, words):
     status, _, errors = runs.run_here(*words, cwd=directory)
     assert (status, "is named twice" in errors) == (2, True), errors
     assert {path.name: path.read_bytes() for path in directory.iterdir()} == before
+
+
+def test_text_on_which_no_vocabulary_can_be_trained_is_named(directory):
+    (directory / "empty.txt").write_text("")
+    words = ("--train", "empty.txt", "--output_model", "m.spm")
+    status, _, errors = runs.run_here("tags", "vocabulary", *words, cwd=directory)
+    assert status == 2
+    assert "empty.txt: no SentencePiece model of 32000 pieces can be trained" in errors
