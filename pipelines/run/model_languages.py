@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.pipelines.parts.part import Learned
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.text.iso_languages import primary_tag
 from pairweave.transforms.units import Notice, Plan
 
 
@@ -96,4 +97,4 @@ def _message(model: Learned, side: str, known: set[str], ours: set[str]) -> str:
 def _languages(names: object) -> set[str]:
     """Return the determined languages, without regions and scripts."""
     listed = names if isinstance(names, list | set) else []
-    return {str(name).partition("-")[0].lower() for name in listed} - {UNDETERMINED}
+    return {primary_tag(str(name)) for name in listed} - {UNDETERMINED}

@@ -22,6 +22,7 @@ from pairweave.transforms.output.run_files import REJECTS
 from pairweave.transforms.shards.sample import gather_sample, sample_share, why_empty
 from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.storage import files
+from pairweave.transforms.text.iso_languages import primary_tag
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 from pairweave.transforms.units import Plan
 
@@ -177,7 +178,7 @@ def earlier_of(
 
 def _languages(tags: object) -> set[str]:
     """Return the languages of language tags, such as en for en-GB."""
-    return {str(tag).lower().split("-")[0] for tag in tags} if isinstance(tags, list) else set()
+    return {primary_tag(str(tag)) for tag in tags} if isinstance(tags, list) else set()
 
 
 def no_tokens(table: pa.Table) -> pa.Table:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.kept_links import COLUMN
+from pairweave.transforms.text.iso_languages import primary_tag
 from pairweave.transforms.text.moses_words import MosesWords
 
 ExportWords = Literal["whitespace", "moses"]
@@ -80,7 +81,7 @@ def has_added_space(text: str, tags: re.Pattern[str]) -> bool:
 
 
 def _moses(language: str) -> MosesWords:
-    return MosesWords(language.partition("-")[0].lower())
+    return MosesWords(primary_tag(language))
 
 
 def cut_whitespace(text: str, tags: re.Pattern[str]) -> list[Word]:

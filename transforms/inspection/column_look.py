@@ -19,6 +19,7 @@ from pairweave.transforms.reading.column_lines import line_blocks
 from pairweave.transforms.reading.parquet.parquet_scan import is_text
 from pairweave.transforms.storage.byte_streams import part_text
 from pairweave.transforms.storage.files import open_read
+from pairweave.transforms.text.iso_languages import primary_tag
 from pairweave.transforms.units import Columns, ReadLimits, Unit
 
 HEAD_ROWS = 500
@@ -254,7 +255,7 @@ def _has_header(table: Sequence[Column], pair: tuple[Column, Column], languages:
     if not usable:
         return False
     sides = [side_of(name) for name in of_pair]
-    known = {"source", "target", *map(_base, languages)}
+    known = {"source", "target", *map(primary_tag, languages)}
     if all(sides) and sides[0] != sides[1] and (UNKNOWN in languages or known.issuperset(sides)):
         return not all(side_of(column.texts[0]) for column in pair)
     return any(_begins_with_a_name(column) for column in table)
@@ -325,7 +326,7 @@ def _of_sides(
     texts: Sequence[Column], sides: Sequence[str | None], languages: Languages
 ) -> tuple[Column, Column] | None:
     """Choose columns by their sides or languages; without given languages, in their order."""
-    given = [_base(language) for language in languages]
+    given = [primary_tag(language) for language in languages]
     for wanted in (("source", "target"), given):
         if all(sides.count(side) == 1 for side in wanted):
             source, target = (texts[sides.index(side)] for side in wanted)
@@ -350,10 +351,6 @@ def _in_order(first: Column, second: Column, languages: Languages) -> tuple[Colu
     if "one_language" in kinds:
         return None
     return (second, first) if "exchanged_languages" in kinds else (first, second)
-
-
-def _base(language: str) -> str:
-    return language.lower().partition("-")[0]
 
 
 def _listed(names: Sequence[str]) -> str:

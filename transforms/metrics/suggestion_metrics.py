@@ -14,6 +14,7 @@ from pairweave.transforms.metrics.significance import Compared, LineSums, compar
 from pairweave.transforms.metrics.significance_options import Significance
 from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.storage.text_lines import read_text_lines, require_equal_lines
+from pairweave.transforms.text.iso_languages import primary_tag
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -195,8 +196,7 @@ def suggestion_metric(target_lang: str, *, effective_order: bool = False) -> Any
     Raises:
         ConfigError: A package that it needs for the language is not installed.
     """
-    language = target_lang.partition("-")[0].lower()
     try:
-        return metric_of(trg_lang=language, effective_order=effective_order)
+        return metric_of(trg_lang=primary_tag(target_lang), effective_order=effective_order)
     except (ImportError, RuntimeError) as error:
         raise ConfigError(f"--target_lang {target_lang}: {error}") from error

@@ -7,6 +7,7 @@ from typing import Any
 import regex
 
 from pairweave.transforms.filtering.scripts import scripts_of
+from pairweave.transforms.text.iso_languages import primary_tag
 
 SAMPLE = 1_000
 """Number of rows to look at, the first by id."""
@@ -107,7 +108,7 @@ def _is(text: str, language: str, other: str) -> bool:
     if all(scripts) and not scripts[0] & scripts[1]:
         shares = [_letters(text, each) for each in scripts]
     else:
-        known = [WORDS.get(each.partition("-")[0]) for each in (language, other)]
+        known = [WORDS.get(primary_tag(each)) for each in (language, other)]
         if known[0] is None or known[1] is None or len(known[0] - known[1]) < MIN_WORDS:
             return False
         shares = [_frequent(text, each, not_of) for each, not_of in (known, known[::-1])]

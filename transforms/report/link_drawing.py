@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pairweave.transforms.text.control_characters import visible_line
+from pairweave.transforms.text.iso_languages import primary_tag
 
 MAX_WORDS = 60
 """Maximum number of words of a side; a pair with more is not drawn."""
@@ -47,7 +48,7 @@ def draw_links(row: Row) -> dict[str, Any] | None:
     }
     width = max((words[-1]["end"] for words in sides.values() if words), default=0)
     for side, words in sides.items():
-        if row.get(f"{side}_lang", "").partition("-")[0] in _RIGHT_TO_LEFT:
+        if primary_tag(row.get(f"{side}_lang")) in _RIGHT_TO_LEFT:
             for word in words:
                 word["start"], word["end"] = width - word["end"], width - word["start"]
     lines = [

@@ -29,3 +29,13 @@ NAMES: dict[str, tuple[str, ...]] = {
 
 SHORT = {name: short for short, names in reversed(NAMES.items()) for name in names}
 """The code of ISO 639-1 for each other code of a language."""
+
+
+def primary_tag(language: str | None) -> str:
+    """Return the language of a BCP 47 tag, by its code of two letters if it has one.
+
+    >>> primary_tag("zh-Hant"), primary_tag("zh_Hans"), primary_tag("khm"), primary_tag(None)
+    ('zh', 'zh', 'km', '')
+    """
+    first = (language or "").replace("_", "-").split("-")[0].lower()
+    return SHORT.get(first, first)

@@ -13,7 +13,8 @@ import regex
 
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.kernels.text.cuts import merge_spans
-from pairweave.transforms.text.tokens import Language, Texts, each_language, primary_tag
+from pairweave.transforms.text.iso_languages import primary_tag
+from pairweave.transforms.text.tokens import Language, Texts, each_language
 
 NONE = "none"
 """No segmenter: each character of a script without spaces counts as a word."""

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import regex
 
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.text.tokens import primary_tag
+from pairweave.transforms.text.iso_languages import primary_tag
 
 NONE = "none"
 """No splitter: the text is already split."""

@@ -6,7 +6,7 @@ import importlib.metadata
 import unicodedata
 from collections.abc import Callable
 
-from pairweave.transforms.text.tokens import primary_tag
+from pairweave.transforms.text.iso_languages import primary_tag
 
 # Snowball's algorithm of each language (ISO 639-1; Norwegian has three tags).
 _ALGORITHMS = {

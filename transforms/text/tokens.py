@@ -30,6 +30,7 @@ from pairweave.transforms.kernels.text.utf8 import FlatTexts
 from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.plugins.entry_points import Plugin
 from pairweave.transforms.text import codepoints, plugin_tokens
+from pairweave.transforms.text.iso_languages import primary_tag
 from pairweave.transforms.text.korean_endings import ending_table
 
 KINDS = ("words", "whitespace", "sentencepiece", "pieces")
@@ -354,15 +355,6 @@ def each_language(
     return np.array([numbers.get(primary_tag(name), 0) for name in names], kind)[
         tags.indices.to_numpy()
     ]
-
-
-def primary_tag(language: str | None) -> str:
-    """Return the first part of a BCP 47 tag.
-
-    >>> primary_tag("zh-Hant"), primary_tag("zh_Hans"), primary_tag(None)
-    ('zh', 'zh', '')
-    """
-    return (language or "").replace("_", "-").split("-")[0].lower()
 
 
 def _tags(texts: int, language: Language) -> list[str]:

@@ -30,6 +30,7 @@ from pairweave.transforms.option_places import FILE, FILES, FINISHED_RUNS, OUTPU
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.whole_files import require_outputs_apart
+from pairweave.transforms.text.iso_languages import primary_tag
 
 
 @command(
@@ -78,7 +79,7 @@ def main(
     config = XmlConfig(
         rule=syntax or ("lxm" if json else "xml"),
         words=None if words == "off" else words,
-        language=None if language is None else language.split("-")[0].lower(),
+        language=None if language is None else primary_tag(language),
     )
     if config.rule != "lxm":
         warning = check_lines(reference, texts.references, find_syntax(config.rule))

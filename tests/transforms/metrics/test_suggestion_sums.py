@@ -38,9 +38,10 @@ def test_values_are_those_of_the_command(tmp_path):
     assert wanted.exact == 3
 
 
-def test_the_tokenizer_is_that_of_the_language():
+@pytest.mark.parametrize("language", ["zh-CN", "zho"])
+def test_the_tokenizer_is_that_of_the_language(language):
     said, gold = ["我喜欢白色的猫"], [["我喜欢黑色的猫"]]
-    actual = measure_suggestions(said, gold, ("suggestion_bleu",), "zh-CN")["suggestion_bleu"]
+    actual = measure_suggestions(said, gold, ("suggestion_bleu",), language)["suggestion_bleu"]
     assert actual.value == pytest.approx(BLEU(trg_lang="zh").corpus_score(said, gold).score)
     assert "tok:zh" in actual.signature
 

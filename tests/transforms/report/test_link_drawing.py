@@ -1,5 +1,7 @@
 """Links drawn between the words of a pair."""
 
+import pytest
+
 from pairweave.transforms.report.link_drawing import FAINTEST, MAX_WORDS, draw_links
 
 
@@ -36,8 +38,9 @@ def test_a_line_leads_from_the_middle_of_a_word_to_the_middle_of_another():
     assert ordered == sorted(ordered)
 
 
-def test_words_from_right_to_left_begin_at_the_right():
-    drawing = draw_links(row("a b", "ابج د", [], language="ar"))
+@pytest.mark.parametrize("language", ["ar", "ara", "AR-EG"])
+def test_words_from_right_to_left_begin_at_the_right(language):
+    drawing = draw_links(row("a b", "ابج د", [], language=language))
     starts = {word["text"]: word["start"] for word in drawing["words"]}
     assert starts["ابج"] > starts["د"] >= 0
 

@@ -26,6 +26,7 @@ def sentences(text, language):
         ("en", ["Mr. Smith met Dr. Jones.", "They left at 5 p.m. on Monday.", "Why?"]),
         ("en-GB", ['He said: "Go away. Now!" and left.', "She stayed."]),
         ("de", ["Am 3. Oktober kam z. B. Prof. Meyer.", "Er blieb."]),
+        ("deu", ["Am 3. Oktober kam z. B. Prof. Meyer.", "Er blieb."]),
         ("fr", ["M. Dupont est parti.", "Il reviendra !", "Quand ?"]),
         ("und", ["This is one.", "This is two."]),
         (None, ["This is one.", "This is two."]),

@@ -47,6 +47,22 @@ def test_each_row_is_cut_in_its_own_language():
     assert lengths == [[2, 2], [2, 1]]
 
 
+@pytest.mark.parametrize(
+    ("code", "longer", "text"),
+    [
+        ("fr", "fra", "qu'il"),
+        ("fr", "fre-CA", "qu'il"),
+        ("it", "ita", "dell'anno"),
+        ("tr", "tur", "Ayarlar'da"),
+        ("ko", "kor", "서울에서"),
+    ],
+)
+def test_a_language_is_the_same_by_its_code_of_three_letters(code, longer, text):
+    of_each = [tokenize(pa.array([text]), WORDS, tag).to_pylist() for tag in (code, longer)]
+    assert of_each[0] == of_each[1]
+    assert len(of_each[0][0]) == 2
+
+
 def test_slices_and_chunks_are_cut_as_the_whole():
     lines = ["one two", "", "drei, vier", "cinq", "è 六"]
     whole = tokenize(pa.array(lines), WORDS).to_pylist()
