@@ -9,6 +9,7 @@ import functools
 import importlib
 import importlib.metadata
 import importlib.util
+import itertools
 from collections.abc import Callable
 
 import regex
@@ -30,6 +31,11 @@ its wrong cuts in French news."""
 _WIDE_SPACE_BEFORE_STOP = regex.compile(r"[^\S\x00-\x7f](?=\.)")
 """sentencex 1.0.32 takes such white space after a capital letter for a byte, and fails. It is
 replaced by a space, which has the same length in code points."""
+
+_KHMER_STOP = regex.compile(
+    r"[\u17d4\u17d5](?!\s*[\u17d4\u17d5])(?!\u179b\u17d4)[\p{Pe}\p{Pf}\"']*"
+)
+"""A full stop of Khmer, which sentencex does not know. The first one of ``។ល។`` (etc.) is none."""
 
 Span = tuple[int, int]
 """First code point of a sentence, and the code point after its last one."""
@@ -109,12 +115,17 @@ def split_sentences(text: str, language: str | None) -> list[Span]:
 
 def _pieces(tag: str, text: str) -> list[str]:
     try:
-        return _segment()(tag, text)
+        return [part for piece in _segment()(tag, text) for part in _cut_at_khmer_stops(piece)]
     except BaseException as error:
         # A panic of Rust is not an Exception, so nothing else would report it in one line.
         if type(error).__name__ != "PanicException":
             raise
         raise WorkerError(f"{_PACKAGE} has failed on a text: {error}: {text[:200]!r}") from error
+
+
+def _cut_at_khmer_stops(text: str) -> list[str]:
+    ends = [match.end() for match in _KHMER_STOP.finditer(text)]
+    return [text[first:last] for first, last in itertools.pairwise([0, *ends, len(text)])]
 
 
 @functools.cache

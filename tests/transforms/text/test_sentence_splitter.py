@@ -38,7 +38,11 @@ def test_sentences_end_where_they_end(language, parts):
 
 @pytest.mark.parametrize(
     ("language", "parts"),
-    [("zh", ["你好。", "再见。", "你去哪里\uff1f"]), ("ja", ["東京へ行く。", "いつ\uff01"])],
+    [
+        ("km", ["ខ្ញុំទៅ។", "អ្នកមក«មែន។»", "មាន គោ ក្របី ។ល។", "ចប់៕"]),
+        ("zh", ["你好。", "再见。", "你去哪里\uff1f"]),
+        ("ja", ["東京へ行く。", "いつ\uff01"]),
+    ],
 )
 def test_languages_without_spaces_are_split(language, parts):
     assert sentences("".join(parts), language) == parts
