@@ -22,13 +22,13 @@ _MARKS = (
     (r"\}｝", kernel.BRACKET + 5),  # noqa: RUF001
     (r"\p{Ps}", kernel.BRACKET + 6),
     (r"\p{Pe}", kernel.BRACKET + 7),
-    (r".．。｡।۔", kernel.FULL_STOP),  # noqa: RUF001
-    (r"?？؟", kernel.QUESTION),  # noqa: RUF001
+    (r".．。｡।۔։။።។៕", kernel.FULL_STOP),  # noqa: RUF001
+    (r"?？؟፧", kernel.QUESTION),  # noqa: RUF001
     (r"!！", kernel.EXCLAMATION),  # noqa: RUF001
     (r"…⋯", kernel.ELLIPSIS),
-    (r",，،、､", kernel.COMMA),  # noqa: RUF001
-    (r";；؛", kernel.SEMICOLON),  # noqa: RUF001
-    (r":：", kernel.COLON),  # noqa: RUF001
+    (r",，،、､၊፣", kernel.COMMA),  # noqa: RUF001
+    (r";；؛፤", kernel.SEMICOLON),  # noqa: RUF001
+    (r":：፥", kernel.COLON),  # noqa: RUF001
     (r"\p{Pd}", kernel.DASH),
     (r"\p{P}", kernel.OTHER_MARK),
 )
@@ -40,7 +40,7 @@ _EITHER = (r"\"“”„‟＂", r"«»", r"‹›", r"'‘’‚‛")  # noqa: 
 
 _FLAGS = (
     # Ends a sentence without a space after it.
-    (r"。．｡।۔？！؟", kernel.WIDE_STOP),  # noqa: RUF001
+    (r"。．｡।۔։။።។៕？！؟፧", kernel.WIDE_STOP),  # noqa: RUF001
     (r"\p{L}\p{N}", kernel.WORD),
     (r"\p{Ll}", kernel.SMALL),
     (r"\p{Lu}\p{Lt}\p{Nd}", kernel.LARGE),

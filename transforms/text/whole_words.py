@@ -18,8 +18,8 @@ from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.segmenter import NONE, segment
 from pairweave.transforms.text.tokens import Language, Spans, Texts, cut_words, each_language
 
-# RE2: scripts without spaces between words.
-_UNSPACED = r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai}|\p{Lao}|\p{Khmer}|\p{Myanmar}"
+# RE2: scripts without spaces between words. Tibetan parts its syllables by a mark.
+_UNSPACED = r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai}|\p{Lao}|\p{Khmer}|\p{Myanmar}|\p{Tibetan}"
 
 # Languages that join a name to a noun with a hyphen (in Hungarian also to a suffix), and the
 # letters that must follow the hyphen. Of translators' tags in help pages, 7.8 % stand at such a
@@ -84,7 +84,7 @@ def word_counts(texts: Texts, language: Language = None, segmenter: str = NONE) 
 
     A hyphenated compound counts as one word, and so does a word with its elided article or with a
     clitic such as ``'s``, so that a share of the words is right by any way of counting. In scripts
-    without spaces, each word counts.
+    without spaces, each word counts, and in Tibetan each syllable.
 
     Args:
         texts: Strings without nulls ``[text]``.

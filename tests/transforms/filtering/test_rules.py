@@ -113,6 +113,23 @@ def test_a_limit_moves_the_border(option, value, texts, wanted):
     assert reason(*texts, **{option: float(value)})[0] == wanted
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ខ្ញុំទៅផ្ទះ។",
+        "ខ្ញុំទៅផ្ទះ៕",
+        "ငါအိမ်ပြန်တယ်။",
+        "እኔ ወደ ቤት እሄዳለሁ።",
+        "Ես գնում եմ տուն\u0589",
+        "ང་ནང་ལ་འགྲོ།",
+    ],
+)
+def test_a_full_stop_is_the_same_in_any_script(text):
+    pair = {"source_lang": "und", "max_end_mismatch": 0.0}
+    assert reason(text, "I go home now.", **pair)[0] is None
+    assert reason(text, "I go home now!", **pair)[0] == Reject.END_MISMATCH
+
+
 def test_a_source_in_the_target_s_script_is_foreign_only_if_the_scripts_differ():
     khmer = {"source_lang": "km", "target_lang": "en"}
     assert reason("this is English text", "this is a target", **khmer)[0] == Reject.SOURCE_FOREIGN

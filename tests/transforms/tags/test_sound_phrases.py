@@ -21,7 +21,7 @@ from tests.oracles import slow_sound_phrases, slow_tags
 from tests.transforms.tags.test_tags import INFINITE, linked_pairs, table_of
 
 MARKS = [
-    *"\"“”„«»‹›'‘’()[]（）「」《》.。,，:：;?!…—-%&",
+    *"\"“”„«»‹›'‘’()[]（）「」《》.。។၊,，:：;?!…—-%&",
     "...",
     "»,",
     "Mr",
@@ -168,6 +168,10 @@ def test_an_apostrophe_is_no_quotation_mark():
         ("wait ... They stay here", True),
         ("for … Next we go", True),
         ("我走。他留", False),
+        ("ខ្ញុំទៅ។ អ្នកមក", False),
+        ("ငါသွားတယ်။ သူလာတယ်", False),
+        ("እኔ እሄዳለሁ። አንተ", False),
+        ("Ես գնում եմ։ Դու", False),
     ],
 )
 def test_a_tag_stays_within_a_sentence(text, inside):

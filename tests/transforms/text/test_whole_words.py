@@ -22,7 +22,9 @@ from tests.makers.hmm_corpora import plain_table
 from tests.makers.text_strategies import texts
 from tests.oracles import slow_tokens
 
-UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+UNSPACED = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]"
+)
 
 
 @pytest.fixture
@@ -200,6 +202,10 @@ def test_words_hold_a_letter_or_a_digit(lines, language):
         for line, words, spaced in zip(lines, whole, between_spaces, strict=True)
     ]
     assert word_counts(column, language).tolist() == expected
+
+
+def test_syllables_of_tibetan_are_words():
+    assert word_counts(pa.array(["བོད་སྐད་ནི་བཀྲ་ཤིས། བདེ་ལེགས།"]), "bo").tolist() == [7]
 
 
 def test_english_clitics_are_no_words():
