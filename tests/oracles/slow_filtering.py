@@ -79,6 +79,9 @@ def numbers(text):
             at += 1
             continue
         whole = match[0]
+        first = regex.match(r"\p{Nd}+", whole)[0]
+        if whole[len(first) : len(first) + 1] in tuple(DECIMAL) and not any(map(int, first)):
+            whole = first
         value = "".join(digit(mark) for mark in whole if regex.match(r"\p{Nd}", mark))
         at += len(whole)
         before = number[-1] if regex.fullmatch(rf"\p{{Nd}}{PARTS}", number[-2:]) else ""

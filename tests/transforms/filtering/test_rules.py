@@ -47,6 +47,7 @@ def test_a_good_pair_passes_every_rule():
         ("It begins at 10:30", "Es beginnt um 10.30", None),
         ("The talks began on 2020-01-02", "Die Gespräche begannen am 02.01.2020", None),
         ("It costs 3.50 euros", "Es kostet 3,5 Euro", None),
+        ("It weighs 0.500 kilograms", "Es wiegt 0,5 Kilogramm", None),
         ("Version 1.0 is here", "Version 1 ist da", None),
         ("It begins at 10:30", "Es beginnt um 10.45", None),  # two of four
         ("It costs 3.50 euros", "Es kostet 4,6 Euro", Reject.NUMBER_MISMATCH),

@@ -8,7 +8,8 @@ placeholders (`placeholder_keys`).
 
 A number consists of digits of any script, outside all of these and outside the sub-messages of an
 ICU message, which differ between languages. One to three digits join with groups of three
-digits after them, all separated by the same comma, full stop, apostrophe or space.
+digits after them, all separated by the same comma, full stop, apostrophe or space. Zeros do not
+join with digits after a decimal mark: 0.500 is 0,5.
 
 Marks of one kind are equal if their hashes are: numbers by their digits alone, so that 1 000,
 1,000, 1.000 and 1000 are equal; placeholders and tags by their keys (`placeholder_keys`); all

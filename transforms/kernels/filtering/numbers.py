@@ -42,9 +42,12 @@ def read_number(
     """
     stop, size, digest, short = _group(data, at, end, properties, OFFSET, digits)
     mark: Integer = 0
+    only_zeros = digest != OFFSET and short == OFFSET
     while size <= GROUP and stop < end:
         point, width = decode(data, stop, end)
         if not _parts_groups(point) or (mark != 0 and point != mark):
+            break
+        if only_zeros and _is_decimal(point):
             break
         if _digits_from(data, stop + width, end, properties) != GROUP:
             break
