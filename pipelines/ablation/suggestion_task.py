@@ -12,13 +12,12 @@ from pairweave.pipelines.ablation.ablation_config import Ablation, DataItem, Eva
 from pairweave.pipelines.ablation.task_kind import EvaluationSet, Pair, Task, plain
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats.mt5 import SEPARATOR
-from pairweave.transforms.formats.wets import NOTHING
 from pairweave.transforms.metrics.measured import Measured
 from pairweave.transforms.metrics.suggestion_sums import measure_suggestions
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.suggestions.hints import first_letters
 from pairweave.transforms.suggestions.masked_lines import read_masked
-from pairweave.transforms.symbols.mask import MASK
+from pairweave.transforms.symbols.mask import MASK, NOTHING
 
 _SYMBOLS = (SEPARATOR.strip(), MASK, NOTHING)
 """Symbols of the vocabulary."""

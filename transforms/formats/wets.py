@@ -4,9 +4,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms.export.export_formats import IN_LINE, RowExport, joined_lines
-
-NOTHING = "<NULL_REP>"
-"""Represents an empty suggestion."""
+from pairweave.transforms.symbols.mask import NOTHING
 
 TEXTS = ("source", "masked", "suggestion")
 NO_NOTHING = ("suggestion", f"^{NOTHING}$")

@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError, InputError
-from pairweave.transforms.formats.wets import NOTHING
 from pairweave.transforms.kernels.masks.masks import POSITIONS
 from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.signature_line import signature
@@ -18,7 +17,7 @@ from pairweave.transforms.storage import files
 from pairweave.transforms.storage.byte_streams import COMPRESSIONS
 from pairweave.transforms.storage.text_lines import read_in_step
 from pairweave.transforms.suggestions.span_lengths import jensen_shannon, position_bin
-from pairweave.transforms.symbols.mask import MASK
+from pairweave.transforms.symbols.mask import MASK, NOTHING
 from pairweave.transforms.text.tokens import TokenConfig, token_counts
 
 FACETS = ("words", "position", "masks", "operation")

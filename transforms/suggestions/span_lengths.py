@@ -14,7 +14,7 @@ from pairweave.transforms.kernels.masks.masks import POSITIONS
 from pairweave.transforms.storage.byte_streams import without_compression
 from pairweave.transforms.storage.text_lines import read_text_lines
 from pairweave.transforms.suggestions.suggestion_options import MAX_WORDS
-from pairweave.transforms.symbols.mask import MASK
+from pairweave.transforms.symbols.mask import MASK, NOTHING
 from pairweave.transforms.text.tokens import TokenConfig, token_counts
 
 SPAN_METHODS = ("random", "alignment")
@@ -110,7 +110,7 @@ def read_golden(paths: Sequence[str], language: str | None = None) -> Histograms
         paths: The masked translations (``.mask``), the suggestions (``.tgt``) and optionally the
             sources (``.src``), in any order, line by line, each plain, ``.gz`` or ``.zst``.
             Examples with the same source are masks of one sentence; without sources, each line is
-            a sentence with one mask.
+            a sentence with one mask. Empty suggestions (`NOTHING`) have no length.
         language: BCP 47 tag of the translations.
 
     Raises:
@@ -133,7 +133,8 @@ def read_golden(paths: Sequence[str], language: str | None = None) -> Histograms
             )
         before.append(parts[0])
         behind.append(parts[1])
-        words.append(lines["tgt"][number])
+        suggestion = lines["tgt"][number].strip()
+        words.append("" if suggestion == NOTHING else suggestion)
         masks[lines["src"][number] if "src" in lines else str(number)] += 1
     counts = [
         token_counts(pa.array(texts, pa.string()), TokenConfig(), language)[0]

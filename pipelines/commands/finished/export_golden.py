@@ -11,10 +11,10 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.export.export import Exported, RowFiles, Unfit, fitting, require_rows
 from pairweave.transforms.export.export_formats import RowExport
 from pairweave.transforms.export.export_rows import Selection
-from pairweave.transforms.formats.wets import NOTHING
 from pairweave.transforms.storage import files
 from pairweave.transforms.suggestions.masked_lines import read_masked
 from pairweave.transforms.suggestions.span_lengths import golden_sides
+from pairweave.transforms.symbols.mask import NOTHING
 
 STEM = "golden"
 BATCH_ROWS = 8_192
