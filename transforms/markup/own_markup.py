@@ -1,5 +1,7 @@
 """Select the phrase pairs that a tag may enclose, by their words and the text's own markup."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,8 +20,22 @@ from pairweave.transforms.markup.markup import (
 )
 from pairweave.transforms.text import codepoints
 
-# The start of a tag (RE2).
-_TAG_BEGINS = r"<[/A-Za-z_!]"
+TAG_BEGINS = r"<[/A-Za-z_!]"
+"""The start of a tag (RE2)."""
+
+
+class OwnTag(NamedTuple):
+    """A tag of HTML or XML in a text.
+
+    Attributes:
+        start: Its first code point, in the text with tags.
+        end: The code point after its last.
+        partner: The first code point of its other half; None if it has none.
+    """
+
+    start: int
+    end: int
+    partner: int | None
 
 
 def keep_wordlike(table: pa.Table, phrases: Phrases) -> Phrases:
@@ -72,9 +88,31 @@ def keep_whole(table: pa.Table, phrases: Phrases) -> Phrases:
     return phrases if fits is None else phrases.only(fits)
 
 
+def own_tags(text: str) -> list[OwnTag]:
+    """Return the tags of HTML and XML in a text, in order.
+
+    >>> own_tags("a <b>c</b><br>")
+    [OwnTag(start=2, end=5, partner=6), OwnTag(start=6, end=10, partner=2), \
+OwnTag(start=10, end=14, partner=None)]
+    """
+    marked = parse_markup(text, HTML)
+    starts = _starts(marked)
+    partners: dict[int, int] = {}
+    for element in find_elements(marked.tags):
+        if element.form is Form.PAIR:
+            assert element.opening is not None
+            assert element.closing is not None
+            partners[element.opening] = starts[element.closing]
+            partners[element.closing] = starts[element.opening]
+    return [
+        OwnTag(start, start + len(tag.raw), partners.get(number))
+        for number, (start, tag) in enumerate(zip(starts, marked.tags, strict=True))
+    ]
+
+
 def _elements(texts: pa.ChunkedArray) -> ElementTags | None:
     """Return the elements of texts in the form for `require_whole`; None if there are none."""
-    rows = np.flatnonzero(pc.match_substring_regex(texts, _TAG_BEGINS).to_numpy())
+    rows = np.flatnonzero(pc.match_substring_regex(texts, TAG_BEGINS).to_numpy())
     counts = np.zeros(len(texts), np.int64)
     spans: list[tuple[int, int, int, int]] = []
     for row in rows.tolist():

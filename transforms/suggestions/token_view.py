@@ -11,6 +11,7 @@ from pairweave.transforms.arrow.flat_columns import chunk_of, fields_of, texts_o
 from pairweave.transforms.indexed_tag import TAG_PATTERN, digits_of
 from pairweave.transforms.kernels.masks.masks import CutTokens, TokenTags
 from pairweave.transforms.kernels.text import spans
+from pairweave.transforms.markup.own_markup import TAG_BEGINS, own_tags
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.tokens import Texts
@@ -95,8 +96,8 @@ def view_tokens(
     cuts[places[1:] - 1] = True
     bytes_at = spans.token_bytes(data, offsets, token_offsets, starts, ends)
     wordlike = spans.wordlike_tokens(data, *bytes_at, codepoints.properties())
-    tag_offsets, tags, partners = _tags(texts, token_offsets, starts)
-    wordlike[np.repeat(token_offsets[:-1], np.diff(tag_offsets)) + tags] = False
+    tag_offsets, tags, partners, wordless = _tags(texts, token_offsets, starts, ends)
+    wordlike[wordless] = False
     return TokenView(
         data,
         offsets,
@@ -113,22 +114,42 @@ def view_tokens(
 
 
 def _tags(
-    texts: Texts, token_offsets: np.ndarray, starts: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find the tags of texts, skipping texts without tags."""
+    texts: Texts, token_offsets: np.ndarray, starts: np.ndarray, ends: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Find the tags of texts, skipping texts without tags.
+
+    Returns:
+        The tags as in `TokenView`: indexed ones, and the halves of elements of HTML and XML; and
+        the tokens that contain an indexed tag, or are no more than another one.
+    """
     column = chunk_of(texts)
     counts = np.zeros(len(column), np.int64)
     tags: list[int] = []
     partners: list[int] = []
-    tagged = pc.match_substring_regex(column, TAG_PATTERN).to_numpy(zero_copy_only=False)
+    wordless: list[int] = []
+    tagged = pc.match_substring_regex(column, TAG_BEGINS).to_numpy(zero_copy_only=False)
     for row in np.flatnonzero(tagged).tolist():
-        row_starts = starts[token_offsets[row] : token_offsets[row + 1]]
+        own = slice(token_offsets[row], token_offsets[row + 1])
+        row_starts = starts[own]
+        text = column[row].as_py()
+        for tag in own_tags(text):
+            if _TAG.match(text, tag.start):
+                continue
+            place = int(np.searchsorted(row_starts, tag.start, side="right")) - 1
+            if tag.start <= row_starts[place] and ends[own][place] <= tag.end:
+                wordless.append(int(token_offsets[row]) + place)
+            if tag.partner is not None:
+                other = int(np.searchsorted(row_starts, tag.partner, side="right")) - 1
+                tags.append(place)
+                partners.append(other)
+                counts[row] += 1
         opened: dict[int, int] = {}
-        for match in _TAG.finditer(column[row].as_py()):
+        for match in _TAG.finditer(text):
             token = int(np.searchsorted(row_starts, match.start(), side="right")) - 1
             number = int(digits_of(match.group()))
             tags.append(token)
             partners.append(-1)
+            wordless.append(int(token_offsets[row]) + token)
             counts[row] += 1
             if match.group()[1] != "/":
                 opened.setdefault(number, len(tags) - 1)
@@ -137,4 +158,5 @@ def _tags(
                 partners[-1], partners[other] = tags[other], token
     tag_offsets = np.zeros(len(column) + 1, np.int64)
     np.cumsum(counts, out=tag_offsets[1:])
-    return tag_offsets, np.array(tags, np.int64), np.array(partners, np.int64)
+    flat = [np.array(each, np.int64) for each in (tags, partners, wordless)]
+    return tag_offsets, flat[0], flat[1], flat[2]

@@ -159,6 +159,9 @@ def test_each_placeholder_gives_an_example_with_the_others_filled_in():
         # The mask would begin inside a tag pair: it grows over the pair, on both sides.
         ("a <a_0>x y</a_0> b", "a <a_0>x z</a_0> b", [("a <MASK_REP> b", "<a_0>x y</a_0>")]),
         ("a <a_0>x</a_0> b", "a <a_0>z</a_0> b", [("a <a_0><MASK_REP></a_0> b", "x")]),
+        ("a <b>x y</b> b", "a <b>x z</b> b", [("a <MASK_REP> b", "<b>x y</b>")]),
+        ("a <b>x</b> b", "a <b>z</b> b", [("a <b><MASK_REP></b> b", "x")]),
+        ("a <i id='1'>x</i> b", "a <i id='1'>z</i> b", [("a <i id='1'><MASK_REP></i> b", "x")]),
     ],
 )
 def test_a_mask_keeps_tags_whole(reference, translation, expected):
@@ -179,16 +182,24 @@ def test_a_mask_that_would_part_a_tag_without_its_other_half_is_dropped():
     assert made.details.tolist() == ["alignment: splits a tag 1"]
 
 
-def test_random_masks_keep_tags_whole():
-    text = "eins <a_1>zwei <a_0>drei</a_0></a_1> vier fünf"
+@pytest.mark.parametrize("names", [("a_1", "a_0"), ("b", "i"), ("b", "b")])
+def test_random_masks_keep_tags_whole(names):
+    outer, inner = names
+    text = f"eins <{outer}>zwei <{inner}>drei</{inner}></{outer}> <br> vier fünf"
     table = compared(*((f"s{n}", text, None, []) for n in range(50)))
     config = SuggestionConfig(("random",), random=RandomConfig(1.0, variants=9), filters=LOOSE)
     rows = make_suggestions(table, config).rows.to_pylist()
     actual = {row["suggestion"] for row in rows}
-    assert "<a_0>drei</a_0>" in actual
+    assert f"<{inner}>drei</{inner}>" in actual
     for suggestion in actual:
-        for number in "01":
-            assert suggestion.count(f"<a_{number}>") == suggestion.count(f"</a_{number}>")
+        for name in names:
+            assert suggestion.count(f"<{name}>") == suggestion.count(f"</{name}>")
+
+
+def test_a_tag_alone_is_no_suggestion():
+    row = ("s", "a <b> b", "a c b", "diagonal")
+    made = make_suggestions(compared(row), SuggestionConfig(("alignment",), aligned=WIDE))
+    assert made.counts["alignment_masks_dropped_punctuation_only"] == 1
 
 
 @pytest.mark.parametrize(
