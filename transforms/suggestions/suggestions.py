@@ -137,9 +137,9 @@ def make_suggestions(
 
     A hash of each pair decides its part in the mix. A pair gets masked spans if the hash is below
     ``1 / mix``, and a fully masked sentence if it is below ``mix`` times the number of its masked
-    spans (or below ``mix``, if it has none). A larger mix thus keeps the whole sentences of a
-    smaller one, and the ratio of examples approximates ``mix``, as far as one whole sentence per
-    pair allows. With a single method, ``mix`` has no effect.
+    spans that pass the filters (or below ``mix``, if there is none). A larger mix thus keeps the
+    whole sentences of a smaller one, and the ratio of examples approximates ``mix``, as far as one
+    whole sentence per pair allows. With a single method, ``mix`` has no effect.
 
     All draws depend only on the seed and the pair.
 
@@ -164,24 +164,26 @@ def make_suggestions(
     }
     keys = ids.pair_keys(table.column("id"))
     draws = sampling.units(np.uint64(config.seed), keys, sampling.STEP_MIX)
-    masks_by_method, judged = _spans(table, views, keys, draws, config)
-    masks_by_method.append(_wholes(views["reference"], draws, masks_by_method, config))
-    masks = join(masks_by_method)
-    suggestions = _slices(
-        views["reference"], masks.pair, masks.suggestion_start, masks.suggestion_end
-    )
     source_words, _ = token_counts(
         table.column("source"), TokenConfig(config.words), table.column("source_lang")
     )
-    dropped = first_rules(
-        Examples(
-            masks,
-            source_words[masks.pair],
-            _identical(views["translation"], masks, suggestions),
-            _reserved(texts)[masks.pair],
-        ),
-        config.filters,
-    )
+    reserved = _reserved(texts)
+
+    def filtered(masks: Masks) -> tuple[pa.StringArray, np.ndarray]:
+        suggestions = _slices(
+            views["reference"], masks.pair, masks.suggestion_start, masks.suggestion_end
+        )
+        identical = _identical(views["translation"], masks, suggestions)
+        examples = Examples(masks, source_words[masks.pair], identical, reserved[masks.pair])
+        return suggestions, first_rules(examples, config.filters)
+
+    masks_by_method, judged = _spans(table, views, keys, draws, config)
+    left = masks_by_method
+    if config.mix < 1:  # otherwise each pair gets its whole sentence, however many spans are left
+        left = [masks.take(filtered(masks)[1] < 0) for masks in masks_by_method]
+    masks_by_method.append(_wholes(views["reference"], draws, left, config))
+    masks = join(masks_by_method)
+    suggestions, dropped = filtered(masks)
     kept = dropped < 0
     rows = _rows(table, views, masks.take(kept), suggestions.filter(pa.array(kept)), keys, config)
     scores = None

@@ -284,6 +284,18 @@ def test_whole_sentences_come_in_the_ratio_asked_for(mix):
     assert not any(made.reasons)
 
 
+def test_masks_that_are_filtered_have_no_whole_sentences():
+    row = ("a X c Y Z V g", "a b c d e f g", "diagonal")
+    table = compared(*((f"s{n}", *row) for n in range(2000)))
+    filters = FilterConfig(max_suggestion_words=2)
+    config = SuggestionConfig(("alignment", "parallel"), mix=0.4, filters=filters, aligned=WIDE)
+    counts = make_suggestions(table, config).counts
+    assert (
+        counts["alignment_examples"] == counts["alignment_masks_dropped_suggestion_length"] == 2000
+    )
+    assert abs(counts["parallel_examples"] / 2000 - 0.4) < 0.03
+
+
 def test_a_smaller_mix_is_inside_a_larger_one():
     def wholes(mix):
         config = SuggestionConfig(("alignment", "parallel"), mix=mix, filters=LOOSE)
