@@ -152,7 +152,6 @@ def judgements(
     if output is None:
         way = "--sample" if source is None else "--source"
         raise ConfigError(f"{way} needs --output SHEET.tsv to write to")
-    require_outputs_apart([path for path in (source, translation) if path is not None], [output])
     if source is not None and translation is not None:
         tags = draw_translations(
             source, translation, find_syntax(syntax), number, seed, index_split

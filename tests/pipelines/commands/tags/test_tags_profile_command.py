@@ -78,10 +78,6 @@ def test_text_without_tags_is_refused_with_its_file(directory):
         ("tags", "vocabulary", "--train", "s.txt", "t.txt", "--output_model", "t.txt"),
         ("tags", "vocabulary", "--output", "new", "--self_translations", "new"),
         ("evaluate", "tags", "s.txt", "t.txt", "--lines", "s.txt"),
-        (
-            *("evaluate", "judgements", "--source", "s.txt", "--translation", "t.txt"),
-            *("--output", "t.txt"),
-        ),
     ],
 )
 def test_no_file_that_is_read_or_written_is_written_over(directory, words):
