@@ -9,7 +9,9 @@ from pydantic import Field
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.flink import session_cluster
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_places import DIRECTORY, OUTPUT_DIRECTORY
+from pairweave.transforms.storage import files
 
 MASTER = session_cluster.MASTER
 
@@ -27,8 +29,12 @@ def main(
         Field(min_length=1),
         "the cluster's own directory, with its logs (default: in your cache directory)",
     ] = None,
-    task_managers: Annotated[int, Field(ge=1, le=64), "with up: task managers to start"] = 1,
-    slots: Annotated[int, Field(ge=1, le=256), "with up: slots of each task manager"] = 2,
+    task_managers: Annotated[
+        int | None, Field(ge=1, le=64), "with up: task managers to start (default 1)"
+    ] = None,
+    slots: Annotated[
+        int | None, Field(ge=1, le=256), "with up: slots of each task manager (default 2)"
+    ] = None,
     flink: Annotated[
         str | None,
         DIRECTORY,
@@ -36,10 +42,23 @@ def main(
         "with up: a Flink 1.19 distribution (default: apache-flink-libraries)",
     ] = None,
 ) -> int:
-    """Start, end or show a cluster."""
+    """Start, end or show a cluster.
+
+    Raises:
+        ConfigError: An option does not go with the action; or a cluster cannot start.
+    """
+    if directory is not None and files.is_uri(directory):
+        raise ConfigError(
+            f"--directory {directory}: a cluster's own directory is on a disk of this machine; "
+            "give the path of one"
+        )
+    of_up = {"task_managers": task_managers, "slots": slots, "flink": flink}
+    given = [name for name, value in of_up.items() if value is not None]
+    if given and action != "up":
+        raise ConfigError(f"--{given[0]}: goes with cluster up; leave it out of cluster {action}")
     place = Path(directory).resolve() if directory else session_cluster.default_directory()
     if action == "up":
-        _up(place, flink, slots, task_managers)
+        _up(place, flink, slots or 2, task_managers or 1)
     if action == "down":
         ended = session_cluster.stop(place)
         sys.stdout.write(f"{place}: {f'{ended} processes ended' if ended else 'not up'}\n")

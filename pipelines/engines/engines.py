@@ -14,7 +14,6 @@ import mmap
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -34,6 +33,14 @@ from pairweave.pipelines.engines.failures import (
 )
 from pairweave.pipelines.engines.failures import failure_message as failure_message
 from pairweave.pipelines.engines.flink import job_jar, job_server, session_cluster
+from pairweave.pipelines.engines.flink.java import (
+    FLINK_VERSION,
+    JAVA_VERSIONS,
+    find_java,
+    java_version,
+    require_java,
+    without_java,
+)
 from pairweave.pipelines.engines.local import forks
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.process import memory
@@ -42,10 +49,6 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 
 LOG = logging.getLogger("pairweave")
 LOCAL_RUNNER = "pairweave.pipelines.engines.local.local_runner.LocalRunner"
-FLINK_VERSION = "1.19"
-JAVA_VERSIONS = range(11, 22)
-"""Java versions for Flink 1.19; 21 is experimental there."""
-
 RESTARTS = 3
 """How often the Flink mini cluster restarts a failed job; without a strategy it never does."""
 
@@ -416,7 +419,7 @@ def _dataflow(_workers: int, user_options: Mapping[str, str], _place: RunPlace) 
 
 
 def _job_server(user_options: Mapping[str, str], scratch: Path) -> list[str]:
-    jar = require_job_server(user_options.get("flink_job_server_jar"))
+    jar = require_job_server(user_options.get("flink_job_server_jar"), "--flink_job_server_jar")
     java = require_java(user_options.get("job_server_java_launcher"))
     # Java's default is /tmp even if TMPDIR is set; it would also write performance data there.
     properties = (f"-Djava.io.tmpdir={scratch}", "-XX:-UsePerfData")
@@ -431,40 +434,24 @@ def _job_server(user_options: Mapping[str, str], scratch: Path) -> list[str]:
     ]
 
 
-def require_job_server(location: str | None = None) -> str:
+_BUILD = f"`{job_server.INSTALL}` (`make flink` in a checkout)"
+
+
+def require_job_server(location: str | None = None, option: str = "") -> str:
     """Return the job server's jar: the given path or URI, or the one that was built.
+
+    Args:
+        location: The given path or URI.
+        option: The option that gives it, for the message; "" for a command without one.
 
     Raises:
         ConfigError: The jar is missing.
     """
     jar = location or str(find_job_server())
     if not re.match(r"\w+://", jar) and not Path(jar).is_file():
-        raise ConfigError(
-            f"engine flink: no job server at {jar}; run `{job_server.INSTALL}` (`make flink` in a "
-            "checkout), or give --flink_job_server_jar"
-        )
+        other = f", or give {option}" if option else ""
+        raise ConfigError(f"engine flink: no job server at {jar}; run {_BUILD}{other}")
     return jar
-
-
-def require_java(program: str | None = None) -> str:
-    """Return the java program: the given one, or the one in `JAVA_HOME` or on `PATH`.
-
-    Raises:
-        ConfigError: There is none, or Flink does not run on its version.
-    """
-    java = program or _find_java()
-    if java is None:
-        raise ConfigError(
-            f"engine flink: no java found; install Java {JAVA_VERSIONS[0]} to "
-            f"{JAVA_VERSIONS[-1]} and put it on PATH or in JAVA_HOME"
-        )
-    version = java_version(java)
-    if version is not None and version not in JAVA_VERSIONS:
-        raise ConfigError(
-            f"engine flink: {java} is Java {version}; Flink {FLINK_VERSION} needs "
-            f"{JAVA_VERSIONS[0]} to {JAVA_VERSIONS[-1]}"
-        )
-    return java
 
 
 def find_job_server() -> Path:
@@ -531,21 +518,6 @@ def _is_beam_prism(path: Path) -> bool:
             return content.find(b"apache/beam/sdks") >= 0
 
 
-def _find_java() -> str | None:
-    home = os.environ.get("JAVA_HOME")
-    return shutil.which(Path(home, "bin", "java")) if home else shutil.which("java")
-
-
-def java_version(java: str) -> int | None:
-    """Return the feature version of a java program; None if it does not print one."""
-    try:
-        printed = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    match = re.search(r'version "(?:1\.)?(\d+)', printed.stderr + printed.stdout)
-    return int(match[1]) if match else None
-
-
 def engine_report() -> list[EngineState]:
     """Report for each engine whether it can run here, and what is missing."""
     cores = f"{os.cpu_count()} cores"
@@ -575,20 +547,23 @@ def _prism_state() -> EngineState:
 
 def _flink_state() -> EngineState:
     facts, missing = [], []
-    java = _find_java()
+    java = find_java()
     version = java_version(java) if java else None
     wanted = f"Java {JAVA_VERSIONS[0]} to {JAVA_VERSIONS[-1]}"
     if java is None:
-        missing.append(f"no java: install {wanted}")
+        missing.append(without_java())
     elif version in JAVA_VERSIONS:
         facts.append(f"Java {version} at {java}")
     else:
         missing.append(f"{java} is Java {version or 'of unknown version'}: install {wanted}")
-    jar = find_job_server()
-    if jar.is_file() and jar.stat().st_size:
-        facts.append(f"job server {jar} ({jar.stat().st_size / 1e6:.0f} MB)")
-    else:
-        missing.append(f"no job server: run `{job_server.INSTALL}` (`make flink` in a checkout)")
+    try:
+        jar = find_job_server()
+        if jar.is_file() and jar.stat().st_size:
+            facts.append(f"job server {jar} ({jar.stat().st_size / 1e6:.0f} MB)")
+        else:
+            missing.append(f"no job server: run {_BUILD}")
+    except ConfigError as error:
+        missing.append(str(error))
     return EngineState("flink", tuple(facts), tuple(missing))
 
 

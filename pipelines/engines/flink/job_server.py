@@ -6,12 +6,12 @@ name that changes with the `pom.xml`.
 """
 
 import hashlib
-import os
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
+from pairweave.pipelines.engines.flink.user_cache import cache_directory
 from pairweave.pipelines.process.file_lock import alone_in
 from pairweave.transforms.errors import ConfigError
 
@@ -26,10 +26,13 @@ BUILD_SECONDS = 1800
 
 
 def installed_jar() -> Path:
-    """Return the path of the jar in the cache directory (`XDG_CACHE_HOME`), present or not."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    """Return the path of the jar in the cache directory (`XDG_CACHE_HOME`), present or not.
+
+    Raises:
+        ConfigError: The user has no cache directory.
+    """
     digest = hashlib.sha256(POM.read_bytes()).hexdigest()
-    return Path(cache, "pairweave", f"{NAME}-{digest[:12]}.jar")
+    return cache_directory() / f"{NAME}-{digest[:12]}.jar"
 
 
 def install() -> Path:

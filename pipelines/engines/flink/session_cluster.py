@@ -22,6 +22,7 @@ from typing import Annotated, ClassVar
 
 import pydantic
 
+from pairweave.pipelines.engines.flink.user_cache import cache_directory
 from pairweave.pipelines.process import descendants, http_client
 from pairweave.pipelines.process.file_lock import alone_in
 from pairweave.transforms.errors import ConfigError, WorkerError
@@ -162,9 +163,12 @@ class Overview(JsonFile):
 
 
 def default_directory() -> Path:
-    """Return the directory of the user's one cluster that needs no name."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache, "pairweave", "cluster")
+    """Return the directory of the user's one cluster that needs no name.
+
+    Raises:
+        ConfigError: The user has no cache directory.
+    """
+    return cache_directory() / "cluster"
 
 
 def find_libraries(distribution: str | None = None) -> Path:

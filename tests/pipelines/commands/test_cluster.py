@@ -106,3 +106,27 @@ def test_down_tells_how_many_processes_it_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(session_cluster, "stop", lambda directory: asked.append(directory) or 4)
     out = runs.run_well_here("cluster", "down", "--directory", tmp_path)
     assert (out, asked) == (f"{tmp_path}: 4 processes ended\n", [tmp_path])
+
+
+@pytest.mark.parametrize("words", [("--slots", 2), ("--task_managers", 1), ("--flink", "dist")])
+@pytest.mark.parametrize("action", ["down", "status"])
+def test_an_option_of_up_is_refused_with_another_action(tmp_path, action, words):
+    told = runs.run_here("cluster", action, "--directory", tmp_path, *words)
+    text = f"pairweave: {words[0]}: goes with cluster up; leave it out of cluster {action}\n"
+    assert told == (2, "", text)
+
+
+@pytest.mark.parametrize("action", ["up", "down", "status"])
+def test_a_directory_in_a_store_is_refused(action):
+    status, _, errors = runs.run_here("cluster", action, "--directory", "gs://bucket/cluster")
+    assert status == 2
+    assert "a cluster's own directory is on a disk of this machine" in errors
+
+
+def test_without_a_job_server_it_names_no_option_that_it_lacks(tmp_path, monkeypatch):
+    monkeypatch.setattr(session_cluster, "find_libraries", lambda _: tmp_path)
+    monkeypatch.setattr(engines, "CHECKOUT", tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    status, _, errors = runs.run_here("cluster", "up", "--directory", tmp_path / "mine")
+    assert status == 2
+    assert errors.endswith("run `pairweave doctor --install flink` (`make flink` in a checkout)\n")

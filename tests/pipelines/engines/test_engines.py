@@ -17,7 +17,7 @@ from apache_beam.options.pipeline_options import (
 )
 
 from pairweave.pipelines.engines import engine_scripts, engines, fork_client, fork_requests
-from pairweave.pipelines.engines.flink import job_jar
+from pairweave.pipelines.engines.flink import job_jar, user_cache
 from pairweave.pipelines.engines.local import forks
 from pairweave.transforms.errors import ConfigError, WorkerError
 
@@ -210,8 +210,21 @@ def test_flink_without_its_job_server_names_the_command_that_builds_it():
 
 def test_flink_without_java_says_so(with_flink):
     (with_flink / "bin" / "java").unlink()
-    with pytest.raises(ConfigError, match="no java found; install Java 11 to 21"):
+    with pytest.raises(ConfigError, match="no java: install Java 11 to 21"):
         flags("flink", 1)
+
+
+def test_a_java_home_without_java_is_named(with_flink, monkeypatch):
+    program(with_flink / "bin" / "java", "echo 'openjdk version \"17\"' >&2")
+    monkeypatch.setenv("JAVA_HOME", "/no/such/jdk")
+    with pytest.raises(ConfigError, match="JAVA_HOME is /no/such/jdk, which has no bin/java"):
+        flags("flink", 1)
+
+
+@pytest.mark.usefixtures("with_flink")
+def test_a_java_program_that_is_not_there_is_named_with_its_option():
+    with pytest.raises(ConfigError, match="--job_server_java_launcher /no/java: no such program"):
+        flags("flink", 1, "--job_server_java_launcher=/no/java")
 
 
 @pytest.mark.parametrize(("told", "version"), [("1.8.0_392", 8), ("23", 23), ("17.0.1", 17)])
@@ -306,6 +319,29 @@ def test_the_report_names_what_is_missing():
     assert "GPU" in states["local"].render()
     assert "go install" in states["prism"].render()
     assert {"no java", "no job server"} == {text.split(":")[0] for text in states["flink"].missing}
+
+
+def without_home():
+    raise RuntimeError("Could not determine home directory.")
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_user_without_a_home_directory_is_told_what_to_set(monkeypatch):
+    """As in a container whose user has no entry in its list of users."""
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", without_home)
+    states = {state.engine: state for state in engines.engine_report()}
+    assert "set HOME, or XDG_CACHE_HOME" in states["flink"].render()
+    with pytest.raises(ConfigError, match="set HOME, or XDG_CACHE_HOME"):
+        flags("flink", 1, "--flink_master=cluster")
+    with pytest.raises(ConfigError, match=r"no job server at a\.jar"):
+        flags("flink", 1, "--flink_job_server_jar=a.jar")
+
+
+def test_a_relative_cache_directory_is_ignored(monkeypatch):
+    """Programs of the cluster start in another directory."""
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    assert user_cache.cache_directory() == Path.home() / ".cache" / "pairweave"
 
 
 def test_the_report_loads_no_neural_library():
