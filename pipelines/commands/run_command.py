@@ -8,7 +8,7 @@ import yaml
 
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import job_of
-from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines import engine_flags, engines
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.recipes import rejected_share, summary
@@ -36,6 +36,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
     files.check_store(options.output)
     engine_options = options.model_dump(include=set(EngineOptions.model_fields), exclude_none=True)
     steps = read_recipe(path, options.output, engine_options, options.max_rejected)
+    used = {getattr(step.options, "engine", "local") for step in steps}
+    engine_flags.check_used(used, engines.given_options(extra))
     if options.plan_only:
         return max([_show(path, number, steps, extra) for number in range(len(steps))])
     if any(engines.forks_workers(getattr(step.options, "engine", ""), extra) for step in steps):

@@ -2,7 +2,7 @@
 
 import re
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from pairweave.pipelines.engines.flink import session_cluster
@@ -18,6 +18,96 @@ ENDPOINTS = {
 """Options that give the host and port of a server, each with the name of the server."""
 
 
+_FLINK = (
+    *("flink_master", "flink_conf_dir", "flink_job_server_jar", "flink_submit_uber_jar"),
+    *("flink_version", "parallelism", "max_parallelism", "sdk_worker_parallelism"),
+    *("job_port", "job_server_java_launcher", "job_server_jvm_properties"),
+)
+_PRISM = ("prism_location", "prism_beam_version_override", "prism_log_level", "prism_log_kind")
+_DATAFLOW = (
+    *("num_workers", "max_num_workers", "machine_type", "worker_machine_type", "disk_size_gb"),
+    *("region", "worker_region", "worker_zone", "zone", "network", "subnetwork"),
+    *("no_use_public_ips", "use_public_ips", "service_account_email", "autoscaling_algorithm"),
+    *("dataflow_endpoint", "dataflow_service_options", "dataflow_service_option"),
+)
+_PORTABLE = ("job_endpoint", "environment_type", "environment_config")
+
+ENGINES_OF: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("direct_num_workers", "direct_running_mode"), ("local",)),
+    **dict.fromkeys(_FLINK, ("flink",)),
+    **dict.fromkeys(_PRISM, ("prism",)),
+    **dict.fromkeys(_PORTABLE, ("flink", "prism")),
+    **dict.fromkeys(_DATAFLOW, ("dataflow",)),
+    "sdk_container_image": ("dataflow", "flink", "prism"),
+}
+"""Beam options that only some engines read, each with these engines."""
+
+_RUNNERS = {"flinkrunner": "flink", "prismrunner": "prism", "dataflowrunner": "dataflow"}
+"""Beam's runners that an engine starts, each with the engine. Without it, Beam downloads what they
+need, or nothing checks the options."""
+
+
+def check_used(engines: Collection[str], values: Mapping[str, str]) -> None:
+    """Check that no option is given that no engine of the command reads.
+
+    Args:
+        engines: The engines of all its jobs.
+        values: Values of the user's Beam options, by name. With a runner of the user's own, all may
+            have an effect.
+
+    Raises:
+        ConfigError: An option has no effect; names it and its engines.
+    """
+    for name in () if "runner" in values else values:
+        readers = ENGINES_OF.get(name, ())
+        if readers and not {*readers} & {*engines}:
+            raise ConfigError(
+                f"--{name}: has no effect with --engine {' or '.join(sorted({*engines}))}; give "
+                f"--engine {' or '.join(readers)}, or leave it out"
+            )
+
+
+def check_runner(engine: str, values: Mapping[str, str]) -> None:
+    """Check a runner of the user's own, without any request.
+
+    Args:
+        engine: The engine.
+        values: Values of the user's Beam options, by name.
+
+    Raises:
+        ConfigError: Beam cannot make it, it would download programs, or an engine starts it.
+    """
+    name = values.get("runner")
+    if name is None:
+        return
+    short = name.rpartition(".")[2].lower()
+    kind = short if short.endswith("runner") else f"{short}runner"
+    if kind in {"directrunner", "switchingdirectrunner"}:
+        raise ConfigError(
+            "--runner=DirectRunner can mean any of three runners and may download one; leave "
+            "it out, or give --runner=FnApiRunner"
+        )
+    if _RUNNERS.get(kind, engine) != engine:
+        raise ConfigError(f"--runner={name}: give --engine {_RUNNERS[kind]}, which checks the rest")
+    if kind == "sparkrunner" and "spark_job_server_jar" not in values:
+        raise ConfigError(
+            f"--runner={name}: Beam would download its job server; give --engine, or the server "
+            "with --spark_job_server_jar"
+        )
+    if kind == "portablerunner" and "job_endpoint" not in values:
+        raise ConfigError(
+            f"--runner={name}: give Beam's job server with --job_endpoint=HOST:PORT, or --engine"
+        )
+    from apache_beam.runners import create_runner
+
+    try:
+        create_runner(name)
+    except (ValueError, ImportError, AttributeError, TypeError) as error:
+        raise ConfigError(
+            f"--runner={name}: this runner cannot be used: {error}; leave it out and give --engine"
+        ) from error
+
+
 def check(engine: str, values: Mapping[str, str]) -> None:
     """Check the options of an engine before anything is read.
 
@@ -28,6 +118,7 @@ def check(engine: str, values: Mapping[str, str]) -> None:
     Raises:
         ConfigError: An option is wrong, or nothing listens at the address that it gives.
     """
+    check_runner(engine, values)
     if engine == "prism":
         _check_prism(values.get("prism_location"))
     if engine == "flink":

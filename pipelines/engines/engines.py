@@ -38,8 +38,10 @@ from pairweave.pipelines.engines.flink.java import (
     JAVA_VERSIONS,
     find_java,
     java_version,
-    require_java,
     without_java,
+)
+from pairweave.pipelines.engines.flink.java import (
+    require_java as require_java,
 )
 from pairweave.pipelines.engines.local import forks
 from pairweave.pipelines.options.base import GraphOptions
@@ -132,15 +134,7 @@ def beam_options(
     if cluster is not None:
         extra = _at_cluster(cluster, extra)
     user_options = given_options(extra)
-    runner = (user_options.get("runner") or "").rpartition(".")[2].lower()
-    if runner in {"directrunner", "direct", "switchingdirectrunner"}:
-        raise ConfigError(
-            "--runner=DirectRunner can mean any of three runners and may download one; leave "
-            "it out, or give --runner=FnApiRunner"
-        )
-    if runner == "dataflowrunner" and engine != "dataflow":
-        raise ConfigError("--runner=DataflowRunner: give --engine dataflow, which checks the rest")
-    _check_runner(user_options.get("runner"))
+    engine_flags.check_runner(engine, user_options)
     makers: dict[str, Callable[[int, Mapping[str, str], RunPlace], list[str]]] = {
         "local": _local,
         "prism": _prism,
@@ -216,19 +210,6 @@ def _at_cluster(cluster: session_cluster.ClusterState, extra: Sequence[str]) -> 
         *(f"--{key}={value}" for key, value in ours.items() if key not in user_options),
         *other_words,
     ]
-
-
-def _check_runner(name: str | None) -> None:
-    if name is None:
-        return
-    from apache_beam.runners import create_runner
-
-    try:
-        create_runner(name)
-    except (ValueError, ImportError, AttributeError, TypeError) as error:
-        raise ConfigError(
-            f"--runner={name}: this runner cannot be used: {error}; leave it out and give --engine"
-        ) from error
 
 
 def _check_servers(scratch: Path) -> None:
@@ -373,9 +354,13 @@ def _flink(workers: int, user_options: Mapping[str, str], place: RunPlace) -> li
     flags = ["--runner=FlinkRunner", f"--flink_master={master}", f"--parallelism={workers}"]
     # Objects need not be copied between steps, because no step changes its input.
     flags += [f"--flink_version={FLINK_VERSION}", "--faster_copy"]
-    if "job_endpoint" not in user_options and "flink_submit_uber_jar" not in user_options:
-        flags += _job_server(user_options, place.scratch)
-        warn_of_open_ports("flink")
+    if "job_endpoint" not in user_options:
+        if "flink_submit_uber_jar" in user_options and not here:
+            # The jar goes to the cluster; Beam would download one.
+            flags.append(f"--flink_job_server_jar={_job_server_jar(user_options)}")
+        else:
+            flags += _job_server(user_options, place.scratch)
+            warn_of_open_ports("flink")
     if place.cluster is not None or here or alone:
         # A started worker process serves the job's later steps too.
         flags.append(f"--environment_cache_millis={CACHE_SECONDS * 1000}")
@@ -419,7 +404,7 @@ def _dataflow(_workers: int, user_options: Mapping[str, str], _place: RunPlace) 
 
 
 def _job_server(user_options: Mapping[str, str], scratch: Path) -> list[str]:
-    jar = require_job_server(user_options.get("flink_job_server_jar"), "--flink_job_server_jar")
+    jar = _job_server_jar(user_options)
     java = require_java(user_options.get("job_server_java_launcher"))
     # Java's default is /tmp even if TMPDIR is set; it would also write performance data there.
     properties = (f"-Djava.io.tmpdir={scratch}", "-XX:-UsePerfData")
@@ -432,6 +417,10 @@ def _job_server(user_options: Mapping[str, str], scratch: Path) -> list[str]:
         f"--job_server_jvm_properties=-XX:MaxDirectMemorySize={memory.machine_bytes() // 2}",
         "--job_server_jvm_properties=-XX:+ExitOnOutOfMemoryError",
     ]
+
+
+def _job_server_jar(user_options: Mapping[str, str]) -> str:
+    return require_job_server(user_options.get("flink_job_server_jar"), "--flink_job_server_jar")
 
 
 _BUILD = f"`{job_server.INSTALL}` (`make flink` in a checkout)"

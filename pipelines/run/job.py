@@ -7,6 +7,8 @@ from typing import Generic
 import apache_beam as beam
 
 from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.engines import engine_flags, engines
+from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.run import plan_text, run_summary
 from pairweave.pipelines.run.beside_output import BesideFile
 from pairweave.pipelines.run.execute import execute
@@ -22,7 +24,10 @@ class PlannedJob(JobDefinition[PlannedT], Generic[PlannedT]):
 
     def main(self, _name: str, arguments: Sequence[str]) -> int:
         """Run the job from its command line; return the exit status."""
-        return self.start(*flags.parse_command(self.options, self.name, arguments))
+        options, extra = flags.parse_command(self.options, self.name, arguments)
+        if isinstance(options, GraphOptions):
+            engine_flags.check_used({options.engine}, engines.given_options(extra))
+        return self.start(options, extra)
 
     def start(self, options: PlannedT, extra: Sequence[str]) -> int:
         """Plan the job, and run it or show its plan; return the exit status.

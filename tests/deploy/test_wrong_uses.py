@@ -1,4 +1,4 @@
-"""Twenty wrong uses of engines and stores: each is told in one line, before anything is read.
+"""Wrong uses of engines and stores, each of which is told in one line, before anything is read.
 
 `deploy/WRONG_USES.md` shows what they say; `--update_golden` writes it again.
 """
@@ -29,6 +29,8 @@ WRONG = (
     "--engine spark",
     "--runner DirectRunner",
     "--runner DataflowRunner",
+    "--runner PrismRunner",
+    "--flink_master localhost:PORT",
     "--engine local --direct_num_workers many",
     "--engine prism --prism_location /no/such/prism",
     "--engine prism --memory 4GiB",

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from pairweave.pipelines.command_line import flags, outputs
 from pairweave.pipelines.command_line.command_table import SUBCOMMANDS
+from pairweave.pipelines.engines import engine_flags, engines
 from pairweave.pipelines.process import interrupt, terminal
 from pairweave.pipelines.recipes.recipe_options import EngineOptions
 from pairweave.pipelines.refresh import file_ledger, night_metrics, refitting
@@ -43,7 +44,10 @@ def main(name: str, arguments: Sequence[str]) -> int:
     table_place.require_delta()
     table_place.require_place(options.output)
     engine_options = options.model_dump(include=set(EngineOptions.model_fields), exclude_none=True)
-    return run(read_config(path, engine_options), options, extra, lineage)
+    config = read_config(path, engine_options)
+    used = {str(config.values.get("engine", "local"))}
+    engine_flags.check_used(used, engines.given_options(extra))
+    return run(config, options, extra, lineage)
 
 
 def run(

@@ -98,6 +98,32 @@ def test_a_runner_that_beam_does_not_know_is_refused(name):
         flags("local", 1, f"--runner={name}")
 
 
+@pytest.mark.parametrize(
+    ("engine", "name", "message"),
+    [
+        ("local", "PrismRunner", "give --engine prism"),
+        ("local", "prism", "give --engine prism"),
+        ("flink", "apache_beam.runners.portability.prism_runner.PrismRunner", "--engine prism"),
+        ("dataflow", "FlinkRunner", "give --engine flink"),
+        ("local", "SparkRunner", "Beam would download its job server"),
+        ("local", "PortableRunner", "give Beam's job server with --job_endpoint=HOST:PORT"),
+    ],
+)
+def test_a_runner_for_which_beam_would_download_a_program_is_refused(engine, name, message):
+    with pytest.raises(ConfigError, match=f"--runner={name}: .*{message}"):
+        flags(engine, 1, f"--runner={name}")
+
+
+@pytest.mark.usefixtures("with_flink")
+def test_a_job_that_is_sent_as_a_jar_takes_the_jar_that_was_built():
+    given = flags(
+        *("flink", 1, "--flink_submit_uber_jar", "--flink_master=host:8081"),
+        *("--environment_type=EXTERNAL", "--environment_config=localhost:50000"),
+    )
+    assert any(flag.startswith("--flink_job_server_jar=") for flag in given)
+    assert not any("java_launcher" in flag for flag in given)
+
+
 @pytest.mark.parametrize("count", ["abc", "-3", "1.5"])
 def test_a_number_of_workers_that_is_none_is_refused(count):
     with pytest.raises(ConfigError, match="--direct_num_workers: expected a whole number, got"):

@@ -241,7 +241,10 @@ def job(service, *more, **values):
         ({"num_workers": "9", "max_num_workers": "2"}, "num_workers (9) cannot exceed"),
         ({"max_num_worker": "2"}, "unknown option --max_num_worker, did you mean --max_num_work"),
         ({"max_num_workers": "many"}, "--max_num_workers: invalid int value: 'many'"),
-        ({"engine": "local", "wait": "false"}, "--wait false: engine local ends with this comm"),
+        (
+            {"engine": "local", "wait": "false"},
+            "has no effect with --engine local; give --engine d",
+        ),
         ({"input": "gs://bucket/none.tsv"}, "gs://bucket/none.tsv"),
     ],
 )
