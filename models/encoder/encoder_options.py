@@ -39,7 +39,8 @@ Device = Annotated[
     str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$", description="auto, cpu, cuda or cuda:N")
 ]
 
-Accelerator = Annotated[str, Field(pattern=r"^type:[\w.-]+;count:[1-9]\d*(;[\w.:-]+)*$")]
+ACCELERATOR = r"^type:[\w.-]+;count:[1-9]\d*(;[\w.:-]+)*$"
+Accelerator = Annotated[str, Field(pattern=ACCELERATOR)]
 """Beam's notation for the accelerator that a step asks for."""
 
 IN_NAME: Marks = {"in_name": True}

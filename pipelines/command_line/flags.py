@@ -236,6 +236,7 @@ def _normalized(model: type[Options], arguments: Sequence[str]) -> list[str]:
     switches = {
         f"--{name}" for name, field in model.model_fields.items() if field.annotation is bool
     }
+    takes_words = any(mark_of(field, "at") is not None for field in model.model_fields.values())
     words: list[str] = []
     for position, word in enumerate(arguments):
         if not word.startswith("--"):
@@ -245,8 +246,9 @@ def _normalized(model: type[Options], arguments: Sequence[str]) -> list[str]:
             return [word]
         name, equals, value = word.partition("=")
         name = "--" + name[2:].replace("-", "_")
-        following = arguments[position + 1] if position + 1 < len(arguments) else ""
-        if name in switches and not equals and following not in ("true", "false"):
+        following = arguments[position + 1] if position + 1 < len(arguments) else "-"
+        is_bare = takes_words or following.startswith("-")
+        if name in switches and not equals and is_bare and following not in ("true", "false"):
             equals, value = "=", "true"
         words.append(name + equals + value)
     return words
@@ -446,8 +448,10 @@ def check_keys(keys: Iterable[object], names: Sequence[str]) -> None:
     """
     for key in keys:
         if key not in names:
-            hint = _jobs_with(str(key)) or _nearest(str(key), names, names)
-            raise ConfigError(f"unknown key {key}{hint}")
+            hint = _jobs_with(str(key))
+            if not hint and f"--{key}" in _flags_in_beam():
+                hint = f": it is an option of Beam, which the command line takes as --{key}"
+            raise ConfigError(f"unknown key {key}{hint or _nearest(str(key), names, names)}")
 
 
 def validate(
@@ -472,7 +476,7 @@ def validate(
                 f"neither names nor texts may have, got {text!r}"
             )
     try:
-        return model.model_validate(values)
+        options = model.model_validate(values)
     except pydantic.ValidationError as error:
         problems = _no_input(model, values) + "; ".join(
             _of_file(files, problem["loc"][0] if problem["loc"] else "")
@@ -480,6 +484,18 @@ def validate(
             for problem in error.errors()
         )
         raise ConfigError(f"{problems}; see {prog} --help") from error
+    for name in model.model_fields:
+        value = getattr(options, name)
+        if isinstance(value, int) and not -_MOST <= value <= _MOST:
+            raise ConfigError(
+                f"{_of_file(files, name)}{name}: expected at most {_MOST}, got {value}; see {prog} "
+                "--help"
+            )
+    return options
+
+
+_MOST = (1 << 63) - 1
+"""The largest whole number in the JSON files of a run."""
 
 
 def _no_input(model: type[Options], values: Mapping[str, Any]) -> str:

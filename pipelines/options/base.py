@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 import pydantic
 from pydantic import Field
 
+from pairweave.models.encoder.encoder_options import ACCELERATOR
 from pairweave.models.translators.translation_options import TranslationOptions
 from pairweave.pipelines.options.first_help import FirstHelp
 from pairweave.pipelines.options.token_names import GIVEN_TOKENS, TRAINED_TOKENS
@@ -48,6 +49,7 @@ from pairweave.transforms.units import FileLimitOptions, Notice
 
 LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$"
 PATTERN_TEXTS = {
+    ACCELERATOR: "must be such as type:nvidia-l4;count:1;install-nvidia-driver",
     DETECTORS: "must be none, cld2, langid, lingua or fasttext:FILE",
     LANGUAGE: "must be a language tag such as en or pt-BR",
     SIZE: "must be a size with its unit, such as 2GiB or 512MiB",
@@ -55,6 +57,9 @@ PATTERN_TEXTS = {
 """Messages for values that do not match a pattern."""
 
 FITTED_MODEL = in_short("fitted aligner to use (default: fit one on the input)")
+
+Workers = Annotated[int, Field(ge=1, le=32_768)]
+"""A number of workers; Flink has no more slots for a job."""
 
 Language = Annotated[str, Field(pattern=LANGUAGE), Metavar("TAG")]
 
@@ -354,9 +359,8 @@ class GraphOptions(PlannedOptions):
         "workers' image, in the versions that this machine has; without it they are refused",
         json_schema_extra=UNPLANNED,
     )
-    workers: int = Field(
+    workers: Workers = Field(
         default_factory=lambda: os.cpu_count() or 1,
-        ge=1,
         description="processes (local) or parallel slots (flink); with fewer shards, also threads "
         "of an encoder or a translator; does not change the output; not for dataflow",
         json_schema_extra={**UNPLANNED, **OF_COMMAND},

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from pairweave.pipelines.options.base import Options, OutputOptions
+from pairweave.pipelines.options.base import Options, OutputOptions, Workers
 from pairweave.transforms.config import Share
 
 
@@ -14,8 +14,8 @@ class EngineOptions(Options):
     engine: Literal["local", "prism", "flink", "dataflow"] | None = Field(
         None, description="engine that runs the graphs (default: as in the file, else local)"
     )
-    workers: int | None = Field(
-        None, ge=1, description="processes or parallel slots (default: as in the file, else cores)"
+    workers: Workers | None = Field(
+        None, description="processes or parallel slots (default: as in the file, else cores)"
     )
     attempts: int | None = Field(
         None, ge=1, description="number of attempts of each step (default: as in the file, else 2)"

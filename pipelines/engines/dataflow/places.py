@@ -25,7 +25,13 @@ def check(options: GraphOptions) -> None:
         check_written_after(options, "--wait false")
     if not options.plugins_in_image:
         check_no_plugin(options)
+    written = {place.option for place in places_of(options) if place.use.is_written}
     for name, path in opened(options):
+        if name in written and not path.startswith(SCHEME):
+            raise ConfigError(
+                f"--{name} {path}: Dataflow's workers cannot write there; give a place in a "
+                f"bucket, such as {SCHEME}BUCKET/runs/{path.rstrip('/').rpartition('/')[2]}"
+            )
         if is_data_set(path):
             raise ConfigError(
                 f"--{name} {path}: is fetched to the disk of this machine, where Dataflow's "

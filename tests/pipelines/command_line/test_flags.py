@@ -53,6 +53,9 @@ def test_a_flag_beats_the_file_and_the_file_the_default(tmp_path):
         (["--output", "o", "--paralelism=2"], "did you mean --parallelism"),
         (["--output", "o", "--max_tags", "12"], "max_tags: .* less than or equal to 9, got '12'"),
         (["--output", "o", "--heuristic", "gd"], "'grow-diag'"),
+        (["--output", "o", "--shard_pairs", "9" * 20], f"shard_pairs: expected .*{2**63 - 1}"),
+        (["--output", "o", "--workers", "9" * 20], "workers: .* less than or equal to 32768"),
+        (["--output", "o", "--wait", "maybe"], "wait: input should be a valid boolean, .*'maybe'"),
         ([], "no input: give --source_input and --target_input, or --input; --output is required"),
         (
             ["a.en", "b.de"],
@@ -148,6 +151,23 @@ def test_a_repeated_list_is_one_list():
 def test_a_stray_word_is_refused(words):
     with pytest.raises(ConfigError, match=r"unexpected argument '(junk|x)'"):
         parse("--output", "o", *words)
+
+
+@pytest.mark.parametrize(("word", "waits"), [("no", False), ("yes", True), ("false", False)])
+def test_a_switch_takes_the_word_after_it(word, waits):
+    options, _ = parse("--output", "o", "--wait", word, "--plan_only")
+    assert (options.wait, options.plan_only) == (waits, True)
+
+
+def test_a_key_that_is_an_option_of_beam_is_said_to_be_a_flag(tmp_path):
+    (tmp_path / "job.yaml").write_text("output: o\nregion: europe-west4\n")
+    with pytest.raises(ConfigError, match=r"unknown key region: .* command line takes as --region"):
+        parse("--config", str(tmp_path / "job.yaml"))
+
+
+def test_an_accelerator_in_other_words_is_refused_with_an_example():
+    with pytest.raises(ConfigError, match="accelerator: must be such as type:nvidia-l4;count:1"):
+        parse("--output", "o", "--accelerator", "nvidia-l4", model=AlignOptions)
 
 
 def test_help_says_what_a_value_is(capsys):

@@ -101,7 +101,7 @@ def test_the_runner_alone_is_sent_to_the_engine():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (AlignOptions(**IN, output="out"), "--output out: Dataflow's workers cannot open it"),
+        (AlignOptions(**IN, output="out"), "--output out: Dataflow's workers cannot write there"),
         (AlignOptions(**(IN | {"input": ("/d/a.tsv",)}), output=OUT), "--input /d/a.tsv: "),
         (AlignOptions(**IN, output=OUT, model="m"), "--model m: "),
         (AlignOptions(**IN, output=OUT, exclude=("gs://b/x", "dev.en")), "--exclude dev.en: "),
@@ -234,7 +234,7 @@ def job(service, *more, **values):
         ({"project": None}, "--project is missing"),
         ({"project": "other-project"}, "Dataflow refuses: (3a): Could not find project other"),
         ({"region": "mars-north1"}, "--region mars-north1: Dataflow refuses: (7b): The region"),
-        ({"output": "out"}, "--output out: Dataflow's workers cannot open it"),
+        ({"output": "out"}, "--output out: Dataflow's workers cannot write there"),
         ({"output": "gs://no-bucket/out"}, "gs://no-bucket/out"),
         ({"temp_location": "gs://no-bucket/t"}, "gs://no-bucket/t"),
         ({"workers": "4"}, "--workers: Dataflow starts and stops machines by itself"),
@@ -243,7 +243,7 @@ def job(service, *more, **values):
         ({"max_num_workers": "many"}, "--max_num_workers: invalid int value: 'many'"),
         (
             {"engine": "local", "wait": "false"},
-            "has no effect with --engine local; give --engine d",
+            "has no effect with --engine local; give --engine",
         ),
         ({"input": "gs://bucket/none.tsv"}, "gs://bucket/none.tsv"),
     ],
