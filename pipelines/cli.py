@@ -60,16 +60,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 if it is done, 2 if the user must fix something, 3 if all but a few shards are finished,
         128 plus the number of a signal that ended it (130 after Ctrl-C), 1 otherwise.
     """
-    if arguments is None:
-        _open_closed_streams()
-    command_line = sys.argv[1:] if arguments is None else arguments
+    if arguments is not None:
+        return _start(arguments, in_process=True)
+    _open_closed_streams()
+    terminal.show_all_text()
+    try:
+        return _start(sys.argv[1:], in_process=False)
+    finally:
+        terminal.finish(sys.stderr)
+
+
+def _start(command_line: Sequence[str], *, in_process: bool) -> int:
     try:
         chosen, words = verbosity.take(command_line)
     except ConfigError as error:
         terminal.fail(f"pairweave: {error}")
         return MEND
     with verbosity.speaking(chosen):
-        return _main(words, in_process=arguments is not None)
+        return _main(words, in_process=in_process)
 
 
 def _main(words: list[str], *, in_process: bool) -> int:
@@ -90,8 +98,7 @@ def _main(words: list[str], *, in_process: bool) -> int:
 
 
 def _print(text: str, status: int) -> int:
-    # Flush now, because an error at the end of the interpreter could not be handled.
-    print(text, flush=True)
+    print(text)
     return status
 
 
@@ -108,7 +115,10 @@ def _program(words: list[str]) -> int:
 def _report(work: Callable[[], int]) -> int:
     """Do some work; report an error in one line; return the exit status."""
     try:
-        return work()
+        status = work()
+        if sys.stdout is not None:  # an error at the end of the interpreter could not be handled
+            sys.stdout.flush()
+        return status
     except (ConfigError, FullError) as error:
         _tell(f"{error}")
         return MEND
@@ -119,8 +129,7 @@ def _report(work: Callable[[], int]) -> int:
         _tell(f"{error}")
         return FAILED
     except BrokenPipeError:
-        # The reader of our output is gone. Keep the interpreter's final flush from failing.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        terminal.finish(sys.stdout)
         supervisor.leave(FAILED)
         return FAILED
     except PATH_ERRORS as error:
@@ -130,6 +139,7 @@ def _report(work: Callable[[], int]) -> int:
     except OSError as error:
         unnamed = str(error)
         if error.errno in FULL:  # named files are written by functions that say which
+            terminal.finish(sys.stdout)
             unnamed = f"standard output, or {tempfile.gettempdir()}: {error.strerror}"
         _tell(f"{error.filename}: {error.strerror}" if error.filename else unnamed)
         return MEND if error.errno in PLACE_ERRORS else FAILED
@@ -137,8 +147,7 @@ def _report(work: Callable[[], int]) -> int:
         _tell(f"there is not enough memory; {memory.REMEDY}")
         return MEND
     except interrupt.Stopped as stopped:
-        with contextlib.suppress(OSError):  # the terminal is gone
-            _tell(f"{stopped}")
+        _tell(f"{stopped}")
         return 128 + stopped.signal
 
 

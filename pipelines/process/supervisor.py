@@ -124,7 +124,8 @@ def leave(status: int) -> None:
         status: The exit status.
     """
     if _is_worker:
-        sys.stderr.flush()
+        with contextlib.suppress(OSError, ValueError):  # the terminal is gone
+            sys.stderr.flush()
         os._exit(status)
 
 

@@ -2,8 +2,10 @@
 
 import contextlib
 import contextvars
+import io
 import json
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -63,9 +65,31 @@ def note(text: str) -> None:
         _write_record("INFO", text)
 
 
+def show_all_text() -> None:
+    """Make standard output show marks that its encoding lacks by their numbers, as errors do."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def finish(stream: TextIO | None) -> None:
+    """Write what a stream still holds, or discard it if its reader is gone or its disk is full.
+
+    The end of the interpreter would otherwise fail with a message and a status of its own.
+    """
+    if stream is None:
+        return
+    try:
+        stream.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
 def _write_record(level: str, text: str, fields: Mapping[str, Any] | None = None) -> None:
     is_json = verbosity.current().log_format == "json"
-    _write(sys.stderr, _json(time.time(), level, text, fields) if is_json else text)
+    with contextlib.suppress(OSError):  # a log that cannot be written stops no work
+        _write(sys.stderr, _json(time.time(), level, text, fields) if is_json else text)
 
 
 def _write(stream: TextIO, text: str) -> None:

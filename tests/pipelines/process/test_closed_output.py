@@ -1,5 +1,6 @@
-"""A command whose reader has left ends quietly, and without the end of an interpreter."""
+"""A command whose output cannot be written ends with a documented status, in one line at most."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -78,3 +79,71 @@ def test_help_for_a_reader_that_has_left_says_nothing(word):
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (1, "")
+
+
+JOB = """
+import sys
+from pairweave.pipelines import cli
+from pairweave.pipelines.process import terminal
+
+def work(words):
+    terminal.warn("a line of the log")
+    sys.stdout.write("said → und ü\\n")
+    if "fail" in words:
+        raise cli.ConfigError("wrong")
+    return 0
+
+cli._program = work
+sys.exit(cli.main())
+"""
+STARTED = [sys.executable, "-c", JOB, "preview"]
+
+
+@contextlib.contextmanager
+def unwritable(kind):
+    """Open a pipe without a reader, or a device without room."""
+    if kind == "full":
+        output = os.open("/dev/full", os.O_WRONLY)
+    else:
+        reader, output = os.pipe()
+        os.close(reader)
+    yield output
+    os.close(output)
+
+
+@pytest.mark.parametrize(("kind", "status"), [("full", 2), ("closed", 1)])
+@pytest.mark.parametrize("command", ["preview", "cluster"])  # in a process of its own, and not
+def test_standard_output_that_cannot_be_written_is_at_most_one_line(kind, status, command):
+    with unwritable(kind) as output:
+        started = [*STARTED[:-1], command]
+        done = subprocess.run(
+            started, stdout=output, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+        )
+    assert done.returncode == status
+    first, *others = done.stderr.splitlines()
+    assert first == "a line of the log"
+    assert len(others) == (kind == "full")
+    assert all("standard output" in line and "No space left" in line for line in others)
+
+
+@pytest.mark.parametrize("kind", ["full", "closed"])
+@pytest.mark.parametrize("command", ["preview", "cluster"])
+@pytest.mark.parametrize(("more", "status"), [((), 0), (("fail",), 2)])
+def test_a_log_that_cannot_be_written_changes_no_status(kind, command, more, status):
+    with unwritable(kind) as output:
+        started = [*STARTED[:-1], command, *more]
+        done = subprocess.run(
+            started, stdout=subprocess.PIPE, stderr=output, check=False, timeout=60
+        )
+    assert done.returncode == status
+
+
+def test_marks_that_the_encoding_of_the_output_lacks_are_shown_by_their_numbers():
+    done = subprocess.run(
+        STARTED,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (0, b"said \\u2192 und \\xfc\n")
