@@ -356,17 +356,20 @@ class SessionCluster:
 
     def _task_manager_parameters(self) -> tuple[list[str], list[str]]:
         """Return the options of Java and of Flink that follow from the total memory."""
-        result = subprocess.run(
-            [
-                *(self.java, "-cp", self._classes),
-                "org.apache.flink.runtime.util.bash.BashJavaUtils",
-                *("GET_TM_RESOURCE_PARAMS", "--configDir", str(self.directory / "conf")),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=START_SECONDS,
-            check=False,
-        )
+        command = [
+            *(self.java, "-cp", self._classes),
+            "org.apache.flink.runtime.util.bash.BashJavaUtils",
+            *("GET_TM_RESOURCE_PARAMS", "--configDir", str(self.directory / "conf")),
+        ]
+        try:
+            result = subprocess.run(
+                command, capture_output=True, text=True, timeout=START_SECONDS, check=False
+            )
+        except subprocess.TimeoutExpired as error:
+            raise WorkerError(
+                f"{self.java} did not report Flink's memory in {START_SECONDS:.0f} s; is the "
+                "machine very busy? Run pairweave cluster up again"
+            ) from error
         # Log lines come on the same stream.
         results = re.findall(
             r"^BASH_JAVA_UTILS_EXEC_RESULT:(-[XD].*)$", result.stdout, re.MULTILINE

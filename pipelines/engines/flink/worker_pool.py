@@ -10,7 +10,9 @@ ambiguous. A worker ends when its own task manager closes the connection instead
 """
 
 import argparse
+import errno
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -55,7 +57,9 @@ class WorkerPool(beam_fn_api_pb2_grpc.BeamFnExternalWorkerPoolServicer):
 
 def serve(address: str) -> tuple[grpc.Server, int]:
     """Start a pool at ``host:port``; port 0 takes a free one. Returns the server and its port."""
-    server = grpc.server(ThreadPoolExecutor(max_workers=4))
+    # Otherwise two pools could listen at one port.
+    options = [("grpc.so_reuseport", 0)]
+    server = grpc.server(ThreadPoolExecutor(max_workers=4), options=options)
     beam_fn_api_pb2_grpc.add_BeamFnExternalWorkerPoolServicer_to_server(WorkerPool(), server)
     port = server.add_insecure_port(address)
     server.start()
@@ -66,8 +70,40 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the options."""
     parser = argparse.ArgumentParser(description="Start Beam workers for a Flink task manager.")
     parser.add_argument("--host", default="localhost", help="where to listen")
-    parser.add_argument("--port", type=int, default=50000)
+    parser.add_argument("--port", type=_port, default=50000, help="0 takes a free one")
     return parser
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 65535, got {text!r}")
+    return int(text)
+
+
+def why_not(host: str, port: int) -> str | None:
+    """Return why nothing can listen at a port of any of a host's addresses; None if it can.
+
+    gRPC is content with one of them, but `localhost` has two, and task managers may ask at either.
+    """
+    if not host:
+        return "no host is given"
+    try:
+        places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        return str(error.strerror)
+    for family, kind, protocol, _, place in places:
+        try:
+            with socket.socket(family, kind, protocol) as listener:
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                listener.bind(place)
+        except OSError as error:
+            # A machine without IPv6 may still have a name for its loopback.
+            if error.errno not in _NO_ADDRESS:
+                return str(error.strerror)
+    return None
+
+
+_NO_ADDRESS = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -76,6 +112,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
+    fault = why_not(flags.host, flags.port)
+    if fault is not None:
+        sys.stderr.write(
+            f"worker pool: --host {flags.host} --port {flags.port}: cannot listen there: {fault}; "
+            "give another --port, or end what listens there\n"
+        )
+        return 2
     server, port = serve(f"{flags.host}:{flags.port}")
     sys.stderr.write(f"worker pool at {flags.host}:{port}\n")
     ended.wait()
