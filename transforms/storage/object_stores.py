@@ -264,6 +264,8 @@ def parts(path: str) -> tuple[str, str]:
         ConfigError: There is no bucket.
     """
     bucket, _, name = path.partition("://")[2].partition("/")
+    if path.startswith("file://"):
+        raise ConfigError(f"{path}: give a path on a disk without file://, such as /{name}")
     if not bucket:
         raise ConfigError(f"{path}: names no bucket; expected such as gs://bucket/name")
     return bucket, name

@@ -49,7 +49,7 @@ JOB = "align --source_input corpus.en --target_input corpus.de --source_lang en 
 
 
 @pytest.mark.parametrize(
-    "command", [JOB, "run --config recipe.yaml", "refresh --config night.yaml"]
+    "command", [JOB, "demo", "run --config recipe.yaml", "refresh --config night.yaml"]
 )
 def test_each_command_refuses_it_before_anything_is_read(tmp_path, command):
     corpora.write_corpus(tmp_path, 3)

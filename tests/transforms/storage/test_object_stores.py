@@ -225,6 +225,11 @@ def test_a_bucket_that_is_not_there_is_told_before_a_run(store):
     files.check_store(uri(store, "new/out"))
 
 
+def test_a_file_uri_is_no_store_and_the_path_to_give_is_named():
+    with pytest.raises(ConfigError, match="give a path on a disk without file://, such as /data/o"):
+        object_stores.parts("file:///data/out")
+
+
 def test_a_path_without_a_bucket_is_refused(store):
     with pytest.raises(ConfigError, match="names no bucket"):
         files.read_bytes(f"{store.scheme}:///x")
