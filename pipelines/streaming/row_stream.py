@@ -1,6 +1,7 @@
 """The iterable that `pairweave.stream` returns."""
 
 import itertools
+import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,10 @@ class RowStream:
         Raises:
             ConfigError: There is no such rank.
         """
+        try:
+            rank, ranks = operator.index(rank), operator.index(ranks)
+        except TypeError as error:
+            raise ConfigError(f"rank {rank!r} of {ranks!r}: give whole numbers") from error
         if not 0 <= rank < ranks:
             raise ConfigError(f"rank {rank} of {ranks}: ranks are counted from 0")
         self._stream, self._columns = stream, list(columns)
@@ -67,8 +72,18 @@ class RowStream:
         return self._at._asdict()
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
-        """Go to a position that `state_dict` returned, in a stream with the same options."""
-        self._at = Position(state["epoch"], state["window"], state["row"])
+        """Go to a position that `state_dict` returned, in a stream with the same options.
+
+        Raises:
+            ConfigError: It is no position.
+        """
+        try:
+            position = Position(*(operator.index(state[name]) for name in Position._fields))
+        except (KeyError, TypeError) as error:
+            raise ConfigError(
+                f"{state!r} is no position of a stream; give what state_dict returned"
+            ) from error
+        self._at = position
 
     def to_torch(self) -> "torch.utils.data.IterableDataset[Row]":
         """Return a data set for ``torch.utils.data.DataLoader``, whose workers share the rows."""
@@ -146,7 +161,7 @@ def stream(
     values = {**options, "runs": tuple(os.fspath(run) for run in listed)}
     flags.check_keys(values, list(StreamedTagOptions.model_fields))
     chosen = flags.validate(StreamedTagOptions, values, "pairweave stream")
-    names = [*schemas.TAGGED.names, COLUMN]
+    columns, names = list(columns), [*schemas.TAGGED.names, COLUMN]
     odd = next(itertools.filterfalse(names.__contains__, columns), None)
     if odd is not None:
         raise ConfigError(f"columns: no column {odd}; the columns are {', '.join(names)}")

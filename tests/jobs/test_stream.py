@@ -185,6 +185,35 @@ def test_ranks_share_the_rows(made):
     assert Counter(map(str, itertools.chain(*parts))) == Counter(map(str, rows))
 
 
+@pytest.mark.parametrize(
+    ("rank", "ranks", "said"),
+    [(3, 3, "^rank 3 of 3: ranks"), ("0", 3, "^rank '0' of 3: give whole"), (0.5, 1, "give whole")],
+)
+def test_what_is_no_rank_is_refused(made, rank, ranks, said):
+    with pytest.raises(pairweave.PairweaveError, match=said):
+        pairweave.stream(made / "links", rank=rank, ranks=ranks)
+
+
+def test_columns_may_come_one_by_one(made):
+    stream = pairweave.stream(made / "links", columns=(name for name in ("id", "source")))
+    assert list(next(iter(stream))) == ["id", "source"]
+
+
+@pytest.mark.parametrize("state", [{}, None, {"epoch": "0", "window": 0, "row": 0}])
+def test_what_is_no_position_is_refused(made, state):
+    stream = pairweave.stream(made / "links")
+    with pytest.raises(pairweave.PairweaveError, match="is no position of a stream; give what"):
+        stream.load_state_dict(state)
+
+
+@pytest.mark.parametrize(("epoch", "row"), [(2, 0), (0, -1)])
+def test_a_position_that_a_stream_lacks_is_refused(made, epoch, row):
+    stream = pairweave.stream(made / "links")
+    stream.load_state_dict({"epoch": epoch, "window": 0, "row": row})
+    with pytest.raises(pairweave.PairweaveError, match=rf"position {epoch}:0, row {row}: this"):
+        next(iter(stream))
+
+
 def test_torch_loaders_share_the_rows_among_workers(made):
     data = pytest.importorskip("torch.utils.data")
     stream = pairweave.stream(made / "links", window=40)

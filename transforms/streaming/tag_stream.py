@@ -109,10 +109,11 @@ class TagStream:
         Raises:
             ConfigError: The stream has no such position.
         """
-        if not (0 <= start.epoch <= self.config.epochs and 0 <= start.window <= self.windows):
+        known = 0 <= start.epoch <= self.config.epochs and 0 <= start.window <= self.windows
+        if not known or start.row < 0:
             raise ConfigError(
-                f"position {start.epoch}:{start.window}: this stream has {self.config.epochs} "
-                f"epochs of {self.windows} windows, counted from 0"
+                f"position {start.epoch}:{start.window}, row {start.row}: this stream has "
+                f"{self.config.epochs} epochs of {self.windows} windows, counted from 0"
             )
         at = start
         while at.epoch < self.config.epochs:
