@@ -14,7 +14,7 @@ from pairweave.pipelines.in_memory.keyword_options import (
     require_known,
     with_keywords,
 )
-from pairweave.pipelines.in_memory.text_functions import line_of, of_commands, printed_by
+from pairweave.pipelines.in_memory.text_functions import of_commands, printed_by, write_lines
 from pairweave.pipelines.options.base import Options
 from pairweave.transforms.errors import ConfigError
 
@@ -94,5 +94,5 @@ def _file(lines: Lines, path: Path) -> str:
     """Return the name of a file of lines; lines that are no file yet are written to a path."""
     if isinstance(lines, str | os.PathLike):
         return os.fspath(lines)
-    path.write_text("".join(line_of(line, path.name) for line in lines), encoding="utf-8")
+    write_lines(path, lines)
     return str(path)

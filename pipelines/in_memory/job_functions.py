@@ -1,6 +1,7 @@
 """The jobs as functions: pairs and keywords in, rows and rejects out."""
 
 import os
+import re
 import shutil
 import tempfile
 import weakref
@@ -26,6 +27,7 @@ from pairweave.pipelines.run.input_look import look_at_input
 from pairweave.pipelines.trial.trial import Trial, run_trial
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.findings import Finding
+from pairweave.transforms.output.run_files import REJECTS
 
 PathLike = str | os.PathLike[str]
 Files = PathLike | Sequence[PathLike]
@@ -41,7 +43,7 @@ class FittedModel(os.PathLike[str]):
     def __init__(self, directory: str, temporary: str | None = None) -> None:
         self.directory = directory
         if temporary is not None:
-            weakref.finalize(self, shutil.rmtree, temporary, ignore_errors=True)
+            weakref.finalize(self, _remove, temporary, os.getpid())
 
     def __fspath__(self) -> str:
         """Return the directory."""
@@ -50,6 +52,12 @@ class FittedModel(os.PathLike[str]):
     def __repr__(self) -> str:
         """Return the class and the directory."""
         return f"FittedModel({self.directory!r})"
+
+
+def _remove(directory: str, maker: int) -> None:
+    """Delete a temporary directory, unless this process is a fork of the one that made it."""
+    if os.getpid() == maker:
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 @documented("fit")
@@ -75,8 +83,15 @@ def fit(
     temporary = tempfile.mkdtemp(prefix="pairweave-") if output is None else None
     directory = os.fspath(output or "") if temporary is None else str(Path(temporary, "model"))
     model = FittedModel(directory, temporary)
-    with finished("fit", pairs, {**options, "output": directory}):
-        return model
+    try:
+        with finished("fit", pairs, {**options, "output": directory}):
+            return model
+    except ConfigError as error:
+        if temporary is None:
+            raise
+        # A temporary directory is gone when the message is read.
+        rejects = f"; the rejected pairs are in {Path(directory, REJECTS)}"
+        raise ConfigError(str(error).replace(rejects, "")) from error
 
 
 @documented("align")
@@ -212,7 +227,10 @@ def try_(
         pq.write_table(table, path)
         own: dict[str, Any] = {"input": (str(path),), "pairs": count}
         own |= {f"{name}{FIELD}": name for name in table.column_names}
-        checked = validated("try", {"engine": "local", "workers": 1, **options}, own)
+        try:
+            checked = validated("try", {"engine": "local", "workers": 1, **options}, own)
+        except ConfigError as error:  # the command has its own name for the number
+            raise ConfigError(re.sub("^pairs:", "count:", str(error))) from error
         return run_trial(checked, count)
 
 

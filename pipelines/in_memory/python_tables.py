@@ -1,6 +1,6 @@
 """Conversion of pairs from and to the user's types: frames, tables and tuples."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -36,12 +36,15 @@ def as_table(
         ConfigError: The pairs have an unknown type, a column is missing, or a value is not text.
     """
     languages = options.get("source_lang"), options.get("target_lang")
-    table = _parted(_from_any(pairs, lists=lists), languages)
+    table = _parted(_from_any(pairs, {*columns, *_TEXTS}, lists=lists), languages)
     missing = [name for name in ("source", "target") if name not in table.column_names]
+    table_names = ", ".join(table.column_names) or "none"
     if missing:
-        has = ", ".join(table.column_names) or "none"
-        raise ConfigError(f"pairs have no column {missing[0]}; their columns: {has}")
-    table = table.select([name for name in columns if name in table.column_names])
+        raise ConfigError(f"pairs have no column {missing[0]}; their columns: {table_names}")
+    named = [name for name in table.column_names if name in columns]
+    if len(named) > len(set(named)):
+        raise ConfigError(f"pairs: two columns have the same name; their columns: {table_names}")
+    table = table.select([name for name in columns if name in named])
     for place, name in enumerate(table.column_names):
         if name not in _TEXTS:
             continue
@@ -75,7 +78,7 @@ def _parted(table: pa.Table, languages: tuple[str | None, str | None]) -> pa.Tab
     return table
 
 
-def _from_any(pairs: Pairs, *, lists: bool) -> pa.Table:
+def _from_any(pairs: Pairs, wanted: Collection[str], *, lists: bool) -> pa.Table:
     if isinstance(pairs, pa.Table):
         return pairs
     if _is_dataset(pairs):
@@ -84,7 +87,7 @@ def _from_any(pairs: Pairs, *, lists: bool) -> pa.Table:
     if isinstance(pairs, pa.RecordBatch):
         return pa.Table.from_batches([pairs])
     if hasattr(pairs, "__arrow_c_stream__") or hasattr(pairs, "__dataframe__"):
-        return pa.table(pairs)
+        return _from_frame(pairs, wanted)
     if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
         frame = "; pandas.DataFrame(pairs) makes one" if isinstance(pairs, Mapping) else ""
         raise ConfigError(
@@ -113,6 +116,24 @@ def _from_any(pairs: Pairs, *, lists: bool) -> pa.Table:
     except UnicodeEncodeError as error:
         raise ConfigError(f"pairs: a text cannot be written as UTF-8: {error}") from error
     return pa.table(dict(zip(_TEXTS[:width], arrays, strict=True)))
+
+
+def _from_frame(pairs: Pairs, wanted: Collection[str]) -> pa.Table:
+    """Return a frame as a table; what pandas has in other columns need not suit Arrow."""
+    try:
+        names = getattr(pairs, "columns", ()) if _library(pairs) == "pandas" else ()
+        if {"source", "translation"} & {*names}:
+            pairs = pairs.loc[:, [name in wanted for name in names]]
+        return pa.table(pairs)
+    except (pa.ArrowException, ValueError) as error:
+        why = "; ".join(map(str, error.args))
+        raise ConfigError(
+            f"pairs: this {type(pairs).__name__} is no table of texts: {why}"
+        ) from error
+
+
+def _library(pairs: Pairs) -> str:
+    return type(pairs).__module__.partition(".")[0]
 
 
 def _as_tuple(pair: object, number: int) -> tuple[object, ...]:
@@ -150,7 +171,7 @@ def made_like(pairs: Pairs) -> Callable[[pa.Table], Any]:
 
     Tuples and Arrow tables stay Arrow.
     """
-    library = type(pairs).__module__.partition(".")[0]
+    library = _library(pairs)
     if library == "pandas":
         return lambda table: table.to_pandas()
     if library == "polars":

@@ -1,11 +1,11 @@
 """The functions on texts and links: symmetrize, project tags."""
 
-import contextlib
 import importlib
 import io
 import json
+import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,6 +19,7 @@ from pairweave.pipelines.in_memory.keyword_options import (
     require_known,
     with_keywords,
 )
+from pairweave.pipelines.process import terminal
 from pairweave.transforms.arrow.flat_columns import list_column
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.link_options import Heuristic
@@ -37,6 +38,8 @@ _PROJECTED = keywords_of_kinds(
     {"project": of_commands("tags.projection_options", "TagsProjectOptions")}
 )
 _OF_FILES = ("source_input", "target_input", "output", "confidence")
+_FILES = {"sources": "source_input", "translations": "target_input", "links": "links"}
+"""The option of the command that names the file of each argument."""
 
 _LINKS = pa.list_(pa.struct([("source", pa.int32()), ("target", pa.int32())]))
 
@@ -55,14 +58,16 @@ def symmetrize(
         The column ``links``: ``list<struct<source: int32, target: int32>>`` ``[sentence]``, sorted.
 
     Raises:
-        ConfigError: The heuristic is unknown, or the text of a sentence's links has a line break.
+        ConfigError: The heuristic is unknown, or something is not the links of a sentence.
         InputError: Links are malformed, or both directions differ in their number of sentences.
     """
-    with tempfile.TemporaryDirectory(prefix="pairweave-") as directory:
+    with (
+        tempfile.TemporaryDirectory(prefix="pairweave-") as directory,
+        in_python("symmetrize", directory),
+    ):
         paths = [Path(directory, name) for name in ("forward", "reverse")]
         for path, links in zip(paths, (forward, reverse), strict=True):
-            lines = (line_of(_pharaoh(each), path.name) for each in links)
-            path.write_text("".join(lines), encoding="utf-8")
+            write_lines(path, _pharaoh(links, path.name))
         out = io.BytesIO()
         symmetrize_files(paths[0], paths[1], heuristic, out)
     joined = parse_links(out.getvalue(), paths[0])
@@ -92,19 +97,19 @@ def project_tags(
         tag of the source, how sure its place is, in [0, 1] (null with ``rules="paper"``).
 
     Raises:
-        ConfigError: An option cannot be used, or a text has a line break.
+        ConfigError: An option cannot be used, or something is not the text of one sentence.
         InputError: The tags of a source are malformed, or links do not match the texts.
     """
     refuse(options, _OF_FILES, "texts in memory are projected")
     require_known(options, _PROJECTED, "project_tags", suggested=_PROJECTED)
     with tempfile.TemporaryDirectory(prefix="pairweave-") as directory:
-        names = {"source_input": sources, "target_input": translations}
+        given = {"sources": sources, "translations": translations}
         if links is not None:
-            names["links"] = map(_pharaoh, links)
-        for name, texts in names.items():
+            given["links"] = _pharaoh(links, "links")
+        for name, texts in given.items():
             path = Path(directory, name)
-            path.write_text("".join(line_of(text, name) for text in texts), encoding="utf-8")
-            options[name] = str(path)
+            write_lines(path, texts)
+            options[_FILES[name]] = str(path)
         options["output"] = str(Path(directory, "output"))
         sure = options.get("rules", "best") == "best"
         if sure:
@@ -131,29 +136,63 @@ def printed_by(module: str, name: str, options: dict[str, Any], first: Sequence[
             continue
         values = value if isinstance(value, list | tuple) else (value,)
         words += [f"--{option}", *map(_word, values)]
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
+    said: list[str] = []
+    with terminal.saying_to(said.append):
         of_commands(module, "main")(name, words)
-    return out.getvalue()
+    return "\n".join(said)
 
 
 def _word(value: object) -> str:
     """Return the value of an option in the form for its flag."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _pharaoh(links: str | Sequence[tuple[int, int]]) -> str:
-    if isinstance(links, str):
-        return links
-    return " ".join(f"{source}-{target}" for source, target in links)
-
-
-def line_of(text: str, name: str) -> str:
-    """Return a sentence as a line of a file.
+def _pharaoh(links: LinksLike, name: str) -> Iterator[str]:
+    """Yield the links of each sentence as Pharaoh text.
 
     Raises:
-        ConfigError: The sentence has a line break.
+        ConfigError: Something is neither text nor pairs of numbers.
     """
-    if "\n" in text or "\r" in text:
-        raise ConfigError(f"{name}: {text[:40]!r} has a line break; give one sentence each")
-    return f"{text}\n"
+    _require_several(links, name)
+    for number, each in enumerate(links):
+        if isinstance(each, str):
+            yield each
+            continue
+        try:
+            pairs = [f"{source}-{target}" for source, target in each]
+        except (TypeError, ValueError) as error:
+            raise ConfigError(
+                f"{name}: item {number} is {str(each)[:40]}; give text such as 0-0 1-2, or pairs "
+                "of word numbers"
+            ) from error
+        yield " ".join(pairs)
+
+
+def write_lines(path: Path, texts: Iterable[str]) -> None:
+    """Write sentences as the lines of a file that is named after their argument.
+
+    Raises:
+        ConfigError: Something is not the text of one sentence.
+    """
+    name = path.name
+    _require_several(texts, name)
+    with path.open("w", encoding="utf-8") as file:
+        for number, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise ConfigError(f"{name}: item {number} is {type(text).__name__}; give text")
+            if "\n" in text or "\r" in text:
+                raise ConfigError(f"{name}: {text[:40]!r} has a line break; give one sentence each")
+            try:
+                file.write(f"{text}\n")
+            except UnicodeEncodeError as error:
+                raise ConfigError(
+                    f"{name}: item {number} cannot be written as UTF-8: {error}"
+                ) from error
+
+
+def _require_several(given: Iterable[object], name: str) -> None:
+    """Refuse one text in the place of several, whose letters would be taken for them."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ConfigError(f"{name}: got {type(given).__name__}; give a list, an item a sentence")

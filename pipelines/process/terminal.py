@@ -14,10 +14,31 @@ from typing import Any, TextIO
 from pairweave.pipelines.process import verbosity
 from pairweave.transforms.text.control_characters import for_terminal
 
+_say: contextvars.ContextVar[Callable[[str], object] | None]
+_say = contextvars.ContextVar("_say", default=None)
+"""Receives results instead of standard output while a function of the Python API runs."""
+
+
+@contextlib.contextmanager
+def saying_to(take: Callable[[str], object]) -> Iterator[None]:
+    """Give the results of a block to a function instead of writing them to standard output.
+
+    Other threads still write to standard output, which `contextlib.redirect_stdout` would take away
+    from all of them.
+    """
+    token = _say.set(take)
+    try:
+        yield
+    finally:
+        _say.reset(token)
+
 
 def say(text: str) -> None:
     """Write text and a line end to standard output."""
-    _write(sys.stdout, text)
+    if (take := _say.get()) is not None:
+        take(text)
+    else:
+        _write(sys.stdout, text)
 
 
 def report(text: str) -> None:

@@ -1,5 +1,6 @@
 """The functions of `import pairweave`: the jobs on tables in memory."""
 
+import concurrent.futures
 import importlib.metadata
 import inspect
 import json
@@ -174,7 +175,7 @@ def test_links_of_two_directions_are_combined():
     assert actual.schema == pa.schema([("links", pa.list_(link))])
     shown = [[(x["source"], x["target"]) for x in cell] for cell in actual["links"].to_pylist()]
     assert shown == [[(0, 0), (1, 1), (2, 1)], [], [(0, 1)]]
-    with pytest.raises(pairweave.PairweaveError, match="one line for each sentence pair"):
+    with pytest.raises(pairweave.PairweaveError, match=r"^forward: has 1 lines, but reverse"):
         pairweave.symmetrize(["0-0"], [])
 
 
@@ -187,8 +188,42 @@ def test_tags_are_projected():
     given = ["a <b>house</b>"], ["ein Haus"], ["0-0 1-1"]
     paper = pairweave.project_tags(*given, syntax="html", rules="paper")
     assert paper.to_pylist() == [{"text": "ein <b>Haus</b>", "confidence": None}]
-    with pytest.raises(pairweave.PairweaveError, match=r"target_input: .* has a line break"):
+    with pytest.raises(pairweave.PairweaveError, match=r"^translations: .* has a line break"):
         pairweave.project_tags(["a"], ["b\nc"], ["0-0"], syntax="html")
+
+
+def test_tags_are_projected_with_a_fitted_model():
+    model = pairweave.fit(PAIRS, **LANGS)
+    source, target = PAIRS[0]
+    tagged = [f"<b>{source}</b>"]
+    actual = pairweave.project_tags(tagged, [target], model=model, syntax="html", **LANGS)
+    assert actual["text"].to_pylist() == [f"<b>{target}</b>"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["a", None], "^hypothesis: item 1 is NoneType; give text"),
+        (["a\ud800"], "^hypothesis: item 0 cannot be written as UTF-8"),
+        (b"0-0", "^hypothesis: got bytes; give a list"),
+    ],
+)
+def test_what_is_no_sentence_is_named_with_its_place(given, said):
+    with pytest.raises(pairweave.PairweaveError, match=said):
+        pairweave.evaluate("links", given, ["0-0"])
+
+
+@pytest.mark.parametrize(
+    ("links", "said"),
+    [
+        ([[(0, 0)], [(0, 1, 2)]], r"^reverse: item 1 is \[\(0, 1, 2\)\]; give text such as"),
+        ([[(0, 0)], None], "^reverse: item 1 is None; give text such as"),
+        ("0-0", "^reverse: got str; give a list"),
+    ],
+)
+def test_what_is_no_links_is_named_with_its_place(links, said):
+    with pytest.raises(pairweave.PairweaveError, match=said):
+        pairweave.symmetrize(["0-0", "0-0"], links)
 
 
 @pytest.mark.parametrize(
@@ -207,11 +242,31 @@ def test_tags_are_projected():
             "no column target; their columns: source, ziel",
         ),
         (pa.table({"source": [[1]], "target": ["b"]}), "column source holds no text"),
+        (pd.DataFrame({"source": ["a", 1], "target": ["b", "c"]}), "this DataFrame is no table of"),
+        (pd.Series(["a", "b"]), "this Series is no table of texts"),
+        (
+            pa.table([["a"], ["b"], ["c"]], ["source", "target", "source"]),
+            "two columns have the same name; their columns: source, target, source",
+        ),
+        (
+            pd.DataFrame([["a", "b", "c"]], columns=["source", "target", "source"]),
+            "Duplicate column names",
+        ),
     ],
 )
 def test_pairs_that_are_none_are_refused(pairs, said):
     with pytest.raises(pairweave.PairweaveError, match=said):
         pairweave.align(pairs)
+
+
+def test_other_columns_of_a_frame_may_hold_anything(model):
+    frame = table().to_pandas().assign(note=["a", 1] * 60)
+    assert len(pairweave.align(frame, model, **LANGS).rows) == len(PAIRS)
+
+
+def test_a_number_of_trials_is_named_as_the_argument():
+    with pytest.raises(pairweave.PairweaveError, match=r"^count: input should be greater"):
+        pairweave.try_(PAIRS, count=0, **LANGS)
 
 
 def test_no_pairs_to_fit_on_are_named_as_the_argument():
@@ -230,6 +285,48 @@ def test_what_is_fitted_or_evaluated_is_named_as_the_argument(capfd):
     with pytest.raises(pairweave.PairweaveError, match=r"^gold: has no sure link"):
         pairweave.evaluate("links", [], [])
     assert capfd.readouterr().err == ""
+
+
+def test_nothing_to_fit_on_is_said_once_and_names_no_deleted_directory(tmp_path, capfd):
+    for output, place in ((None, ""), (tmp_path, rf"; the rejected pairs are in {tmp_path}/reje")):
+        said = rf"rejected as empty_source, as at pairs line 1{place}"
+        with pytest.raises(pairweave.PairweaveError, match=said) as refused:
+            pairweave.fit([("", "")], output=output, **LANGS)
+        assert ("the rejected pairs are in" in str(refused.value)) == bool(place)
+    assert capfd.readouterr().err == ""
+
+
+def test_threads_leave_standard_output_alone(capsys):
+    def work(number):
+        if number % 2:
+            assert pairweave.evaluate("links", ["0-0"], ["0-0"])["aer"] == 0
+        else:
+            pairweave.fit(PAIRS[:20], **LANGS)
+        sys.stdout.write(f"thread {number}\n")
+
+    stream = sys.stdout
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(8)))
+    assert sys.stdout is stream
+    assert sorted(capsys.readouterr().out.split("\n")[:-1]) == [f"thread {n}" for n in range(8)]
+
+
+def test_a_forked_process_leaves_the_model_of_its_parent():
+    code = (
+        "import os, sys, pairweave\n"
+        "from tests.makers import corpora\n"
+        "pairs = [corpora.sentence(number) for number in range(20)]\n"
+        "model = pairweave.fit(pairs, source_lang='en', target_lang='de')\n"
+        "child = os.fork()\n"
+        "if not child: sys.exit()\n"
+        "os.waitpid(child, 0)\n"
+        "print(os.path.exists(model), model.directory)\n"
+    )
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    exists, directory = done.stdout.split()
+    assert exists == "True"
+    assert not Path(directory).exists()
 
 
 def test_a_reason_for_which_many_pairs_were_rejected_is_a_warning(model):

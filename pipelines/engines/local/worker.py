@@ -6,13 +6,14 @@ errors; a failed bundle's traceback is sent to the launcher and not printed here
 """
 
 import argparse
+import contextlib
 import logging
 import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from pairweave.pipelines.engines.local import forks
@@ -51,6 +52,26 @@ class Noise(logging.Filter):
                 logging.WARNING if verbosity.current().quiet else logging.INFO
             )
         return record.levelno >= logging.ERROR and record.name not in REPEATED
+
+
+@contextlib.contextmanager
+def without_repeated() -> Iterator[None]:
+    """Leave out records of errors that a run in this process raises, too.
+
+    A program that calls a function may show every record, or not have set up `logging`, which then
+    writes errors to standard error.
+    """
+
+    def never(_record: logging.LogRecord) -> bool:
+        return False
+
+    for name in REPEATED:
+        logging.getLogger(name).addFilter(never)
+    try:
+        yield
+    finally:
+        for name in REPEATED:
+            logging.getLogger(name).removeFilter(never)
 
 
 def _is_reported_elsewhere(message: str) -> bool:
