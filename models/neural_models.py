@@ -1,6 +1,10 @@
 """Code shared by neural models: their location, their libraries and their threads."""
 
+import contextlib
 import importlib
+import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -36,6 +40,19 @@ def import_neural(module: str, option: str) -> ModuleType:
         ) from error
 
 
+class _Threads:
+    """The number of torch's threads of the program that called, while its calls use one.
+
+    Attributes:
+        calls: Number of calls that run.
+        before: The number before the first of them; None if torch was not imported then.
+    """
+
+    lock = threading.Lock()
+    calls = 0
+    before: int | None = None
+
+
 def one_thread() -> None:
     """Make torch compute each batch on one thread, however many cores there are.
 
@@ -43,4 +60,29 @@ def one_thread() -> None:
     """
     import torch
 
-    torch.set_num_threads(1)
+    with _Threads.lock:
+        if _Threads.before is None:
+            _Threads.before = torch.get_num_threads()
+        torch.set_num_threads(1)
+
+
+@contextlib.contextmanager
+def threads_given_back() -> Iterator[None]:
+    """Compute on one thread of torch in a block, and on as many as before after it.
+
+    The program that calls decides on the number of threads for its own models, and may change it
+    between calls, which share loaded models.
+    """
+    with _Threads.lock:
+        _Threads.calls += 1
+        if _Threads.calls == 1:
+            _Threads.before = None
+    if "torch" in sys.modules:
+        one_thread()
+    try:
+        yield
+    finally:
+        with _Threads.lock:
+            _Threads.calls -= 1
+            if not _Threads.calls and _Threads.before is not None:
+                sys.modules["torch"].set_num_threads(_Threads.before)

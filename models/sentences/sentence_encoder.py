@@ -11,6 +11,7 @@ from pairweave.models.encoder.encoder import load_encoder
 from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.encoder.piece_encoder import PieceEncoder
 from pairweave.models.encoder.pieces import cut_pieces, cut_windows
+from pairweave.models.neural_models import one_thread
 from pairweave.transforms.kernels.sentences.beads import Told
 
 Tensor: TypeAlias = torch.Tensor
@@ -25,8 +26,7 @@ def load_pieces(config: EncoderConfig) -> PieceEncoder:
     Raises:
         ConfigError: It cannot be loaded.
     """
-    # Several threads would add in another order and round differently: one thread per batch.
-    torch.set_num_threads(1)
+    one_thread()
     return PieceEncoder(config, load_encoder(config))
 
 

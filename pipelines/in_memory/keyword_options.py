@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import pydantic_core
 from pydantic.fields import FieldInfo
 
+from pairweave.models import neural_models
 from pairweave.pipelines.command_line import flags, outputs
 from pairweave.pipelines.command_line.command_table import options_of
 from pairweave.pipelines.job_options.check_options import CheckOptions
@@ -44,6 +45,10 @@ OWN_DEFAULTS: Mapping[str, Any] = {"workers": 1, "check": "none"}
 
 _UNLISTED = FileLimitOptions.model_fields.keys() | registry.FormatOptions.model_fields.keys()
 """Options of one format and limits of files; like options marked so, help does not list them."""
+
+SHARED_MODELS = ("large_model", "model_copies")
+"""Options by which processes share a model. Only the command has the private directory for the key
+and the files of that."""
 
 _FLAG = re.compile(r"(pairweave [a-z ]+(?: --[a-z_]+ [^ ;]+)+)|--(?=[a-z])")
 """Matches a command as typed in a shell, which stays as it is, or the two hyphens of an option."""
@@ -84,7 +89,13 @@ def options_of_files(job: str) -> list[str]:
 def keywords(job: str) -> dict[str, FieldInfo]:
     """Return the options of a job that are keywords of its function."""
     kind = job_model(job)
-    left_out = {*options_of_files(job), *_UNLISTED, *marked(kind, UNLISTED), "model"}
+    left_out = {
+        *options_of_files(job),
+        *_UNLISTED,
+        *marked(kind, UNLISTED),
+        *SHARED_MODELS,
+        "model",
+    }
     return {name: field for name, field in kind.model_fields.items() if name not in left_out}
 
 
@@ -299,7 +310,10 @@ def in_python(name: str, directory: str, *, of_pairs: bool = False) -> Iterator[
         return _with_keywords(without_files(text), name)
 
     try:
-        with terminal.warning_by(lambda text: _warn(in_words(text))):
+        with (
+            terminal.warning_by(lambda text: _warn(in_words(text))),
+            neural_models.threads_given_back(),
+        ):
             yield
     except PairweaveError as error:
         if type(error) is ConfigError:

@@ -24,6 +24,7 @@ from pairweave.pipelines.in_memory.keyword_options import (
     FIELD,
     OWN_DEFAULTS,
     PAIRS_FILE,
+    SHARED_MODELS,
     in_python,
     job_model,
     options_of_files,
@@ -95,6 +96,7 @@ def finished(
     """
     known = [*options_of_files(job), *(name for name in options if name.endswith(FIELD))]
     refuse(options, known, "pairs in memory are the input")
+    refuse(options, SHARED_MODELS, "only processes of the command share a model")
     links_are_given = options.get("aligner") == "given"
     columns = [name for name in text_columns(job) if links_are_given or name != "links"]
     table = as_table(pairs, columns, lists=job == "bitext", options=options)

@@ -9,6 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
+import pairweave  # noqa: E402
 from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
 from pairweave.models.encoder.hosting import encoder_reference  # noqa: E402
 from pairweave.models.encoder.neural import find_digest, load_aligner  # noqa: E402
@@ -238,3 +239,22 @@ def test_every_head_is_within_reach_of_the_command_line(directory):
     )
     assert f"model: {digest}" in printed
     assert not (directory / "planned").exists()
+
+
+def test_a_function_leaves_the_threads_of_its_caller_and_shares_no_model(directory):
+    given = {"aligner": "encoder", "model": directory / "bert", "layer": 2}
+    given |= {"source_lang": "en", "target_lang": "de"}
+    pairs = [corpora.sentence(number) for number in range(5)]
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(3)
+        rows = pairweave.align(pairs, **given).rows
+        assert torch.get_num_threads() == 3
+        torch.set_num_threads(2)
+        assert pairweave.align(pairs, **given).rows.equals(rows)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(threads)
+    for name, value in (("large_model", True), ("model_copies", 2)):
+        with pytest.raises(pairweave.PairweaveError, match=f"^{name}: only processes of the com"):
+            pairweave.align(pairs, **given, **{name: value})
