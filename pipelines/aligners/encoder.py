@@ -177,7 +177,9 @@ def config_of(name: AlignerName) -> EncoderConfig:
     }
     name.require_settings(*fields)
     if name.model is None:
-        raise ConfigError(f"{name.option} encoder: needs a model, as in encoder:DIRECTORY:layer=8")
+        raise ConfigError(
+            f"{name.option} {name.aligner}: needs a model, as in {name.aligner}:DIRECTORY:layer=8"
+        )
     values: dict[str, Any] = {
         option: name.value(setting, field)
         for setting, (option, field) in fields.items()

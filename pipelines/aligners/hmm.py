@@ -165,7 +165,7 @@ class Hmm(JobAligner):
         name.require_settings("decode")
         if name.model is not None:
             name.require_settings()
-            fitted = hmm_reference.read(name.model).model
+            fitted = hmm_reference.read(name.model, name.option).model
             return lambda _gold, _training: fitted
         config = HmmConfig(decode=name.settings.get("decode", "posterior"))
 

@@ -143,6 +143,8 @@ def test_a_fitted_model_is_taken_as_it_is(directory):
         (("--pairs", "pairs", "--aligners", "hmm", "berkeley"), "got 'berkeley'"),
         (("--pairs", "pairs", "--aligners", "hmm:layer=8"), "unknown setting layer"),
         (("--pairs", "pairs", "--aligners", "encoder"), "needs a model"),
+        (("--pairs", "pairs", "--aligners", "product"), "--aligners product: needs a model, as"),
+        (("--pairs", "pairs", "--aligners", "hmm:no_model"), "--aligners no_model: no fitted al"),
         (("--pairs", "pairs", "--aligners", "giza:path=bin/GIZA"), "no such executable program"),
         (("--pairs", "pairs", "--train_source_input", "train.en"), "1 source files, but 0 target"),
         (("--source_input", "gold.en", "--target_input", "train.en"), "line_count_mismatch"),
