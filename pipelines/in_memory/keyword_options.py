@@ -20,10 +20,11 @@ from pydantic.fields import FieldInfo
 from pairweave.models import neural_models
 from pairweave.pipelines.command_line import flags, outputs
 from pairweave.pipelines.command_line.command_table import options_of
+from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.job_options.check_options import CheckOptions
 from pairweave.pipelines.options.base import Options
 from pairweave.pipelines.process import terminal
-from pairweave.transforms.errors import ConfigError, PairweaveError
+from pairweave.transforms.errors import ConfigError, InputError, PairweaveError
 from pairweave.transforms.formats import registry
 from pairweave.transforms.option_marks import (
     GIVES_PAIRS,
@@ -313,12 +314,15 @@ def in_python(name: str, directory: str, *, of_pairs: bool = False) -> Iterator[
         with (
             terminal.warning_by(lambda text: _warn(in_words(text))),
             neural_models.threads_given_back(),
+            worker.logs_of_caller(),
         ):
             yield
     except PairweaveError as error:
         if type(error) is ConfigError:
             raise ConfigError(in_words(str(error))) from error
         error.args = tuple(without_files(str(each)) for each in error.args)
+        if isinstance(error, InputError):  # of which it is made again in another process
+            error.path, error.message = map(without_files, (str(error.path), error.message))
         raise
 
 

@@ -18,7 +18,6 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 
 from pairweave.pipelines.command_line.command_table import job_of
-from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.engines.local.table_pipeline import TablePipeline, UnsupportedStepError
 from pairweave.pipelines.in_memory.keyword_options import (
     FIELD,
@@ -121,7 +120,7 @@ def finished(
         output = Path(checked.output)
         if not (stepwise and _run_steps(job_definition, checked)):
             shutil.rmtree(Path(directory, "output"), ignore_errors=True)
-            with terminal.saying_to(lambda _text: None), worker.without_repeated():
+            with terminal.saying_to(lambda _text: None):
                 job_definition.start(checked, ())
         if checked.WRITES_ROWS:
             _warn_of_rejects(job, table, output, checked.model_dump())

@@ -4,6 +4,7 @@ import concurrent.futures
 import importlib.metadata
 import inspect
 import json
+import pickle
 import subprocess
 import sys
 import typing
@@ -284,6 +285,9 @@ def test_what_is_fitted_or_evaluated_is_named_as_the_argument(capfd):
         pairweave.fit([], source_lang="en", target_lang="de")
     with pytest.raises(pairweave.PairweaveError, match=r"^gold: has no sure link"):
         pairweave.evaluate("links", [], [])
+    with pytest.raises(pairweave.PairweaveError, match=r"^forward:1: 'x' is not a link") as refused:
+        pairweave.symmetrize(["x"], ["0-0"])
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
     assert capfd.readouterr().err == ""
 
 
@@ -309,6 +313,23 @@ def test_threads_leave_standard_output_alone(capsys):
         list(threads.map(work, range(8)))
     assert sys.stdout is stream
     assert sorted(capsys.readouterr().out.split("\n")[:-1]) == [f"thread {n}" for n in range(8)]
+
+
+def test_logs_are_left_to_the_program_that_calls():
+    code = (
+        "import logging, pairweave\n"
+        "from tests.makers import corpora\n"
+        "pairs = [corpora.sentence(number) for number in range(20)]\n"
+        "languages = {'source_lang': 'en', 'target_lang': 'de'}\n"
+        "pairweave.fit(pairs, **languages)\n"
+        "assert not logging.getLogger().handlers\n"
+        "logging.basicConfig(format='%(message)s')\n"
+        "try: pairweave.fit([('', '')], **languages)\n"
+        "except pairweave.PairweaveError: logging.warning('refused')\n"
+    )
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "refused\n")
 
 
 def test_a_forked_process_leaves_the_model_of_its_parent():

@@ -55,21 +55,25 @@ class Noise(logging.Filter):
 
 
 @contextlib.contextmanager
-def without_repeated() -> Iterator[None]:
-    """Leave out records of errors that a run in this process raises, too.
+def logs_of_caller() -> Iterator[None]:
+    """Leave logs to the program that calls a function, which raises the errors of its run.
 
-    A program that calls a function may show every record, or not have set up `logging`, which then
-    writes errors to standard error.
+    If the program has not set up `logging`, a record would go to standard error, and a library that
+    logs would set it up, after which the program could not. Errors that are raised are no records.
     """
 
     def never(_record: logging.LogRecord) -> bool:
         return False
 
+    root, nowhere = logging.getLogger(), logging.NullHandler()
+    if not root.handlers:
+        root.addHandler(nowhere)
     for name in REPEATED:
         logging.getLogger(name).addFilter(never)
     try:
         yield
     finally:
+        root.removeHandler(nowhere)
         for name in REPEATED:
             logging.getLogger(name).removeFilter(never)
 
