@@ -77,7 +77,7 @@ class LoadedPluginAligner(AlignsEveryPair):
             links = [self._checked(each, table) for each in (forward, reverse)]
         except (ConfigError, MemoryError):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._failed(raised(error)) from error
         return pa.Table.from_arrays([*table.columns, *links], schema=schemas.LINKED)
 

@@ -144,6 +144,7 @@ def test_a_run_of_another_version_of_a_plugin_is_refused(tmp_path, directory, mo
         ("return np.zeros(1, 'f4')", "returned 1 values for 11 pairs"),
         ("return np.float32(1)", "returned one values for 11 pairs"),
         ("return np.full(len(pairs), np.nan)", "returned NaN for a pair, whose source is "),
+        ("raise SystemExit(0)", "raised SystemExit: 0"),
         ("return 'text'", "raised ValueError: could not convert string to float"),
     ],
 )

@@ -79,6 +79,7 @@ def test_the_digest_is_that_of_the_code(tmp_path, monkeypatch):
         ("return links", "raised ValueError: not enough values to unpack"),
         ("return links[:-1], links", "returned links of 1 pairs for 2; expected links"),
         ("return None", "raised TypeError: "),
+        ("raise SystemExit(0)", "raised SystemExit: 0; expected links"),
         ("return [[(0, 0)], []], links", "raised ValueError: "),
         ("return [[], [(0, 5, 1)]], links", "returned the link 0-5 1 of pair "),
         ("return [[], [(-1, 0, 1)]], links", "returned the link -1-0 1 of pair "),

@@ -81,7 +81,7 @@ def measure(planned: PlannedRule, pairs: pa.Table | pa.RecordBatch) -> np.ndarra
         values = np.asarray(rule.measure(pa.table(columns)), np.float32)
     except MemoryError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _failed(planned, raised(error)) from error
     if values.shape != (pairs.num_rows,):
         shape = "x".join(map(str, values.shape)) or "one"

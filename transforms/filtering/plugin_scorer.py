@@ -29,7 +29,7 @@ def score(plugin: Plugin, pairs: pa.Table) -> np.ndarray:
         scores = np.asarray(scorer.score(pa.table(columns)), np.float32)
     except MemoryError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise plugin.failed("scorer", "score", raised(error), *expected) from error
     if scores.shape != (pairs.num_rows,):
         shape = "x".join(map(str, scores.shape)) or "one"

@@ -27,6 +27,8 @@ from pairweave.transforms.units import ReadLimits, Unit
 
 _SIDES = ("source", "target")
 _Row = tuple[str | None, str | None, Problem | None]
+_END = object()
+"""Stands for the end of a file; None would also stand for a pair that is none."""
 
 
 def input_format_of(plugin: Plugin) -> InputFormat:
@@ -89,8 +91,9 @@ def _pairs(
     number = 0
     while True:
         try:
-            pairs = pairs or iter(reader.read(source, *langs))
-            pair = next(pairs, None)
+            if pairs is None:
+                pairs = iter(reader.read(source, *langs))
+            pair: object = next(pairs, _END)
         except (PairweaveError, MemoryError):
             raise
         except ValueError as error:
@@ -101,14 +104,14 @@ def _pairs(
                 f"{plugin} cannot read it after pair {number}: {said}; mend the file, or give "
                 "another --format",
             ) from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise _failed(plugin, f"{raised(error)} after pair {number} of {name}") from error
-        if pair is None:
+        if pair is _END:
             break
         number += 1
         if not _is_pair(pair):
             raise _failed(plugin, f"yielded {str(pair)[:80]!r} as pair {number} of {name}")
-        yield pair
+        yield cast("TextPair", pair)
     for _ in text:
         pass
 

@@ -40,10 +40,11 @@ def cut(
     try:
         tokens = tokenizer.cut(strings, pa.array(languages, pa.string()))
         count = len(tokens)
-        flat = np.array([token for each in tokens for token in each], np.float64).reshape(-1, 2)
+        listed = [token for each in tokens for token in each]
+        flat = np.array(listed, np.float64).reshape(len(listed), 2)
     except MemoryError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _failed(plugin, raised(error)) from error
     if count != len(strings):
         raise _failed(plugin, f"returned tokens of {count} texts for {len(strings)}")

@@ -65,6 +65,7 @@ def test_a_scorer_gets_texts_and_languages_and_perhaps_no_pair(tmp_path, monkeyp
         ("return 0", "returned one scores for 2 pairs; expected"),
         ("return [0, float('nan')]", "returned nan for a pair, whose source is 'Bäume'; expected"),
         ("return [1e99, 0]", "returned inf for a pair, whose source is 'a'; expected"),
+        ("raise SystemExit(0)", "raised SystemExit: 0; expected"),
         ("return ['a', 'b']", "raised ValueError: could not convert string to float"),
     ],
 )

@@ -135,6 +135,8 @@ def test_a_worker_with_other_code_refuses_the_unit(tmp_path, monkeypatch):
     [
         ("yield 'a', 'b', 'c'", "yielded \"('a', 'b', 'c')\" as pair 1 of a.bars; expected pairs"),
         ("yield 'ab'", "yielded 'ab' as pair 1 of a.bars; expected pairs"),
+        ("yield None", "yielded 'None' as pair 1 of a.bars; expected pairs"),
+        ("raise SystemExit(0)", "raised SystemExit: 0 after pair 0 of a.bars"),
         ("yield 1, 'b'", "yielded \"(1, 'b')\" as pair 1 of a.bars; expected pairs"),
         ("raise KeyError('two\\nlines')", "raised KeyError: 'two\\nlines' after pair 0 of a.bars"),
     ],

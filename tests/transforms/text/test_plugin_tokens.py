@@ -89,6 +89,8 @@ def test_what_is_no_line_of_a_plugin_is_refused(text):
         ("return [[]]", "returned tokens of 1 texts for 2; expected"),
         ("return None", "raised TypeError: "),
         ("return [[(0, 1)], [(0, 1, 2)]]", "raised ValueError: "),
+        ("return [[(0, 1, 2)], [(0, 1, 2)]]", "raised ValueError: "),
+        ("raise SystemExit(0)", "raised SystemExit: 0; expected"),
         ("return [[(0, 0)], []]", "returned the token (0, 0) of the text 'a b'"),
         ("return [[(0, 4)], []]", "returned the token (0, 4) of the text 'a b'"),
         ("return [[(-1, 1)], []]", "returned the token (-1, 1) of the text 'a b'"),
