@@ -23,7 +23,7 @@ from pairweave.pipelines.command_line.command_table import options_of
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.job_options.check_options import CheckOptions
 from pairweave.pipelines.options.base import Options
-from pairweave.pipelines.process import terminal
+from pairweave.pipelines.process import interrupt, terminal
 from pairweave.transforms.errors import ConfigError, InputError, PairweaveError
 from pairweave.transforms.formats import registry
 from pairweave.transforms.option_marks import (
@@ -315,6 +315,7 @@ def in_python(name: str, directory: str, *, of_pairs: bool = False) -> Iterator[
             terminal.warning_by(lambda text: _warn(in_words(text))),
             neural_models.threads_given_back(),
             worker.logs_of_caller(),
+            interrupt.heard_in_python(),
         ):
             yield
     except PairweaveError as error:

@@ -71,6 +71,34 @@ def listening() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+@contextlib.contextmanager
+def heard_in_python() -> Iterator[None]:
+    """Let Ctrl-C end a block by `KeyboardInterrupt`, as it ends other Python code.
+
+    Beam takes an exception in a step for a failure, after which the run would go on. A program that
+    handles the signal in its own way keeps it.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed.
+    """
+    global _asked
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    _asked = None
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    except (Stopped, Exception) as error:
+        if is_stopping():
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        _asked = None
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def stop(number: int, _frame: object = None) -> None:
     """Note that a signal has asked for a stop, and raise it; a signal handler.
 

@@ -5,6 +5,7 @@ import importlib.metadata
 import inspect
 import json
 import pickle
+import signal
 import subprocess
 import sys
 import typing
@@ -19,6 +20,7 @@ import pytest
 
 import pairweave
 from pairweave.pipelines.in_memory import python_tables, table_jobs
+from pairweave.pipelines.steps import hmm_fitting
 from pairweave.transforms.errors import ConfigError
 from tests.makers import corpora, runs
 
@@ -330,6 +332,21 @@ def test_logs_are_left_to_the_program_that_calls():
     words = [sys.executable, "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "refused\n")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_in_a_step_ends_a_function_by_an_exception(monkeypatch, workers):
+    def interrupted(*_):
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(hmm_fitting, "fit", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            pairweave.align(PAIRS, workers=workers, **LANGS)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_forked_process_leaves_the_model_of_its_parent():
