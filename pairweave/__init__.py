@@ -70,6 +70,7 @@ _ROOMS = {
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used."""
     import importlib
+    import logging
     import sys
 
     if name not in __all__:
@@ -84,9 +85,16 @@ def __getattr__(name: str) -> object:
 
         raise ImportError(ELSEWHERE.strip())
     room = _ROOMS.get(name, "pipelines.in_memory.job_functions")
-    found = getattr(importlib.import_module(f"pairweave.{room}"), name)
-    globals()[name] = found
-    return found
+    # Beam may log while it is imported, which would set up logging for the program that calls.
+    root, nowhere = logging.getLogger(), logging.NullHandler()
+    if not root.handlers:
+        root.addHandler(nowhere)
+    try:
+        value = getattr(importlib.import_module(f"pairweave.{room}"), name)
+    finally:
+        root.removeHandler(nowhere)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -320,8 +320,7 @@ def test_threads_leave_standard_output_alone(capsys):
 def test_logs_are_left_to_the_program_that_calls():
     code = (
         "import logging, pairweave\n"
-        "from tests.makers import corpora\n"
-        "pairs = [corpora.sentence(number) for number in range(20)]\n"
+        f"pairs = {PAIRS!r}\n"
         "languages = {'source_lang': 'en', 'target_lang': 'de'}\n"
         "pairweave.fit(pairs, **languages)\n"
         "assert not logging.getLogger().handlers\n"

@@ -413,20 +413,38 @@ class LocalRunner(fn_runner.FnApiRunner):
         return Bundles(bundle_context, cache_token_generator=tokens)
 
 
+class _Servers:
+    """What Beam's servers use in this process, which runs in several threads share.
+
+    Attributes:
+        lock: Held while it changes.
+        runs: Number of runs that have begun and not ended.
+        before: The time limit and the hook before the first of them.
+    """
+
+    lock = threading.Lock()
+    runs = 0
+    before: tuple[int, Any] = (0, None)
+
+
 @contextlib.contextmanager
 def _own_servers() -> Iterator[None]:
     """Keep Beam's servers, which have no authentication, private, and their data complete.
 
     Their threads may fail when a worker dies; `ProcessHandler` reports that once and more clearly.
     """
-    time_limit = worker_handlers.DATA_BUFFER_TIME_LIMIT_MS
-    worker_handlers.DATA_BUFFER_TIME_LIMIT_MS = 0
-    worker_handlers.grpc = local_sockets.SocketGrpc()
-    shown = threading.excepthook
-    threading.excepthook = worker.leave_out_lost_connections(shown)
+    with _Servers.lock:
+        _Servers.runs += 1
+        if _Servers.runs == 1:
+            _Servers.before = worker_handlers.DATA_BUFFER_TIME_LIMIT_MS, threading.excepthook
+            worker_handlers.DATA_BUFFER_TIME_LIMIT_MS = 0
+            worker_handlers.grpc = local_sockets.SocketGrpc()
+            threading.excepthook = worker.leave_out_lost_connections(threading.excepthook)
     try:
         yield
     finally:
-        worker_handlers.DATA_BUFFER_TIME_LIMIT_MS = time_limit
-        worker_handlers.grpc = grpc
-        threading.excepthook = shown
+        with _Servers.lock:
+            _Servers.runs -= 1
+            if not _Servers.runs:
+                worker_handlers.DATA_BUFFER_TIME_LIMIT_MS, threading.excepthook = _Servers.before
+                worker_handlers.grpc = grpc

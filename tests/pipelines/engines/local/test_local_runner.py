@@ -205,6 +205,19 @@ def test_beams_servers_are_private_and_never_cut_data_while_a_run_lasts():
     assert after == before
 
 
+def test_beams_servers_stay_private_until_the_last_of_several_runs_ends():
+    before = worker_handlers.DATA_BUFFER_TIME_LIMIT_MS, worker_handlers.grpc, threading.excepthook
+    first, second = local_runner._own_servers(), local_runner._own_servers()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert worker_handlers.DATA_BUFFER_TIME_LIMIT_MS == 0
+    assert isinstance(worker_handlers.grpc, local_sockets.SocketGrpc)
+    second.__exit__(None, None, None)
+    after = worker_handlers.DATA_BUFFER_TIME_LIMIT_MS, worker_handlers.grpc, threading.excepthook
+    assert after == before
+
+
 @pytest.mark.slow
 def test_nothing_is_lost_of_what_takes_long_to_send(monkeypatch):
     """Beam's servers would cut it every few milliseconds, and lose what comes meanwhile."""
