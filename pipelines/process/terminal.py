@@ -1,5 +1,6 @@
 """Output for people to read, without control sequences for a terminal."""
 
+import codecs
 import contextlib
 import contextvars
 import io
@@ -88,8 +89,10 @@ def note(text: str) -> None:
 
 def show_all_text() -> None:
     """Make standard output show marks that its encoding lacks by their numbers, as errors do."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
+    stream = sys.stdout
+    # Python sets up a stream again by its place, which one that was a file and is a pipe now lacks.
+    if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
+        stream.reconfigure(errors="backslashreplace")
 
 
 def finish(stream: TextIO | None) -> None:
