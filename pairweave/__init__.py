@@ -70,7 +70,6 @@ _ROOMS = {
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used."""
     import importlib
-    import logging
     import sys
 
     if name not in __all__:
@@ -84,15 +83,11 @@ def __getattr__(name: str) -> object:
         from pairweave.pipelines.start import ELSEWHERE
 
         raise ImportError(ELSEWHERE.strip())
+    from pairweave.pipelines.process import caller_logs
+
     room = _ROOMS.get(name, "pipelines.in_memory.job_functions")
-    # Beam may log while it is imported, which would set up logging for the program that calls.
-    root, nowhere = logging.getLogger(), logging.NullHandler()
-    if not root.handlers:
-        root.addHandler(nowhere)
-    try:
+    with caller_logs.not_set_up():  # Beam may log while it is imported
         value = getattr(importlib.import_module(f"pairweave.{room}"), name)
-    finally:
-        root.removeHandler(nowhere)
     globals()[name] = value
     return value
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from pairweave.pipelines.engines.local import forks
-from pairweave.pipelines.process import verbosity
+from pairweave.pipelines.process import caller_logs, verbosity
 from pairweave.pipelines.process.terminal import ShownFormatter
 from pairweave.transforms.arrow import exchange
 
@@ -56,24 +56,17 @@ class Noise(logging.Filter):
 
 @contextlib.contextmanager
 def logs_of_caller() -> Iterator[None]:
-    """Leave logs to the program that calls a function, which raises the errors of its run.
-
-    If the program has not set up `logging`, a record would go to standard error, and a library that
-    logs would set it up, after which the program could not. Errors that are raised are no records.
-    """
+    """Leave logs to the program that calls a function, and errors that are raised out of them."""
 
     def never(_record: logging.LogRecord) -> bool:
         return False
 
-    root, nowhere = logging.getLogger(), logging.NullHandler()
-    if not root.handlers:
-        root.addHandler(nowhere)
     for name in REPEATED:
         logging.getLogger(name).addFilter(never)
     try:
-        yield
+        with caller_logs.not_set_up():
+            yield
     finally:
-        root.removeHandler(nowhere)
         for name in REPEATED:
             logging.getLogger(name).removeFilter(never)
 
