@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import Field
@@ -468,6 +468,18 @@ _NAMED_FILES = 2
 """Maximum number of files that a message names; of more files, only the first is named."""
 
 
+def names_of_input(names: Iterable[str]) -> str:
+    """Return the names of a run's files for a message.
+
+    >>> names_of_input(["a", "b", "a"]), names_of_input("abc"), names_of_input([])
+    ('a and b', 'a and 2 other files', 'the input')
+    """
+    named = list(dict.fromkeys(names))
+    if len(named) > _NAMED_FILES:
+        named[1:] = [f"{len(named) - 1:,} other files"]
+    return " and ".join(named) or "the input"
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Plan:
     """The files and units that a job reads, in the order of the corpora, files and lines."""
@@ -491,8 +503,6 @@ class Plan:
         """Return a clause that names the files as having no pair; empty if there are rows."""
         if self.rows:
             return ""
-        names = list(dict.fromkeys(file.name for file in self.files))
-        if len(names) > _NAMED_FILES:
-            names = [names[0], f"{len(names) - 1:,} other files"]
-        shown = " and ".join(names) if names else "the input"
-        return f"{shown} ha{'ve' if len(names) > 1 else 's'} no pair (0 rows)"
+        names = [file.name for file in self.files]
+        has = "have" if len({*names}) > 1 else "has"
+        return f"{names_of_input(names)} {has} no pair (0 rows)"

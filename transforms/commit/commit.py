@@ -36,6 +36,7 @@ from pairweave.transforms.report import page as report_page
 from pairweave.transforms.report.rejected_files import mostly_rejected
 from pairweave.transforms.report.rejected_shares import share_notices
 from pairweave.transforms.storage import files, hashed_files
+from pairweave.transforms.units import names_of_input
 
 
 def commit_run(
@@ -66,8 +67,8 @@ def commit_run(
         read = manifest["rows"]["read"]
         if not read:
             raise ConfigError(
-                f"{_input_files(manifest)}: no pair was read; give files with pairs, or "
-                "--allow_empty"
+                f"{names_of_input(entry['name'] for entry in manifest['inputs'])}: no pair was "
+                "read; give files with pairs, or --allow_empty"
             )
         raise ConfigError(
             f"no pair of {read} was kept ({_reasons_text(sums)}); see the "
@@ -152,14 +153,6 @@ def _unit_notices(plan: Json, read: Mapping[int, Json]) -> list[str]:
         *exchanged_notices(units, exchanged),
     ]
     return [str(notice) for notice in merged(notices)]
-
-
-def _input_files(manifest: Json) -> str:
-    """Return the names of a run's input, of more than two only the first."""
-    names = list(dict.fromkeys(entry["name"] for entry in manifest["inputs"]))
-    if len(names) > 2:
-        names[1:] = [f"{len(names) - 1:,} other files"]
-    return " and ".join(names) or "the input"
 
 
 def _files_of_sides(inputs: list[Json]) -> dict[tuple[str, str], str]:
