@@ -9,6 +9,7 @@ from pydantic import Field
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.flink import session_cluster
+from pairweave.pipelines.engines.flink.java import require_java
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_places import DIRECTORY, OUTPUT_DIRECTORY
 from pairweave.transforms.storage import files
@@ -68,7 +69,7 @@ def main(
 
 def _up(directory: Path, flink: str | None, slots: int, task_managers: int) -> None:
     libraries = session_cluster.find_libraries(flink)
-    jar, java = engines.require_job_server(), engines.require_java()
+    jar, java = engines.require_job_server(), require_java()
     state = session_cluster.ClusterState(
         rest=session_cluster.free_port(),
         job_port=session_cluster.free_port(),

@@ -38,10 +38,8 @@ from pairweave.pipelines.engines.flink.java import (
     JAVA_VERSIONS,
     find_java,
     java_version,
+    require_java,
     without_java,
-)
-from pairweave.pipelines.engines.flink.java import (
-    require_java as require_java,
 )
 from pairweave.pipelines.engines.local import forks
 from pairweave.pipelines.options.base import GraphOptions

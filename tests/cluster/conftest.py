@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pairweave.pipelines.engines import engines
-from pairweave.pipelines.engines.flink import session_cluster
+from pairweave.pipelines.engines.flink import java, session_cluster
 from pairweave.transforms.errors import ConfigError
 from tests.cluster import toy_shards
 
@@ -81,7 +81,7 @@ def running_cluster(flink, flink_libraries, tmp_path) -> Iterator[session_cluste
         task_managers=2,
     )
     cluster = session_cluster.SessionCluster(
-        tmp_path / "cluster", flink_libraries, engines.require_java(), str(flink), sizes
+        tmp_path / "cluster", flink_libraries, java.require_java(), str(flink), sizes
     )
     try:
         cluster.start()

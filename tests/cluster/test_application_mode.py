@@ -7,8 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from pairweave.pipelines.engines import engines
-from pairweave.pipelines.engines.flink import job_jar, session_cluster, worker_pool
+from pairweave.pipelines.engines.flink import java, job_jar, session_cluster, worker_pool
 from tests.cluster.conftest import LIMIT_SECONDS
 from tests.makers import corpora, runs
 
@@ -80,7 +79,7 @@ def test_a_jar_on_a_cluster_of_its_own_writes_and_commits_the_same_bytes(
         task_managers=1,
     )
     cluster = ApplicationCluster(
-        tmp_path / "cluster", flink_libraries, engines.require_java(), str(jar), sizes
+        tmp_path / "cluster", flink_libraries, java.require_java(), str(jar), sizes
     )
     with ExitStack() as held:
         log = cluster.run(held)

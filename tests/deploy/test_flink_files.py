@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pairweave.pipelines.engines import engines
-from pairweave.pipelines.engines.flink import job_jar, worker_pool
+from pairweave.pipelines.engines.flink import java, job_jar, worker_pool
 
 FOLDER = Path(__file__).parents[2] / "deploy" / "flink"
 POOL = ["python", "-m", worker_pool.__name__]
@@ -39,8 +38,8 @@ def test_the_operator_gets_a_deployment_of_the_flink_that_the_runner_is_for(sess
         "flink.apache.org/v1beta1",
         "FlinkDeployment",
     )
-    assert spec["flinkVersion"] == f"v{engines.FLINK_VERSION.replace('.', '_')}"
-    assert spec["image"].startswith(f"flink:{engines.FLINK_VERSION}.")
+    assert spec["flinkVersion"] == f"v{java.FLINK_VERSION.replace('.', '_')}"
+    assert spec["image"].startswith(f"flink:{java.FLINK_VERSION}.")
     # Every value of Flink's configuration is a text for the operator.
     assert all(isinstance(value, str) for value in spec["flinkConfiguration"].values())
     assert spec["flinkConfiguration"]["restart-strategy.type"] == "fixed-delay"

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.pipelines.engines import engines
-from pairweave.pipelines.engines.flink import session_cluster
+from pairweave.pipelines.engines.flink import java, session_cluster
 from pairweave.pipelines.process import descendants
 from tests.faults import matrix
 from tests.faults.held import await_held, kill_launcher, let_go
@@ -91,7 +90,7 @@ def machine(flink, flink_libraries, tmp_path_factory):
         task_managers=2,
     )
     cluster = session_cluster.SessionCluster(
-        directory / "cluster", flink_libraries, engines.require_java(), str(flink), sizes
+        directory / "cluster", flink_libraries, java.require_java(), str(flink), sizes
     )
     with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as held:
         patch.setattr(session_cluster, "RESTART_SECONDS", RESTART_SECONDS)

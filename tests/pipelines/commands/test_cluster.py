@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from pairweave.pipelines.commands import cluster as cluster_command
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.flink import session_cluster
 from pairweave.pipelines.engines.flink.session_cluster import Member, SessionCluster
@@ -29,7 +30,7 @@ def started(monkeypatch):
     monkeypatch.setattr(SessionCluster, "start", start)
     monkeypatch.setattr(session_cluster, "find_libraries", lambda given: f"flink {given}")
     monkeypatch.setattr(engines, "require_job_server", lambda: "job.jar")
-    monkeypatch.setattr(engines, "require_java", lambda: "java")
+    monkeypatch.setattr(cluster_command, "require_java", lambda: "java")
     said = session_cluster.Overview.model_validate(
         {"slots-total": 6, "slots-available": 4, "jobs-running": 1}
     )
