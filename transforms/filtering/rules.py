@@ -21,17 +21,14 @@ from pairweave.transforms.kernels.filtering.marks import Marks
 from pairweave.transforms.kernels.filtering.signs import MOJIBAKE, count_signs
 from pairweave.transforms.rejects import PluginReason, Reject
 from pairweave.transforms.storage import files
-from pairweave.transforms.text import codepoints
+from pairweave.transforms.text import codepoints, sentence_ends
 
 Values = Mapping[str, np.ndarray]
 Mask = np.ndarray
 
-FULL_STOPS = (
-    ".\u3002\uff0e\uff61\u0964\u0965\u06d4\u2026"
-    "\u0589\u0f0d\u104b\u1362\u17d4\u17d5"  # Armenian, Tibetan, Burmese, Ethiopic, Khmer
-)
-QUESTIONS = "?\uff1f\u061f\u2e2e\u1367"
-EXCLAMATIONS = "!\uff01"
+FULL_STOPS = f".\u0965\u0f0d\u2026{sentence_ends.FULL_STOPS}"
+QUESTIONS = f"?\u2e2e{sentence_ends.QUESTIONS}"
+EXCLAMATIONS = f"!{sentence_ends.EXCLAMATIONS}"
 PAUSES = ":;,\uff1a\uff1b\uff0c\u3001\u060c\u061b\u104a\u1363\u1364\u1365"
 """Characters that end sentences, in classes; a Greek question mark counts as a pause."""
 

@@ -7,6 +7,7 @@ import regex
 
 from pairweave.transforms.kernels.tags import sound_phrases as kernel
 from pairweave.transforms.kernels.text import utf8
+from pairweave.transforms.text.sentence_ends import EXCLAMATIONS, FULL_STOPS, QUESTIONS
 
 # The first line that a character is in decides. Marks of one class are the same mark in two
 # languages; `kernel.OTHER_MARK` is every mark that no line names.
@@ -22,9 +23,9 @@ _MARKS = (
     (r"\}｝", kernel.BRACKET + 5),  # noqa: RUF001
     (r"\p{Ps}", kernel.BRACKET + 6),
     (r"\p{Pe}", kernel.BRACKET + 7),
-    (r".．。｡।۔։။።។៕", kernel.FULL_STOP),  # noqa: RUF001
-    (r"?？؟፧", kernel.QUESTION),  # noqa: RUF001
-    (r"!！", kernel.EXCLAMATION),  # noqa: RUF001
+    (f".{FULL_STOPS}", kernel.FULL_STOP),
+    (f"?{QUESTIONS}", kernel.QUESTION),
+    (f"!{EXCLAMATIONS}", kernel.EXCLAMATION),
     (r"…⋯", kernel.ELLIPSIS),
     (r",，،、､၊፣", kernel.COMMA),  # noqa: RUF001
     (r";；؛፤", kernel.SEMICOLON),  # noqa: RUF001
@@ -40,7 +41,7 @@ _EITHER = (r"\"“”„‟＂", r"«»", r"‹›", r"'‘’‚‛")  # noqa: 
 
 _FLAGS = (
     # Ends a sentence without a space after it.
-    (r"。．｡।۔։။።។៕？！؟፧", kernel.WIDE_STOP),  # noqa: RUF001
+    (f"{FULL_STOPS}{QUESTIONS}{EXCLAMATIONS}", kernel.WIDE_STOP),
     (r"\p{L}\p{N}", kernel.WORD),
     (r"\p{Ll}", kernel.SMALL),
     (r"\p{Lu}\p{Lt}\p{Nd}", kernel.LARGE),
