@@ -30,7 +30,7 @@ _PARTS_OF_COMPOUNDS = {
 }
 
 # Characters by which a kernel joins numbers: most texts in European languages have none of these.
-_NUMERAL = regex.compile(r"[²³¹¼½¾\u0800-\u1FFF\u2044-\u218F\u3000-\U0010FFFF]")
+_NUMERAL = regex.compile(r"[°²³¹¼½¾\u0800-\u1FFF\u2044-\u218F\u3000-\U0010FFFF]")
 
 _Result = TypeVar("_Result")
 

@@ -126,6 +126,7 @@ def test_what_is_held_goes_at_the_second_asking_and_when_others_come():
         ("de", " ", WORDS, [1]),
         ("en", "2½ ¾", WORDS, [1, 0, 1, 1]),
         ("en", "10² m²", WORDS, [1, 0, 1, 0, 1]),
+        ("en", "20 °C 90° n°5", WORDS, [1, 1, 0, 1, 1, 1, 1, 1, 1]),
         ("en", "10⁻⁶ H₂O Na⁺", WORDS, [1, 0, 0, 1, 0, 0, 1, 0, 1]),
         ("en", "¹\u2044₂ 1\u20442 ⅟4", WORDS, [1, 0, 0, 1, 1, 0, 1]),
         ("en", "½-inch 1½-fold", WORDS, [1, 0, 0, 1, 0, 0, 0, 1]),

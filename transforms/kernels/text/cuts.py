@@ -325,8 +325,8 @@ def _may_have_numeral(data: np.ndarray, begin: Integer, end: Integer) -> bool:
         if byte < 0xC2 or at + 1 >= end:
             continue
         following = data[at + 1]
-        if byte == 0xC2:  # U+00B2 to U+00BE; most others are quotation marks and spaces
-            if 0xB2 <= following <= 0xBE:
+        if byte == 0xC2:  # U+00B0 to U+00BE; most others are quotation marks and spaces
+            if 0xB0 <= following <= 0xBE:
                 return True
         elif byte == 0xE2:  # U+2044 to U+2189; most others are punctuation
             if 0x81 <= following <= 0x86:
@@ -354,6 +354,8 @@ def _is_one_number(left: Integer, right: Integer, properties: np.ndarray) -> boo
         after == utf8.LETTER or after == utf8.HEBREW or after == utf8.NUMERIC
     ):
         return True
+    if left == 0xB0 and after == utf8.LETTER:  # °C
+        return True
     return _in_number(left, before) and _in_number(right, after)
 
 
@@ -371,6 +373,7 @@ def join_numbers(
     UAX #29 breaks ``2½``, ``10²``, ``⅟4`` and ``H₂O``, as only decimal digits join letters and
     each other. Here a number that is not a decimal digit joins digits. A raised digit or sign joins
     any letter or digit before it, and after it what UAX #29 joins to digits: ``m²的`` is two words.
+    The degree sign joins the letter after it: ``°C``.
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
