@@ -87,3 +87,17 @@ def test_rows_of_one_shard_only_load_in_datasets(tmp_path):
     tables = iter([finished_runs.tagged_data, lambda kept: finished_runs.tagged_data(kept)[:0]])
     finished_runs.write_run(str(run), lambda kept: next(tables)(kept))
     assert load(run, tmp_path / "cache").num_rows == len(expected(run)) > 0
+
+
+def test_a_run_is_not_loaded_as_another_one_of_the_same_name(tmp_path):
+    rejects = finished_runs.rejects()
+    variants = [
+        (finished_runs.tagged_data, rejects[:1]),
+        (finished_runs.tagged_data, rejects[:2]),
+        (lambda kept: finished_runs.tagged_data(kept)[::-1], rejects[:2]),
+    ]
+    for number, (data, turned_away) in enumerate(variants):
+        run = tmp_path / str(number) / "tagged"
+        finished_runs.write_run(str(run), data, turned_away=turned_away)
+        assert load(run, tmp_path / "cache").to_list() == expected(run)
+        assert load(run, tmp_path / "cache", "rejects").num_rows == len(turned_away)

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import yaml
 
-from pairweave.transforms.output.card_facts import languages_and_licence
+from pairweave.transforms.output.card_facts import configuration, languages_and_licence
 from pairweave.transforms.output.column_meanings import meaning_of
 from pairweave.transforms.output.run_files import DATA, REJECTS
 from pairweave.transforms.report.shown_counts import described, split_rules
@@ -48,18 +48,18 @@ def _header(manifest: Json) -> str:
 
     Hugging Face `datasets` cannot load a configuration whose files have no row.
     """
-    configs: list[dict[str, Any]] = [
-        {
-            "config_name": "default",
-            "default": True,
-            "data_files": [{"split": "train", "path": f"{DATA}/part-*.parquet"}],
-        }
-    ]
+    configs = [{**_part(manifest, "default", DATA), "default": True}]
     if manifest["rows"]["rejected"]:
-        path = f"{REJECTS}/part-*.parquet"
-        configs.append({"config_name": "rejects", "data_files": [{"split": "train", "path": path}]})
+        configs.append(_part(manifest, "rejects", REJECTS))
     header = {**languages_and_licence(manifest), "configs": configs}
     return f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n"
+
+
+def _part(manifest: Json, name: str, directory: str) -> dict[str, Any]:
+    """Return the configuration of a directory of the run."""
+    entries = [file for file in manifest["files"] if file["name"].startswith(f"{directory}/")]
+    digests = [file["sha256"] for file in entries]
+    return configuration(name, f"{directory}/part-*.parquet", digests)
 
 
 def _cell(text: str) -> str:

@@ -95,8 +95,9 @@ def export(
         require_absent(card)
     done = target.write(source.read, selection, sizes)
     if how.card is not None:
-        names = [path.removeprefix(files.join(output, "")) for path in done.paths]
-        files.write_bytes(card, how.card(run.manifest, names).encode())
+        inside = files.join(output, "")
+        digests = {path.removeprefix(inside): files.sha256_of(path) for path in done.paths}
+        files.write_bytes(card, how.card(run.manifest, digests).encode())
         done = dataclasses.replace(done, paths=(*done.paths, card))
     return dataclasses.replace(done, left_out=source.left_out)
 

@@ -70,7 +70,8 @@ class RowExport:
         templated: Makes `write` from a job and templates, for a format that has them.
         rows_writer: Instead of `write`: opens a writer of rows, for a format whose files are more
             than a sequence of rows.
-        card: Makes a ``README.md`` beside the files from the run's manifest and the files' names.
+        card: Makes a ``README.md`` beside the files from the run's manifest and the SHA-256 of each
+            file by its name.
     """
 
     name: str
@@ -84,7 +85,7 @@ class RowExport:
     linked: LinkedRows | None = None
     templated: Callable[[str, Templates], Callable[[pa.RecordBatch], list[bytes]]] | None = None
     rows_writer: Callable[[Sequence[BinaryIO]], AbstractContextManager[RowWriter]] | None = None
-    card: Callable[[Mapping[str, Any], Sequence[str]], str] | None = None
+    card: Callable[[Mapping[str, Any], Mapping[str, str]], str] | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,7 +10,7 @@ import yaml
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.export.export_formats import RowExport, RowWriter
-from pairweave.transforms.output.card_facts import languages_and_licence
+from pairweave.transforms.output.card_facts import configuration, languages_and_licence
 
 ROW_GROUP_ROWS = 65_536
 """Number of rows that are read together."""
@@ -48,14 +48,11 @@ def _rows_writer(opened: Sequence[BinaryIO]) -> Iterator[RowWriter]:
     writer.close()
 
 
-def _card(manifest: Mapping[str, Any], names: Sequence[str]) -> str:
+def _card(manifest: Mapping[str, Any], digests: Mapping[str, str]) -> str:
     """Return a card with languages, licence and a configuration for each file."""
     configs = [
-        {
-            "config_name": name.removesuffix(".parquet"),
-            "data_files": [{"split": "train", "path": name}],
-        }
-        for name in names
+        configuration(name.removesuffix(".parquet"), name, [digest])
+        for name, digest in digests.items()
     ]
     header = {
         **languages_and_licence(manifest),

@@ -17,6 +17,7 @@ def manifest(name="c", licence=None, configuration=None):
         "rejected": {"duplicate": 1},
         "counts": {"plain_rows": 2},
         "configuration": configuration or {},
+        "files": [{"name": "data/part-00000-of-00001.parquet", "sha256": "00ff"}],
         "corpora": {
             name: {
                 "source_lang": "en",

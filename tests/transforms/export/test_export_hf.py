@@ -33,14 +33,17 @@ def test_the_card_has_the_languages_and_a_configuration_for_each_size(tagged, tm
     header = export(tagged, tmp_path / "out", "--sizes", "2,4")
     assert header["language"] == ["ar", "de", "en"]
     assert header["license"] == "other"
+    descriptions = [each["description"] for each in header["configs"]]
     assert header["configs"] == [
         {
             "config_name": f"tagged-{size}",
+            "description": description,
             "data_files": [{"split": "train", "path": f"tagged-{size}.parquet"}],
             **({"default": True} if size == 2 else {}),
         }
-        for size in (2, 4)
+        for size, description in zip((2, 4), descriptions, strict=True)
     ]
+    assert len(set(descriptions)) == 2
     assert pq.read_table(tmp_path / "out" / "tagged-4.parquet").num_rows == 4
 
 
@@ -76,3 +79,14 @@ def test_datasets_loads_the_folder(tagged, tmp_path):
             str(tmp_path / "out"), f"tagged-{size}", cache_dir=str(tmp_path / "cache")
         )
         assert loaded["train"].num_rows == size
+
+
+def test_datasets_loads_no_other_folder_of_the_same_name(tagged, tmp_path):
+    datasets = pytest.importorskip("datasets", reason="needs the extra datasets")
+    for sample in (2, 4):
+        folder = tmp_path / str(sample) / "train"
+        export(tagged, folder, "--sample", sample)
+        loaded = datasets.load_dataset(
+            str(folder), split="train", cache_dir=str(tmp_path / "cache")
+        )
+        assert loaded.to_list() == pq.read_table(folder / "tagged.parquet").to_pylist()
