@@ -307,7 +307,11 @@ def test_c1_controls_are_treated_in_documents(finished, tmp_path, treatment, pai
     assert len(kept) == pairs
     assert [row["reason"] for row in rejected].count("control_char") == rejects
     notices = json.loads((tmp_path / "out/_manifest.json").read_text())["notices"]
-    assert any("c1_controls" in notice for notice in notices) is (treatment == "keep")
+    of_controls = [notice for notice in notices if "c1_controls" in notice]
+    assert len(of_controls) == (2 if treatment == "keep" else 0)
+    read = len(rows_of(tmp_path / "out", "data")) + len(rejected)
+    for notice, side in zip(of_controls, ("source", "target"), strict=False):
+        assert f"are kept in 1 of {read} {side}s; " in notice
 
 
 @pytest.mark.parametrize(

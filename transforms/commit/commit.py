@@ -147,8 +147,10 @@ def _unit_notices(plan: Json, read: Mapping[int, Json]) -> list[str]:
         for unit, receipt in read.items()
         if "exchanged_sides" in receipt
     }
+    # The plan of a document has the lines of both sides together, its receipt the beads.
+    as_read = [{**unit, "rows": read[unit["index"]]["rows"]} for unit in units]
     notices = [
-        *character_notices(units, characters, _files_of_sides(plan["inputs"])),
+        *character_notices(as_read, characters, _files_of_sides(plan["inputs"])),
         *edge_notices(units, edges),
         *exchanged_notices(units, exchanged),
     ]
