@@ -39,15 +39,17 @@ class ExportOptions(Options):
     """Options of ``export``."""
 
     directory: Annotated[str, FINISHED_RUNS] = Field(
-        description="directory of a finished run of suggest or augment", json_schema_extra={"at": 0}
+        description="directory of a finished run of augment, suggest, filter, bitext or align",
+        json_schema_extra={"at": 0},
     )
     format: ExportFormatName = Field(
-        description="suggestions: wets (.src, .mask, .tgt), mt5 (source <sep> masked, tab, "
-        "suggestion); tagged pairs: moses (.src, .tgt), opustrainer (source, tab, target, tab, "
-        "links; no header), tmx (1.4b), xliff (1.2), xliff2 (2.1), po, "
-        "lxm (JSON, one file per side), html (JSON lines of HTML fragments); both: tsv, jsonl, "
+        description="suggest: wets (.src, .mask, .tgt), mt5 (source <sep> masked, tab, "
+        "suggestion); augment: opustrainer (source, tab, target, tab, links; no header); augment "
+        "and filter: moses (.src, .tgt); augment, suggest and filter: tsv, csv, jsonl, "
         "chat (JSON lines of messages, to fine-tune a language model), "
-        "hf (Parquet and a card, for Hugging Face datasets)"
+        "hf (Parquet and a card, for Hugging Face datasets); augment, filter, bitext and align: "
+        "tmx (1.4b), xliff (1.2), xliff2 (2.1), po, lxm (JSON, one file per side), "
+        "html (JSON lines of HTML fragments)"
     )
     output: Annotated[str, OUTPUT] = Field(
         min_length=1, description="directory of the files, outside any run"
@@ -97,7 +99,7 @@ class ExportOptions(Options):
         "moses: text as Moses words, each tag a word of its own (needs pairweave[evaluate]); "
         "default whitespace for opustrainer, none for moses",
     )
-    header: bool = Field(default=True, description="tsv: begin with the names of the columns")
+    header: bool = Field(default=True, description="tsv, csv: begin with the names of the columns")
     instruction: str | None = Field(
         None,
         min_length=1,
