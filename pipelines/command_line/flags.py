@@ -216,7 +216,8 @@ _FLAG_WIDTH = 24
 def _flag(action: argparse.Action) -> str:
     """Return a flag with its value, without alternatives."""
     value = str(action.metavar)
-    value = "NAME" if value.startswith("{") else value
+    if value.startswith("{"):
+        value = "MAP" if ":" in value else "NAME"
     return action.option_strings[0] + ("" if value == "true|false" else f" {value}")
 
 

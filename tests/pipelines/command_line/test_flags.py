@@ -344,6 +344,15 @@ def test_the_first_help_of_a_job_is_an_example_and_a_screen_of_options(name, cap
     assert lines[-1].startswith(f"pairweave {name} --help all lists all ")
 
 
+def test_the_first_help_tells_a_map_from_one_of_several_names(capsys):
+    options, beam = documented("augment")
+    with pytest.raises(SystemExit):
+        flags.parse(options, "pairweave augment", "about", ["--help"], beam=beam)
+    text = capsys.readouterr().out
+    assert "  --filter MAP " in text
+    assert "  --representation NAME " in text
+
+
 @pytest.mark.parametrize("name", WITH_FIRST_HELP)
 def test_the_example_of_a_job_can_be_run(name):
     options, beam = documented(name)
