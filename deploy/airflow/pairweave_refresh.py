@@ -4,7 +4,7 @@ Settings are environment variables of the workers, or fields of the run's config
 
 - ``PAIRWEAVE``: the command, by default ``pairweave``;
 - ``PAIRWEAVE_DIRECTORY``: working directory, with ``nightly.yaml`` and the tables;
-- ``PAIRWEAVE_TABLES``: the tables, by default ``tables``; a directory, or at gs:// or s3://;
+- ``PAIRWEAVE_TABLES``: the tables, by default ``tables``; a directory, or at gs://, s3:// or az://;
 - ``PAIRWEAVE_OPTIONS``: further options, such as ``--engine flink --flink_master HOST:8081``.
 
 A night takes all files that are there, whatever its logical date, so a night that is run again
