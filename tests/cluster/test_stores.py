@@ -144,6 +144,9 @@ def test_commands_read_a_run_in_a_store(store, corpus):
     exported = uri(store, "exported")
     runs.run_well_here("export", run, "--format", "tsv", "--output", exported)
     assert store.objects("exported/")
+    folder = uri(store, "folder")
+    runs.run_well_here("export", run, "--format", "hf", "--output", folder)
+    assert len(store.objects("folder/")) == 2  # rows and card
     status, _, errors = runs.run_here("preview", uri(store, "no_run"))
     assert status == 2
     assert "no_run" in errors
