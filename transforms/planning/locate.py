@@ -207,7 +207,8 @@ def _match_all(patterns: Sequence[str]) -> list[tuple[str, str]]:
         try:
             paths = files.match(pattern)
         except OSError as error:
-            raise InputError("unreadable", pattern, f"cannot be listed: {error}") from error
+            reason = error.strerror or error
+            raise InputError("unreadable", pattern, f"cannot be listed: {reason}") from error
         files.require_regular(pattern, "input is read twice, so save a pipe's output to a file")
         if not paths and not files.is_uri(pattern) and os.path.isdir(pattern):  # noqa: PTH112
             raise InputError("no_match", pattern, f"is a directory; give {pattern.rstrip('/')}/*")

@@ -41,6 +41,8 @@ _SCOPE = "https://storage.azure.com/.default"
 _BUSY = (408, 429)
 """Answers below 500 after which a request is repeated."""
 
+_DOTS = frozenset({".", ".."})
+
 _EXISTS = frozenset({"BlobAlreadyExists", "UnauthorizedBlobOverwrite"})
 
 _NO_ACCOUNT = (
@@ -248,6 +250,9 @@ class AzureStore:
 
     def _blob(self, path: str) -> Any:  # noqa: ANN401 - typed only where the extra is installed
         container, name = object_parts(path)
+        if not _DOTS.isdisjoint(path.partition("://")[2].split("/")):
+            # The client would send the request for the name that is left without them.
+            raise ConfigError(f"{path}: has . or .. between its slashes; give the name without")
         return self._client.get_blob_client(container, name)
 
     def _repeated(self, path: str, request: Callable[[], T]) -> T:

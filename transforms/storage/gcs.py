@@ -94,7 +94,7 @@ class GcsStore:
         """Yield the URIs of the objects that begin with a prefix, at most ``most`` of them."""
         bucket, name = parts(prefix)
         scheme = prefix.partition("://")[0]  # spelt as by the caller
-        with self._mapped(prefix):
+        with self._mapped(prefix, absent="no such bucket"):
             blobs = self._client.list_blobs(
                 bucket,
                 prefix=name,
@@ -183,13 +183,19 @@ class GcsStore:
         return DEFAULT_RETRY.with_timeout(RETRY_SECONDS if self._answered else PROBE_SECONDS)
 
     @contextlib.contextmanager
-    def _mapped(self, path: str) -> Iterator[None]:
-        """Turn errors of the client into those of `object_stores.Store`."""
+    def _mapped(self, path: str, *, absent: str | None = None) -> Iterator[None]:
+        """Turn errors of the client into those of `object_stores.Store`.
+
+        Args:
+            path: The object or the prefix that the request is about.
+            absent: What the store means where it says that there is no such thing.
+        """
         try:
             yield
         except exceptions.NotFound as error:
             self._answered = True
-            raise FileNotFoundError(errno.ENOENT, _reason(error, "no such object"), path) from error
+            reason = absent or _reason(error, "no such object")
+            raise FileNotFoundError(errno.ENOENT, reason, path) from error
         except exceptions.PreconditionFailed as error:
             reason = "changed while it was used, or exists already"
             raise FileExistsError(errno.EEXIST, reason, path) from error

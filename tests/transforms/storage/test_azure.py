@@ -213,3 +213,19 @@ def test_of_two_commits_of_a_delta_table_one_is_written(store):
     actual = deltalake.DeltaTable(place, storage_options=options).to_pyarrow_table()
     assert actual.to_pydict() == rows.to_pydict()
     assert first in store.objects("table/")
+
+
+@pytest.mark.parametrize("name", ["a/../b", "./b", "a/./b", "../other/b", "a/.."])
+def test_dots_between_slashes_are_refused_before_any_request(store, name):
+    path = f"az://{stores.BUCKET}/{name}"
+    for use in (files.exists, files.read_bytes, lambda path: files.write_bytes(path, b"x")):
+        with pytest.raises(ConfigError, match=r"has \. or \.\. between its slashes"):
+            use(path)
+    assert not store.door.requests
+
+
+@pytest.mark.usefixtures("store")
+def test_dots_within_a_name_are_text():
+    path = f"az://{stores.BUCKET}/a.b/..c/d.."
+    files.write_bytes(path, b"x")
+    assert files.read_bytes(path) == b"x"

@@ -47,6 +47,11 @@ def uri(store, name):
     return f"{store.scheme}://{stores.BUCKET}/{name}"
 
 
+def test_a_bucket_that_is_not_there_is_said_to_be_missing(store):
+    with pytest.raises(ConfigError, match=r"x: no such (bucket|container)$"):
+        object_stores.check(f"{store.scheme}://no-such-bucket/x")
+
+
 def test_what_is_written_is_read_listed_and_deleted(store):
     path = uri(store, "a/part-0")
     files.write_bytes(path, b"one")
