@@ -5,6 +5,7 @@ import urllib.parse
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from pairweave.pipelines.engines import worker_environment
 from pairweave.pipelines.engines.flink import session_cluster
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage.reachable import reach
@@ -18,6 +19,8 @@ ENDPOINTS = {
 """Options that give the host and port of a server, each with the name of the server."""
 
 
+_MOST_PARALLEL = 1 << 15
+
 _FLINK = (
     *("flink_master", "flink_conf_dir", "flink_job_server_jar", "flink_submit_uber_jar"),
     *("flink_version", "parallelism", "max_parallelism", "sdk_worker_parallelism"),
@@ -29,6 +32,10 @@ _DATAFLOW = (
     *("region", "worker_region", "worker_zone", "zone", "network", "subnetwork"),
     *("no_use_public_ips", "use_public_ips", "service_account_email", "autoscaling_algorithm"),
     *("dataflow_endpoint", "dataflow_service_options", "dataflow_service_option"),
+    *("label", "labels", "disk_type", "worker_disk_type", "disk_provisioned_iops"),
+    *("disk_provisioned_throughput_mibps", "min_cpu_platform", "flexrs_goal", "dataflow_kms_key"),
+    *("update", "transform_name_mapping", "create_from_snapshot", "template_location"),
+    *("staging_location", "enable_hot_key_logging", "enable_streaming_engine"),
 )
 _PORTABLE = ("job_endpoint", "environment_type", "environment_config")
 
@@ -45,6 +52,15 @@ ENGINES_OF: Mapping[str, tuple[str, ...]] = {
 _RUNNERS = {"flinkrunner": "flink", "prismrunner": "prism", "dataflowrunner": "dataflow"}
 """Beam's runners that an engine starts, each with the engine. Without it, Beam downloads what they
 need, or nothing checks the options."""
+
+
+_NUMBERS = {
+    "parallelism": (1, _MOST_PARALLEL),
+    "max_parallelism": (1, _MOST_PARALLEL),
+    "sdk_worker_parallelism": (0, _MOST_PARALLEL),
+    "job_port": (0, 65_535),
+}
+"""Numbers for Flink, which refuses others when it gets the job, or ignores them: least and most."""
 
 
 def check_used(engines: Collection[str], values: Mapping[str, str]) -> None:
@@ -121,8 +137,12 @@ def check(engine: str, values: Mapping[str, str]) -> None:
     check_runner(engine, values)
     if engine == "prism":
         _check_prism(values.get("prism_location"))
+    if engine in ENGINES_OF["environment_type"]:
+        worker_environment.check(values)
     if engine == "flink":
-        _check_count("parallelism", values.get("parallelism"))
+        for name, (least, most) in _NUMBERS.items():
+            _check_number(name, values.get(name), least, most)
+        _check_settings(values.get("flink_conf_dir"))
         for name in ENDPOINTS:
             _check_endpoint(name, values.get(name))
 
@@ -135,9 +155,16 @@ def _check_prism(location: str | None) -> None:
     )
 
 
-def _check_count(name: str, value: str | None) -> None:
-    if value is not None and not (value.isdecimal() and int(value)):
-        raise ConfigError(f"--{name} {value}: expected a whole number from 1 on")
+def _check_number(name: str, value: str | None, least: int, most: int) -> None:
+    if value is not None and not (value.isdecimal() and least <= int(value) <= most):
+        raise ConfigError(f"--{name} {value}: expected a whole number from {least} to {most}")
+
+
+def _check_settings(directory: str | None) -> None:
+    if directory is not None and not Path(directory).is_dir():
+        raise ConfigError(
+            f"--flink_conf_dir {directory}: no such directory; give one with Flink's configuration"
+        )
 
 
 def _check_endpoint(name: str, value: str | None) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pairweave.pipelines.engines.dataflow import places, service
+from pairweave.pipelines.engines.dataflow import option_forms, places, service
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
@@ -16,7 +16,7 @@ from pairweave.transforms.storage import files
 PACKAGE = "google.cloud.dataflow_v1beta3"
 
 _PROJECT = re.compile(r"([a-z][a-z0-9.-]*:)?[a-z][a-z0-9-]{4,28}[a-z0-9]")
-_REGION = re.compile(r"[a-z]+-[a-z]+[0-9]+")
+_REGION = option_forms.REGION
 _ZONE = re.compile(rf"({_REGION.pattern})-[a-z]")
 _IMAGE = re.compile(r"[a-z0-9][\w.:-]*(/[\w.-]+)+(:(?P<tag>[\w.-]+)|@sha256:[0-9a-f]{64})?")
 _BUCKET = re.compile(r"gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](/[^\r\n]*)?")
@@ -49,6 +49,7 @@ def check(options: GraphOptions, extra: Sequence[str], values: Mapping[str, str]
             "--machine_type for the processes of each"
         )
     _check_by_beam(extra)
+    option_forms.check(extra)
     places.check(options)
     for name in ("temp_location", "staging_location"):
         if name in values:

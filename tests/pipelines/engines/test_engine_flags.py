@@ -14,6 +14,9 @@ from tests.makers import corpora, runs
         ({"local"}, "flink_master", "with --engine local; give --engine flink, or leave it out"),
         ({"local"}, "environment_type", "with --engine local; give --engine flink or prism"),
         ({"local", "prism"}, "num_workers", "with --engine local or prism; give --engine dataflow"),
+        ({"local"}, "labels", "with --engine local; give --engine dataflow, or leave it out"),
+        ({"flink"}, "dataflow_kms_key", "with --engine flink; give --engine dataflow"),
+        ({"prism"}, "staging_location", "with --engine prism; give --engine dataflow"),
         ({"flink"}, "direct_num_workers", "with --engine flink; give --engine local"),
     ],
 )
@@ -60,3 +63,55 @@ def test_each_command_refuses_it_before_anything_is_read(tmp_path, command):
     assert status == 2
     assert "--flink_master: has no effect with --engine local; give --engine flink" in errors
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("engine", "values", "message"),
+    [
+        ("flink", {"parallelism": "99999999"}, "--parallelism 99999999: .* from 1 to 32768"),
+        ("flink", {"max_parallelism": "0"}, "--max_parallelism 0: expected .* from 1 to 32768"),
+        ("flink", {"max_parallelism": "-7"}, "--max_parallelism -7: expected .* from 1 to 32768"),
+        ("flink", {"sdk_worker_parallelism": "-1"}, "--sdk_worker_parallelism -1: .* from 0 to"),
+        ("flink", {"job_port": "-1"}, "--job_port -1: expected a whole number from 0 to 65535"),
+        ("flink", {"flink_conf_dir": "/no/such"}, "--flink_conf_dir /no/such: no such directory"),
+        ("prism", {"environment_type": "FOO"}, "FOO: expected one of DOCKER, EXTERNAL, LOOPBACK"),
+        ("flink", {"environment_config": "h:1"}, "--environment_config h:1: give --environment_t"),
+        ("flink", {"environment_type": "PROCESS"}, "PROCESS: needs --environment_config='{\"com"),
+        ("flink", {"environment_type": "external"}, "external: needs --environment_config=HOST:P"),
+    ],
+)
+def test_a_value_that_flink_or_prism_would_refuse_later_is_refused(engine, values, message):
+    with pytest.raises(ConfigError, match=message):
+        engine_flags.check(engine, values)
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "is_valid"),
+    [
+        ("PROCESS", '{"command": "/opt/worker"}', True),
+        ("PROCESS", "/opt/worker", False),
+        ("PROCESS", '{"url": "host:1"}', False),
+        ("PROCESS", "[1]", False),
+        ("EXTERNAL", "localhost:50000", True),
+        ("EXTERNAL", "http://host:50000", True),
+        ("EXTERNAL", '{"url": "host:1"}', True),
+        ("EXTERNAL", "localhost", False),
+        ("LOOPBACK", None, True),
+        ("DOCKER", "image:1", True),
+        ("beam:env:process:v1", None, True),
+    ],
+)
+def test_the_configuration_of_a_place_of_workers_is_checked(kind, config, is_valid):
+    values = {"environment_type": kind}
+    if config is not None:
+        values["environment_config"] = config
+    if is_valid:
+        engine_flags.check("flink", values)
+    else:
+        with pytest.raises(ConfigError, match=r"--environment_config .*: expected"):
+            engine_flags.check("flink", values)
+
+
+def test_options_of_beam_may_replace_the_configuration():
+    values = {"environment_type": "PROCESS", "environment_option": "process_command=worker"}
+    engine_flags.check("flink", values)
