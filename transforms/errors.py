@@ -72,4 +72,4 @@ def unreadable(place: str, error: OSError, advice: str = "") -> WorkerError:
         advice: The text after the reason.
     """
     kind = WorkerError if isinstance(error, FileNotFoundError) else MachineError
-    return kind(f"{place}: cannot be read: {error}{advice}")
+    return kind(f"{place}: cannot be read: {error.strerror or error}{advice}")

@@ -33,7 +33,7 @@ SYMBOLS = "symbols.txt"
 
 BATCH_ROWS = 8_192
 
-_CHANGED = "; was it changed or moved?"
+_CHANGED = "; was it changed or moved? Restore it, or run the job again with another --output"
 
 _Read = TypeVar("_Read")
 
@@ -140,7 +140,7 @@ class FinishedRun:
             WorkerError: It does not list the file.
         """
         if name not in self._entries:
-            raise WorkerError(f"{name}: is not listed in {run_files.MANIFEST} of its run")
+            raise WorkerError(f"{self._path(name)}: is not listed in {run_files.MANIFEST}")
         return self._entries[name]
 
     def rejects_name(self, shard: int) -> str:
@@ -162,9 +162,9 @@ class FinishedRun:
         Raises:
             WorkerError: It is missing, cannot be read or differs from the manifest.
         """
-        data = self._bytes(name)
+        data = pa.BufferReader(self._bytes(name))
         wanted = None if columns is None else list(columns)
-        return _parsed(name, lambda: pq.read_table(pa.BufferReader(data), columns=wanted))
+        return _parsed(self._path(name), lambda: pq.read_table(data, columns=wanted))
 
     def tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Yield the rows of each shard; see `table`."""
@@ -194,10 +194,11 @@ class FinishedRun:
         self, name: str, columns: Sequence[str] | None, batch_rows: int
     ) -> Iterator[pa.RecordBatch]:
         data = pa.BufferReader(self._bytes(name))
-        file = _parsed(name, lambda: pq.ParquetFile(data))
+        path = self._path(name)
+        file = _parsed(path, lambda: pq.ParquetFile(data))
         wanted = None if columns is None else list(columns)
         batches = file.iter_batches(batch_size=batch_rows, columns=wanted)
-        while (batch := _parsed(name, lambda: next(batches, None))) is not None:
+        while (batch := _parsed(path, lambda: next(batches, None))) is not None:
             yield batch
 
     def rows(
@@ -235,22 +236,27 @@ class FinishedRun:
 
     def _bytes(self, name: str) -> bytes:
         expected = self.entry(name)["sha256"] if self.checked else None
+        path = self._path(name)
         try:
-            data = files.read_bytes(files.join(self.directory, name))
+            data = files.read_bytes(path)
         except OSError as error:
-            raise unreadable(name, error, "" if self.checked else _CHANGED) from error
+            raise unreadable(path, error, _CHANGED) from error
         if expected is not None:
             digest = hashlib.sha256(data).hexdigest()
             if digest != expected:
-                raise WorkerError(f"{name}: expected sha256 {expected}, found {digest}")
+                raise WorkerError(f"{path}: expected sha256 {expected}, found {digest}{_CHANGED}")
         return data
 
+    def _path(self, name: str) -> str:
+        return files.join(self.directory, name)
 
-def _parsed(name: str, read: Callable[[], _Read]) -> _Read:
+
+def _parsed(path: str, read: Callable[[], _Read]) -> _Read:
     try:
         return read()
     except (OSError, pa.ArrowException) as error:
-        raise WorkerError(f"{name}: cannot be read: {error}{_CHANGED}") from error
+        reason = str(error).rstrip(".")
+        raise WorkerError(f"{path}: cannot be read: {reason}{_CHANGED}") from error
 
 
 def run_of(path: str) -> str | None:

@@ -235,12 +235,12 @@ def _shard_receipt(
     output: str, plan: str, shard: int, shards: int, *, rejects_only: bool = False
 ) -> Json:
     name = shard_receipt_name(shard, shards)
+    path = files.join(output, name)
     try:
-        receipt = read_json(files.join(output, name))
+        receipt = read_json(path)
         check_shard(receipt, plan, shard, shards, rejects_only=rejects_only)
     except (OSError, ConfigError, WorkerError) as error:
-        cause = str(error).removeprefix(f"{name}: ")
-        raise WorkerError(f"{name}: no usable receipt: {cause}") from error
+        raise _unusable(path, name, error) from error
     return receipt
 
 
@@ -260,13 +260,20 @@ def read_unit_receipt(output: str, plan: str, unit: int) -> Json:
         WorkerError: The receipt is missing, belongs to another run, or is invalid.
     """
     name = unit_receipt_name(unit)
+    path = files.join(output, name)
     try:
-        receipt = read_json(files.join(output, name))
+        receipt = read_json(path)
         check_unit(receipt, plan, unit)
     except (OSError, ConfigError, WorkerError) as error:
-        cause = str(error).removeprefix(f"{name}: ")
-        raise WorkerError(f"{name}: no usable receipt: {cause}") from error
+        raise _unusable(path, name, error) from error
     return receipt
+
+
+def _unusable(path: str, name: str, error: Exception) -> WorkerError:
+    cause = getattr(error, "strerror", None) or str(error)
+    for place in (path, name):
+        cause = cause.removeprefix(f"{place}: ")
+    return WorkerError(f"{path}: no usable receipt: {cause}")
 
 
 def _count(rows: pa.Table, name: str) -> dict[str, int]:

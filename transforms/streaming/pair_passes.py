@@ -128,10 +128,7 @@ class PairPasses:
     def _read(self, shard: int) -> pa.Table:
         streamed = self._run
         run = self._again if shard in self._checked else streamed.run
-        try:
-            pairs = run.links(shard)
-        except WorkerError as error:
-            raise type(error)(f"{run.directory}: {error}") from error
+        pairs = run.links(shard)
         self._checked.add(shard)
         if pairs.num_rows != streamed.pairs[shard]:
             raise WorkerError(

@@ -89,15 +89,18 @@ def test_a_changed_shard_is_refused_by_its_hash(run, reader):
     path = Path(run.directory, SECOND)
     table = pq.read_table(path)
     pq.write_table(table.slice(1), path)
-    said = f"^{SECOND}: expected sha256 [0-9a-f]{{64}}, found [0-9a-f]{{64}}$"
+    said = (
+        f"^{run.directory}/{SECOND}: expected sha256 [0-9a-f]{{64}}, found [0-9a-f]{{64}}; was it"
+    )
     with pytest.raises(WorkerError, match=said):
         readers(run)[reader]()
 
 
 @pytest.mark.parametrize("reader", READERS)
 def test_a_missing_shard_is_named_and_is_no_fault_of_the_machine(run, reader):
-    Path(run.directory, SECOND).unlink()
-    with pytest.raises(WorkerError, match=f"^{SECOND}: cannot be read: .*No such file") as caught:
+    path = Path(run.directory, SECOND)
+    path.unlink()
+    with pytest.raises(WorkerError, match=f"^{path}: cannot be read: No such file") as caught:
         readers(run)[reader]()
     assert not isinstance(caught.value, MachineError)
 
@@ -106,7 +109,7 @@ def test_a_missing_shard_is_named_and_is_no_fault_of_the_machine(run, reader):
 def test_without_a_check_what_is_no_parquet_is_still_named(run, reader):
     Path(run.directory, SECOND).write_bytes(b"PAR1")
     unchecked = FinishedRun.open(run.directory, checked=False)
-    said = f"^{SECOND}: cannot be read: .*was it changed or moved\\?$"
+    said = f"^{run.directory}/{SECOND}: cannot be read: .*[^.]; was it changed or moved\\? Restore"
     with pytest.raises(WorkerError, match=re.compile(said, re.DOTALL)):
         readers(unchecked)[reader]()
 
@@ -119,7 +122,9 @@ def test_without_a_check_a_changed_shard_is_read(run):
 
 
 def test_a_file_that_is_not_listed_is_refused(whole):
-    with pytest.raises(WorkerError, match=r"^data/other: is not listed in _manifest\.json"):
+    with pytest.raises(
+        WorkerError, match=rf"^{whole.directory}/data/other: is not listed in _manifest\.json$"
+    ):
         whole.table("data/other")
 
 
