@@ -43,6 +43,7 @@ _NO_CREDENTIALS = (
     "the request was anonymous, because no Google credentials were found: set "
     f"{_KEY_FILE} or run gcloud auth application-default login"
 )
+_NO_BUCKET = "no such bucket"
 
 
 def connect(options: PipelineOptions, _scheme: str) -> "GcsStore":
@@ -94,7 +95,7 @@ class GcsStore:
         """Yield the URIs of the objects that begin with a prefix, at most ``most`` of them."""
         bucket, name = parts(prefix)
         scheme = prefix.partition("://")[0]  # spelt as by the caller
-        with self._mapped(prefix, absent="no such bucket"):
+        with self._mapped(prefix, absent=_NO_BUCKET):
             blobs = self._client.list_blobs(
                 bucket,
                 prefix=name,
@@ -131,13 +132,13 @@ class GcsStore:
         """Write an object in one go."""
         size = data.seek(0, io.SEEK_END)  # small objects are sent in one request
         data.seek(0)
-        with self._mapped(path):
+        with self._mapped(path, absent=_NO_BUCKET):
             self._blob(path).upload_from_file(data, size=size, retry=self._retry())
 
     def put_absent(self, path: str, data: bytes) -> bool:
         """Write an object only if there is none; tell whether it was written."""
         try:
-            with self._mapped(path):
+            with self._mapped(path, absent=_NO_BUCKET):
                 self._blob(path).upload_from_string(
                     data, if_generation_match=0, retry=self._retry()
                 )
@@ -199,7 +200,11 @@ class GcsStore:
         except exceptions.PreconditionFailed as error:
             reason = "changed while it was used, or exists already"
             raise FileExistsError(errno.EEXIST, reason, path) from error
-        except (exceptions.Unauthorized, exceptions.Forbidden) as error:
+        except (
+            exceptions.Unauthorized,
+            exceptions.Forbidden,
+            auth_exceptions.InvalidOperation,  # an anonymous request would need credentials
+        ) as error:
             reason = _NO_CREDENTIALS if self._anonymous else _reason(error, "not permitted")
             raise PermissionError(errno.EACCES, reason, path) from error
         except (
@@ -236,5 +241,14 @@ def _kind_of_key(path: str) -> str:
 def _reason(error: Exception, default: str = "") -> str:
     """Return the last cause of an error in one line."""
     cause = getattr(error, "cause", None) or error
-    text = " ".join((getattr(cause, "message", "") or str(cause)).split())
+    said = _message_of(getattr(cause, "response", None))
+    text = " ".join((said or getattr(cause, "message", "") or str(cause)).split())
     return text or default or type(error).__name__
+
+
+def _message_of(answer: Any) -> str:  # noqa: ANN401 - the client is not typed
+    """Return the message in the body of an answer; "" if there is none."""
+    try:
+        return str(answer.json()["error"]["message"])
+    except (AttributeError, ValueError, LookupError, TypeError):
+        return ""

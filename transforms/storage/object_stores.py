@@ -176,7 +176,8 @@ def check(path: str) -> None:
 def match(pattern: str) -> list[str]:
     """Return the objects that a glob pattern matches, sorted; a plain URI matches itself.
 
-    ``*`` stands for part of a name between slashes, ``**`` for any text.
+    ``*`` stands for part of a name between slashes, ``**`` for any text. No pattern matches the
+    empty object by which consoles mark a folder; its name ends in a slash.
     """
     from apache_beam.io.filesystem import FileSystem
 
@@ -185,7 +186,7 @@ def match(pattern: str) -> list[str]:
         return [pattern] if exists(pattern) else []
     expression = re.compile(FileSystem.translate_pattern(pattern))
     paths = store_of(pattern).list(pattern[: wild.start()])
-    return sorted(path for path in paths if expression.match(path))
+    return sorted(path for path in paths if expression.match(path) and not path.endswith("/"))
 
 
 def exists(path: str) -> bool:
@@ -276,9 +277,10 @@ def object_parts(path: str) -> tuple[str, str]:
 
     Raises:
         ConfigError: There is no bucket.
-        FileNotFoundError: There is no name: a bucket is not an object.
+        FileNotFoundError: There is no name, or that of a folder, neither of which is an object.
     """
     bucket, name = parts(path)
-    if not name:
-        raise FileNotFoundError(errno.ENOENT, "names a bucket and no object in it", path)
+    if not name or name.endswith("/"):
+        what = "folder" if name else "bucket"
+        raise FileNotFoundError(errno.ENOENT, f"names a {what} and no object in it", path)
     return bucket, name

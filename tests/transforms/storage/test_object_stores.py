@@ -10,6 +10,8 @@ import threading
 
 import boto3
 import pytest
+import requests
+from google.api_core import exceptions as google_exceptions
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files, gcs, object_stores, reachable, s3
@@ -50,6 +52,49 @@ def uri(store, name):
 def test_a_bucket_that_is_not_there_is_said_to_be_missing(store):
     with pytest.raises(ConfigError, match=r"x: no such (bucket|container)$"):
         object_stores.check(f"{store.scheme}://no-such-bucket/x")
+
+
+def test_a_write_into_a_bucket_that_is_not_there_says_so(store):
+    path = f"{store.scheme}://no-such-bucket/x"
+    for write in (files.write_bytes, files.create):
+        with pytest.raises(FileNotFoundError) as refused:
+            write(path, b"x")
+        assert refused.value.strerror in ("no such bucket", "no such container")
+
+
+def test_a_folder_that_a_console_marks_is_no_object(store):
+    store.put("marked/", b"")
+    store.put("marked/a.tsv", b"x")
+    assert files.match(uri(store, "marked/*")) == [uri(store, "marked/a.tsv")]
+    assert files.match(uri(store, "marked/**")) == [uri(store, "marked/a.tsv")]
+    assert files.match(uri(store, "marked/")) == []
+    assert not files.exists(uri(store, "marked/"))
+    for use in (files.read_bytes, lambda path: files.write_bytes(path, b"x")):
+        with pytest.raises(FileNotFoundError, match="names a folder and no object in it"):
+            use(uri(store, "marked/"))
+
+
+@pytest.mark.parametrize("emulator", ["gs"], indirect=True)
+def test_an_anonymous_request_that_needs_credentials_says_which(store, monkeypatch):
+    files.list_names(uri(store, "a"))  # the store has answered before
+    monkeypatch.setattr(store.door, "spoil", lambda *_: 401)
+    for use in (files.read_bytes, lambda path: files.write_bytes(path, b"x")):
+        with pytest.raises(PermissionError, match="set GOOGLE_APPLICATION_CREDENTIALS or run"):
+            use(uri(store, "a/x"))
+
+
+def test_the_message_in_an_answer_of_cloud_storage_is_shown_alone():
+    answer = requests.Response()
+    answer.status_code, answer._content = 403, b'{"error": {"message": "me@p has no\\n access"}}'
+    error = google_exceptions.from_http_status(403, "POST http://host/: {body}", response=answer)
+    store = gcs.GcsStore(None, anonymous=False)
+    with pytest.raises(PermissionError) as refused, store._mapped("gs://b/x"):
+        raise error
+    assert refused.value.strerror == "me@p has no access"
+    answer._content = b"<html>"
+    with pytest.raises(PermissionError) as refused, store._mapped("gs://b/x"):
+        raise google_exceptions.from_http_status(403, "POST http://host/: no", response=answer)
+    assert refused.value.strerror == "POST http://host/: no"
 
 
 def test_what_is_written_is_read_listed_and_deleted(store):
