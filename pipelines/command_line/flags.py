@@ -18,7 +18,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import pydantic
 
-from pairweave.pipelines.command_line import outputs, plugin_help, schemes
+from pairweave.pipelines.command_line import mistaken_paths, outputs, plugin_help
 from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
 from pairweave.pipelines.options.base import (
     LANGUAGE,
@@ -113,7 +113,7 @@ def parse(
     files = dict.fromkeys(values.keys() - flag_values.keys(), config or "")
     values.update(flag_values)
     options = validate(model, values, prog, files)
-    schemes.check(options)
+    mistaken_paths.check(options)
     outputs.check(options, is_night=prog.endswith(f" {outputs.NIGHT}"))
     return options, rest
 

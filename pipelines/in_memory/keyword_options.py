@@ -18,7 +18,7 @@ import pydantic_core
 from pydantic.fields import FieldInfo
 
 from pairweave.models import neural_models
-from pairweave.pipelines.command_line import flags, outputs, schemes
+from pairweave.pipelines.command_line import flags, mistaken_paths, outputs
 from pairweave.pipelines.command_line.command_table import options_of
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.job_options.check_options import CheckOptions
@@ -239,7 +239,7 @@ def validated(job: str, given_keywords: Mapping[str, Any], own: Mapping[str, Any
     require_known(given_keywords, known, python_name(job), suggested=keywords(job))
     plain = {name: _plain(value) for name, value in given_keywords.items()}
     options = flags.validate(job_model(job), {**plain, **own}, f"pairweave {job}")
-    schemes.check(options)
+    mistaken_paths.check(options)
     outputs.check(options)
     return options
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pairweave.pipelines.command_line import command_table, flags, outputs, schemes
+from pairweave.pipelines.command_line import command_table, flags, mistaken_paths, outputs
 from pairweave.pipelines.command_line.command_table import COMMANDS
 from pairweave.pipelines.options.base import (
     SET_ELSEWHERE,
@@ -176,7 +176,7 @@ class _Reader:
         values = {**agreement.inherited(draft.job, sources), **values}
         values["output"] = files.join(self._output, name)
         options = flags.validate(model, values, f"pairweave {draft.job}")
-        schemes.check(options)
+        mistaken_paths.check(options)
         outputs.check(options)
         check_step(options, [step.options.output for step in self._made.values()])
         self._check_written(name, options)

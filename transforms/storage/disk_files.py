@@ -198,11 +198,20 @@ class _Named(io.FileIO):
 
 
 def make_directories(directory: Path) -> None:
-    """Make a directory and its parents; their entries reach the disk before any file in them."""
+    """Make a directory and its parents; their entries reach the disk before any file in them.
+
+    Raises:
+        OSError: It cannot be made; names what is in its place.
+    """
     if directory.is_dir():
         return
     missing = [directory, *(parent for parent in directory.parents if not parent.exists())]
-    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        what = "is a file" if directory.exists() else "is a link that leads nowhere"
+        reason = f"{what}, not a directory; give another name, or move it away"
+        raise FileExistsError(errno.EEXIST, reason, str(directory)) from error
     for created in missing:
         with contextlib.suppress(PermissionError):  # a directory may be writable but not listable
             sync_directory(created.parent)

@@ -137,7 +137,7 @@ def test_a_translation_is_read_where_there_is_one_and_required_when_asked_for(tm
         (
             pa.table([["a"], ["b"], ["c"]], ["source", "target", "source"]),
             {},
-            "found source: string",
+            "a.parquet: has 2 columns named source; rename all but one, or give another column: ",
         ),
         (pa.table({}), {}, "found no columns"),
     ],

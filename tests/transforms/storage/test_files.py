@@ -153,3 +153,11 @@ def test_what_is_below_a_directory_is_listed_without_what_links_lead_to(tmp_path
     (tmp_path / "out" / "linked").symlink_to(tmp_path / "elsewhere")
     assert files.list_below(str(tmp_path / "out")) == ["a/b/deep", "a/middle", "top"]
     assert files.list_below(str(tmp_path / "nothing")) == []
+
+
+def test_what_is_in_the_place_of_a_directory_is_named(tmp_path):
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "link").symlink_to("nowhere/x")
+    for name, what in (("file", "is a file"), ("link", "is a link that leads nowhere")):
+        with pytest.raises(FileExistsError, match=f"{what}, not a directory; .*/{name}'$"):
+            files.make_directory(str(tmp_path / name))

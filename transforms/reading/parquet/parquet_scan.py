@@ -283,6 +283,15 @@ _OPTIONS = (
 
 
 def _missing(name: str, wanted: list[str], schema: pa.Schema) -> InputError:
+    for field in (text.partition(":")[0] for text in wanted):
+        count = schema.names.count(field)
+        if count > 1:
+            return InputError(
+                "missing_column",
+                name,
+                f"has {count} columns named {field}; rename all but one, or give another column: "
+                f"{_OPTIONS}",
+            )
     columns = ", ".join(f"{field.name}: {field.type}" for field in schema) or "no columns"
     return InputError(
         "missing_column",

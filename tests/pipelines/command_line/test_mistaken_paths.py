@@ -1,8 +1,8 @@
-"""A path with a scheme and one slash is refused, instead of read or written on this disk."""
+"""Paths that are probably no path on this disk are refused, instead of read or written there."""
 
 import pytest
 
-from pairweave.pipelines.command_line import schemes
+from pairweave.pipelines.command_line import mistaken_paths
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.transforms.errors import ConfigError
 from tests.makers import corpora, runs
@@ -37,11 +37,17 @@ PAIRS = ("--source_input", "corpus.en", "--target_input", "corpus.de", *LANGS)
             "--output file:/data/out: has one slash after file: and would be a path on this disk; "
             "give /data/out,",
         ),
+        (
+            ("augment", *PAIRS, "--output", "~/out"),
+            "--output ~/out: begins with ~, which would be the name of a folder here; give the "
+            "whole path, or ./~/out if you mean that folder",
+        ),
+        (("align", *PAIRS, "--output", "out", "--pharaoh", "~me/x"), "--pharaoh ~me/x: begins"),
         (("preview", "gs:/bucket/run"), "--directory gs:/bucket/run: has one slash after gs:"),
     ],
     ids=lambda words: words[0] if isinstance(words, tuple) else "",
 )
-def test_one_slash_after_a_scheme_is_refused_before_anything_is_written(tmp_path, words, message):
+def test_such_a_path_is_refused_before_anything_is_written(tmp_path, words, message):
     corpora.write_corpus(tmp_path, 3)
     before = sorted(tmp_path.iterdir())
     status, _, errors = runs.run_here(*words, cwd=tmp_path)
@@ -59,11 +65,17 @@ def test_a_corpus_of_a_file_of_options_is_checked_too(tmp_path):
     assert "--input gs:/b/a.tsv: has one slash after gs:" in errors
 
 
-@pytest.mark.parametrize("path", ["gs://b/x", "./gs:/b/x", "gs:b", "logs:/x", "a/gs:/x", "/gs:/x"])
+@pytest.mark.parametrize(
+    "path", ["gs://b/x", "./gs:/b/x", "gs:b", "logs:/x", "a/gs:/x", "/gs:/x", "./~/x", "a~/x"]
+)
 def test_other_paths_pass(path):
-    schemes.check(AugmentOptions(input=("a.tsv",), output=path))
+    mistaken_paths.check(AugmentOptions(input=("a.tsv",), output=path))
+
+
+def test_a_model_below_the_home_directory_passes():
+    mistaken_paths.check(AugmentOptions(input=("a.tsv",), output="o", model="~/model"))
 
 
 def test_a_refusal_is_an_error_of_the_users_own():
     with pytest.raises(ConfigError, match="hf://o/n"):
-        schemes.check(AugmentOptions(input=("hf:/o/n",), output="o"))
+        mistaken_paths.check(AugmentOptions(input=("hf:/o/n",), output="o"))
