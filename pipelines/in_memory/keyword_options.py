@@ -51,8 +51,11 @@ SHARED_MODELS = ("large_model", "model_copies")
 """Options by which processes share a model. Only the command has the private directory for the key
 and the files of that."""
 
-_FLAG = re.compile(r"(pairweave [a-z ]+(?: --[a-z_]+ [^ ;]+)+)|--(?=[a-z])")
-"""Matches a command as typed in a shell, which stays as it is, or the two hyphens of an option."""
+_FLAG = re.compile(
+    r"(pairweave [a-z ]+(?: --[a-z_]+ [^ ;]+)+|(?<!\w)'(?:[^'\\]|\\.)*')|(?<![\w-])--(?=[a-z])"
+)
+"""Matches a command as typed in a shell and a text in quotes, which stay as they are, or the two
+hyphens of an option."""
 
 _HELP = re.compile(r"; see pairweave [a-z_ ]+ --help( all)?")
 
@@ -322,9 +325,11 @@ def in_python(name: str, directory: str, *, of_pairs: bool = False) -> Iterator[
     except PairweaveError as error:
         if type(error) is ConfigError:
             raise ConfigError(in_words(str(error))) from error
-        error.args = tuple(without_files(str(each)) for each in error.args)
-        if isinstance(error, InputError):  # of which it is made again in another process
-            error.path, error.message = map(without_files, (str(error.path), error.message))
+        if isinstance(error, InputError):  # of these it is made again in another process
+            path, message = without_files(str(error.path)), in_words(error.message)
+            error.__init__(error.code, path, message, error.line)  # type: ignore[misc]
+        else:
+            error.args = tuple(without_files(str(each)) for each in error.args)
         raise
 
 

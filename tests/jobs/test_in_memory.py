@@ -618,3 +618,15 @@ def test_a_warning_names_the_line_of_the_caller(model, capsys):
 
 def test_the_version_is_that_of_the_distribution():
     assert pairweave.__version__ == importlib.metadata.version("pairweave")
+
+
+def test_errors_about_input_name_keywords_too_and_survive_pickling():
+    with pytest.raises(pairweave.PairweaveError) as refused:
+        pairweave.align([("a b", "c d")], exclude=["absent"], source_lang="en", target_lang="de")
+    assert str(refused.value) == "absent: no such file; give the files of exclude [no_match]"
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
+
+
+def test_a_text_in_quotes_keeps_its_hyphens():
+    with pytest.raises(pairweave.PairweaveError, match="hypothesis:1: '--foo' is not a link"):
+        pairweave.evaluate("links", ["--foo"], ["0-1"])
