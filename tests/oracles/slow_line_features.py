@@ -6,9 +6,9 @@ import regex
 
 MASK = (1 << 64) - 1
 OFFSET, PRIME = 0xCBF29CE484222325, 0x100000001B3
-MARKS = {"?": 1, "\uff1f": 1, "\u061f": 1, "\u037e": 1, "!": 2, "\uff01": 2}
-MARKS |= {":": 4, "\uff1a": 4, ";": 4, "\uff1b": 4}
-STOPS = ".\u3002\u0964\u06d4\u2026\uff0e"
+MARKS = {"?": 1, "\uff1f": 1, "\u061f": 1, "\u037e": 1, "!": 2, "\uff01": 2, "\u1367": 1}
+MARKS |= dict.fromkeys(":\uff1a\u1365;\uff1b\u061b\u1364", 4)
+STOPS = ".\u3002\uff61\u0964\u0965\u06d4\u0589\u2026\uff0e\u104b\u1362\u17d4\u17d5\u0f0d"
 
 
 def digest(numbers):

@@ -12,6 +12,8 @@ from collections import Counter
 from pairweave.transforms.markup.markup import Marked
 from tests.oracles.slow_sound_phrases import is_word
 
+STOPS = ".!?:;。！？：；．｡।۔։။።។៕؟፧؛፤፥"  # noqa: RUF001 - all are meant
+COMMAS = ",、，،､၊፣"  # noqa: RUF001 - likewise
 FADING = (100, 61, 37, 22, 14, 8, 5, 3, 2)
 APOSTROPHES = "'`\u2018\u2019\u2032\u2033"
 JAPANESE = "はがにのへとでも"
@@ -25,7 +27,22 @@ def shape(char):
         return "edge"
     if char.isspace():
         return "space"
-    return "word" if is_word(char) else "mark"
+    return "word" if is_word(char) or is_written_on_letters(char) else "mark"
+
+
+def is_written_on_letters(char):
+    """Tell whether a character is a vowel, tone or joiner inside words."""
+    if 0xFE00 <= ord(char) <= 0xFE0F or 0xE0100 <= ord(char) <= 0xE01EF or char in "᠋᠌᠍᠏":
+        return False
+    return unicodedata.category(char) in ("Mn", "Mc") or char == "\u200c"
+
+
+def is_spaced(char):
+    """Tell whether a letter is of a script with spaces between words, among those of the tests."""
+    return not any(
+        name in unicodedata.name(char, "")
+        for name in ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "TIBETAN", "MYANMAR", "KHMER")
+    )
 
 
 def kind(char, *, near=True):
@@ -33,7 +50,7 @@ def kind(char, *, near=True):
     if shape(char) != "mark":
         return None
     category = unicodedata.category(char)
-    for name, chars in (("ellipsis", "…⋯"), ("stop", ".!?:;。！？：；"), ("comma", ",、，،")):  # noqa: RUF001
+    for name, chars in (("ellipsis", "…⋯"), ("stop", STOPS), ("comma", COMMAS)):
         if char in chars:
             return name
     if char in QUOTES or category in ("Pi", "Pf"):
@@ -224,7 +241,10 @@ def place_evidence(pair, place, at, tokens, beyond, step, held, *, touching, key
             evidence["space_doubled"] = 50
         elif (near == "." and step < 0) or kind(near) in tight:
             evidence["space_before_mark"] = 50
-    if target[0][0] == target[1][0] == "word":
+    left, right = pair.target[:offset][-1:], pair.target[offset:][:1]
+    if step < 0 and left == "を":
+        evidence["space_added"] = 50
+    if target[0][0] == target[1][0] == "word" and is_spaced(left) and is_spaced(right):
         evidence["inside_word"] = 50
     beside = (before, before - 1) if step > 0 else (before - 1, before)
     for side, one, other in zip(("inner", "outer"), tokens, beside, strict=True):
@@ -252,16 +272,25 @@ def place_evidence(pair, place, at, tokens, beyond, step, held, *, touching, key
 
 
 def marks(text, start, end):
-    """Return open brackets, quotation marks, stops and other marks in a part of a text."""
-    counts = [0, 0, 0, 0]
+    """Return quotation marks, stops and other marks in a part of a text."""
+    counts = [0, 0, 0]
     for at in range(start, end):
         name = kind(text[at])
-        within = 0 < at < len(text) - 1 and is_word(text[at - 1]) and is_word(text[at + 1])
-        counts[0] += (name == "opener") - (name == "closer")
-        counts[1] += name == "quote" and not (within and text[at] in APOSTROPHES)
-        counts[2] += name == "stop" and not within
-        counts[3] += name in ("comma", "dash", "hyphen", "sign") and not within
+        within = 0 < at < len(text) - 1 and shape(text[at - 1]) == shape(text[at + 1]) == "word"
+        counts[0] += name == "quote" and not (within and text[at] in APOSTROPHES)
+        counts[1] += name == "stop" and not within
+        counts[2] += name in ("comma", "dash", "hyphen", "sign") and not within
     return counts
+
+
+def cut_brackets(text, start, end):
+    """Return the closing and the opening brackets of a part of a text without their partners."""
+    opened, closed = 0, 0
+    for char in text[start:end]:
+        opened += kind(char) == "opener"
+        if kind(char) == "closer":
+            opened, closed = (opened - 1, closed) if opened else (0, closed + 1)
+    return closed, opened
 
 
 def bones(text):
@@ -284,7 +313,7 @@ def span_evidence(pair, start, end, opening, closing):
     """Return the evidence of a span of the target as a whole."""
     evidence = Counter()
     wanted, here = bones(pair.source[start:end]), bones(pair.target[opening:closing])
-    quotes = marks(pair.source, start, end)[1], marks(pair.target, opening, closing)[1]
+    quotes = marks(pair.source, start, end)[0], marks(pair.target, opening, closing)[0]
     if wanted and wanted == here and quotes[0] == quotes[1]:
         own = occurrences(wanted, bones(pair.source))
         there = occurrences(wanted, bones(pair.target))
@@ -299,7 +328,9 @@ def span_evidence(pair, start, end, opening, closing):
     other = max(1, closing - opening) * max(1, sizes[0])
     evidence["length"] = min(400, 100 * max(one, other) // min(one, other) - 100)
     counts = marks(pair.source, start, end), marks(pair.target, opening, closing)
-    for name, one, other in zip(("brackets", "quotes", "stops", "marks"), *counts, strict=True):
+    brackets = cut_brackets(pair.source, start, end), cut_brackets(pair.target, opening, closing)
+    evidence["brackets"] = 50 * min(4, sum(abs(a - b) for a, b in zip(*brackets, strict=True)))
+    for name, one, other in zip(("quotes", "stops", "marks"), *counts, strict=True):
         evidence[name] = 50 * ((one - other) % 2 if name == "quotes" else min(4, abs(one - other)))
     off = abs((opening + closing) * sizes[0] - (start + end) * sizes[1])
     evidence["shift"] = 50 * off // max(1, sizes[0] * sizes[1])

@@ -21,15 +21,15 @@ from pairweave.transforms.kernels.filtering.marks import Marks
 from pairweave.transforms.kernels.filtering.signs import MOJIBAKE, count_signs
 from pairweave.transforms.rejects import PluginReason, Reject
 from pairweave.transforms.storage import files
-from pairweave.transforms.text import codepoints, sentence_ends
+from pairweave.transforms.text import codepoints, sentence_marks
 
 Values = Mapping[str, np.ndarray]
 Mask = np.ndarray
 
-FULL_STOPS = f".\u0965\u0f0d\u2026{sentence_ends.FULL_STOPS}"
-QUESTIONS = f"?\u2e2e{sentence_ends.QUESTIONS}"
-EXCLAMATIONS = f"!{sentence_ends.EXCLAMATIONS}"
-PAUSES = ":;,\uff1a\uff1b\uff0c\u3001\u060c\u061b\u104a\u1363\u1364\u1365"
+FULL_STOPS = f".\u0965\u0f0d\u2026{sentence_marks.FULL_STOPS}"
+QUESTIONS = f"?\u2e2e{sentence_marks.QUESTIONS}"
+EXCLAMATIONS = f"!{sentence_marks.EXCLAMATIONS}"
+PAUSES = f":;,{sentence_marks.COLONS}{sentence_marks.SEMICOLONS}{sentence_marks.COMMAS}"
 """Characters that end sentences, in classes; a Greek question mark counts as a pause."""
 
 

@@ -8,7 +8,17 @@ import regex
 
 from pairweave.transforms.kernels.links import projection_evidence as evidence
 from pairweave.transforms.kernels.text import utf8
-from pairweave.transforms.text import codepoints
+from pairweave.transforms.text import codepoints, sentence_marks
+
+_STOPS = "".join(
+    (
+        sentence_marks.FULL_STOPS,
+        sentence_marks.QUESTIONS,
+        sentence_marks.EXCLAMATIONS,
+        sentence_marks.COLONS,
+        sentence_marks.SEMICOLONS,
+    )
+)
 
 # Later patterns win. Corner and angle brackets of Chinese and Japanese are quotation marks there,
 # and Unicode calls some of them brackets.
@@ -19,10 +29,13 @@ _KINDS = (
     (evidence.OPENER, r"\p{Ps}"),
     (evidence.CLOSER, r"\p{Pe}"),
     (evidence.QUOTE, r"[\p{Pi}\p{Pf}\"'`„‚「」『』《》〈〉″′＂]"),  # noqa: RUF001 - as above
-    (evidence.COMMA, r"[,、，،]"),  # noqa: RUF001 - as above
-    (evidence.STOP, r"[.!?:;。！？：；]"),  # noqa: RUF001 - as above
+    (evidence.COMMA, f"[,{sentence_marks.COMMAS}]"),
+    (evidence.STOP, f"[.!?:;{_STOPS}]"),
     (evidence.ELLIPSIS, r"[…⋯]"),
 )
+
+_IN_WORDS = r"(?V1)[[\p{M}\u200C]--[\p{Me}\p{Variation_Selector}]]+"
+"""Vowels, tones and other signs written on letters, and the joiner that Persian writes in words."""
 
 _FOLDED = r"(?V1)[[\p{L}\p{N}\p{P}\p{S}]--[\p{Unified_Ideograph}\uAC00-\uD7A3]]+"
 """Characters that may have a case or a width; ideographs and Hangul, most of all, have none."""
@@ -37,6 +50,8 @@ def characters() -> evidence.Characters:
     shapes[properties & utf8.WHITE != 0] = evidence.WHITE
     codes = np.arange(len(properties), dtype=np.uint32)
     everything = codes.tobytes().decode("utf-32-le", "surrogatepass")
+    for match in regex.finditer(_IN_WORDS, everything):
+        shapes[slice(*match.span())] = evidence.WORD
     for match in regex.finditer(r"\p{Lu}+", everything):
         shapes[slice(*match.span())] |= evidence.UPPER
     kinds = np.zeros(len(properties), np.uint8)

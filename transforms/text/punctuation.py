@@ -7,7 +7,14 @@ import regex
 
 from pairweave.transforms.kernels.tags import sound_phrases as kernel
 from pairweave.transforms.kernels.text import utf8
-from pairweave.transforms.text.sentence_ends import EXCLAMATIONS, FULL_STOPS, QUESTIONS
+from pairweave.transforms.text.sentence_marks import (
+    COLONS,
+    COMMAS,
+    EXCLAMATIONS,
+    FULL_STOPS,
+    QUESTIONS,
+    SEMICOLONS,
+)
 
 # The first line that a character is in decides. Marks of one class are the same mark in two
 # languages; `kernel.OTHER_MARK` is every mark that no line names.
@@ -27,9 +34,9 @@ _MARKS = (
     (f"?{QUESTIONS}", kernel.QUESTION),
     (f"!{EXCLAMATIONS}", kernel.EXCLAMATION),
     (r"…⋯", kernel.ELLIPSIS),
-    (r",，،、､၊፣", kernel.COMMA),  # noqa: RUF001
-    (r";；؛፤", kernel.SEMICOLON),  # noqa: RUF001
-    (r":：፥", kernel.COLON),  # noqa: RUF001
+    (f",{COMMAS}", kernel.COMMA),
+    (f";{SEMICOLONS}", kernel.SEMICOLON),
+    (f":{COLONS}", kernel.COLON),
     (r"\p{Pd}", kernel.DASH),
     (r"\p{P}", kernel.OTHER_MARK),
 )

@@ -264,6 +264,31 @@ def placed(source, target, links, language):
         ("ja", "See <link/> now.", "今は<link/>を見る。", [(0, 3), (0, 4), (1, 0)]),
         ("ja", "See <link/>.", "<link/>の次を見る。", [(0, 4), (0, 5)]),
         ("ko", "See <link/>.", "<link/>를 봅니다.", [(0, 1)]),
+        (
+            "de",
+            "<b>Shift+Ctrl</b>: turn",
+            "<b>Umschalt(Shift)+Strg(Ctrl)</b>: drehen",
+            [(0, 2), (2, 7), (4, 10)],
+        ),
+        (
+            "ja",
+            "Select <b>objects</b>.",
+            "<b>オブジェクト</b>を選択。",
+            [(0, 7), *((1, one) for one in range(7))],
+        ),
+        (
+            "ja",
+            "<b>The photo is large</b> Use a small one.",
+            "<b>写真が大です</b> 小さいものを使う。",
+            [(1, 0), (3, 2)],
+        ),
+        (
+            "hi",
+            "Now <b>double click</b>, then",
+            "अब <b>डबल क्लिक करें</b>, फिर",
+            [(0, 0), (1, 1), (2, 2), (3, 4), (4, 5)],
+        ),
+        ("ar", "Who <b>is it</b>?", "من <b>هو</b>؟", [(0, 0), (2, 1)]),
     ],
 )
 def test_marks_and_holes_of_the_translation_decide_where_links_do_not(

@@ -12,6 +12,8 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.text.japanese import WO
+from pairweave.transforms.kernels.text.unspaced_letters import kind_of
 
 WHITE, WORD, OTHER = 1, 2, 3
 """Classes of characters: the low two bits of a shape; 0 is the edge of the text."""
@@ -532,6 +534,12 @@ def is_tight(text: np.ndarray, shapes: np.ndarray, at: int, step: int) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)
+def is_spaced(text: np.ndarray, at: int) -> bool:
+    """Tell whether both letters at an offset are of scripts with spaces between words."""
+    return bool(kind_of(text[at - 1]) < 0 and kind_of(text[at]) < 0)
+
+
+@numba.njit(nogil=True, cache=True)
 def place_evidence(
     source: TokenizedText,
     target: TokenizedText,
@@ -576,6 +584,9 @@ def place_evidence(
             row[EDGE_STOP] = YES
         if same_run(source_in, source_out, inner, outer):
             row[SPACE_RUN_KEPT] = YES
+        # An object's particle stands outside its element, as the space after a word does.
+        if step < 0 and inner[0] == WORD and target.points[offsets[place] - 1] == WO:
+            row[SPACE_ADDED] = YES
         if inner[0] == WHITE:
             if source_in[0] != WHITE:
                 row[SPACE_ADDED] = YES
@@ -589,7 +600,7 @@ def place_evidence(
                 row[SPACE_DOUBLED] = YES
             elif outer[0] == OTHER and is_tight(target.points, shapes, offsets[place], step):
                 row[SPACE_BEFORE_MARK] = YES
-        if inner[0] == WORD and outer[0] == WORD:
+        if inner[0] == outer[0] == WORD and is_spaced(target.points, offsets[place]):
             row[INSIDE_WORD] = YES
         left, right = before[place] - 1, before[place]
         within, without = (right, left) if step > 0 else (left, right)

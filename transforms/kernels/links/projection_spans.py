@@ -139,9 +139,10 @@ def count_marks(text: np.ndarray, shapes: np.ndarray) -> np.ndarray:
     """Count marks before each offset of a text.
 
     Returns:
-        Brackets (open less closed), quotation marks, stops, others, int64 ``[offset, 4]``.
+        Brackets (open less closed), quotation marks, stops, others, and the next offset with fewer
+        open brackets (past the last if there is none), int64 ``[offset, 5]``.
     """
-    counts = np.zeros((len(text) + 1, 4), np.int64)
+    counts = np.zeros((len(text) + 1, 5), np.int64)
     for at in range(len(text)):
         counts[at + 1] = counts[at]
         shape = np.int64(shapes[text[at]])
@@ -160,7 +161,32 @@ def count_marks(text: np.ndarray, shapes: np.ndarray) -> np.ndarray:
             counts[at + 1, 2] += 1
         if kind in (COMMA, DASH, HYPHEN, SIGN) and not inside_word:
             counts[at + 1, 3] += 1
+    for at in range(len(text), -1, -1):
+        later = at + 1
+        while later <= len(text) and counts[later, 0] >= counts[at, 0]:
+            later = counts[later, 4]
+        counts[at, 4] = later
     return counts
+
+
+@numba.njit(nogil=True, cache=True)
+def cut_brackets(marks: np.ndarray, start: int, end: int) -> tuple[int, int]:
+    """Count the brackets of a span whose partners are outside.
+
+    Args:
+        marks: `count_marks` of the text.
+        start: Offset of the span.
+        end: Its end, exclusive.
+
+    Returns:
+        Closing brackets, and opening brackets.
+    """
+    closing = 0
+    at = marks[start, 4]
+    while at <= end:
+        closing += 1
+        at = marks[at, 4]
+    return closing, marks[end, 0] - marks[start, 0] + closing
 
 
 @numba.njit(nogil=True, cache=True)
@@ -333,7 +359,11 @@ def span_evidence(pair: Pair, spans: Spans, opening: int, closing: int, row: np.
     size, target_size = len(pair.source.points), len(pair.target.points)
     inside, target_inside = spans.end - spans.begin, end - start
     row[LENGTH] = length_difference(inside, size, target_inside, target_size)
-    for name, column in ((BRACKETS, 0), (QUOTES, 1), (STOPS, 2), (MARKS, 3)):
+    closers, openers = cut_brackets(pair.source_marks, spans.begin, spans.end)
+    target_closers, target_openers = cut_brackets(pair.target_marks, start, end)
+    cut = abs(closers - target_closers) + abs(openers - target_openers)
+    row[BRACKETS] = YES * min(4, cut)
+    for name, column in ((QUOTES, 1), (STOPS, 2), (MARKS, 3)):
         one = pair.source_marks[spans.end, column] - pair.source_marks[spans.begin, column]
         other = pair.target_marks[end, column] - pair.target_marks[start, column]
         if name == QUOTES:

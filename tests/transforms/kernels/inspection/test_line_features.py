@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pairweave.transforms.kernels.inspection import line_features as kernel
 from pairweave.transforms.kernels.inspection.stretches import best_states
 from pairweave.transforms.sentences.stretches import features_of
+from pairweave.transforms.text import sentence_marks
 from tests.oracles import slow_line_features
 
 LINES = [
@@ -45,6 +46,20 @@ def test_features_are_those_of_the_slow_twin():
 )
 def test_features_of_any_text_are_those_of_the_slow_twin(lines):
     assert columns_of(lines) == [slow_line_features.features(line) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("kind", "members"),
+    [
+        (kernel.STOP, sentence_marks.FULL_STOPS),
+        (kernel.QUESTION, sentence_marks.QUESTIONS),
+        (kernel.EXCLAMATION, sentence_marks.EXCLAMATIONS),
+        (kernel.COLON, sentence_marks.COLONS + sentence_marks.SEMICOLONS),
+    ],
+)
+def test_marks_that_end_sentences_are_of_the_same_kind_in_every_script(kind, members):
+    ends = features_of(pa.array([f"x{member}" for member in members])).ends
+    assert ends.tolist() == [kind] * len(members)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,9 @@ from tests.oracles import slow_projection
 
 SETTINGS = st.tuples(st.booleans(), st.booleans(), st.booleans())
 
-TEXTS = st.text(st.sampled_from('abcABC09 .,()"-…/\N{NO-BREAK SPACE}é漢Ａ를'), max_size=14)
+TEXTS = st.text(
+    st.sampled_from('abcABC09 .,()"-…/\N{NO-BREAK SPACE}é漢Ａ를をน\u0940\u200c؟'), max_size=14
+)
 
 
 def cut(text, bounds):
