@@ -26,7 +26,7 @@ from pairweave.pipelines.command_line.command_table import (
     JOBS,
     SUBCOMMANDS,
     UNSUPERVISED,
-    options_of,
+    job_options,
 )
 from pairweave.pipelines.engines import private_network
 from pairweave.pipelines.engines.local import forks, worker
@@ -204,9 +204,7 @@ def check_options(name: str, words: Sequence[str]) -> None:
     """
     from pairweave.pipelines.command_line import flags
 
-    options = options_of(name)
-    assert options is not None
-    flags.parse_command(options, name, words)
+    flags.parse_command(job_options(name), name, words)
 
 
 def show_help(name: str, words: Sequence[str] = ()) -> NoReturn:

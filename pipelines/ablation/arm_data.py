@@ -11,7 +11,7 @@ from pairweave.pipelines.ablation.ablation_config import Ablation, Arm, DataItem
 from pairweave.pipelines.ablation.task_kind import Pair, plain
 from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import job_of, options_of
+from pairweave.pipelines.command_line.command_table import job_of, job_options
 from pairweave.pipelines.options.base import SET_ELSEWHERE
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
@@ -134,8 +134,7 @@ def _made(item: DataItem, ablation: Ablation, runs: str) -> str:
     for key in SET_ELSEWHERE:
         if key in item.options:
             raise ConfigError(f"options: {key}: is set by ablate; leave it out")
-    model = options_of(item.job)
-    assert model is not None
+    model = job_options(item.job)
     languages = {"source_lang": ablation.source_lang, "target_lang": ablation.target_lang}
     values = {**languages, **item.options, "output": directory}
     flags.check_keys(values, list(model.model_fields))

@@ -62,6 +62,11 @@ class JobAligner:
     models_from_hub: ClassVar[bool] = False
     warms_up: ClassVar[bool] = True
 
+    @property
+    def can_fit(self) -> bool:
+        """Tell whether a run can fit it."""
+        return type(self).fit is not JobAligner.fit
+
     # From options to a plan.
 
     def find(self, options: WordAlignerOptions) -> "Chosen":

@@ -149,13 +149,15 @@ COMMANDS = {
 }
 
 
+def job_options(name: str) -> Any:  # noqa: ANN401 - a subclass of `pipelines.options.base.Options`
+    """Return the options of a job, or of another command of `JOBS`."""
+    module, _, kind = COMMANDS[name].options.partition(":")
+    return getattr(importlib.import_module(module), kind)
+
+
 def options_of(name: str) -> "type[Options] | None":
     """Return the job options of a command; None if it has none."""
-    module, _, kind = COMMANDS[name].options.partition(":")
-    options: type[Options] | None = None
-    if module:
-        options = getattr(importlib.import_module(module), kind)
-    return options
+    return job_options(name) if name in JOBS else None
 
 
 def job_of(name: str) -> Any:  # noqa: ANN401 - a `pipelines.run.job.PlannedJob`

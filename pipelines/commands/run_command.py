@@ -13,7 +13,7 @@ from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.recipes import rejected_share, summary
 from pairweave.pipelines.recipes.recipe import read_recipe
-from pairweave.pipelines.recipes.recipe_options import EngineOptions, RecipeOptions
+from pairweave.pipelines.recipes.recipe_options import RecipeOptions
 from pairweave.pipelines.recipes.step import Step
 from pairweave.transforms.errors import (
     ClaimedError,
@@ -34,8 +34,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     if path is None:
         raise ConfigError(f"--config is required: the recipe; see pairweave {name} --help")
     files.check_store(options.output)
-    engine_options = options.model_dump(include=set(EngineOptions.model_fields), exclude_none=True)
-    steps = read_recipe(path, options.output, engine_options, options.max_rejected)
+    steps = read_recipe(path, options.output, options.of_engine(), options.max_rejected)
     used = {getattr(step.options, "engine", "local") for step in steps}
     engine_flags.check_used(used, engines.given_options(extra))
     if options.plan_only:

@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 
 from pairweave.models import neural_models
 from pairweave.pipelines.command_line import flags, mistaken_paths, outputs
-from pairweave.pipelines.command_line.command_table import options_of
+from pairweave.pipelines.command_line.command_table import job_options
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.job_options.check_options import CheckOptions
 from pairweave.pipelines.options.base import Options
@@ -62,11 +62,7 @@ _HELP = re.compile(r"; see pairweave [a-z_ ]+ --help( all)?")
 
 def job_model(job: str) -> type[Options]:
     """Return the options of a job."""
-    if job == "check":  # a command, not a job
-        return CheckOptions
-    kind = options_of(job)
-    assert kind is not None
-    return kind
+    return CheckOptions if job == "check" else job_options(job)  # `check` is a command, not a job
 
 
 def text_columns(job: str) -> list[str]:

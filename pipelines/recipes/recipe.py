@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pairweave.pipelines.command_line import command_table, flags, mistaken_paths, outputs
-from pairweave.pipelines.command_line.command_table import COMMANDS
+from pairweave.pipelines.command_line import flags, mistaken_paths, outputs
+from pairweave.pipelines.command_line.command_table import COMMANDS, job_of, job_options
 from pairweave.pipelines.options.base import (
     SET_ELSEWHERE,
     InputOptions,
@@ -20,7 +20,7 @@ from pairweave.pipelines.options.corpus_options import (
     TranslatedCorpus,
 )
 from pairweave.pipelines.recipes import agreement, rejected_share
-from pairweave.pipelines.recipes.references import Reference, put_paths
+from pairweave.pipelines.recipes.references import Reference, Values, listed, put_paths
 from pairweave.pipelines.recipes.step import Step
 from pairweave.pipelines.recipes.step_checks import check_step, written_files
 from pairweave.transforms.errors import ConfigError
@@ -54,8 +54,6 @@ _ABOUT_INPUT = _CORPORA.union(*(kind.model_fields for kind in _OF_PAIRS)).differ
 )
 """Keys that describe the input: a step with its own input inherits none of them."""
 
-Values = dict[str, Any]
-
 
 @dataclasses.dataclass(frozen=True)
 class _Draft:
@@ -79,14 +77,6 @@ def jobs() -> tuple[str, ...]:
     return tuple(
         name for name, command in COMMANDS.items() if command.module.startswith(_JOBS_FOLDER)
     )
-
-
-def options_of(job: str) -> type[PlannedOptions]:
-    """Return the options of a job."""
-    options = command_table.options_of(job)
-    assert options is not None
-    assert issubclass(options, PlannedOptions)
-    return options
 
 
 def read_recipe(
@@ -142,7 +132,7 @@ class _Reader:
         self._written: dict[str, str] = {}
 
     def _check_shared(self, used: set[str]) -> None:
-        known = sorted({name for job in used for name in options_of(job).model_fields})
+        known = sorted({name for job in used for name in job_options(job).model_fields})
         for key in SET_ELSEWHERE:
             if key in self._shared:
                 raise ConfigError(f"{key}: {_refused_key(key)}")
@@ -164,7 +154,7 @@ class _Reader:
         return tuple(self._made.values())
 
     def _step(self, name: str, draft: _Draft, ahead: set[str], number: int) -> Step:
-        model = options_of(draft.job)
+        model: type[PlannedOptions] = job_options(draft.job)
         flags.check_keys(draft.values, list(model.model_fields))
         values = {**self._inherited(draft, model), **draft.values}
         values |= {
@@ -180,7 +170,7 @@ class _Reader:
         outputs.check(options)
         check_step(options, [step.options.output for step in self._made.values()])
         self._check_written(name, options)
-        command_table.job_of(draft.job).check(options)
+        job_of(draft.job).check(options)
         agreement.check(draft.job, options, sources, [self._made[step] for step in reads])
         limits = (self._most, draft.most, self._shared_most, rejected_share.DEFAULT)
         most = next(limit for limit in limits if limit is not None)
@@ -250,12 +240,8 @@ class _Reader:
 def _sources(values: Values, steps: Mapping[str, Step]) -> list[str]:
     """Return the names of the steps whose pairs a step reads, given its keys with paths."""
     corpora = [corpus for corpus in values.get("corpora") or () if isinstance(corpus, dict)]
-    runs = {run for corpus in (values, *corpora) for run in _as_list(corpus.get("from_run"))}
+    runs = {run for corpus in (values, *corpora) for run in listed(corpus.get("from_run"))}
     return [name for name, step in steps.items() if step.options.output in runs]
-
-
-def _as_list(value: object) -> Sequence[object]:
-    return value if isinstance(value, list) else () if value is None else (value,)
 
 
 def _most_of(values: Values) -> tuple[Values, float | None]:

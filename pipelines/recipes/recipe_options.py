@@ -1,6 +1,6 @@
 """The options of the command ``run``, and of every command with jobs in a file."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -20,6 +20,10 @@ class EngineOptions(Options):
     attempts: int | None = Field(
         None, ge=1, description="number of attempts of each step (default: as in the file, else 2)"
     )
+
+    def of_engine(self) -> dict[str, Any]:
+        """Return those of these options that are given, which take precedence over the file."""
+        return self.model_dump(include=set(EngineOptions.model_fields), exclude_none=True)
 
 
 class RecipeOptions(EngineOptions, OutputOptions, Options):

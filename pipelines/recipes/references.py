@@ -1,14 +1,13 @@
 """References in a recipe: ``{from: STEP}`` in place of an input or a model."""
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeGuard
 
 import pydantic
 from pydantic.fields import FieldInfo
 
 from pairweave.pipelines.aligners.aligner_registry import aligner_of
-from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
 from pairweave.pipelines.recipes.step import Step
 from pairweave.transforms.errors import ConfigError
@@ -65,14 +64,14 @@ def _with_paths(
                 _with_paths(inner, entry, step_of)
                 if isinstance(entry, dict) and "from" not in entry
                 else entry
-                for entry in _listed(value)
+                for entry in listed(value)
             ]
             values[key] = blocks if isinstance(value, list) else blocks[0]
-        if any(map(_is_reference, _listed(value))):
+        if any(map(_is_reference, listed(value))):
             find = functools.partial(step_of, key)
             paths = [
                 _path_of(key, fields[key], find, entry) if _is_reference(entry) else entry
-                for entry in _listed(value)
+                for entry in listed(value)
             ]
             values[key] = paths if len(paths) > 1 or _names_runs(fields[key]) else paths[0]
     return values
@@ -111,17 +110,18 @@ def _is_reference(value: object) -> TypeGuard[Reference]:
     return isinstance(value, dict) and "from" in value
 
 
-def _listed(value: object) -> Iterable[object]:
+def listed(value: object) -> Sequence[object]:
+    """Return the values of a key: those of a list, or the only one."""
     return value if isinstance(value, list) else (value,)
 
 
 def _with_input(values: Values, step_of: Callable[[str, Reference], Step]) -> Values:
     """Return the keys of a job or corpus, with steps among its inputs as ``from_run``."""
-    inputs = list(_listed(values.get("input", [])))
-    references = [entry for entry in inputs if isinstance(entry, dict) and "from" in entry]
+    inputs = list(listed(values.get("input", [])))
+    references = [entry for entry in inputs if _is_reference(entry)]
     if not references:
         return dict(values)
-    runs = [*_listed(values.get("from_run", []))]
+    runs = [*listed(values.get("from_run", []))]
     runs += [_output_of("input", step_of("input", reference)) for reference in references]
     rest = [entry for entry in inputs if entry not in references]
     values = {key: value for key, value in values.items() if key != "input"}
@@ -157,7 +157,7 @@ def _model_of(key: str, step: Step) -> str:
     if isinstance(options, PlannedOptions) and not options.WRITES_ROWS:
         return options.output
     aligner = aligner_of(options)
-    fits = type(aligner).fit is not JobAligner.fit and options.given_model is None
+    fits = aligner.can_fit and options.given_model is None
     if not (fits and isinstance(options, GraphOptions) and options.aligns):
         raise ConfigError(
             f"{key}: the step {step.name} makes no model"

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pairweave.pipelines.aligners.aligner_registry import aligner_of
-from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.options.corpora import check_run_options, corpora_of
 from pairweave.pipelines.parts.detector_part import check_detector
@@ -100,11 +99,15 @@ def _check_places(options: PlannedOptions, outputs: Collection[str]) -> None:
     for name, path, use, on_hub, *_ in places_of(options):
         if use is Use.PROGRAM and shutil.which(path) is None:
             raise ConfigError(f"{name}: {path}: no such executable program")
-        is_made = any(f"{path}/".startswith(f"{output}/") for output in outputs)
-        if use not in (Use.FILE, Use.MODEL) or files.is_uri(path) or is_made:
+        if use not in (Use.FILE, Use.MODEL) or files.is_uri(path) or _is_made(path, outputs):
             continue
         if not (on_hub and _HUB_NAME.fullmatch(path)) and not Path(path).expanduser().exists():
             raise ConfigError(f"{name}: {path}: no file or directory has this name")
+
+
+def _is_made(path: str, outputs: Collection[str]) -> bool:
+    """Tell whether a path is in the directory of a step."""
+    return any(f"{path}/".startswith(f"{output}/") for output in outputs)
 
 
 def _check_no_line_file(options: PlannedOptions) -> None:
@@ -119,12 +122,7 @@ def _check_no_line_file(options: PlannedOptions) -> None:
 def _check_model(options: PlannedOptions, outputs: Collection[str]) -> None:
     """Check that a fitted aligner exists, unless a step makes it."""
     model = options.given_model
-    fitted = type(aligner_of(options)).fit is not JobAligner.fit
-    if (
-        model is None
-        or not fitted
-        or any(f"{model}/".startswith(f"{output}/") for output in outputs)
-    ):
+    if model is None or not aligner_of(options).can_fit or _is_made(model, outputs):
         return
     if not files.exists(files.join(model, hashed_files.ABOUT)):
         raise ConfigError(f"model: {model}: no {hashed_files.ABOUT}, so there is no fitted aligner")

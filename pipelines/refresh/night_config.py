@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import hashlib
 import importlib.metadata
 import re
 from collections.abc import Mapping
@@ -11,11 +10,12 @@ from typing import Any
 
 from pairweave.pipelines.aligners.aligner_choice import unused_options
 from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
+from pairweave.pipelines.command_line.command_table import COMMANDS, job_options, options_of
 from pairweave.pipelines.options.base import Corpus, GraphOptions, InputOptions
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.refresh import refitting
 from pairweave.pipelines.refresh.chain import tables
+from pairweave.pipelines.refresh.chain.hashed_reads import digest_of
 from pairweave.pipelines.refresh.gates import Gates, read_gates
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.inspection.look_options import LookOptions
@@ -105,7 +105,7 @@ def _config(path: str, document: object, overrides: Mapping[str, Any]) -> NightC
     job = document["job"]
     if not isinstance(job, str) or job not in tables.MAIN:
         raise ConfigError(f"job must be {_jobs()}, got {job!r}")
-    kind = _options_of(job)
+    kind: type[GraphOptions] = job_options(job)
     gates = read_gates(document.get("gates"))
     growth = refitting.read_growth(document.get(refitting.KEY))
     own = ("job", "gates", refitting.KEY)
@@ -142,13 +142,6 @@ def _look_of(options: GraphOptions, gates: Gates) -> str | None:
 def _jobs() -> str:
     *others, last = tables.MAIN
     return f"{', '.join(others)} or {last}"
-
-
-def _options_of(job: str) -> type[GraphOptions]:
-    options = options_of(job)
-    assert options is not None
-    assert issubclass(options, GraphOptions)
-    return options
 
 
 @functools.cache
@@ -299,7 +292,7 @@ def _content(path: str) -> str:
             [about] if about.is_file() else sorted(p for p in Path(path).rglob("*") if p.is_file())
         )
         lines = "".join(f"{each.relative_to(path)} {sha256_of(str(each))}\n" for each in paths)
-        return hashlib.sha256(lines.encode()).hexdigest()
+        return digest_of(lines.encode())
     return sha256_of(path)
 
 

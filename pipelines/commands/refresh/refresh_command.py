@@ -10,7 +10,6 @@ from pairweave.pipelines.command_line import flags, outputs
 from pairweave.pipelines.command_line.command_table import SUBCOMMANDS
 from pairweave.pipelines.engines import engine_flags, engines
 from pairweave.pipelines.process import interrupt, terminal
-from pairweave.pipelines.recipes.recipe_options import EngineOptions
 from pairweave.pipelines.refresh import file_ledger, night_metrics, refitting
 from pairweave.pipelines.refresh.chain import log_seals, records, table_place, tables
 from pairweave.pipelines.refresh.chain.records import Json, Record
@@ -43,8 +42,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     lineage = Lineage(options.lineage, options.output)
     table_place.require_delta()
     table_place.require_place(options.output)
-    engine_options = options.model_dump(include=set(EngineOptions.model_fields), exclude_none=True)
-    config = read_config(path, engine_options)
+    config = read_config(path, options.of_engine())
     used = {str(config.values.get("engine", "local"))}
     engine_flags.check_used(used, engines.given_options(extra))
     return run(config, options, extra, lineage)
@@ -68,14 +66,14 @@ def _run(
             f"--tombstones_of {options.tombstones_of}: {options.output} is there already and has "
             "takedowns of its own; give the same list with --takedown, or a new --output"
         )
-    if base is None and not options.plan_only:
-        records.require_creation(options.output)
     if base is not None:
         log_seals.check(options.output, base)
     if not options.plan_only:
+        if base is None:
+            records.require_creation(options.output)
         delete_leftovers(options.output)
-    if base is not None and not options.plan_only:
-        tables.apply(options.output, base)  # if that night was stopped before the end of its commit
+        if base is not None:  # it may have been stopped before the end of its commit
+            tables.apply(options.output, base)
     inputs = _files(config, options, base)
     news = [] if base is None else _check_version(config, options, base)
     why = _reasons_to_refit(config, options, base)
@@ -88,14 +86,12 @@ def _run(
     if options.launches is not None:
         return _prepare(config, options, base, inputs)
     new_names = [name for key in inputs.new for name in inputs.entry(key).names]
-    anew = base is None or options.migrate
     try:
         lineage.emit("START", new_names)
-        if not anew and not inputs.changes_rows and options.takedown is None:
-            assert base is not None
-            status = _quiet(config, options, base, inputs, started)
-        else:
+        if base is None or _may_change_rows(options, inputs):
             status = _work(config, options, base, inputs, extra)
+        else:
+            status = _quiet(config, options, base, inputs, started)
     except (Exception, interrupt.Stopped) as error:
         committed = None
         with contextlib.suppress(Exception):  # the first error counts
@@ -110,6 +106,10 @@ def _run(
     else:
         lineage.emit("COMPLETE", new_names, _committed(options.output, base))
     return status
+
+
+def _may_change_rows(options: RefreshOptions, inputs: NightInputs) -> bool:
+    return options.migrate or inputs.changes_rows or options.takedown is not None
 
 
 def _committed(table: str, base: Record | None) -> Record | None:
@@ -211,7 +211,7 @@ def _prepare(
     """Write the jobs that a night needs to a file without starting them."""
     assert options.launches is not None
     jobs = []
-    if base is None or options.migrate or inputs.changes_rows or options.takedown is not None:
+    if base is None or _may_change_rows(options, inputs):
         jobs = Night(config, options, base, inputs, ()).launches()
     files.write_bytes(options.launches, to_json(jobs))
     terminal.say(f"{len(jobs)} jobs to start: {options.launches}")

@@ -4,6 +4,7 @@ import pytest
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
+from pairweave.pipelines.command_line.command_table import job_options
 from pairweave.pipelines.refresh import night_config
 from pairweave.pipelines.refresh.chain import tables
 
@@ -16,7 +17,7 @@ BEHIND_A_KIND = {"tokens": "sentencepiece", "detector": "fasttext", "translator"
 
 def jobs_with(name):
     """Return the jobs that have an option, with their options."""
-    kinds = {job: night_config._options_of(job) for job in tables.MAIN}
+    kinds = {job: job_options(job) for job in tables.MAIN}
     result = {job: kind for job, kind in kinds.items() if name in kind.model_fields}
     assert result, f"no job has the option {name}"
     return result
