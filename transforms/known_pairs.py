@@ -50,8 +50,12 @@ class IdSet:
     @classmethod
     def of_all(cls, columns: Iterable[pa.Array | pa.ChunkedArray]) -> "IdSet":
         """Return the set of several columns, with one column at a time in memory."""
-        parts = [np.zeros((0, 2), np.uint64), *(cls.of(column).rows for column in columns)]
-        return cls(np.concatenate(parts))
+        return cls.joined(map(cls.of, columns))
+
+    @classmethod
+    def joined(cls, sets: Iterable["IdSet"]) -> "IdSet":
+        """Return the ids that any of several sets has."""
+        return cls(np.concatenate([np.zeros((0, 2), np.uint64), *(each.rows for each in sets)]))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "IdSet":
@@ -72,10 +76,6 @@ class IdSet:
     def without(self, other: "IdSet") -> "IdSet":
         """Return the ids that another set does not have."""
         return IdSet(self.rows[~other._has(self.rows[:, 0], self.rows[:, 1])])
-
-    def within(self, other: "IdSet") -> "IdSet":
-        """Return the ids that another set has too."""
-        return IdSet(self.rows[other._has(self.rows[:, 0], self.rows[:, 1])])
 
     def texts(self, most: int) -> list[str]:
         """Return the first ids of the set, in order, as they are written.

@@ -7,19 +7,18 @@ are therefore the same entry, but with a new content, corpus or way of reading t
 
 import dataclasses
 import functools
-import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from pairweave.pipelines.refresh.chain.hashed_reads import digest_of
+from pairweave.pipelines.refresh.chain.records import Json
 from pairweave.pipelines.refresh.night_config import input_keys, sha256_of
 from pairweave.transforms.planning.locate import FileGroup, LocatedFile, locate
 from pairweave.transforms.storage import files, object_stores
 from pairweave.transforms.units import CorpusInput
-
-Json = dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -189,8 +188,8 @@ def _entry(
         for file, look in zip(group.files, looks, strict=True)
     ]
     content = [[file["role"], file["sha256"]] for file in described]
-    key = hashlib.sha256(orjson.dumps([facts, content], option=orjson.OPT_SORT_KEYS)).hexdigest()
-    return InputEntry(key=key[:16], files=tuple(described), **facts)
+    key = digest_of(orjson.dumps([facts, content], option=orjson.OPT_SORT_KEYS))[:16]
+    return InputEntry(key=key, files=tuple(described), **facts)
 
 
 def _look(file: LocatedFile) -> Json:
@@ -219,4 +218,4 @@ def reading_of(corpus: CorpusInput) -> str:
     left_out = {*input_keys(), "name", "run", "source_lang", "target_lang"}
     facts = {k: v for k, v in dataclasses.asdict(corpus).items() if k not in left_out}
     data = orjson.dumps(facts, option=orjson.OPT_SORT_KEYS, default=list)
-    return hashlib.sha256(data).hexdigest()[:16]
+    return digest_of(data)[:16]

@@ -3,18 +3,17 @@
 import difflib
 import statistics
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import pydantic
 from pydantic import Field
 
+from pairweave.pipelines.refresh.chain.records import Json
 from pairweave.transforms.config import Config, Share
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.findings import KINDS
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.screen import ScreenReject, reason_of
-
-Json = dict[str, Any]
 
 
 class Gates(Config):

@@ -7,7 +7,6 @@ overtaken by another night finds its finished run and uses the pairs that are st
 
 import contextlib
 import dataclasses
-import hashlib
 import io
 import shutil
 from collections import Counter
@@ -17,9 +16,11 @@ from typing import Any
 from pairweave.pipelines.aligners.hmm import Hmm
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.command_line.command_table import job_of
+from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.refresh.assembly import Source
 from pairweave.pipelines.refresh.chain import inner_notes, kept_models
+from pairweave.pipelines.refresh.chain.hashed_reads import digest_of
 from pairweave.pipelines.refresh.chain.inner_notes import ABOUT, KNOWN, RUN, RUNS, TAKEN, Note
 from pairweave.pipelines.refresh.file_ledger import InputEntry, NightInputs
 from pairweave.pipelines.refresh.night_config import NightConfig, Values, input_files, input_keys
@@ -98,19 +99,24 @@ class Request:
     model: tuple[str, str] | None
 
     @property
+    def pair(self) -> str:
+        """Return the pair of languages as it is written, such as ``en-de``."""
+        return "-".join(self.languages)
+
+    @property
     def facts(self) -> dict[str, Any]:
         """Return what determines the rows of a run, except its files and the table's pairs."""
         return {
             "settings": self.config.settings,
             "languages": list(self.languages),
             "model": None if self.model is None else self.model[1].rpartition("/")[2],
-            "taken_down": hashlib.sha256(self.stones.to_bytes()).hexdigest(),
+            "taken_down": digest_of(self.stones.to_bytes()),
             "look": self.config.look,
         }
 
 
 def find_or_run(
-    table: str, request: Request, extra: Sequence[str], *, fresh: bool, may_start: bool = True
+    table: str, request: Request, extra: Sequence[str], *, fresh: bool, may_start: bool
 ) -> InnerRun:
     """Return a finished run that read all new entries; start one if there is none.
 
@@ -196,7 +202,7 @@ def _prepared(table: str, request: Request) -> InnerRun:
         {
             **request.facts,
             "files": [[entry.key, *entry.names] for entry in entries],
-            "known": hashlib.sha256(known).hexdigest(),
+            "known": digest_of(known),
             "order": _in_plan_order(nowhere, request),
         }
     )
@@ -233,11 +239,16 @@ def _reads(inner: InnerRun, request: Request) -> bool:
 
 def _start(inner: InnerRun, request: Request, extra: Sequence[str]) -> None:
     config = request.config
-    options = flags.validate(config.kind, _values(inner, request), f"pairweave {config.job}")
+    options = _options(inner, request)
     with contextlib.redirect_stdout(io.StringIO()):  # the plan names files that are deleted later
         status = job_of(config.job).start(options, extra)
     if status or not inner.is_finished:
         raise WorkerError(f"{inner.run}: the job ended without a manifest")
+
+
+def _options(inner: InnerRun, request: Request) -> GraphOptions:
+    config = request.config
+    return flags.validate(config.kind, _values(inner, request), f"pairweave {config.job}")
 
 
 def _values(inner: InnerRun, request: Request) -> Values:
@@ -265,36 +276,37 @@ def _values(inner: InnerRun, request: Request) -> Values:
 
 def _corpora(request: Request) -> list[Values]:
     """Return the YAML keys of the corpora, with the paths of the new entries as their input."""
+    new = _files_by_corpus(request.inputs, request.keys)
     corpora = []
     for corpus in request.config.own:
-        own = {key: value for key, value in corpus.items() if key not in input_keys()}
-        inputs: dict[str, list[str]] = {}
-        for key in request.keys:
-            group = request.inputs.groups[key]
-            if group.corpus.name == corpus["corpus"]:
-                for file in group.files:
-                    inputs.setdefault(_ROLES.get(file.role, file.role), []).append(file.path)
-        if inputs:
-            corpora.append({**own, **inputs})
+        if corpus["corpus"] in new:
+            own = {key: value for key, value in corpus.items() if key not in input_keys()}
+            corpora.append({**own, **new[corpus["corpus"]]})
     return corpora
+
+
+def _files_by_corpus(
+    inputs: NightInputs, keys: Sequence[str]
+) -> dict[str | None, dict[str, list[str]]]:
+    """Return the paths of entries, by corpus and by the option that names such files."""
+    paths: dict[str | None, dict[str, list[str]]] = {}
+    for key in keys:
+        group = inputs.groups[key]
+        own = paths.setdefault(group.corpus.name, {})
+        for file in group.files:
+            own.setdefault(_ROLES.get(file.role, file.role), []).append(file.path)
+    return paths
 
 
 def arriving(tonight: NightInputs) -> list[CorpusInput]:
     """Return the corpora of a night with their new files alone."""
-    corpora: dict[str | None, CorpusInput] = {}
-    inputs: dict[str | None, dict[str, list[str]]] = {}
-    for key in tonight.new:
-        group = tonight.groups[key]
-        corpora[group.corpus.name] = group.corpus
-        own = inputs.setdefault(group.corpus.name, {})
-        for file in group.files:
-            own.setdefault(_ROLES.get(file.role, file.role), []).append(file.path)
-    absent = dict.fromkeys(input_files(), ())
-    arriving_corpora = []
-    for name, corpus in corpora.items():
-        new_inputs: dict[str, Any] = {**absent, **{k: tuple(v) for k, v in inputs[name].items()}}
-        arriving_corpora.append(dataclasses.replace(corpus, **new_inputs))
-    return arriving_corpora
+    groups = [tonight.groups[key] for key in tonight.new]
+    corpora = {group.corpus.name: group.corpus for group in groups}
+    absent: dict[str, Any] = dict.fromkeys(input_files(), ())
+    return [
+        dataclasses.replace(corpora[name], **absent | {k: tuple(v) for k, v in paths.items()})
+        for name, paths in _files_by_corpus(tonight, tonight.new).items()
+    ]
 
 
 def source_of(inner: InnerRun, request: Request) -> Source:
@@ -360,13 +372,10 @@ def _groups(inputs: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]
 
 def _in_plan_order(inner: InnerRun, request: Request) -> list[str]:
     """Return the keys of a run's entries in the order of its plan, corpus by corpus."""
-    options = flags.validate(
-        request.config.kind, _values(inner, request), f"pairweave {request.config.job}"
-    )
     paths = {
         tuple(file.path for file in request.inputs.groups[key].files): key for key in inner.keys
     }
-    groups = locate(corpora_of(options))
+    groups = locate(corpora_of(_options(inner, request)))
     return [paths[tuple(file.path for file in group.files)] for group in groups]
 
 

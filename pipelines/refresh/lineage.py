@@ -5,12 +5,11 @@ import time
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from pairweave.pipelines.process import interrupt, monitoring, terminal
-from pairweave.pipelines.refresh.chain.records import Record
+from pairweave.pipelines.refresh.chain.records import Json, Record
 from pairweave.transforms.storage import files
 
 SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
@@ -19,8 +18,6 @@ _VERSION_FACET = (
     "#/$defs/DatasetVersionDatasetFacet"
 )
 OPTION = "--lineage"
-
-Json = dict[str, Any]
 
 
 class Lineage:

@@ -49,10 +49,6 @@ from pairweave.transforms.storage import files
 from pairweave.transforms.units import ReadLimits
 
 
-class ConflictError(WorkerError):
-    """Another night was committed while this one was being made."""
-
-
 @dataclasses.dataclass(frozen=True)
 class ReadyNight:
     """A night that is ready to be committed.
@@ -230,9 +226,12 @@ class Night:
         return requests
 
     def _run(self, request: Request, *, fresh: bool) -> InnerRun:
-        may_start = not self._options.prepared_only
         return inner_runs.find_or_run(
-            self._table, request, self._extra, fresh=fresh, may_start=may_start
+            self._table,
+            request,
+            self._extra,
+            fresh=fresh,
+            may_start=not self._options.prepared_only,
         )
 
     def _keep_model(self, run: InnerRun, request: Request, assembled: Assembled) -> None:
@@ -240,9 +239,8 @@ class Night:
         if request.model is None:
             place = kept_models.keep(self._table, run.run, request.languages)
             if place is not None:
-                pair = "-".join(request.languages)
-                self._models[pair] = place
-                self._fitted[pair] = tables.rows_in(assembled.added[PROVENANCE])
+                self._models[request.pair] = place
+                self._fitted[request.pair] = tables.rows_in(assembled.added[PROVENANCE])
 
     def _likelihoods(
         self, runs: Sequence[InnerRun], requests: Sequence[Request]
@@ -250,14 +248,13 @@ class Night:
         """Return the mean likelihood of the new pairs by the aligner, by languages."""
         likelihoods = {}
         for run, request in zip(runs, requests, strict=True):
-            pair = "-".join(request.languages)
-            place = self._models.get(pair)
+            place = self._models.get(request.pair)
             configured = self._config.values.get("model")
             model = configured if place is None else files.join(self._table, place)
             source = inner_runs.source_of(run, request)
             value = None if model is None else mean_likelihood(model, source)
             if value is not None:
-                likelihoods[pair] = round(value, 6)
+                likelihoods[request.pair] = round(value, 6)
         return likelihoods
 
     def _columns(self, runs: Sequence[InnerRun], requests: Sequence[Request]) -> pa.Schema:
@@ -272,14 +269,13 @@ class Night:
             return table_schemas.united(columns_of_runs, main)
         columns = table_schemas.at_version(self._table, main)
         for each, request in zip(columns_of_runs, requests, strict=True):
-            languages = "-".join(request.languages)
-            table_schemas.require_columns(each, columns, languages, files.join(self._table, main))
+            place = files.join(self._table, main)
+            table_schemas.require_columns(each, columns, request.pair, place)
         return columns
 
     def _changes(self, assembled: Sequence[Assembled]) -> tuple[dict[str, Change], int, int]:
         """Return each table's changes, the number of pairs removed, and of those lost for good."""
-        main = self._config.main
-        changes = {name: Change() for name in (main, PROVENANCE, REJECTS, FILES)}
+        changes = {name: Change() for name in self._current}
         if self._anew:
             removed = len(self._before)
             lost = len(self._before.without(self._added(assembled).ids()))
@@ -384,9 +380,9 @@ def _metrics_before(table: str, base: Record, config: NightConfig) -> list[Json]
     return metrics
 
 
-def overtaken(table: str) -> ConflictError:
+def overtaken(table: str) -> WorkerError:
     """Return the error for a night during which another one was committed."""
-    return ConflictError(
+    return WorkerError(
         f"{table}: another night was committed by another refresh while this one ran, so this one "
         "committed nothing; run the same command again: what it has made is kept and used"
     )
@@ -396,8 +392,8 @@ def commit(table: str, ready: ReadyNight) -> None:
     """Commit a night: create its record, then apply it to the tables.
 
     Raises:
-        ConflictError: Another night was committed in the meantime.
-        WorkerError: The record could not be applied, so it is not created.
+        WorkerError: Another night was committed in the meantime, or the record could not be
+            applied, so it is not created.
     """
     try:
         tables.check(table, ready.record)

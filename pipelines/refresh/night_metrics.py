@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pairweave.pipelines.process import monitoring, terminal
+from pairweave.pipelines.refresh.chain.records import Json
 from pairweave.pipelines.refresh.file_ledger import NightInputs
 from pairweave.transforms.errors import PairweaveError
 from pairweave.transforms.storage import files, object_stores
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from pairweave.pipelines.refresh.assembly import Assembled
 
 OPTION = "--metrics"
-
-Json = dict[str, Any]
 
 
 def measure(

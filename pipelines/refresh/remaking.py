@@ -7,7 +7,6 @@ remain under the name of another, so the files that still have the pair are read
 
 from collections.abc import Collection, Sequence
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -55,7 +54,7 @@ def to_remake(
     going = withdrawn(places, gone, NO_IDS, Places(places.table, ()))
     names = pa.array(sorted(arriving), pa.string())
     moving = pa.array(list(going.corpora), pa.string())
-    parts = [NO_IDS.rows]
+    parts: list[IdSet] = []
     main, entries = rows
     for entry in entries:
         held = tables.read_rows(places.table, main, entry, ["id", "corpus"])
@@ -66,8 +65,8 @@ def to_remake(
             for row in held.select(["id", "corpus"]).to_pylist()
             if row["corpus"] not in going.corpora.get(row["id"], ())
         ]
-        parts.append(IdSet.of(pa.array(without, pa.string())).rows)
-    remade = IdSet(np.concatenate(parts))
+        parts.append(IdSet.of(pa.array(without, pa.string())))
+    remade = IdSet.joined(parts)
     return remade, _contents(places, remade) - set(gone)
 
 

@@ -74,5 +74,5 @@ def test_sets_of_ids_are_compared_and_made_of_parts():
     assert one.texts(20) == texts[:7]
     other = IdSet.of(pa.chunked_array([texts[5:8], texts[8:]]))
     assert one.without(other).texts(20) == texts[:5]
-    assert one.within(other).texts(20) == texts[5:7]
-    assert IdSet.of_all([]).texts(1) == other.within(IdSet.of_all([])).texts(1) == []
+    assert IdSet.joined([one, other]).texts(20) == texts
+    assert IdSet.of_all([]).texts(1) == IdSet.joined([]).texts(1) == []

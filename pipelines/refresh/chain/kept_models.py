@@ -1,6 +1,5 @@
 """A table's fitted models, kept in ``_models`` and checked against their hashes."""
 
-import hashlib
 from pathlib import Path
 
 from pairweave.pipelines.refresh.chain import hashed_reads
@@ -49,8 +48,8 @@ def keep(table: str, run: str, languages: tuple[str, str]) -> str | None:
             "fit them beforehand and give their directories in the configuration"
         )
     packed = hashed_files.read(fitted[0])
-    digest = hashlib.sha256(packed[hashed_files.ABOUT]).hexdigest()[:_DIGITS]
-    place = f"{MODELS}/{'-'.join(languages)}/{Path(fitted[0]).name}-{digest}"
+    digest = hashed_reads.digest_of(packed[hashed_files.ABOUT])
+    place = f"{MODELS}/{'-'.join(languages)}/{Path(fitted[0]).name}-{digest[:_DIGITS]}"
     hashed_files.write(files.join(table, place), packed)
     return place
 
@@ -75,10 +74,9 @@ def require_whole(table: str, record: Record) -> None:
     """
     for place in record.models.values():
         name = f"{place}/{hashed_files.ABOUT}"
-        known = record.state.get(name) or place.rpartition("-")[2]
         path = files.join(table, name)
         try:
-            about = hashed_files.parse_about(hashed_reads.read(path, known))
+            about = hashed_files.parse_about(hashed_reads.read(path, record.state[name]))
         except ValueError as error:
             raise damaged(path, str(error)) from error
         for file, sha256 in about["files"].items():

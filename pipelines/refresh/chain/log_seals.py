@@ -81,7 +81,10 @@ def is_sealed(table: str, night: int) -> bool:
 
 def digest(table: str, night: int) -> str | None:
     """Return the hash of the seal of a night, for the record after it; None if it has none."""
-    seal = read(table, night)
+    return _digest(read(table, night))
+
+
+def _digest(seal: Seal | None) -> str | None:
     return None if seal is None else digest_of(seal.to_json())
 
 
@@ -126,22 +129,17 @@ def _sealed(table: str, record: Record, after: Record | None) -> Seal:
     path = path_of(table, record.night)
     if after is None:
         _require_no_later(table, record.night)
-    elif after.sealed is not None and (seal is None or digest_of(seal.to_json()) != after.sealed):
+    elif after.sealed is not None and _digest(seal) != after.sealed:
         what = (
             "is missing" if seal is None else f"is not the seal that night {after.night} followed"
         )
         raise damaged(path, what)
-    if seal is not None and seal.record != digest_of(
-        files.read_bytes(records.path_of(table, record.night))
-    ):
-        raise damaged(
-            records.path_of(table, record.night), f"its content is not what {path} was made for"
-        )
+    of_record = records.path_of(table, record.night)
+    if seal is not None and seal.record != digest_of(files.read_bytes(of_record)):
+        raise damaged(of_record, f"its content is not what {path} was made for")
     if seal is None and record.night > 1 and after is None:
         before = read(table, record.night - 1)
-        if record.sealed is not None and (
-            before is None or digest_of(before.to_json()) != record.sealed
-        ):
+        if record.sealed is not None and _digest(before) != record.sealed:
             raise damaged(
                 path_of(table, record.night - 1),
                 f"is not the seal that night {record.night} followed",

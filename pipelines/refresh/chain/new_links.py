@@ -3,12 +3,11 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from pairweave.pipelines.refresh.chain import log_seals, records, tables
+from pairweave.pipelines.refresh.chain import log_seals, records
 from pairweave.pipelines.refresh.chain.hashed_reads import damaged, digest_of
+from pairweave.pipelines.refresh.chain.live_files import Entry, entries_after
 from pairweave.pipelines.refresh.chain.live_files import digest_of as live_digest
-from pairweave.pipelines.refresh.chain.live_files import entries_after
 from pairweave.pipelines.refresh.chain.records import Record
-from pairweave.pipelines.refresh.chain.tables import Entry
 from pairweave.transforms.storage import files, hashed_files
 
 
@@ -42,7 +41,7 @@ def linked(
         previous=previous,
         sealed=sealed,
         state={name: _state_digest(table, name, base) for name in sorted(state)},
-        live={name: _live(table, name, record, base, current) for name in sorted(record.versions)},
+        live={name: _live(name, record, base, current) for name in sorted(record.versions)},
     )
 
 
@@ -52,14 +51,10 @@ def _state_digest(table: str, name: str, base: Record | None) -> str:
 
 
 def _live(
-    table: str,
-    name: str,
-    record: Record,
-    base: Record | None,
-    current: Mapping[str, Sequence[Entry]],
+    name: str, record: Record, base: Record | None, current: Mapping[str, Sequence[Entry]]
 ) -> str:
     change = record.tables.get(name)
     if change is not None:
         return live_digest(entries_after(current[name], change))
     assert base is not None  # the first night changes all tables
-    return base.live.get(name) or live_digest(tables.current(table, name, base))
+    return base.live[name]

@@ -83,8 +83,7 @@ class Record:
 
     def to_json(self) -> bytes:
         """Return the record as it is stored, including the checksum of its other fields."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return _with_checksum(fields)
+        return _with_checksum(vars(self))
 
 
 def name_of(night: int) -> str:

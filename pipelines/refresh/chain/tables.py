@@ -5,7 +5,6 @@ the application (`APPLICATION`), so that committing it again changes nothing.
 """
 
 import contextlib
-import hashlib
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from pairweave.pipelines.refresh.chain import (
     records,
     table_lock,
 )
+from pairweave.pipelines.refresh.chain.live_files import Entry as Entry
 from pairweave.pipelines.refresh.chain.records import Record
 from pairweave.pipelines.refresh.chain.table_names import FILES as FILES
 from pairweave.pipelines.refresh.chain.table_names import LANGUAGES as LANGUAGES
@@ -49,8 +49,6 @@ BOUNDED = ("id", "night")
 
 _ORDER = (FILES, PROVENANCE, REJECTS, *MAIN.values())
 
-Entry = dict[str, Any]
-
 
 def write_file(table: str, name: str, rows: pa.Table, partition: Mapping[str, str]) -> Entry:
     """Write a file of a table under a name made of its content, and describe it.
@@ -65,9 +63,9 @@ def write_file(table: str, name: str, rows: pa.Table, partition: Mapping[str, st
     from pairweave.transforms.output.write import encode_parquet
 
     data = encode_parquet(rows, f"refresh:{name}")
-    sha256 = hashlib.sha256(data).hexdigest()
+    sha256 = hashed_reads.digest_of(data)
     folders = [f"{column}={partition[column]}" for column in PARTITIONS[name]]
-    path = "/".join([*folders, f"part-{sha256[:24]}.parquet"])
+    path = "/".join([*folders, f"part-{sha256[: hashed_reads.NAMED_DIGITS]}.parquet"])
     files.write_bytes(files.join(table, name, path), data)
     return {
         "path": path,
@@ -91,24 +89,16 @@ def _stats(rows: pa.Table) -> str:
     return orjson.dumps(stats).decode()
 
 
-def body(rows: pa.Table, name: str) -> pa.Table:
-    """Return rows without the columns that the directories of a table give."""
-    return rows.drop_columns([c for c in PARTITIONS[name] if c in rows.column_names])
-
-
 def parts(rows: pa.Table, name: str) -> Iterator[tuple[dict[str, str], pa.Table]]:
     """Yield the rows of each partition of a table, without its columns, in order."""
     columns = PARTITIONS[name]
-    if not columns:
-        yield {}, rows
-        return
     keys = rows.select(columns).group_by(list(columns)).aggregate([]).to_pylist()
     for key in sorted(keys, key=lambda values: [values[column] for column in columns]):
         mask = None
         for column in columns:
             same = pc.equal(rows.column(column), key[column])
             mask = same if mask is None else pc.and_(mask, same)
-        yield {column: key[column] for column in columns}, body(rows.filter(mask), name)
+        yield key, rows.filter(mask).drop_columns(columns)
 
 
 def schema_of(columns: pa.Schema, name: str) -> pa.Schema:
@@ -145,15 +135,20 @@ def open_table(table: str, name: str) -> "DeltaTable | None":
     from deltalake import DeltaTable
 
     path = files.join(files.absolute(table), name)
-    options = store_options(path)
     with _in_one_line(path):
-        if not DeltaTable.is_deltatable(path, options):
+        if not DeltaTable.is_deltatable(path, store_options(path)):
             return None
-        return DeltaTable(path, storage_options=options)
+    return open_version(table, name)
 
 
-def open_version(table: str, name: str, version: int | None) -> "DeltaTable":
-    """Open a version of one of the tables, which must exist; None for the last version."""
+def version_of(table: str, name: str) -> int:
+    """Return the last version of one of the tables; -1 if it does not exist."""
+    opened = open_table(table, name)
+    return -1 if opened is None else opened.version()
+
+
+def open_version(table: str, name: str, version: int | None = None) -> "DeltaTable":
+    """Open a version of one of the tables, which must exist; by default the last."""
     from deltalake import DeltaTable
 
     path = files.join(files.absolute(table), name)
@@ -168,8 +163,7 @@ def current(table: str, name: str, record: Record | None) -> list[Entry]:
     Raises:
         ConfigError: Another program has written to the table, or its log contradicts the record.
     """
-    opened = open_table(table, name)
-    version = -1 if opened is None else opened.version()
+    version = version_of(table, name)
     expected = -1 if record is None else record.versions.get(name, -1)
     if version != expected:
         raise ConfigError(
@@ -177,7 +171,7 @@ def current(table: str, name: str, record: Record | None) -> list[Entry]:
             f"{expected}: another program has written to it. Only refresh may; restore that "
             "version, or make a new table with another --output"
         )
-    return [] if record is None or opened is None else at_night(table, name, record)
+    return [] if record is None or version < 0 else at_night(table, name, record)
 
 
 def at_night(table: str, name: str, record: Record) -> list[Entry]:
@@ -245,8 +239,7 @@ def check(table: str, record: Record) -> None:
             missing or may be deleted (`table_lock.require_kept`).
     """
     for name, change in record.tables.items():
-        opened = open_table(table, name)
-        version = -1 if opened is None else opened.version()
+        version = version_of(table, name)
         if version != record.versions[name] - 1:
             raise WorkerError(
                 f"{files.join(table, name)} is at version {version}, and night {record.night} "
@@ -291,8 +284,7 @@ def apply(table: str, record: Record) -> None:
 
 def _require_version(table: str, name: str, record: Record) -> None:
     """Check, before anything is committed, that a table is at the version that a night follows."""
-    opened = open_table(table, name)
-    version = -1 if opened is None else opened.version()
+    version = version_of(table, name)
     if version != record.versions[name] - 1 and not _is_applied(table, name, record.night):
         raise ConfigError(
             f"{files.join(table, name)} is at version {version}, and the record of night "

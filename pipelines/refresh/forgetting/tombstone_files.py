@@ -10,14 +10,12 @@ def read(table: str, record: Record | None) -> Tombstones:
     """Return the tombstones of a night; without a record there are none.
 
     Raises:
-        ConfigError: Their file is missing, or its content has another hash than in its name.
+        ConfigError: Their file is missing, or its content has another hash than in the record.
     """
     if record is None or record.tombstones is None:
         return NO_TOMBSTONES
-    path = files.join(table, records.STATE, records.TOMBSTONES, record.tombstones)
     name = f"{records.STATE}/{records.TOMBSTONES}/{record.tombstones}"
-    known = record.state.get(name) or hashed_reads.named_digest(name)
-    return Tombstones.from_bytes(hashed_reads.read(path, known))
+    return Tombstones.from_bytes(hashed_reads.read(files.join(table, name), record.state[name]))
 
 
 def write(table: str, stones: Tombstones) -> str | None:

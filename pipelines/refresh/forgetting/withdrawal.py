@@ -64,7 +64,7 @@ class Withdrawn:
         """Return the same with further pairs, whose rows are removed to be made again."""
         stays = ~remade.has(pa.array(list(self.corpora), pa.string()))
         left = zip(self.corpora.items(), stays.tolist(), strict=True)
-        pairs = IdSet(np.concatenate([self.pairs.rows, remade.rows]))
+        pairs = IdSet.joined([self.pairs, remade])
         return Withdrawn(pairs, dict(item for item, stay in left if stay))
 
 
@@ -87,16 +87,13 @@ def withdrawn(places: Places, gone: Collection[str], taken: IdSet, added: Places
     if not len(lost):
         return Withdrawn(down, {})
 
-    def stays(rows: pa.Table) -> np.ndarray:
-        return ~is_gone(rows) & lost.has(rows.column("id"))
-
-    def is_lost(rows: pa.Table) -> np.ndarray:
-        return lost.has(rows.column("id"))
-
-    left = places.ids_where(stays)
-    left = IdSet(np.concatenate([left.rows, added.ids_where(is_lost).rows]))
-    going = IdSet(np.concatenate([lost.without(left).rows, down.rows]))
-
+    left = IdSet.joined(
+        [
+            places.ids_where(lambda rows: ~is_gone(rows) & lost.has(rows.column("id"))),
+            added.ids_where(lambda rows: lost.has(rows.column("id"))),
+        ]
+    )
+    going = IdSet.joined([lost.without(left), down])
     before = places.rows_where(lambda rows: is_gone(rows) & left.has(rows.column("id")))
     moved = IdSet.of(before.column("id"))
     after = pa.concat_tables(
@@ -153,11 +150,7 @@ def without_pairs(going: Withdrawn) -> Callable[[pa.Table], pa.Table | None]:
 
     def change(rows: pa.Table) -> pa.Table | None:
         goes = going.pairs.has(rows.column("id"))
-        moves = pc.is_in(rows.column("id"), others)
-        if "corpus" in rows.column_names and len(others):
-            renamed = _renamed(rows, moves, going.corpora)
-        else:
-            renamed = None
+        renamed = _renamed(rows, pc.is_in(rows.column("id"), others), going.corpora)
         if not goes.any() and renamed is None:
             return None
         return (rows if renamed is None else renamed).filter(pa.array(~goes))

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from pairweave.pipelines.refresh import table_schemas
-from pairweave.pipelines.refresh.chain import log_seals, records, table_lock, tables
-from pairweave.pipelines.refresh.chain.records import Json
+from pairweave.pipelines.refresh.chain import tables
+from pairweave.pipelines.refresh.chain.records import Json, Record
 from pairweave.pipelines.refresh.chain.tables import FILES, PARTITIONS, Entry
 from pairweave.pipelines.refresh.forgetting.withdrawal import Change
-from pairweave.pipelines.refresh.upkeep.quiet_night import commit_quietly
+from pairweave.pipelines.refresh.upkeep.quiet_night import between_nights, commit_quietly
 
 
 def compact(table: str, most_rows: int) -> tuple[int, int]:
@@ -26,15 +26,11 @@ def compact(table: str, most_rows: int) -> tuple[int, int]:
         ConfigError: There is no table.
         WorkerError: Another night was committed in the meantime.
     """
-    records.existing(table)
-    with table_lock.held(table, alone=False):
-        table_lock.delete_leftovers(table)
-        return _compact(table, most_rows)
+    with between_nights(table) as last:
+        return _compact(table, most_rows, last)
 
 
-def _compact(table: str, most_rows: int) -> tuple[int, int]:
-    last = log_seals.last_night(table)
-    tables.apply(table, last)
+def _compact(table: str, most_rows: int, last: Record) -> tuple[int, int]:
     changes: dict[str, Json] = {}
     current: dict[str, list[Entry]] = {}
     for name in sorted(last.versions.keys() - {FILES}):

@@ -7,7 +7,8 @@ input files are gone.
 import pyarrow as pa
 
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.refresh.chain import log_seals, records, table_lock, tables
+from pairweave.pipelines.refresh.chain import tables
+from pairweave.pipelines.refresh.chain.records import Record
 from pairweave.pipelines.refresh.chain.tables import MAIN, PROVENANCE, REJECTS
 from pairweave.pipelines.refresh.forgetting import tombstone_files
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
@@ -19,7 +20,7 @@ from pairweave.pipelines.refresh.forgetting.takedown import (
     warn_of_missing,
 )
 from pairweave.pipelines.refresh.forgetting.withdrawal import Withdrawn, withdraw
-from pairweave.pipelines.refresh.upkeep.quiet_night import commit_quietly
+from pairweave.pipelines.refresh.upkeep.quiet_night import between_nights, commit_quietly
 from pairweave.transforms.known_pairs import IdSet
 from pairweave.transforms.units import ReadLimits
 
@@ -40,15 +41,11 @@ def forget(table: str, path: str, *, everywhere: bool) -> tuple[int, bool]:
         ConfigError: There is no table, or the list is empty.
         WorkerError: Another night was committed in the meantime, or a vacuum is deleting files.
     """
-    records.existing(table)
-    with table_lock.held(table, alone=False):
-        table_lock.delete_leftovers(table)
-        return _forget(table, path, everywhere=everywhere)
+    with between_nights(table) as last:
+        return _forget(table, path, last, everywhere=everywhere)
 
 
-def _forget(table: str, path: str, *, everywhere: bool) -> tuple[int, bool]:
-    last = log_seals.last_night(table)
-    tables.apply(table, last)
+def _forget(table: str, path: str, last: Record, *, everywhere: bool) -> tuple[int, bool]:
     main = MAIN[last.job]
     current = {name: tables.current(table, name, last) for name in (main, PROVENANCE, REJECTS)}
     places = Places(table, current[PROVENANCE])

@@ -1,15 +1,32 @@
 """A night that reads no input, as `compact` and `takedown` commit it."""
 
+import contextlib
 import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pairweave.pipelines.refresh.chain import records, tables
+from pairweave.pipelines.refresh.chain import log_seals, records, table_lock, tables
 from pairweave.pipelines.refresh.chain.new_links import linked
 from pairweave.pipelines.refresh.chain.records import Json, Record
 from pairweave.pipelines.refresh.chain.tables import Entry
 from pairweave.transforms.errors import WorkerError
+
+
+@contextlib.contextmanager
+def between_nights(table: str) -> Iterator[Record]:
+    """Hold the lock of a table whose last night is in all tables; yield that night's record.
+
+    Raises:
+        ConfigError: There is no table.
+        WorkerError: A vacuum is deleting its files.
+    """
+    records.existing(table)
+    with table_lock.held(table, alone=False):
+        table_lock.delete_leftovers(table)
+        last = log_seals.last_night(table)
+        tables.apply(table, last)
+        yield last
 
 
 def commit_quietly(

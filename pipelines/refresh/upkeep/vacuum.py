@@ -18,6 +18,7 @@ from pairweave.pipelines.refresh.chain import (
 )
 from pairweave.pipelines.refresh.chain.live_files import live_after, live_entries
 from pairweave.pipelines.refresh.chain.records import Record
+from pairweave.pipelines.refresh.chain.table_names import LOG
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files
 
@@ -136,7 +137,7 @@ def _old_files(table: str, nights: Sequence[Record], before: float) -> Iterator[
         live |= live_entries(nights, name).keys()
         for path in _below(table, name):
             below = path.removeprefix(f"{name}/")
-            if below.startswith("_delta_log/") or below in live or not below.endswith(".parquet"):
+            if below.startswith(f"{LOG}/") or below in live or not below.endswith(".parquet"):
                 continue
             if max(_written(table, path), removed.get((name, below), 0.0)) <= before:
                 yield path

@@ -1,7 +1,6 @@
 """Checking a table: files by their hashes, rows by their provenance, and the records of nights."""
 
 import dataclasses
-import hashlib
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -10,12 +9,13 @@ import pyarrow.compute as pc
 import xxhash
 
 from pairweave.pipelines.refresh.chain import records, table_lock, tables
+from pairweave.pipelines.refresh.chain.hashed_reads import digest_of
 from pairweave.pipelines.refresh.chain.live_files import facts_of, live_entries
 from pairweave.pipelines.refresh.chain.records import Record
 from pairweave.pipelines.refresh.chain.tables import MAIN, PROVENANCE, Entry
 from pairweave.pipelines.refresh.upkeep.chain_problems import read_chain
 from pairweave.transforms import ids
-from pairweave.transforms.known_pairs import NO_IDS, IdSet
+from pairweave.transforms.known_pairs import IdSet
 from pairweave.transforms.storage import files
 
 _SHOWN = 3
@@ -122,8 +122,7 @@ def _log_problems(
 
 
 def _version_problems(table: str, name: str, last: Record) -> list[str]:
-    opened = tables.open_table(table, name)
-    version = -1 if opened is None else opened.version()
+    version = tables.version_of(table, name)
     if version <= last.versions[name] or records.numbers(table)[-1] > last.night:
         return []
     return [
@@ -138,7 +137,7 @@ def _file_problems(table: str, name: str, entry: Entry) -> list[str]:
         data = files.read_bytes(path)
     except OSError as error:
         return [f"{name}/{entry['path']}: cannot be read: {error.strerror}"]
-    if hashlib.sha256(data).hexdigest() != entry["sha256"]:
+    if digest_of(data) != entry["sha256"]:
         return [f"{name}/{entry['path']}: its content differs from what was written"]
     return []
 
@@ -174,7 +173,8 @@ def _named(pair_ids: IdSet, what: str) -> list[str]:
 
 def _ids_and_corpora(table: str, name: str, entries: list[Entry]) -> tuple[IdSet, IdSet]:
     """Return the set of a table's ids, and the set of its (id, corpus) combinations."""
-    own, beside = [NO_IDS.rows], [NO_IDS.rows]
+    own: list[IdSet] = []
+    beside: list[IdSet] = []
     for entry in entries:
         rows = tables.read_rows(table, name, entry, ["id", "corpus"])
         high, low = ids.halves(rows.column("id"))
@@ -182,9 +182,9 @@ def _ids_and_corpora(table: str, name: str, entries: list[Entry]) -> tuple[IdSet
         names = numbers.dictionary.to_pylist()
         keys = np.array([xxhash.xxh3_64_intdigest(name.encode()) for name in names], np.uint64)
         mixed = high ^ keys[numbers.indices.to_numpy()]
-        own.append(IdSet(np.stack([high, low], axis=1)).rows)
-        beside.append(IdSet(np.stack([mixed, low], axis=1)).rows)
-    return IdSet(np.concatenate(own)), IdSet(np.concatenate(beside))
+        own.append(IdSet(np.stack([high, low], axis=1)))
+        beside.append(IdSet(np.stack([mixed, low], axis=1)))
+    return IdSet.joined(own), IdSet.joined(beside)
 
 
 def _unknown_contents(table: str, last: Record, entries: list[Entry]) -> list[str]:
