@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pairweave.models.translation.translation_config import CURVE_STEPS, TranslationConfig
+from pairweave.models.translation.translation_config import CURVE_STEPS
 from pairweave.pipelines.ablation.arm_data import first_pairs
 from pairweave.pipelines.ablation.prepared import Prepared
 from pairweave.pipelines.ablation.tasks import task_of
@@ -138,7 +138,7 @@ def _table(name: str, rows: Sequence[Row]) -> ablation_page.ResultTable:
 
 def _facts(prepared: Prepared, units: Units) -> dict[str, str]:
     first = next(iter(units.values()))
-    model: TranslationConfig = prepared.ablation.model
+    model = prepared.ablation.model
     packages = {
         ", ".join(f"{name} {version}" for name, version in unit["packages"].items()): None
         for unit in units.values()

@@ -1,9 +1,9 @@
 """Test sets, and the refusal of training text that contains segments of a test set."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from pairweave.pipelines.ablation.ablation_config import EvaluationFiles
-from pairweave.pipelines.ablation.task_kind import EvaluationSet, Pair, Task
+from pairweave.pipelines.ablation.task_kind import EvaluationSet, Task
 from pairweave.transforms.errors import ConfigError
 
 
@@ -29,11 +29,6 @@ def read_test(name: str, given: EvaluationFiles, field: str, task: Task) -> Eval
 def known_sources(tests: Iterable[EvaluationSet], task: Task) -> dict[str, str]:
     """Return the test set that each source belongs to, by its sentence (`Task.sentence`)."""
     return {task.sentence(text): test.name for test in tests for text in test.sources}
-
-
-def without_tests(pairs: Sequence[Pair], known: Mapping[str, str], task: Task) -> list[Pair]:
-    """Return the pairs whose source is not in a test set."""
-    return [pair for pair in pairs if task.sentence(pair[0]) not in known]
 
 
 def refuse_seen(

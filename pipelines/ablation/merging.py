@@ -1,13 +1,12 @@
 """Merging finished units into one table."""
 
-from pathlib import Path
 from typing import Any
 
 import orjson
 
 from pairweave.pipelines.ablation.ablation_files import FinishedUnit
-from pairweave.pipelines.ablation.prepared import UNITS, Prepared, read_packed
-from pairweave.pipelines.ablation.units import check_unit, scores
+from pairweave.pipelines.ablation.prepared import Prepared, read_packed
+from pairweave.pipelines.ablation.units import check_unit, scores, unit_path
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
 
@@ -24,37 +23,36 @@ def read_units(prepared: Prepared) -> dict[tuple[str, int], dict[str, Any]]:
     """
     units: dict[tuple[str, int], dict[str, Any]] = {}
     for arm, seed in prepared.ablation.units():
-        path = prepared.directory / UNITS / f"{arm}-{seed}.json.gz"
+        path = unit_path(prepared.directory, arm, seed)
         if arm not in prepared.arms or not path.exists():
             continue
         unit = read_packed(path)
         check_unit(unit, prepared, arm, path)
-        if unit.get("arm") != arm or unit.get("seed") != seed:
-            raise ConfigError(f"{path}: belongs to the unit {unit.get('arm')}/{unit.get('seed')}")
-        for first in units.values():
-            if first["device"] != unit["device"]:
-                raise ConfigError(
-                    f"{path}: was trained on {unit['device']}, but {first['arm']}-{first['seed']} "
-                    f"on {first['device']}, so they cannot be compared; train all units on one "
-                    "kind of device, each table in a directory of its own"
-                )
-            if first["start_weights"] != unit["start_weights"]:
-                raise ConfigError(
-                    f"{path}: started from other weights than {first['arm']}-{first['seed']}, so "
-                    "they cannot be compared; copy the directory with its start/ to every machine"
-                )
-            if first.get("version") != unit.get("version"):
-                raise ConfigError(
-                    f"{path}: was trained by another version of pairweave than "
-                    f"{first['arm']}-{first['seed']}, which trains other weights, so they cannot "
-                    "be compared; delete the older of them to train it again"
-                )
-            if _points(first) != _points(unit):
-                raise ConfigError(
-                    f"{path}: losses: has another number of points than the curve of "
-                    f"{first['arm']}-{first['seed']}; {FinishedUnit.ADVICE}"
-                )
-            break
+        if (unit["arm"], unit["seed"]) != (arm, seed):
+            raise ConfigError(f"{path}: belongs to the unit {unit['arm']}/{unit['seed']}")
+        first = next(iter(units.values()), unit)
+        if first["device"] != unit["device"]:
+            raise ConfigError(
+                f"{path}: was trained on {unit['device']}, but {first['arm']}-{first['seed']} "
+                f"on {first['device']}, so they cannot be compared; train all units on one "
+                "kind of device, each table in a directory of its own"
+            )
+        if first["start_weights"] != unit["start_weights"]:
+            raise ConfigError(
+                f"{path}: started from other weights than {first['arm']}-{first['seed']}, so "
+                "they cannot be compared; copy the directory with its start/ to every machine"
+            )
+        if first.get("version") != unit.get("version"):
+            raise ConfigError(
+                f"{path}: was trained by another version of pairweave than "
+                f"{first['arm']}-{first['seed']}, which trains other weights, so they cannot "
+                "be compared; delete the older of them to train it again"
+            )
+        if _points(first) != _points(unit):
+            raise ConfigError(
+                f"{path}: losses: has another number of points than the curve of "
+                f"{first['arm']}-{first['seed']}; {FinishedUnit.ADVICE}"
+            )
         units[arm, seed] = unit
     return units
 
@@ -79,5 +77,5 @@ def write_results(
             if row["metric"] in prepared.ablation.used_metrics
         ]
     data = b"".join(orjson.dumps(row) + b"\n" for row in rows)
-    files.write_bytes(str(Path(prepared.directory, RESULTS)), data)
+    files.write_bytes(str(prepared.directory / RESULTS), data)
     return rows

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.models.hmm.hmm import HmmModel
-from pairweave.pipelines.ablation import encoder_projection, fitted_projection
+from pairweave.pipelines.ablation import tag_projection
 from pairweave.pipelines.ablation.ablation_config import Ablation, Arm, DataItem
 from pairweave.pipelines.ablation.ablation_files import (
     ARM_ADVICE,
@@ -37,12 +37,7 @@ from pairweave.pipelines.ablation.arm_data import (
     run_directories,
     stage_facts,
 )
-from pairweave.pipelines.ablation.evaluation_sets import (
-    known_sources,
-    read_test,
-    refuse_seen,
-    without_tests,
-)
+from pairweave.pipelines.ablation.evaluation_sets import known_sources, read_test, refuse_seen
 from pairweave.pipelines.ablation.model_texts import training_pairs
 from pairweave.pipelines.ablation.shared_vocabulary import shared_vocabulary
 from pairweave.pipelines.ablation.task_kind import EvaluationSet, Pair, plain
@@ -140,7 +135,7 @@ class Prepared:
         given = self.ablation.arms[arm].project
         if given is None or given.encoder is None:
             return None
-        reference = encoder_projection.find(given.encoder, f"arms.{arm}.project.aligner")
+        reference = tag_projection.find_encoder(given.encoder, f"arms.{arm}.project.aligner")
         self._check_aligner(arm, reference.digest, given.encoder)
         return reference
 
@@ -226,14 +221,11 @@ def _plan(
         "size": model,
         "vocabulary": ablation.vocabulary,
         "text_of_vocabulary": ablation.baseline if ablation.start is None else "start",
-        "start": None if ablation.start is None else ablation.start.model_dump(include=_START),
+        "start": None if ablation.start is None else ablation.start.model_dump(exclude={"data"}),
         "overlap": ablation.overlap,
         "tests": {name: digest_of(_as_json(test)) for name, test in sets.items()},
         **({} if ablation.task == "translation" else {"task": ablation.task}),
     }
-
-
-_START = {"steps", "seed"}
 
 
 def _claim(path: Path, plan: dict[str, Any]) -> None:
@@ -288,12 +280,13 @@ def _prepare_data(
         pq.write_table(table, place / one, compression="zstd")
     aligner = None
     if arm.project is not None:
-        fitted_projection.choose_projection_segmenter(ablation.target_lang)
+        tag_projection.choose_projection_segmenter(ablation.target_lang)
     if arm.project is not None and arm.project.encoder is not None:
-        aligner = encoder_projection.find(arm.project.encoder, f"{field}.project.aligner").digest
+        name = f"{field}.project.aligner"
+        aligner = tag_projection.find_encoder(arm.project.encoder, name).digest
     elif arm.project is not None and arm.project.aligner == "hmm":
         pairs = [pair for stage in stages for pair in stage.passes[0]]
-        model = fitted_projection.fit_arm(field, arm.project, ablation, pairs, known)
+        model = tag_projection.fit_arm(field, arm.project, ablation, pairs, known)
         for one, data in model.to_files().items():
             files.write_bytes(str(place / _ALIGNER / one), data)
         aligner = model.digest
@@ -328,7 +321,9 @@ def _read(
     made, task = read_stage(field, data, ablation, runs), task_of(ablation)
     before = len(made.passes[0])
     if ablation.overlap == "leave_out":
-        made.passes = [without_tests(pairs, known, task) for pairs in made.passes]
+        made.passes = [
+            [pair for pair in pairs if task.sentence(pair[0]) not in known] for pairs in made.passes
+        ]
         made.left_out["of the test sets"] = before - len(made.passes[0])
     else:
         sentences = (task.sentence(text) for pairs in made.passes for text, _ in pairs)

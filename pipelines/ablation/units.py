@@ -1,5 +1,6 @@
 """Units of work: one model of one arm with one seed, from its pairs to its scores."""
 
+import functools
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -8,9 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from pairweave.models.aligner import align_all
 from pairweave.models.translation.translation_decoder import too_long, translate
 from pairweave.models.translation.translation_pairs import Stage, Vocabulary, encode_pass
-from pairweave.pipelines.ablation import encoder_projection, fitted_projection
+from pairweave.pipelines.ablation import tag_projection
 from pairweave.pipelines.ablation.ablation_config import Arm
 from pairweave.pipelines.ablation.ablation_files import NO_LOCKS
 from pairweave.pipelines.ablation.machines import (
@@ -35,6 +37,7 @@ from pairweave.pipelines.ablation.task_kind import EvaluationSet
 from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.pipelines.process.file_lock import claimed
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.links.soft_links import SOFT_THRESHOLD
 from pairweave.transforms.markup.markup import INDEXED, strip_markup
 
 Align = Callable[[pa.Table], pa.Table]
@@ -149,11 +152,11 @@ def _make(prepared: Prepared, arm: str, seed: int, machine: Machine, work: Path)
     align: Align | None = None
     given = prepared.ablation.arms[arm].project
     if encoder is not None:
-        align = encoder_projection.links(encoder)
+        align = functools.partial(align_all, encoder.load())
     elif given is not None and given.aligner == "attention":
         align = own.aligner(given, work)
     elif given is not None:
-        align = fitted_projection.soft_links(prepared.aligner(arm))
+        align = prepared.aligner(arm).with_soft_links(SOFT_THRESHOLD).align
     translations = {
         name: _translate(prepared, arm, test, translated, align)
         for name, test in prepared.tests.items()
@@ -200,7 +203,7 @@ def _translate(
     # Such a model never sees tags, so text that looks like a tag is not one.
     texts = [strip_markup(text, INDEXED) for text in outputs]
     languages = (ablation.source_lang, ablation.target_lang)
-    return fitted_projection.project(align, test.sources, texts, languages, recipe.project.rules)
+    return tag_projection.project(align, test.sources, texts, languages, recipe.project.rules)
 
 
 def _sources(recipe: Arm, test: EvaluationSet) -> list[str]:

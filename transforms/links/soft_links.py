@@ -12,6 +12,9 @@ from pairweave.transforms.links.link_options import Heuristic, SymmetrizeConfig
 from pairweave.transforms.links.product import pool
 from pairweave.transforms.links.symmetrize import symmetrize
 
+SOFT_THRESHOLD = 0.05
+"""Minimum posterior of the hmm links by which the rules ``best`` place tags."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SoftLinks:

@@ -31,7 +31,13 @@ from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run.model_languages import other_languages
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.product import LEAST
-from pairweave.transforms.links.soft_links import SoftLinks, confirm, harden, soften
+from pairweave.transforms.links.soft_links import (
+    SOFT_THRESHOLD,
+    SoftLinks,
+    confirm,
+    harden,
+    soften,
+)
 from pairweave.transforms.markup.markup import Marked, find_syntax, parse_markup
 from pairweave.transforms.markup.other_syntax import SyntaxCheck
 from pairweave.transforms.option_marks import ONLY_IN_RUNS, marked
@@ -49,9 +55,6 @@ BLOCK_LINES = 4_096
 
 _LOOK_LINES = 1_000
 """Number of lines to examine of a translation without a language tag."""
-
-SOFT_THRESHOLD = 0.05
-"""Minimum posterior of the hmm links that the rules ``best`` use."""
 
 _OF_ALIGNERS = AlignerOptions.model_fields.keys() - {"tokens", "aligner", *Given.own}
 """Options of aligners, except options of tokens."""

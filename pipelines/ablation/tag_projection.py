@@ -1,14 +1,18 @@
-"""Detag and project: an aligner puts the tags of sources onto the translations."""
+"""Detag and project: by the links of an aligner, tags of sources are put onto translations."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
+from pairweave.models.encoder.hosting import encoder_reference
+from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.models.hmm.hmm import HmmConfig, HmmModel, fit
 from pairweave.pipelines.ablation.ablation_config import Ablation, ProjectedTags
 from pairweave.pipelines.ablation.evaluation_sets import refuse_seen
 from pairweave.pipelines.ablation.task_kind import Pair, plain
+from pairweave.pipelines.aligners.aligner_registry import read_name
+from pairweave.pipelines.aligners.encoder import config_of
 from pairweave.transforms.links.soft_links import soften
 from pairweave.transforms.markup.markup import INDEXED, parse_markup
 from pairweave.transforms.projection.cut_tables import cut_table
@@ -20,9 +24,6 @@ from pairweave.transforms.text.text_tables import token_table
 from pairweave.transforms.text.tokens import TokenConfig
 
 _WORDS = TokenConfig("words")
-
-_SOFT = 0.05
-"""Least posterior of links, as in ``tags project``."""
 
 
 def fit_arm(
@@ -60,9 +61,17 @@ def fit_arm(
     return fit(table, HmmConfig(), os.cpu_count() or 1)
 
 
-def soft_links(model: HmmModel) -> Callable[[pa.Table], pa.Table]:
-    """Return a function that links the words of a table by the posteriors of a fitted aligner."""
-    return model.with_soft_links(_SOFT).align
+def find_encoder(name: str, field: str) -> EncoderReference:
+    """Find the encoder that puts the tags of an arm back; hash its weights without loading them.
+
+    Args:
+        name: The encoder's one-line name, such as ``encoder:DIRECTORY:layer=5``.
+        field: The field of the configuration that has it.
+
+    Raises:
+        ConfigError: The name is wrong, there is no such encoder, or it cannot be used here.
+    """
+    return encoder_reference.find(config_of(read_name(name, field)))
 
 
 def choose_projection_segmenter(language: str) -> str:
