@@ -14,8 +14,6 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_places import DIRECTORY, OUTPUT_DIRECTORY
 from pairweave.transforms.storage import files
 
-MASTER = session_cluster.MASTER
-
 
 @command()
 def main(
@@ -98,7 +96,8 @@ def _show(directory: Path, *, named: bool) -> int:
         if overview
         else "  the job manager does not answer",
         f"  web: http://localhost:{state.rest}",
-        f"  use: --engine flink --flink_master={MASTER}{f':{directory}' if named else ''}",
+        f"  use: --engine flink --flink_master={session_cluster.MASTER}"
+        f"{f':{directory}' if named else ''}",
     ]
     sys.stdout.write("\n".join(lines) + "\n")
     return 0 if state.ready else 1

@@ -141,7 +141,8 @@ def _by_format(
                 of_format = {"format": "lxm"}
                 return make_plan([_corpus(input_options, of_format)]), of_format, None
             if error.code == "missing_column" and ending(error.path) == ".parquet":
-                columns = _columns_of_parquet(input_options["input"][0])
+                path = input_options["input"][0]  # it may name several files by a pattern
+                columns = text_columns_of_parquet(path, _detected) if stored.exists(path) else None
                 if columns is not None and columns.options:
                     read = make_plan([_corpus(input_options, columns.options)])
                     return read, {}, columns
@@ -173,11 +174,6 @@ def _columns(plan: Plan) -> TextColumns | None:
     return looks[0] if looks and same else None
 
 
-def _columns_of_parquet(path: str) -> TextColumns | None:
-    """Return the contents of a Parquet file's columns; None if the path names no single file."""
-    return text_columns_of_parquet(path, _detected) if stored.exists(path) else None
-
-
 def _texts(plan: Plan, columns: TextColumns | None) -> pa.Table:
     """Return source and target of the first rows that could be read.
 
@@ -200,7 +196,7 @@ def _texts(plan: Plan, columns: TextColumns | None) -> pa.Table:
             f"{row['file']}:{row['line']}: {row['detail']} [{row['reason']}]; none of the first "
             f"{rows.num_rows:,} rows is a pair that can be read{held}"
         )
-    return whole.select(["source", "target"])
+    return whole.select(_SIDES)
 
 
 def _yaml(
@@ -224,10 +220,7 @@ def _yaml(
     )
     for side, (language, why) in languages.items():
         lines += [f"{line}  # {why}" for line in _written({f"{side}_lang": language})]
-    tagged = sum(
-        pc.sum(pc.match_substring_regex(rows[side], _TAG)).as_py() or 0
-        for side in ("source", "target")
-    )
+    tagged = sum(pc.sum(pc.match_substring_regex(rows[side], _TAG)).as_py() or 0 for side in _SIDES)
     if tagged:
         lines += [
             f"# {tagged:,} of the first {2 * rows.num_rows:,} texts contain tags: index keeps them "

@@ -6,7 +6,7 @@ import gzip
 import io
 import lzma
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import BinaryIO, cast
 
@@ -16,27 +16,32 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import disk_files
 
 
-def require_apart(paths: Sequence[str]) -> None:
-    """Check that no file is written twice, or both read and written.
+def require_apart(paths: Iterable[str | None]) -> None:
+    """Check that no file is written twice, or both read and written; None is no file.
 
     Raises:
         ConfigError: Names the file.
     """
     seen: set[str] = set()
     for path in paths:
+        if path is None:
+            continue
         place = os.path.realpath(path)
         if place in seen:
             raise ConfigError(f"{path}: is named twice; give each file its own name")
         seen.add(place)
 
 
-def require_outputs_apart(inputs: Sequence[str], outputs: Sequence[str]) -> None:
+def require_outputs_apart(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
     """Check that no file is written twice, or both read and written; one may be read twice.
+
+    None is no file.
 
     Raises:
         ConfigError: Names the file.
     """
-    require_apart([*{os.path.realpath(path): path for path in inputs}.values(), *outputs])
+    read = {os.path.realpath(path): path for path in inputs if path is not None}
+    require_apart([*read.values(), *outputs])
 
 
 @contextlib.contextmanager

@@ -70,8 +70,7 @@ def main(
     lines: Annotated[str | None, OUTPUT, "file for the scores of each line, as JSONL"] = None,
 ) -> int:
     """Measure outputs with tags from the command line."""
-    read = [path for path in (hypothesis, reference, source, baseline) if path is not None]
-    require_outputs_apart(read, [] if lines is None else [lines])
+    require_outputs_apart([hypothesis, reference, source, baseline], [lines])
     texts = read_texts(hypothesis, reference, source)
     json = is_json(reference)
     language = target_lang or texts.language

@@ -31,7 +31,7 @@ def main(
     output: Annotated[str, OUTPUT, Field(min_length=1), "file of the profile, JSON"],
 ) -> int:
     """Run the command from its command line."""
-    require_outputs_apart([path for path in (input, target_input) if path is not None], [output])
+    require_outputs_apart([input, target_input], [output])
     sources = read_texts(input)
     targets = None
     if target_input is not None:

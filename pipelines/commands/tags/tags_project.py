@@ -61,10 +61,9 @@ def _check(options: TagsProjectOptions) -> None:
         for name in ("projection_weights", "confidence"):
             if getattr(options, name) is not None:
                 raise ConfigError(f"--{name}: applies to --rules best; leave it out")
-    outputs = [options.output, *([] if options.confidence is None else [options.confidence])]
+    outputs = [options.output, options.confidence]
     require_apart([options.source_input, options.target_input, *outputs])
-    weights = options.projection_weights
-    require_outputs_apart([*read_once(options), *([] if weights is None else [weights])], outputs)
+    require_outputs_apart([*read_once(options), options.projection_weights], outputs)
 
 
 def _weights(options: TagsProjectOptions) -> ProjectionWeights | None:

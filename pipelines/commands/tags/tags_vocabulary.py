@@ -125,4 +125,4 @@ def _check(options: TagsVocabularyOptions) -> None:
             "nothing to write: give --output, --self_translations, --output_model or "
             "--output_tokenizer"
         )
-    require_outputs_apart(options.train, [path for path in wanted if path is not None])
+    require_outputs_apart(options.train, wanted)

@@ -1,6 +1,5 @@
 """The chain of a table: records, seals, Delta's logs and all that they name, and who is refused."""
 
-import dataclasses
 import json
 import shutil
 
