@@ -5,7 +5,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from pairweave.pipelines.in_memory.keyword_options import (
     in_python,
@@ -25,7 +25,7 @@ EvaluatedKind: TypeAlias = Literal["links", "sentences", "suggestions", "tags"]
 
 _KINDS: Mapping[str, type[Options]] = {
     kind: of_commands("evaluate.evaluate_command", "FUNCTIONS")[kind].model(f"evaluate {kind}")
-    for kind in ("links", "sentences", "suggestions", "tags")
+    for kind in get_args(EvaluatedKind)
 }
 _EVALUATED = keywords_of_kinds(_KINDS)
 _IN_PLACE = ("hypothesis", "gold", "reference")

@@ -9,14 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from pairweave.pipelines.in_memory.keyword_options import (
-    FIELD,
-    PAIRS_FILE,
     documented,
     in_python,
     options_of_files,
+    pairs_in_file,
     refuse,
     text_columns,
     validated,
@@ -216,19 +213,11 @@ def try_(
     """
     options = _with_model(options, model)
     refuse(options, [*options_of_files("try"), "output"], "pairs in memory are tried")
-    links_are_given = options.get("aligner") == "given"
-    columns = [name for name in text_columns("try") if links_are_given or name != "links"]
-    table = as_table(pairs, columns, options=options)
-    with (
-        tempfile.TemporaryDirectory(prefix="pairweave-") as directory,
-        in_python("try_", directory, of_pairs=True),
-    ):
-        path = Path(directory, PAIRS_FILE)
-        pq.write_table(table, path)
-        own: dict[str, Any] = {"input": (str(path),), "pairs": count}
-        own |= {f"{name}{FIELD}": name for name in table.column_names}
+    table = as_table(pairs, text_columns("try", options), options=options)
+    with pairs_in_file("try_", table) as (_, own):
+        usual = {"engine": "local", "workers": 1}
         try:
-            checked = validated("try", {"engine": "local", "workers": 1, **options}, own)
+            checked = validated("try", {**usual, **options}, {**own, "pairs": count})
         except ConfigError as error:  # the command has its own name for the number
             raise ConfigError(re.sub("^pairs:", "count:", str(error))) from error
         return run_trial(checked, count)
@@ -262,19 +251,16 @@ def check(
     """
     refuse(options, ("files", "fail_on"), "look at the findings that are returned")
     named = {"input": input, "source_input": source_input, "target_input": target_input}
-    files: dict[str, Any] = {name: _listed(value) for name, value in named.items() if value}
+    files = {name: _listed(value) for name, value in named.items() if value}
     if (pairs is None) == (not files):
         raise ConfigError("check takes pairs, or files by input or source_input and target_input")
-    with (
-        tempfile.TemporaryDirectory(prefix="pairweave-") as directory,
-        in_python("check", directory, of_pairs=pairs is not None),
-    ):
-        if pairs is not None:
-            refuse(options, ("format", "source_field", "target_field"), "pairs are in memory")
-            path = Path(directory, PAIRS_FILE)
-            pq.write_table(as_table(pairs, ("source", "target"), options=options), path)
-            files = {"input": (str(path),), "source_field": "source", "target_field": "target"}
-        return look_at_input(validated("check", options, files))[1]
+    if pairs is None:
+        with in_python("check"):
+            return look_at_input(validated("check", options, files))[1]
+    refuse(options, ("format", "source_field", "target_field"), "pairs are in memory")
+    table = as_table(pairs, ("source", "target"), options=options)
+    with pairs_in_file("check", table) as (_, own):
+        return look_at_input(validated("check", options, own))[1]
 
 
 def _listed(value: Files) -> tuple[str, ...]:

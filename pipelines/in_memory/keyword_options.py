@@ -8,12 +8,16 @@ import operator
 import os
 import re
 import sys
+import tempfile
 import types
 import typing
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pydantic_core
 from pydantic.fields import FieldInfo
 
@@ -65,13 +69,11 @@ def job_model(job: str) -> type[Options]:
     return CheckOptions if job == "check" else job_options(job)  # `check` is a command, not a job
 
 
-def text_columns(job: str) -> list[str]:
-    """Return the columns that a job reads if a table has them."""
-    return [name.removesuffix(FIELD) for name in job_model(job).model_fields if _is_field(name)]
-
-
-def _is_field(name: str) -> bool:
-    return name.endswith(FIELD)
+def text_columns(job: str, options: Mapping[str, Any]) -> list[str]:
+    """Return the columns that a job with some options reads if a table has them."""
+    fields = [name for name in job_model(job).model_fields if name.endswith(FIELD)]
+    columns = [name.removesuffix(FIELD) for name in fields]
+    return [name for name in columns if name != "links" or options.get("aligner") == "given"]
 
 
 def options_of_files(job: str) -> list[str]:
@@ -81,7 +83,7 @@ def options_of_files(job: str) -> list[str]:
         for name, field in job_model(job).model_fields.items()
         if mark_of(field, GIVES_PAIRS) in ("files", "runs")
         or is_list_of_blocks(field)
-        or _is_field(name)
+        or name.endswith(FIELD)
         or mark_of(field, NOT_OF_FUNCTIONS)
     ]
 
@@ -235,7 +237,8 @@ def validated(job: str, given_keywords: Mapping[str, Any], own: Mapping[str, Any
         ConfigError: An option is unknown, or has a wrong value.
     """
     known = job_model(job).model_fields
-    require_known(given_keywords, known, python_name(job), suggested=keywords(job))
+    function = "try_" if job == "try" else job
+    require_known(given_keywords, known, function, suggested=keywords(job))
     plain = {name: _plain(value) for name, value in given_keywords.items()}
     options = flags.validate(job_model(job), {**plain, **own}, f"pairweave {job}")
     mistaken_paths.check(options)
@@ -273,11 +276,6 @@ def _plain(value: Any) -> Any:  # noqa: ANN401
     return value.item() if type(value).__module__ == "numpy" else value
 
 
-def python_name(job: str) -> str:
-    """Return the name of a job's function."""
-    return "try_" if job == "try" else job
-
-
 def refuse(options: Collection[str], names: Iterable[str], why: str) -> None:
     """Refuse options that a function itself sets.
 
@@ -294,17 +292,19 @@ PAIRS_FILE = "pairs.parquet"
 
 
 @contextlib.contextmanager
-def in_python(name: str, directory: str, *, of_pairs: bool = False) -> Iterator[None]:
+def in_python(name: str, directory: str | None = None, *, of_pairs: bool = False) -> Iterator[None]:
     """Make errors and warnings of a block name keywords and arguments instead of flags and files.
 
     Args:
         name: The function's name.
-        directory: The temporary directory with the function's files, named after its arguments.
+        directory: The temporary directory with the function's files, named after its arguments;
+            None if it has none.
         of_pairs: Whether the files include `PAIRS_FILE`, with the argument ``pairs``.
     """
 
     def without_files(text: str) -> str:
-        text = text.replace(f"{directory}{os.sep}", "")
+        if directory is not None:
+            text = text.replace(f"{directory}{os.sep}", "")
         return text.replace(PAIRS_FILE, "pairs") if of_pairs else text
 
     def in_words(text: str) -> str:
@@ -327,6 +327,25 @@ def in_python(name: str, directory: str, *, of_pairs: bool = False) -> Iterator[
         else:
             error.args = tuple(without_files(str(each)) for each in error.args)
         raise
+
+
+@contextlib.contextmanager
+def pairs_in_file(
+    name: str, pairs: pa.Table, place: str | None = None
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Write pairs to a temporary file for a block of `in_python`.
+
+    Yields:
+        The directory of the file, and the options by which a job reads it.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="pairweave-", dir=place) as directory,
+        in_python(name, directory, of_pairs=True),
+    ):
+        path = Path(directory, PAIRS_FILE)
+        pq.write_table(pairs, path)
+        fields = {f"{column}{FIELD}": column for column in pairs.column_names}
+        yield directory, {"input": (str(path),), **fields}
 
 
 def _warn(text: str) -> None:

@@ -8,25 +8,22 @@ the command. The rows are the same.
 import contextlib
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.dataset
-import pyarrow.parquet as pq
 
 from pairweave.pipelines.command_line.command_table import job_of
 from pairweave.pipelines.engines.local.table_pipeline import TablePipeline, UnsupportedStepError
 from pairweave.pipelines.in_memory.keyword_options import (
     FIELD,
     OWN_DEFAULTS,
-    PAIRS_FILE,
     SHARED_MODELS,
-    in_python,
     job_model,
     options_of_files,
+    pairs_in_file,
     refuse,
     text_columns,
     validated,
@@ -96,21 +93,13 @@ def finished(
     known = [*options_of_files(job), *(name for name in options if name.endswith(FIELD))]
     refuse(options, known, "pairs in memory are the input")
     refuse(options, SHARED_MODELS, "only processes of the command share a model")
-    links_are_given = options.get("aligner") == "given"
-    columns = [name for name in text_columns(job) if links_are_given or name != "links"]
+    columns = text_columns(job, options)
     table = as_table(pairs, columns, lists=job == "bitext", options=options)
     if job == "fit" and not table.num_rows:
         raise ConfigError("pairs: there are none to fit the aligner on")
     stepwise &= "output" not in options and table.num_rows <= STEPWISE_PAIRS
     stepwise &= options.get("workers", 1) == 1 and options.get("engine", "local") == "local"
-    with (
-        tempfile.TemporaryDirectory(prefix="pairweave-", dir=_place(stepwise)) as directory,
-        in_python(job, directory, of_pairs=True),
-    ):
-        path = Path(directory, PAIRS_FILE)
-        pq.write_table(table, path)
-        own: dict[str, Any] = {"input": (str(path),)}
-        own |= {f"{name}{FIELD}": name for name in table.column_names}
+    with pairs_in_file(job, table, _place(stepwise)) as (directory, own):
         usual = {"engine": "local", "workers": 1, "output": str(Path(directory, "output"))}
         if "check" in job_model(job).model_fields:
             rejects = options.get("misaligned") == "reject"
