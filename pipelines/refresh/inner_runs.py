@@ -31,7 +31,7 @@ from pairweave.transforms.output import run_files
 from pairweave.transforms.output.documents.manifest_model import read_manifest
 from pairweave.transforms.output.documents.plan_model import PlanDocument, read_plan
 from pairweave.transforms.output.run_files import to_json
-from pairweave.transforms.planning.locate import locate
+from pairweave.transforms.planning.locate import locate, option_of
 from pairweave.transforms.storage import files
 from pairweave.transforms.units import CorpusInput
 
@@ -40,13 +40,6 @@ OPTIONS = "options.yaml"
 
 Launch = dict[str, str]
 """A job to start: its name (``job``) and its options ``config`` and ``output``."""
-
-_ROLES = {
-    "pairs": "input",
-    "source": "source_input",
-    "target": "target_input",
-    "translation": "translation_input",
-}
 
 _LEADS = ("pairs", "source")
 """Roles of the first file of each entry in a plan."""
@@ -294,7 +287,7 @@ def _files_by_corpus(
         group = inputs.groups[key]
         own = paths.setdefault(group.corpus.name, {})
         for file in group.files:
-            own.setdefault(_ROLES.get(file.role, file.role), []).append(file.path)
+            own.setdefault(option_of(file.role), []).append(file.path)
     return paths
 
 

@@ -843,3 +843,24 @@ def test_an_address_of_no_server_is_refused_before_a_night(option, directory):
     assert errors.startswith(f"pairweave: {option}: ")
     assert "PASSW0RD" not in errors
     assert runs.tree_digests(directory / "table") == before
+
+
+def test_scores_in_files_of_their_own_come_with_their_pairs(tmp_path):
+    names = "source_input: news/*.en, target_input: news/*.de, score_input: news/*.scores"
+    head = "job: filter\nsource_lang: en\ntarget_lang: de\nduplicates: exact\nworkers: 1\n"
+    nightly.write_config(tmp_path, head=head, of=f"corpora:\n- {{corpus: news, {names}}}\n")
+    gone = corpora.sentence(45)[0]
+    (tmp_path / "down.txt").write_text(f"{gone}\n")
+    for name, numbers, words in (
+        ("a", range(40), ()),
+        ("b", range(40, 60), ("--takedown", "down.txt")),
+    ):
+        nightly.write_news(tmp_path, name, numbers)
+        scores = "".join(f"{number / 100}\n" for number in numbers)
+        (tmp_path / "news" / f"{name}.scores").write_text(scores)
+        nightly.good_night(tmp_path, *words)
+    rows = map(json.loads, nightly.rows(tmp_path / "table", "pairs"))
+    actual = {row["source"]: pytest.approx(row["score"], abs=1e-6) for row in rows}
+    expected = {corpora.sentence(number)[0]: number / 100 for number in range(60)}
+    del expected[gone]
+    assert actual == expected

@@ -96,6 +96,15 @@ class FileGroup:
         return self.corpus.inline_syntax or self.format().inline_syntax
 
 
+def option_of(role: str) -> str:
+    """Return the option that names the files of a role.
+
+    >>> option_of("score"), option_of("pairs")
+    ('score_input', 'input')
+    """
+    return "input" if role == "pairs" else _SIDES[role][0]
+
+
 def locate(corpora: Sequence[CorpusInput]) -> list[FileGroup]:
     """Find the files of all corpora, in order.
 
