@@ -158,11 +158,8 @@ class Arm(Config):
 
     def stages(self) -> list[tuple[str, tuple[DataItem, ...]]]:
         """Return the data of each stage, with the part of its name after the arm's field."""
-        later = (f".then[{number}]" for number in range(len(self.then)))
-        return [
-            ("", self.data),
-            *zip(later, (stage.data for stage in self.then), strict=True),
-        ]
+        later = [(f".then[{number}]", stage.data) for number, stage in enumerate(self.then)]
+        return [("", self.data), *later]
 
     def steps(self, updates: int) -> list[int]:
         """Divide all updates among the stages; the first stage gets the rest of the later ones."""

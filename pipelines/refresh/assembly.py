@@ -70,7 +70,6 @@ class Assembled:
 
     Attributes:
         added: New files of each table.
-        schemas: The schema of each table.
         pairs: Number of new pairs.
         quality: Sums for the night's means: of tagged rows and their tags, of links and their
             probabilities, and of pairs and their scores.
@@ -81,7 +80,6 @@ class Assembled:
     """
 
     added: Mapping[str, list[Entry]]
-    schemas: Mapping[str, pa.Schema]
     pairs: int
     quality: Mapping[str, float]
     reasons: Mapping[str, int]
@@ -171,8 +169,6 @@ class _Making:
             directory.mkdir(parents=True)
             self._spills[name] = Spill(directory, count)
         self._count = count
-        self._schemas = {target.main: target.columns}
-        self._schemas |= {PROVENANCE: PROVENANCE_ROWS, REJECTS: REJECTED_ROWS}
         self._reasons: Counter[str] = Counter()
         self._samples: dict[str, list[dict[str, object]]] = {}
         self._read: Counter[str] = Counter()
@@ -288,9 +284,6 @@ class _Making:
         added = {name: self._write(name) for name in self._spills}
         return Assembled(
             added=added,
-            schemas={
-                name: tables.schema_of(schema, name) for name, schema in self._schemas.items()
-            },
             pairs=self._pairs,
             quality=dict(self._quality),
             reasons=dict(self._reasons),

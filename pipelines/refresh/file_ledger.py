@@ -6,7 +6,6 @@ are therefore the same entry, but with a new content, corpus or way of reading t
 """
 
 import dataclasses
-import functools
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -70,7 +69,7 @@ class NightInputs:
     """The input files of tonight, compared with the ledger.
 
     Attributes:
-        entries: All entries, in the order of the configuration.
+        entries: All entries by key, in the order of the configuration.
         groups: The files of each entry, by its key.
         new: Keys of entries whose content the table does not have.
         changed: The keys in ``new`` whose file names the ledger has with another content.
@@ -80,7 +79,7 @@ class NightInputs:
         repeated: Names of files with the same content as another file of their corpus.
     """
 
-    entries: tuple[InputEntry, ...]
+    entries: Mapping[str, InputEntry]
     groups: Mapping[str, FileGroup]
     new: tuple[str, ...]
     changed: tuple[str, ...]
@@ -98,18 +97,10 @@ class NightInputs:
         """Return the inputs without the new entries of these keys, as if not yet there."""
         return dataclasses.replace(
             self,
-            entries=tuple(entry for entry in self.entries if entry.key not in keys),
+            entries={key: entry for key, entry in self.entries.items() if key not in keys},
             groups={key: group for key, group in self.groups.items() if key not in keys},
             new=tuple(key for key in self.new if key not in keys),
         )
-
-    def entry(self, key: str) -> InputEntry:
-        """Return the entry with a key."""
-        return self._by_key[key]
-
-    @functools.cached_property
-    def _by_key(self) -> dict[str, InputEntry]:
-        return {entry.key: entry for entry in self.entries}
 
 
 def find(
@@ -149,7 +140,7 @@ def find(
         entries[entry.key], groups[entry.key] = entry, group
     new = tuple(key for key in entries if key not in by_key)
     return NightInputs(
-        entries=tuple(entries.values()),
+        entries=entries,
         groups=groups,
         new=new,
         changed=tuple(key for key in new if (entries[key].corpus, entries[key].names) in by_names),

@@ -188,7 +188,7 @@ def launches(table: str, requests: Sequence[Request]) -> list[Launch]:
 
 def _prepared(table: str, request: Request) -> InnerRun:
     """Write the files that a run needs, and return the run without starting it."""
-    entries = [request.inputs.entry(key) for key in request.keys]
+    entries = [request.inputs.entries[key] for key in request.keys]
     known, stones = request.known.to_bytes(), request.stones.to_bytes()
     nowhere = InnerRun(files.join(table, RUNS, "new"), request.keys)
     note = Note.model_validate(
@@ -341,7 +341,7 @@ def _check_contents(
     for key, group in zip(keys, _groups(inputs), strict=True):
         if key not in request.keys:
             continue
-        expected = [file["sha256"] for file in request.inputs.entry(key).files]
+        expected = [file["sha256"] for file in request.inputs.entries[key].files]
         if [file["sha256"] for file in group] != expected:
             delete(inner)
             names = " ".join(str(file["name"]) for file in group)

@@ -18,6 +18,8 @@ from pairweave.pipelines.refresh import (
     table_schemas,
 )
 from pairweave.pipelines.refresh.assembly import (
+    PROVENANCE_ROWS,
+    REJECTED_ROWS,
     Assembled,
     StaleError,
     Target,
@@ -39,6 +41,7 @@ from pairweave.pipelines.refresh.forgetting.takedown import (
 )
 from pairweave.pipelines.refresh.forgetting.withdrawal import Change, withdraw, withdrawn
 from pairweave.pipelines.refresh.inner_runs import InnerRun, Request
+from pairweave.pipelines.refresh.ledger_table import FILE_ROWS
 from pairweave.pipelines.refresh.likelihood import mean_likelihood
 from pairweave.pipelines.refresh.night_config import NightConfig
 from pairweave.pipelines.refresh.refresh_options import RefreshOptions
@@ -64,6 +67,10 @@ class ReadyNight:
     failed: list[Json]
     samples: Mapping[str, list[dict[str, object]]]
     runs: list[InnerRun]
+
+
+_COLUMNS = {FILES: FILE_ROWS, PROVENANCE: PROVENANCE_ROWS, REJECTS: REJECTED_ROWS}
+"""The columns of each table, except that of the job's rows."""
 
 
 class Night:
@@ -92,7 +99,7 @@ class Night:
         self._table = options.output
         self._anew = base is None or options.migrate
         if self._anew:
-            inputs = dataclasses.replace(inputs, new=tuple(e.key for e in inputs.entries), gone=())
+            inputs = dataclasses.replace(inputs, new=tuple(inputs.entries), gone=())
         self._inputs = inputs
         self._night = 1 if base is None else base.night + 1
         names = (config.main, PROVENANCE, REJECTS, FILES)
@@ -112,10 +119,10 @@ class Night:
         gone = {entry.key for entry in self._inputs.gone}
         if self._anew or not gone or not remaking.depends_on_corpus(self._config):
             return NO_IDS, set()
-        arriving = {self._inputs.entry(key).corpus for key in self._inputs.new}
+        arriving = {self._inputs.entries[key].corpus for key in self._inputs.new}
         rows = self._config.main, self._current[self._config.main]
         remade, again = remaking.to_remake(self._places, rows, gone, arriving)
-        new = (e.key for e in self._inputs.entries if e.key in again or e.key in self._inputs.new)
+        new = (key for key in self._inputs.entries if key in again or key in self._inputs.new)
         self._inputs = dataclasses.replace(self._inputs, new=tuple(new))
         return remade, again
 
@@ -191,7 +198,7 @@ class Night:
             metrics["new"]["findings"] = dict(sorted(findings.items()))
         if self._config.gates.ask_likelihood:
             metrics["new"]["likelihood"] = self._likelihoods(runs, requests)
-        record = self._record(assembled, changes, metrics)
+        record = self._record(assembled, changes, metrics, columns)
         samples = {
             reason: rows for run_result in assembled for reason, rows in run_result.samples.items()
         }
@@ -213,7 +220,7 @@ class Night:
         # Pairs taken down tonight must not come back through another corpus in the same night.
         stones = self._stones.joined(Tombstones(dict.fromkeys(self._taken_ids), {}))
         known = NO_IDS if self._anew else self._before.without(self._remade)
-        entries = [self._inputs.entry(key) for key in self._inputs.new]
+        entries = [self._inputs.entries[key] for key in self._inputs.new]
         requests = []
         for languages, keys in inner_runs.by_languages(entries).items():
             place = self._models.get("-".join(languages))
@@ -309,7 +316,7 @@ class Night:
         rows = {key: count for run_result in assembled for key, count in run_result.read.items()}
         return [
             dataclasses.replace(entry, rows=rows.get(entry.key, entry.rows))
-            for entry in self._inputs.entries
+            for entry in self._inputs.entries.values()
         ]
 
     def _is_changed(self, name: str, change: Change) -> bool:
@@ -323,7 +330,11 @@ class Night:
         return bool(change) or (self._anew and name != FILES)
 
     def _record(
-        self, assembled: Sequence[Assembled], changes: Mapping[str, Change], metrics: Json
+        self,
+        assembled: Sequence[Assembled],
+        changes: Mapping[str, Change],
+        metrics: Json,
+        columns: pa.Schema,
     ) -> Record:
         versions = {} if self._base is None else dict(self._base.versions)
         changed: dict[str, Json] = {}
@@ -332,7 +343,7 @@ class Night:
                 changed[name] = change.to_json()
                 versions[name] = versions.get(name, -1) + 1
                 if self._anew:
-                    schema = self._schemas(assembled)[name]
+                    schema = tables.schema_of(_COLUMNS.get(name, columns), name)
                     changed[name]["schema"] = tables.schema_text(schema)
         base = self._base
         compared = [] if base is None else _metrics_before(self._table, base, self._config)
@@ -358,12 +369,6 @@ class Night:
         if self._options.migrate and self._base is not None:
             return "refit" if self._options.refit else "migrate"
         return "refresh" if self._options.takedown is None else "takedown"
-
-    def _schemas(self, assembled: Sequence[Assembled]) -> dict[str, pa.Schema]:
-        schemas = {FILES: ledger_table.FILE_ROWS}
-        for run_result in assembled:
-            schemas.update(run_result.schemas)
-        return schemas
 
 
 def _assembled(run: InnerRun, request: Request, target: Target, scratch: Path) -> Assembled:

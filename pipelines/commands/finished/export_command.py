@@ -180,14 +180,11 @@ def selection_of(options: ExportOptions, job: str) -> Selection:
     """
     set_options = options.model_fields_set
     in_markup = options.format in registry.markup_export_names()
-    if "header" in set_options and (
-        in_markup or registry.row_export(options.format).header is None
-    ):
+    of_rows = None if in_markup else registry.row_export(options.format)
+    if "header" in set_options and (of_rows is None or of_rows.header is None):
         raise ConfigError(f"--header: {options.format} has none; leave it out")
     for name in ("instruction", "system"):
-        if name in set_options and (
-            in_markup or registry.row_export(options.format).templated is None
-        ):
+        if name in set_options and (of_rows is None or of_rows.templated is None):
             raise ConfigError(f"--{name}: {options.format} has no messages; leave it out")
     if "alignment" in set_options and in_markup:
         raise ConfigError(f"--alignment: {options.format} has no links; leave it out")

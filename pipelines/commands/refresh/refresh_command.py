@@ -85,7 +85,7 @@ def _run(
         options = options.model_copy(update={"migrate": True, "refit": True})
     if options.launches is not None:
         return _prepare(config, options, base, inputs)
-    new_names = [name for key in inputs.new for name in inputs.entry(key).names]
+    new_names = [name for key in inputs.new for name in inputs.entries[key].names]
     try:
         lineage.emit("START", new_names)
         if base is None or _may_change_rows(options, inputs):
@@ -199,7 +199,7 @@ def _work(
 
 
 def _say_late(inputs: NightInputs, keys: Collection[str]) -> None:
-    names = [" ".join(inputs.entry(key).names) for key in inputs.new if key in keys]
+    names = [" ".join(inputs.entries[key].names) for key in inputs.new if key in keys]
     terminal.say(
         "\n".join(f"left for the next night, came too late: {name}" for name in names[:20])
     )
@@ -283,7 +283,7 @@ def _file_lines(inputs: NightInputs) -> list[str]:
         f"input files: {same} unchanged, {fresh} new, {len(inputs.changed)} changed, "
         f"{len(inputs.moved)} moved, {len(inputs.gone)} gone or changed"
     ]
-    lines += [f"  new: {' '.join(inputs.entry(key).names)}" for key in inputs.new[:20]]
+    lines += [f"  new: {' '.join(inputs.entries[key].names)}" for key in inputs.new[:20]]
     lines += [f"  gone: {' '.join(entry.names)}" for entry in inputs.gone[:20]]
     lines += [f"  left out, same content as another: {name}" for name in inputs.repeated[:20]]
     return lines

@@ -153,7 +153,7 @@ def _export(
     main = MAIN[record.job]
     entries = _entries(table, main, record)
     columns = table_schemas.at_version(table, main, record.versions[main])
-    sizes = _sizes(table, main, entries)
+    sizes, counted = _sizes(table, main, entries)
     shares = mixture.shares(sizes)
     taken: Counter[str] = Counter()
     held: list[pa.Table] = []
@@ -161,7 +161,7 @@ def _export(
     for entry in entries:
         rows = table_schemas.fitted(_whole(table, main, entry), columns, main)
         rows = _taken(rows.filter(pc.greater(rows.column("night"), since)), shares, mixture.seed)
-        if entry["first"]:
+        if _kind(main, entry) == counted:
             taken.update(_pairs(rows))
         held.append(rows)
         while sum(part.num_rows for part in held) >= shard_rows:
@@ -215,7 +215,7 @@ def _write_removed(table: str, output: str, before: Record, record: Record) -> N
 
 
 def _entries(table: str, main: str, record: Record) -> list[Entry]:
-    """Return the files of a table after a night, each marked as counting pairs.
+    """Return the files of a table after a night, all of which are there.
 
     Raises:
         ConfigError: A file was vacuumed, or the log contradicts the record.
@@ -223,30 +223,35 @@ def _entries(table: str, main: str, record: Record) -> list[Entry]:
     entries = tables.at_night(table, main, record)
     for entry in entries:
         path = files.join(table, main, entry["path"])
-        if not files.exists(path) and record.night < records.numbers(table)[-1]:
+        if files.exists(path):
+            continue
+        if record.night < records.numbers(table)[-1]:
             raise ConfigError(
                 f"{path}: is missing: files of {main} version {record.versions[main]} were deleted "
                 "by vacuum; export a later night"
             )
-        if not files.exists(path):
-            raise GoneError(path)
-    return [{**entry, "first": True} for entry in entries]
+        raise GoneError(path)
+    return entries
 
 
-def _sizes(table: str, main: str, entries: list[Entry]) -> dict[str, int]:
-    """Return the number of pairs of each corpus; with several kinds of rows, of the commonest."""
+def _sizes(
+    table: str, main: str, entries: list[Entry]
+) -> tuple[dict[str, int], tuple[str, ...] | None]:
+    """Return the number of pairs of each corpus, and the commonest kind of rows, which has them."""
     counts: dict[tuple[str, ...], Counter[str]] = {}
-    kinds = [column for column in PARTITIONS[main] if column not in tables.LANGUAGES]
     for entry in entries:
-        kind = tuple(entry["partition"][column] for column in kinds)
         rows = tables.read_rows(table, main, entry, ["id", "corpus"])
-        counts.setdefault(kind, Counter()).update(_pairs(rows))
+        counts.setdefault(_kind(main, entry), Counter()).update(_pairs(rows))
     if not counts:
-        return {}
+        return {}, None
     chosen = max(sorted(counts), key=lambda kind: sum(counts[kind].values()))
-    for entry in entries:
-        entry["first"] = tuple(entry["partition"][column] for column in kinds) == chosen
-    return dict(counts[chosen])
+    return dict(counts[chosen]), chosen
+
+
+def _kind(main: str, entry: Entry) -> tuple[str, ...]:
+    """Return the kind of a file's rows: what its partition says besides the languages."""
+    columns = (column for column in PARTITIONS[main] if column not in tables.LANGUAGES)
+    return tuple(entry["partition"][column] for column in columns)
 
 
 def _pairs(rows: pa.Table) -> dict[str, int]:

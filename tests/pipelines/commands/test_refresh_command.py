@@ -158,7 +158,7 @@ def test_a_plan_says_how_long_it_takes_to_make_all_rows_anew(tmp_path):
     metrics = {**usual.metrics, "seconds": 10.0, "new": {**usual.metrics["new"], "read": 600}}
     files = [{"rows": 10_000}, {"rows": 800}]
     base = nightly.record(metrics=metrics, files=files)
-    nothing = NightInputs((), {}, (), (), (), (), (), ())
+    nothing = NightInputs({}, {}, (), (), (), (), (), ())
     options = SimpleNamespace(output=str(tmp_path))
     lines = refresh_command._plan(nothing, base, options, ["mix was 0, is now 1"], [])
     assert lines[-1] == (

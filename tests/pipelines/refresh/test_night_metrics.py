@@ -7,14 +7,13 @@ from pairweave.pipelines.refresh.assembly import Assembled
 from pairweave.pipelines.refresh.file_ledger import NightInputs
 from pairweave.transforms.errors import ConfigError
 
-NOTHING = NightInputs((), {}, (), (), (), (), (), ())
+NOTHING = NightInputs({}, {}, (), (), (), (), (), ())
 
 
 def assembled(read, pairs, reasons):
     """Return a run that read so many rows, of which the table had those that are left."""
     return Assembled(
         added={},
-        schemas={},
         pairs=pairs,
         quality={},
         reasons=reasons,
