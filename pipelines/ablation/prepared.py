@@ -46,6 +46,7 @@ from pairweave.pipelines.process import terminal
 from pairweave.pipelines.process.file_lock import claimed
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.finished_run import FinishedRun
+from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.rejects import Stage
 from pairweave.transforms.storage import files, json_files
 
@@ -230,9 +231,9 @@ def _plan(
 
 def _claim(path: Path, plan: dict[str, Any]) -> None:
     """Write the plan of a new directory, or compare the plan of an existing directory."""
-    data = orjson.dumps(plan, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+    data = to_json(plan)
     if not path.exists():
-        files.write_bytes(str(path), data + b"\n")
+        files.write_bytes(str(path), data)
     before = json_files.parse_object(path.read_bytes(), str(path), PLAN_ADVICE)
     for key, value in orjson.loads(data).items():
         if before.get(key) != value:

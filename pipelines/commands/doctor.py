@@ -118,9 +118,6 @@ def _outdated(package: Path) -> tuple[int, int]:
 
     Kernels are outdated if their source file, or a file that it imports from, has changed since, as
     in a checkout after an update.
-
-    Args:
-        package: The package's folder.
     """
     from pairweave.transforms.kernels import kernel_cache, kernel_sources
 

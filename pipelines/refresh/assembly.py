@@ -150,7 +150,8 @@ def wanted_contents(rows: pa.Table, source: Source) -> pa.Array:
         SEPARATOR,
     )
     encoded = joined.combine_chunks().dictionary_encode()
-    keys = [source.contents.get(_place(text)) for text in encoded.dictionary.to_pylist()]
+    places = (text.partition(SEPARATOR) for text in encoded.dictionary.to_pylist())
+    keys = [source.contents.get((corpus, name)) for corpus, _, name in places]
     wanted = [key if key in source.wanted else None for key in keys]
     return pa.array(wanted, pa.string()).take(encoded.indices)
 
@@ -178,8 +179,8 @@ class _Making:
 
     def add_shard(self, data: pa.Table, rejects: pa.Table) -> None:
         """Distribute the rows of one shard among the tables."""
-        data = data.append_column(_nullable(_CONTENT), wanted_contents(data, self._source))
-        rejects = rejects.append_column(_nullable(_CONTENT), wanted_contents(rejects, self._source))
+        data = data.append_column("content", wanted_contents(data, self._source))
+        rejects = rejects.append_column("content", wanted_contents(rejects, self._source))
         firsts = data.filter(pa.array(_first_rows(data.column("id"))))
         is_place = pc.is_in(rejects.column("reason"), _PLACES)
         kept_here = firsts.append_column("reason", pa.nulls(firsts.num_rows, pa.string()))
@@ -247,8 +248,7 @@ class _Making:
         rows = pa.concat_tables([own, _as_first(doubles.filter(lost), own)])
         rows = rows.filter(rows.column("content").is_valid())
         self._count_read(rows)
-        for reason in rows.column("reason").to_pylist():
-            self._reasons[reason] += 1
+        self._reasons.update(rows.column("reason").to_pylist())
         self._sample(rows)
         rows = self._at_night(_without_unread_texts(rows), REJECTED_ROWS)
         self._spills[REJECTS].add(rows, self._bucket(rows))
@@ -309,15 +309,6 @@ _ORDERS = {
     PROVENANCE: [("id", "ascending"), ("content", "ascending"), ("line", "ascending")],
     REJECTS: [("content", "ascending"), ("line", "ascending"), ("reason", "ascending")],
 }
-
-
-def _nullable(field: pa.Field) -> pa.Field:
-    return field.with_nullable(True)  # noqa: FBT003
-
-
-def _place(text: str) -> tuple[str, str]:
-    corpus, _, name = text.partition(SEPARATOR)
-    return corpus, name
 
 
 def _first_rows(column: pa.ChunkedArray) -> np.ndarray:

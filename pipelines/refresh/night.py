@@ -33,12 +33,7 @@ from pairweave.pipelines.refresh.file_ledger import InputEntry, NightInputs
 from pairweave.pipelines.refresh.forgetting import tombstone_files
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.forgetting.table_texts import HIDDEN_TARGETS
-from pairweave.pipelines.refresh.forgetting.takedown import (
-    Holdings,
-    read_list,
-    take_down,
-    warn_of_missing,
-)
+from pairweave.pipelines.refresh.forgetting.takedown import Holdings, take_down
 from pairweave.pipelines.refresh.forgetting.withdrawal import Change, withdraw, withdrawn
 from pairweave.pipelines.refresh.inner_runs import InnerRun, Request
 from pairweave.pipelines.refresh.ledger_table import FILE_ROWS
@@ -145,9 +140,7 @@ class Night:
             inputs=config.inputs if hidden else inner_runs.arriving(self._inputs),
             limits=pick(ReadLimits, config.kind.model_validate({**config.values, "output": "."})),
         )
-        taken = take_down(read_list(path), held, everywhere=self._options.everywhere)
-        warn_of_missing(path, taken.missing)
-        return stones.joined(taken.stones), taken.ids
+        return take_down(path, held, everywhere=self._options.everywhere)
 
     def launches(self) -> list[inner_runs.Launch]:
         """Return the unfinished jobs of the night, prepared to be started elsewhere."""

@@ -112,10 +112,6 @@ def schema_of(columns: pa.Schema, name: str) -> pa.Schema:
 def _in_one_line(path: str, what: str = "deltalake cannot use this table") -> Iterator[None]:
     """Turn deltalake's errors, which have several coloured lines, into one-line errors.
 
-    Args:
-        path: The table.
-        what: What failed.
-
     Raises:
         ConfigError: The store denies access.
         WorkerError: Anything else failed.

@@ -14,7 +14,7 @@ from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.chain.tables import REJECTS, Entry
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
-from pairweave.pipelines.refresh.forgetting.table_texts import WantedTexts
+from pairweave.pipelines.refresh.forgetting.table_texts import HIDDEN_TARGETS, WantedTexts
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.known_pairs import Corpora, Tombstones
@@ -37,21 +37,6 @@ class TakedownList:
 
     ids: Mapping[str, int]
     texts: Mapping[str, int]
-
-
-@dataclasses.dataclass(frozen=True)
-class TakenDown:
-    """The consequences of a list for a table.
-
-    Attributes:
-        stones: The tombstones of the list.
-        ids: Ids of the pairs to take down.
-        missing: Lines of the list that match nothing and have no tombstone yet.
-    """
-
-    stones: Tombstones
-    ids: list[str]
-    missing: list[int]
 
 
 def read_list(path: str) -> TakedownList:
@@ -103,7 +88,7 @@ def _from_json(path: str, number: int, line: str) -> tuple[str, bool]:
     )
 
 
-def warn_of_missing(path: str, lines: Sequence[int]) -> None:
+def _warn_of_missing(path: str, lines: Sequence[int]) -> None:
     """Warn of the lines of a list that match nothing, if there are any."""
     if not lines:
         return
@@ -165,19 +150,30 @@ class _Sightings:
         return {corpus for pair in self.pairs[key] for corpus in self.corpora[pair]}
 
 
-def take_down(pair_list: TakedownList, held: Holdings, *, everywhere: bool) -> TakenDown:
-    """Return the tombstones of a list, and the ids of the pairs to take down.
+def take_down(path: str, held: Holdings, *, everywhere: bool) -> tuple[Tombstones, list[str]]:
+    """Return the tombstones of a table and of a list, and the ids of the pairs to take down.
 
     The pairs with a text are searched for in the rows of the table and in its rejects; its input
-    files may be gone.
+    files may be gone. Warn of lines that match nothing and have no tombstone yet.
 
     Args:
-        pair_list: The list.
+        path: The list (`read_list`).
         held: The table.
         everywhere: Whether the tombstones apply to all corpora; otherwise they apply to those in
             which a pair or text is now, or those of its earlier tombstone. One that is in no corpus
             and has no earlier tombstone is kept out of all.
+
+    Raises:
+        ConfigError: The list is empty.
+        InputError: The list cannot be read, or a line is invalid.
     """
+    pair_list = read_list(path)
+    if pair_list.texts and held.main in HIDDEN_TARGETS and not held.inputs:
+        terminal.warn(
+            f"{path}: rows of {held.main} do not have the target text of their pair, so only "
+            "source texts are looked up; give ids, or a night with --takedown, which reads the "
+            "input"
+        )
     seen = _Sightings(pair_list, WantedTexts(list(pair_list.texts), held.main, held.settings))
     _look_in_tables(held, seen)
     _look_in_files(held, seen)
@@ -197,7 +193,8 @@ def take_down(pair_list: TakedownList, held: Holdings, *, everywhere: bool) -> T
         *(n for key, n in pair_list.ids.items() if not seen.corpora[key] and key not in before.ids),
         *(n for key, n in lines if not seen.of_text(key) and key not in before.texts),
     ]
-    return TakenDown(stones, sorted(seen.taken), sorted(missing))
+    _warn_of_missing(path, sorted(missing))
+    return before.joined(stones), sorted(seen.taken)
 
 
 def _look_in_tables(held: Holdings, seen: _Sightings) -> None:

@@ -6,19 +6,12 @@ input files are gone.
 
 import pyarrow as pa
 
-from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.chain.records import Record
 from pairweave.pipelines.refresh.chain.tables import MAIN, PROVENANCE, REJECTS
 from pairweave.pipelines.refresh.forgetting import tombstone_files
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
-from pairweave.pipelines.refresh.forgetting.table_texts import HIDDEN_TARGETS
-from pairweave.pipelines.refresh.forgetting.takedown import (
-    Holdings,
-    read_list,
-    take_down,
-    warn_of_missing,
-)
+from pairweave.pipelines.refresh.forgetting.takedown import Holdings, take_down
 from pairweave.pipelines.refresh.forgetting.withdrawal import Withdrawn, withdraw
 from pairweave.pipelines.refresh.upkeep.quiet_night import between_nights, commit_quietly
 from pairweave.transforms.known_pairs import IdSet
@@ -50,20 +43,13 @@ def _forget(table: str, path: str, last: Record, *, everywhere: bool) -> tuple[i
     current = {name: tables.current(table, name, last) for name in (main, PROVENANCE, REJECTS)}
     places = Places(table, current[PROVENANCE])
     stones = tombstone_files.read(table, last)
-    listed_pairs = read_list(path)
-    if listed_pairs.texts and main in HIDDEN_TARGETS:
-        terminal.warn(
-            f"{path}: rows of {main} do not have the target text of their pair, so only source "
-            "texts are looked up; give ids, or a night with --takedown, which reads the input"
-        )
     held = Holdings(main, last.settings, current, places, stones, (), ReadLimits())
-    listed = take_down(listed_pairs, held, everywhere=everywhere)
-    warn_of_missing(path, listed.missing)
-    taken = IdSet.of(pa.array(listed.ids, pa.string()))
+    stones, ids = take_down(path, held, everywhere=everywhere)
+    taken = IdSet.of(pa.array(ids, pa.string()))
     going = places.ids_where(lambda rows: taken.has(rows.column("id")))
     done = withdraw(table, main, current, Withdrawn(going, {}), (), taken)
     changes = {name: change.to_json() for name, change in done.items() if change}
-    name = tombstone_files.write(table, stones.joined(listed.stones))
+    name = tombstone_files.write(table, stones)
     if not changes and name == last.tombstones:
         return 0, False
     commit_quietly(table, last, "takedown", current, changes, len(going), tombstones=name)
