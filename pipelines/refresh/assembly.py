@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.chain.inner_notes import open_run, read_shard
-from pairweave.pipelines.refresh.chain.tables import PROVENANCE, REJECTS, Entry
+from pairweave.pipelines.refresh.chain.table_names import PROVENANCE, REJECTS, Entry
 from pairweave.pipelines.refresh.spill import Spill
 from pairweave.pipelines.refresh.table_schemas import NIGHT, OF_A_PLACE, fitted
 from pairweave.transforms import schemas

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from pairweave.pipelines.refresh.chain import tables
-from pairweave.pipelines.refresh.chain.tables import FILES, Entry
+from pairweave.pipelines.refresh.chain.table_names import FILES, Entry
 from pairweave.pipelines.refresh.file_ledger import InputEntry
 from pairweave.pipelines.refresh.forgetting.withdrawal import Change
 

@@ -28,7 +28,7 @@ from pairweave.pipelines.refresh.assembly import (
 from pairweave.pipelines.refresh.chain import inner_notes, kept_models, records, tables
 from pairweave.pipelines.refresh.chain.new_links import linked
 from pairweave.pipelines.refresh.chain.records import Json, Record
-from pairweave.pipelines.refresh.chain.tables import FILES, PROVENANCE, REJECTS
+from pairweave.pipelines.refresh.chain.table_names import FILES, PROVENANCE, REJECTS
 from pairweave.pipelines.refresh.file_ledger import InputEntry, NightInputs
 from pairweave.pipelines.refresh.forgetting import tombstone_files
 from pairweave.pipelines.refresh.forgetting.pair_places import Places

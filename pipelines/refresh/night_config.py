@@ -14,8 +14,8 @@ from pairweave.pipelines.command_line.command_table import COMMANDS, job_options
 from pairweave.pipelines.options.base import Corpus, GraphOptions, InputOptions
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.refresh import refitting
-from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.chain.hashed_reads import digest_of
+from pairweave.pipelines.refresh.chain.table_names import MAIN
 from pairweave.pipelines.refresh.gates import Gates, read_gates
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.inspection.look_options import LookOptions
@@ -73,7 +73,7 @@ class NightConfig:
     @property
     def main(self) -> str:
         """Return the name of the table of the job's rows."""
-        return tables.MAIN[self.job]
+        return MAIN[self.job]
 
     @property
     def licences(self) -> dict[str, str | None]:
@@ -103,7 +103,7 @@ def _config(path: str, document: object, overrides: Mapping[str, Any]) -> NightC
     if not isinstance(document, dict) or "job" not in document:
         raise ConfigError(f"expected the options of a job and the key job: {_jobs()}")
     job = document["job"]
-    if not isinstance(job, str) or job not in tables.MAIN:
+    if not isinstance(job, str) or job not in MAIN:
         raise ConfigError(f"job must be {_jobs()}, got {job!r}")
     kind: type[GraphOptions] = job_options(job)
     gates = read_gates(document.get("gates"))
@@ -140,7 +140,7 @@ def _look_of(options: GraphOptions, gates: Gates) -> str | None:
 
 
 def _jobs() -> str:
-    *others, last = tables.MAIN
+    *others, last = MAIN
     return f"{', '.join(others)} or {last}"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.chain.records import Record
-from pairweave.pipelines.refresh.chain.tables import PROVENANCE, Entry
+from pairweave.pipelines.refresh.chain.table_names import LANGUAGES, PROVENANCE, Entry
 from pairweave.transforms.errors import ConfigError
 
 KEY = "refit_growth"
@@ -31,7 +31,7 @@ def places_by_languages(entries: Iterable[Entry]) -> dict[str, int]:
     """Return the number of places in files of provenance, by languages such as ``en-de``."""
     counts: Counter[str] = Counter()
     for entry in entries:
-        counts["-".join(entry["partition"][name] for name in tables.LANGUAGES)] += entry["rows"]
+        counts["-".join(entry["partition"][name] for name in LANGUAGES)] += entry["rows"]
     return dict(counts)
 
 

@@ -16,7 +16,7 @@ from pairweave.pipelines.options.corpus_options import (
     ScoredCorpus,
 )
 from pairweave.pipelines.refresh.chain import tables
-from pairweave.pipelines.refresh.chain.tables import Entry
+from pairweave.pipelines.refresh.chain.table_names import Entry
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.forgetting.withdrawal import withdrawn
 from pairweave.pipelines.refresh.night_config import NightConfig

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.chain.inner_notes import open_run
+from pairweave.pipelines.refresh.chain.table_names import PARTITIONS
 from pairweave.transforms.errors import ConfigError
 
 NIGHT = pa.field("night", pa.int32(), nullable=False)
@@ -127,4 +128,4 @@ def at_version(table: str, name: str, version: int | None = None) -> pa.Schema:
 
 def in_file(columns: pa.Schema, name: str) -> pa.Schema:
     """Return the columns that a table's files contain; directories give the others."""
-    return pa.schema([each for each in columns if each.name not in tables.PARTITIONS[name]])
+    return pa.schema([each for each in columns if each.name not in PARTITIONS[name]])

@@ -250,10 +250,10 @@ def test_a_text_is_found_in_rows_whatever_tags_they_show(
 ):
     import pyarrow as pa
 
-    from pairweave.pipelines.refresh.chain import tables
+    from pairweave.pipelines.refresh.chain import table_names, tables
     from pairweave.pipelines.refresh.forgetting.table_texts import WantedTexts
 
-    partition = dict.fromkeys(tables.PARTITIONS[name], "x") | ({"kind": kind} if kind else {})
+    partition = dict.fromkeys(table_names.PARTITIONS[name], "x") | ({"kind": kind} if kind else {})
     for side in ("source", "target"):
         rows = pa.table({"id": ["0" * 32, "1" * 32], "source": ["other", ""], "target": ["", ""]})
         rows = rows.set_column(1 + (side == "target"), side, pa.array([None, shown], pa.string()))

@@ -1,7 +1,7 @@
 """The files that a table should have according to the records of its nights, and their digest."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import orjson
 
@@ -9,10 +9,8 @@ from pairweave.pipelines.refresh.chain import records
 from pairweave.pipelines.refresh.chain.hashed_reads import damaged
 from pairweave.pipelines.refresh.chain.hashed_reads import digest_of as hash_of
 from pairweave.pipelines.refresh.chain.records import Json, Record
-from pairweave.pipelines.refresh.chain.table_names import LOG
+from pairweave.pipelines.refresh.chain.table_names import LOG, Entry
 from pairweave.transforms.storage import files
-
-Entry = dict[str, Any]
 
 
 def live_after(before: set[str], change: Json) -> set[str]:

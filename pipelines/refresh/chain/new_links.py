@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 
 from pairweave.pipelines.refresh.chain import log_seals, records
 from pairweave.pipelines.refresh.chain.hashed_reads import damaged, digest_of
-from pairweave.pipelines.refresh.chain.live_files import Entry, entries_after
 from pairweave.pipelines.refresh.chain.live_files import digest_of as live_digest
+from pairweave.pipelines.refresh.chain.live_files import entries_after
 from pairweave.pipelines.refresh.chain.records import Record
+from pairweave.pipelines.refresh.chain.table_names import Entry
 from pairweave.transforms.storage import files, hashed_files
 
 

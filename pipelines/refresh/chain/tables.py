@@ -22,14 +22,8 @@ from pairweave.pipelines.refresh.chain import (
     records,
     table_lock,
 )
-from pairweave.pipelines.refresh.chain.live_files import Entry as Entry
 from pairweave.pipelines.refresh.chain.records import Record
-from pairweave.pipelines.refresh.chain.table_names import FILES as FILES
-from pairweave.pipelines.refresh.chain.table_names import LANGUAGES as LANGUAGES
-from pairweave.pipelines.refresh.chain.table_names import MAIN as MAIN
-from pairweave.pipelines.refresh.chain.table_names import PARTITIONS as PARTITIONS
-from pairweave.pipelines.refresh.chain.table_names import PROVENANCE as PROVENANCE
-from pairweave.pipelines.refresh.chain.table_names import REJECTS as REJECTS
+from pairweave.pipelines.refresh.chain.table_names import ORDER, PARTITIONS, Entry
 from pairweave.pipelines.refresh.chain.table_place import store_options
 from pairweave.transforms.errors import ConfigError, PairweaveError, WorkerError
 from pairweave.transforms.storage import files
@@ -46,8 +40,6 @@ _REFUSED = re.compile(r"\b(40[13] (Forbidden|Unauthorized)|necessary privileges|
 
 BOUNDED = ("id", "night")
 """Columns whose smallest and largest values are in a file's statistics."""
-
-_ORDER = (FILES, PROVENANCE, REJECTS, *MAIN.values())
 
 
 def write_file(table: str, name: str, rows: pa.Table, partition: Mapping[str, str]) -> Entry:
@@ -266,7 +258,7 @@ def apply(table: str, record: Record) -> None:
     left = [name for name in record.tables if not _is_applied(table, name, record.night)]
     for name in left:
         _require_version(table, name, record)
-    for name in sorted(left, key=_ORDER.index):
+    for name in sorted(left, key=ORDER.index):
         _commit(table, name, record)
     try:
         for name in record.versions:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.pipelines.refresh.chain import tables
-from pairweave.pipelines.refresh.chain.tables import PROVENANCE, Entry
+from pairweave.pipelines.refresh.chain.table_names import PROVENANCE, Entry
 from pairweave.transforms.known_pairs import IdSet
 
 PLACE_ROWS = pa.schema(

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.pipelines.refresh.chain import tables
-from pairweave.pipelines.refresh.chain.tables import Entry
+from pairweave.pipelines.refresh.chain.table_names import Entry
 from pairweave.transforms.screen import sentence_keys
 from pairweave.transforms.symbols.representations import find_representation
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh.chain import tables
-from pairweave.pipelines.refresh.chain.tables import REJECTS, Entry
+from pairweave.pipelines.refresh.chain.table_names import REJECTS, Entry
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.forgetting.table_texts import HIDDEN_TARGETS, WantedTexts
 from pairweave.transforms.errors import ConfigError, InputError

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.chain.records import Json
-from pairweave.pipelines.refresh.chain.tables import PROVENANCE, REJECTS, Entry
+from pairweave.pipelines.refresh.chain.table_names import PROVENANCE, REJECTS, Entry
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.transforms.arrow.replaced_columns import replaced
 from pairweave.transforms.known_pairs import NO_IDS, IdSet

@@ -7,7 +7,7 @@ import pyarrow as pa
 from pairweave.pipelines.refresh import table_schemas
 from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.chain.records import Json, Record
-from pairweave.pipelines.refresh.chain.tables import FILES, PARTITIONS, Entry
+from pairweave.pipelines.refresh.chain.table_names import FILES, PARTITIONS, Entry
 from pairweave.pipelines.refresh.forgetting.withdrawal import Change
 from pairweave.pipelines.refresh.upkeep.quiet_night import between_nights, commit_quietly
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.chain.records import Record
-from pairweave.pipelines.refresh.chain.tables import MAIN, PROVENANCE, REJECTS
+from pairweave.pipelines.refresh.chain.table_names import MAIN, PROVENANCE, REJECTS
 from pairweave.pipelines.refresh.forgetting import tombstone_files
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.forgetting.takedown import Holdings, take_down

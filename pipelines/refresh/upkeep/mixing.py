@@ -18,7 +18,7 @@ from pairweave.pipelines.refresh import table_schemas
 from pairweave.pipelines.refresh.chain import log_seals, records, table_lock, tables
 from pairweave.pipelines.refresh.chain.hashed_reads import GoneError
 from pairweave.pipelines.refresh.chain.records import Record
-from pairweave.pipelines.refresh.chain.tables import MAIN, PARTITIONS, Entry
+from pairweave.pipelines.refresh.chain.table_names import LANGUAGES, MAIN, PARTITIONS, Entry
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.ids import pair_keys
 from pairweave.transforms.kernels import sampling
@@ -250,7 +250,7 @@ def _sizes(
 
 def _kind(main: str, entry: Entry) -> tuple[str, ...]:
     """Return the kind of a file's rows: what its partition says besides the languages."""
-    columns = (column for column in PARTITIONS[main] if column not in tables.LANGUAGES)
+    columns = (column for column in PARTITIONS[main] if column not in LANGUAGES)
     return tuple(entry["partition"][column] for column in columns)
 
 

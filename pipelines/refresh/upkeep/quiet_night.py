@@ -9,7 +9,7 @@ from typing import Any
 from pairweave.pipelines.refresh.chain import log_seals, records, table_lock, tables
 from pairweave.pipelines.refresh.chain.new_links import linked
 from pairweave.pipelines.refresh.chain.records import Json, Record
-from pairweave.pipelines.refresh.chain.tables import Entry
+from pairweave.pipelines.refresh.chain.table_names import Entry
 from pairweave.transforms.errors import WorkerError
 
 

@@ -12,7 +12,7 @@ from pairweave.pipelines.refresh.chain import records, table_lock, tables
 from pairweave.pipelines.refresh.chain.hashed_reads import digest_of
 from pairweave.pipelines.refresh.chain.live_files import facts_of, live_entries
 from pairweave.pipelines.refresh.chain.records import Record
-from pairweave.pipelines.refresh.chain.tables import MAIN, PROVENANCE, Entry
+from pairweave.pipelines.refresh.chain.table_names import MAIN, PROVENANCE, Entry
 from pairweave.pipelines.refresh.upkeep.chain_problems import read_chain
 from pairweave.transforms import ids
 from pairweave.transforms.known_pairs import IdSet

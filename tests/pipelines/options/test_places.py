@@ -23,7 +23,7 @@ from pairweave.pipelines.options.base import (
 )
 from pairweave.pipelines.recipes import recipe
 from pairweave.pipelines.refresh import night_config
-from pairweave.pipelines.refresh.chain import tables
+from pairweave.pipelines.refresh.chain import table_names
 from pairweave.pipelines.run.configuration import flat_configuration
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlock
@@ -198,7 +198,7 @@ def test_the_help_shows_what_is_given(job, capsys):
 
 @pytest.mark.parametrize(
     ("job", "name"),
-    [case for case in cases(GraphOptions) if case[0] in tables.MAIN],
+    [case for case in cases(GraphOptions) if case[0] in table_names.MAIN],
 )
 def test_a_night_notices_new_content_at_the_same_place(job, name, tmp_path):
     model, last = model_of(job), name.removeprefix("filter.")

@@ -6,7 +6,7 @@ pytest.importorskip("deltalake", reason="needs the extra refresh")
 
 from pairweave.pipelines.command_line.command_table import job_options
 from pairweave.pipelines.refresh import night_config
-from pairweave.pipelines.refresh.chain import tables
+from pairweave.pipelines.refresh.chain import table_names
 
 NAMED = (
     *("model", "encoder", "idf", "projection", "score_weights", "earlier"),
@@ -17,7 +17,7 @@ BEHIND_A_KIND = {"tokens": "sentencepiece", "detector": "fasttext", "translator"
 
 def jobs_with(name):
     """Return the jobs that have an option, with their options."""
-    kinds = {job: job_options(job) for job in tables.MAIN}
+    kinds = {job: job_options(job) for job in table_names.MAIN}
     result = {job: kind for job, kind in kinds.items() if name in kind.model_fields}
     assert result, f"no job has the option {name}"
     return result
