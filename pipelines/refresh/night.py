@@ -1,6 +1,7 @@
 """One night: from the input files to one new version of each table that changes."""
 
 import dataclasses
+import itertools
 import tempfile
 import time
 from collections import Counter
@@ -370,12 +371,9 @@ def _assembled(run: InnerRun, request: Request, target: Target, scratch: Path) -
 
 def _metrics_before(table: str, base: Record, config: NightConfig) -> list[Json]:
     """Return the metrics of earlier nights that used the same settings as tonight."""
-    metrics: list[Json] = []
-    for record in records.back_from(table, base):
-        if record.settings != config.settings or len(metrics) >= 3 * config.gates.nights:
-            break
-        metrics.append(record.metrics)
-    return metrics
+    nights = itertools.islice(records.back_from(table, base), 3 * config.gates.nights)
+    same = itertools.takewhile(lambda record: record.settings == config.settings, nights)
+    return [record.metrics for record in same]
 
 
 def overtaken(table: str) -> WorkerError:

@@ -52,9 +52,9 @@ def measure(
         "share": round(rejected / read, 6) if read else 0.0,
         "reasons": {name: round(reasons[name] / read, 6) for name in sorted(reasons)},
     }
-    languages = Counter(
-        {name: count for run_result in assembled for name, count in run_result.languages.items()}
-    )
+    languages = {
+        name: count for run_result in assembled for name, count in run_result.languages.items()
+    }
     new["languages"] = {
         name: round(languages[name] / read, 6) if read else 0.0 for name in sorted(languages)
     }
