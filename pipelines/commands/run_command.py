@@ -46,8 +46,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
         with _named(path, step, steps):
             _start(step, extra)
             _check_rejected(step)
-    summary.write(options.output, steps)
-    terminal.say("\n" + "\n".join(summary.lines(options.output, steps)))
+    terminal.say("\n" + "\n".join(summary.write(options.output, steps)))
     return 0
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
+from pydantic.fields import FieldInfo
+
 from pairweave.pipelines.in_memory.keyword_options import (
     in_python,
     keywords_of_kinds,
@@ -15,7 +17,6 @@ from pairweave.pipelines.in_memory.keyword_options import (
     with_keywords,
 )
 from pairweave.pipelines.in_memory.text_functions import of_commands, printed_by, write_lines
-from pairweave.pipelines.options.base import Options
 from pairweave.transforms.errors import ConfigError
 
 Lines: TypeAlias = str | os.PathLike[str] | Iterable[str]
@@ -23,10 +24,13 @@ Lines: TypeAlias = str | os.PathLike[str] | Iterable[str]
 
 EvaluatedKind: TypeAlias = Literal["links", "sentences", "suggestions", "tags"]
 
-_KINDS: Mapping[str, type[Options]] = {
-    kind: of_commands("evaluate.evaluate_command", "FUNCTIONS")[kind].model(f"evaluate {kind}")
+_FUNCTIONS = of_commands("evaluate.evaluate_command", "FUNCTIONS")
+_KINDS: Mapping[str, Mapping[str, FieldInfo]] = {
+    kind: _FUNCTIONS[kind].model(f"evaluate {kind}").model_fields
     for kind in get_args(EvaluatedKind)
 }
+"""The options of each kind."""
+
 _EVALUATED = keywords_of_kinds(_KINDS)
 _IN_PLACE = ("hypothesis", "gold", "reference")
 """Options of these commands that are given by their position, without a flag."""
@@ -83,9 +87,9 @@ def _require_of_kind(kind: str, names: Sequence[str]) -> None:
         ConfigError: There is such a keyword.
     """
     refuse(names, _IN_PLACE, "it is the argument gold")
-    require_known(names, _EVALUATED, "evaluate", suggested=_KINDS[kind].model_fields)
+    require_known(names, _EVALUATED, "evaluate", suggested=_KINDS[kind])
     for name in names:
-        having = [each for each, model in _KINDS.items() if name in model.model_fields]
+        having = [each for each, fields in _KINDS.items() if name in fields]
         if kind not in having:
             raise ConfigError(f"{name}: applies to {' and '.join(having)}, not to {kind}")
 

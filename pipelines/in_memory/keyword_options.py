@@ -4,6 +4,7 @@ import contextlib
 import difflib
 import functools
 import inspect
+import itertools
 import operator
 import os
 import re
@@ -122,8 +123,7 @@ def documented(job: str, without: Iterable[str] = ()) -> Callable[[Function], Fu
         job: The job.
         without: Options that do not apply to the function.
     """
-    own = {name: _keyword(name, field) for name, field in keywords(job).items()}
-    return with_keywords(own, without)
+    return with_keywords(keywords_of_kinds({job: keywords(job)}), without)
 
 
 def with_keywords(
@@ -165,19 +165,14 @@ def with_keywords(
     return wrap
 
 
-def keywords_of_kinds(kinds: Mapping[str, type[Options]]) -> dict[str, Keyword]:
+def keywords_of_kinds(kinds: Mapping[str, Mapping[str, FieldInfo]]) -> dict[str, Keyword]:
     """Return the options of all kinds of a command as keywords of one function.
 
     The help of an option begins with the kinds that have it, unless all have it.
     """
-    names = dict.fromkeys(name for model in kinds.values() for name in model.model_fields)
     named: dict[str, Keyword] = {}
-    for name in names:
-        fields = {
-            kind: model.model_fields[name]
-            for kind, model in kinds.items()
-            if name in model.model_fields
-        }
+    for name in dict.fromkeys(itertools.chain.from_iterable(kinds.values())):
+        fields = {kind: options[name] for kind, options in kinds.items() if name in options}
         having: dict[str, list[str]] = {}
         for kind, field in fields.items():
             having.setdefault(about(field), []).append(kind)
@@ -191,11 +186,6 @@ def keywords_of_kinds(kinds: Mapping[str, type[Options]]) -> dict[str, Keyword]:
         annotation: Any = functools.reduce(operator.or_, types_of_kinds)
         named[name] = Keyword(annotation, default, "; ".join(texts))
     return named
-
-
-def _keyword(name: str, field: FieldInfo) -> Keyword:
-    kind, default = _plain_type(field.annotation), default_of(name, field)
-    return Keyword(kind if default is not None else kind | None, default, about(field))
 
 
 def _plain_type(annotation: Any) -> Any:  # noqa: ANN401 - any type annotation

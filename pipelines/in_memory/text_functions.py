@@ -35,7 +35,7 @@ def of_commands(module: str, name: str) -> Any:  # noqa: ANN401
 
 
 _PROJECTED = keywords_of_kinds(
-    {"project": of_commands("tags.projection_options", "TagsProjectOptions")}
+    {"project": of_commands("tags.projection_options", "TagsProjectOptions").model_fields}
 )
 _OF_FILES = ("source_input", "target_input", "output", "confidence")
 _FILES = {"sources": "source_input", "translations": "target_input", "links": "links"}

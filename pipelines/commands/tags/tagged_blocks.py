@@ -226,11 +226,12 @@ def _languages(options: TagOptions) -> tuple[str, str]:
 
 def _linker(options: TagOptions) -> tuple[TokenConfig, LinkBlock]:
     """Return the tokens, and a function that links the tokens of a block."""
-    model, tokens = choose_aligner(options)
     if own_links(options):
+        _, tokens = choose_aligner(options.model_copy(update={"aligner": "given"}))
         assert tokens is not None
         links = pharaoh_links if options.attention is None else attention_links
         return tokens, links(options, tokens)
+    model, tokens = choose_aligner(options)
     aligner = aligner_of(options)
     if model is None:
         loaded, tokens = aligner.learn_here(options, tokens, functools.partial(_training, options))

@@ -3,7 +3,7 @@
 import orjson
 
 from pairweave.pipelines.command_line.command_function import command
-from pairweave.pipelines.commands.tags.project_links import own_links, read_once
+from pairweave.pipelines.commands.tags.project_links import read_once
 from pairweave.pipelines.commands.tags.projection_options import TagsFitProjectionOptions
 from pairweave.pipelines.commands.tags.tagged_blocks import (
     check_links,
@@ -30,8 +30,6 @@ def main(*, options: TagsFitProjectionOptions) -> int:
     check_links(options, "tags fit_projection")
     require_apart([options.source_input, options.target_input, options.output])
     require_outputs_apart(read_once(options), [options.output])
-    if own_links(options):
-        options = options.model_copy(update={"aligner": "given"})
     segments = _segments(options)
     elements = sum(len(segment.elements) for segment in segments)
     if elements < FEWEST:

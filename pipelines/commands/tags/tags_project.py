@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 import orjson
 
 from pairweave.pipelines.command_line.command_function import command
-from pairweave.pipelines.commands.tags.project_links import Block, own_links, read_once
+from pairweave.pipelines.commands.tags.project_links import Block, read_once
 from pairweave.pipelines.commands.tags.projection_options import TagsProjectOptions
 from pairweave.pipelines.commands.tags.tagged_blocks import (
     Placing,
@@ -33,8 +33,6 @@ def main(*, options: TagsProjectOptions) -> int:
     """Run the command from its command line."""
     _check(options)
     weights = _weights(options)
-    if own_links(options):
-        options = options.model_copy(update={"aligner": "given"})
     placing = start_placing(options)
     counts = {"lines": 0, "tagged_lines": 0, "tags": 0}
     with contextlib.ExitStack() as stack:

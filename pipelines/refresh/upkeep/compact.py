@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from pairweave.pipelines.refresh import table_schemas
 from pairweave.pipelines.refresh.chain import tables
-from pairweave.pipelines.refresh.chain.records import Json, Record
+from pairweave.pipelines.refresh.chain.records import Json
 from pairweave.pipelines.refresh.chain.table_names import FILES, PARTITIONS, Entry
 from pairweave.pipelines.refresh.forgetting.withdrawal import Change
 from pairweave.pipelines.refresh.upkeep.quiet_night import between_nights, commit_quietly
@@ -27,26 +27,22 @@ def compact(table: str, most_rows: int) -> tuple[int, int]:
         WorkerError: Another night was committed in the meantime.
     """
     with between_nights(table) as last:
-        return _compact(table, most_rows, last)
-
-
-def _compact(table: str, most_rows: int, last: Record) -> tuple[int, int]:
-    changes: dict[str, Json] = {}
-    current: dict[str, list[Entry]] = {}
-    for name in sorted(last.versions.keys() - {FILES}):
-        current[name] = tables.current(table, name, last)
-        for entry in current[name]:
-            if entry["rows"] < most_rows:
-                tables.read_bytes(table, name, entry)  # before anything is written
-    for name in current:
-        added, removed = _join_small(table, name, current[name], most_rows)
-        if removed:
-            changes[name] = Change(added, removed).to_json()
-    if not changes:
-        return 0, 0
-    commit_quietly(table, last, "compact", current, changes)
-    counts = [[len(change[what]) for change in changes.values()] for what in ("remove", "add")]
-    return sum(counts[0]), sum(counts[1])
+        changes: dict[str, Json] = {}
+        current: dict[str, list[Entry]] = {}
+        for name in sorted(last.versions.keys() - {FILES}):
+            current[name] = tables.current(table, name, last)
+            for entry in current[name]:
+                if entry["rows"] < most_rows:
+                    tables.read_bytes(table, name, entry)  # before anything is written
+        for name in current:
+            added, removed = _join_small(table, name, current[name], most_rows)
+            if removed:
+                changes[name] = Change(added, removed).to_json()
+        if not changes:
+            return 0, 0
+        commit_quietly(table, last, "compact", current, changes)
+        counts = [[len(change[what]) for change in changes.values()] for what in ("remove", "add")]
+        return sum(counts[0]), sum(counts[1])
 
 
 def _join_small(

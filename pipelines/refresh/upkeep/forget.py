@@ -7,7 +7,6 @@ input files are gone.
 import pyarrow as pa
 
 from pairweave.pipelines.refresh.chain import tables
-from pairweave.pipelines.refresh.chain.records import Record
 from pairweave.pipelines.refresh.chain.table_names import MAIN, PROVENANCE, REJECTS
 from pairweave.pipelines.refresh.forgetting import tombstone_files
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
@@ -35,22 +34,18 @@ def forget(table: str, path: str, *, everywhere: bool) -> tuple[int, bool]:
         WorkerError: Another night was committed in the meantime, or a vacuum is deleting files.
     """
     with between_nights(table) as last:
-        return _forget(table, path, last, everywhere=everywhere)
-
-
-def _forget(table: str, path: str, last: Record, *, everywhere: bool) -> tuple[int, bool]:
-    main = MAIN[last.job]
-    current = {name: tables.current(table, name, last) for name in (main, PROVENANCE, REJECTS)}
-    places = Places(table, current[PROVENANCE])
-    stones = tombstone_files.read(table, last)
-    held = Holdings(main, last.settings, current, places, stones, (), ReadLimits())
-    stones, ids = take_down(path, held, everywhere=everywhere)
-    taken = IdSet.of(pa.array(ids, pa.string()))
-    going = places.ids_where(lambda rows: taken.has(rows.column("id")))
-    done = withdraw(table, main, current, Withdrawn(going, {}), (), taken)
-    changes = {name: change.to_json() for name, change in done.items() if change}
-    name = tombstone_files.write(table, stones)
-    if not changes and name == last.tombstones:
-        return 0, False
-    commit_quietly(table, last, "takedown", current, changes, len(going), tombstones=name)
-    return len(going), True
+        main = MAIN[last.job]
+        current = {name: tables.current(table, name, last) for name in (main, PROVENANCE, REJECTS)}
+        places = Places(table, current[PROVENANCE])
+        stones = tombstone_files.read(table, last)
+        held = Holdings(main, last.settings, current, places, stones, (), ReadLimits())
+        stones, ids = take_down(path, held, everywhere=everywhere)
+        taken = IdSet.of(pa.array(ids, pa.string()))
+        going = places.ids_where(lambda rows: taken.has(rows.column("id")))
+        done = withdraw(table, main, current, Withdrawn(going, {}), (), taken)
+        changes = {name: change.to_json() for name, change in done.items() if change}
+        name = tombstone_files.write(table, stones)
+        if not changes and name == last.tombstones:
+            return 0, False
+        commit_quietly(table, last, "takedown", current, changes, len(going), tombstones=name)
+        return len(going), True
