@@ -1,6 +1,7 @@
 """The training pairs of an arm, in stages and passes."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,7 +29,7 @@ class ArmPairs:
     """
 
     passes: list[list[Pair]]
-    left_out: dict[str, int]
+    left_out: Counter[str]
 
 
 def read_stage(field: str, data: Sequence[DataItem], ablation: Ablation, runs: str) -> ArmPairs:
@@ -43,7 +44,7 @@ def read_stage(field: str, data: Sequence[DataItem], ablation: Ablation, runs: s
     Raises:
         ConfigError: A part cannot be read; names the arm and the part.
     """
-    left_out: dict[str, int] = {}
+    left_out: Counter[str] = Counter()
     parts = []
     for number, item in enumerate(data):
         place = f"{field}.data[{number}]"
@@ -94,7 +95,7 @@ def run_directories(arm: Arm, ablation: Ablation, runs: str) -> list[str]:
 
 
 def _passes(
-    item: DataItem, ablation: Ablation, runs: str, left_out: dict[str, int]
+    item: DataItem, ablation: Ablation, runs: str, left_out: Counter[str]
 ) -> list[list[Pair]]:
     directory = item.run if item.job is None else _made(item, ablation, runs)
     passes = task_of(ablation).read_pairs(item, directory, left_out)

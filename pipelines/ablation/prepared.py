@@ -283,8 +283,8 @@ def _prepare_data(
     if arm.project is not None:
         tag_projection.choose_projection_segmenter(ablation.target_lang)
     if arm.project is not None and arm.project.encoder is not None:
-        name = f"{field}.project.aligner"
-        aligner = tag_projection.find_encoder(arm.project.encoder, name).digest
+        place_of_name = f"{field}.project.aligner"
+        aligner = tag_projection.find_encoder(arm.project.encoder, place_of_name).digest
     elif arm.project is not None and arm.project.aligner == "hmm":
         pairs = [pair for stage in stages for pair in stage.passes[0]]
         model = tag_projection.fit_arm(field, arm.project, ablation, pairs, known)
@@ -292,12 +292,12 @@ def _prepare_data(
             files.write_bytes(str(place / _ALIGNER / one), data)
         aligner = model.digest
     facts = stage_facts(arm, ablation, stages)
-    left_out: Counter[str] = sum((Counter(stage.left_out) for stage in stages), Counter())
+    left_out = sum((stage.left_out for stage in stages), Counter[str]())
     about = {
         "recipe": recipe,
         "passes": names,
         "pairs": [len(pairs) for pairs in passes],
-        "left_out": {reason: count for reason, count in left_out.items() if count},
+        "left_out": dict(left_out),
         "data": _data_digest(passes, facts),
         "aligner": aligner,
     }
@@ -305,7 +305,7 @@ def _prepare_data(
         about["stages"] = facts
     files.write_bytes(str(path), orjson.dumps(about, option=orjson.OPT_INDENT_2))
     said = f"{field}: {', then '.join(f'{count:,}' for count in first_pairs(about))} pairs"
-    out = ", ".join(f"{count:,} {reason}" for reason, count in about["left_out"].items())
+    out = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
     terminal.note(f"{said}; left out: {out}" if out else said)
     return about
 

@@ -6,6 +6,7 @@ set have the same form. The output is the suggestion, or a symbol for an empty s
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from pairweave.pipelines.ablation.ablation_config import Ablation, DataItem, EvaluationFiles
@@ -98,9 +99,7 @@ def _examples_of_run(directory: str) -> Iterator[_Example]:
         yield from zip(*sides, strict=True)
 
 
-def _read_pairs(
-    item: DataItem, directory: str | None, left_out: dict[str, int]
-) -> list[list[Pair]]:
+def _read_pairs(item: DataItem, directory: str | None, left_out: Counter[str]) -> list[list[Pair]]:
     """Return the pairs of a run or of files; examples that have a symbol are left out."""
     if directory is not None:
         examples: Iterable[_Example] = _examples_of_run(directory)
@@ -114,7 +113,7 @@ def _read_pairs(
     reason = f"whose text has one of {' '.join(_SYMBOLS)}"
     for source, masked, suggestion in examples:
         if _has_symbol((source, masked, suggestion)):
-            left_out[reason] = left_out.get(reason, 0) + 1
+            left_out[reason] += 1
         else:
             text = _model_input(source, masked)
             pairs.append((text, _model_output(suggestion)))

@@ -1,6 +1,7 @@
 """The task that models learn, for the rest of `ablate`: its texts, its pairs and its metrics."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from pairweave.pipelines.ablation.ablation_config import Ablation, DataItem, EvaluationFiles
@@ -38,9 +39,8 @@ class Task:
         sentence: Returns the source sentence of a model's input, to compare texts.
         words: Returns one side of a pair without symbols.
         read_pairs: Returns the pairs of each pass over a part of an arm's data. It takes the part,
-            the finished run that has its rows (None for a part in files), and a dict that gets the
-            number of pairs that are left out, by reason. A part that it cannot read is a
-            `ConfigError`.
+            the finished run that has its rows (None for a part in files), and a counter of the
+            pairs that are left out, by reason. A part that it cannot read is a `ConfigError`.
         read_test: Returns a test set, with tags or suggestions in the form that models write. It
             takes the set's name, its files, and its field in the configuration. A text with
             forbidden symbols is a `ConfigError`, a file that cannot be read an `InputError`.
@@ -51,7 +51,7 @@ class Task:
     symbols: Sequence[str]
     sentence: Callable[[str], str]
     words: Callable[[str], str]
-    read_pairs: Callable[[DataItem, str | None, dict[str, int]], list[list[Pair]]]
+    read_pairs: Callable[[DataItem, str | None, Counter[str]], list[list[Pair]]]
     read_test: Callable[[str, EvaluationFiles, str], EvaluationSet]
     measure: Callable[[Ablation, EvaluationSet, Sequence[str]], dict[str, Measured]]
 

@@ -1,5 +1,6 @@
 """The task of translating, with all tags as indexed symbols (``<a_0>``)."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -25,9 +26,7 @@ from pairweave.transforms.symbols.tag_coding import Coding
 _ROW_JOBS = ("augment", "filter", "bitext")
 
 
-def _read_pairs(
-    item: DataItem, directory: str | None, left_out: dict[str, int]
-) -> list[list[Pair]]:
+def _read_pairs(item: DataItem, directory: str | None, left_out: Counter[str]) -> list[list[Pair]]:
     """Return the pairs of each pass, from a run, a stream, an export or two files."""
     if directory is not None and item.stream is not None:
         return _streamed(directory, item.stream.epochs, item.stream.options)
@@ -71,7 +70,7 @@ def _measure(
     return measure(outputs, test.references, test.sources, ablation.used_metrics, test.name)
 
 
-def _encoded(pairs: Sequence[Pair], item: DataItem, left_out: dict[str, int]) -> list[Pair]:
+def _encoded(pairs: Sequence[Pair], item: DataItem, left_out: Counter[str]) -> list[Pair]:
     """Return pairs with their tags as symbols, or without tags."""
     if item.syntax is None:
         return list(pairs)
@@ -83,7 +82,7 @@ def _encoded(pairs: Sequence[Pair], item: DataItem, left_out: dict[str, int]) ->
         one, other, *_ = coding.encode_pair(source, target)
         if _beyond_symbols(one) or _beyond_symbols(other):
             reason = f"with more than {INDICES} tags"
-            left_out[reason] = left_out.get(reason, 0) + 1
+            left_out[reason] += 1
         else:
             made.append((one, other))
     return made
