@@ -1,13 +1,13 @@
 """The subcommands of ``refresh`` on a table, such as ``status`` and ``vacuum``."""
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import orjson
 from pydantic import Field
 
-from pairweave.pipelines.command_line.command_function import CommandFunction, command
+from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.options.base import Patterns
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh.chain import log_seals, records, table_place, tables
@@ -32,12 +32,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
 _Table = Annotated[str, TABLE, Field(description="the table: --output of refresh")]
 
 
-def _on_table(about: str) -> Callable[[Callable[..., int]], CommandFunction]:
-    """Make a subcommand of a function; options of Beam say how a store is reached."""
-    return command(about, beam=True)
-
-
-@_on_table("show what a table holds")
+# Options of Beam say how a store is reached.
+@command("show what a table holds", beam=True)
 def _status(
     table: _Table,
     *,
@@ -67,7 +63,7 @@ def _status_lines(table: str, record: Record) -> list[str]:
     return lines
 
 
-@_on_table("list the nights of a table")
+@command("list the nights of a table", beam=True)
 def _history(
     table: _Table,
     *,
@@ -99,8 +95,9 @@ def _history_lines(record: Record) -> list[str]:
     return lines
 
 
-@_on_table(
-    "check the files of a table by their hashes, its rows by their provenance, and its nights"
+@command(
+    "check the files of a table by their hashes, its rows by their provenance, and its nights",
+    beam=True,
 )
 def _verify(table: _Table) -> int:
     verified = verify(table)
@@ -112,7 +109,7 @@ def _verify(table: _Table) -> int:
     return 1 if verified.problems else 0
 
 
-@_on_table("delete files that no version within the retention has")
+@command("delete files that no version within the retention has", beam=True)
 def _vacuum(
     table: _Table,
     *,
@@ -131,7 +128,7 @@ def _vacuum(
     return 0
 
 
-@_on_table("remove pairs by id or text, without reading any input file")
+@command("remove pairs by id or text, without reading any input file", beam=True)
 def _takedown(
     table: _Table,
     file: Annotated[str, FILE, "file of ids and texts, one a line, as for --takedown of a night"],
@@ -151,7 +148,7 @@ def _takedown(
     return 0
 
 
-@_on_table("join the small files of a table, in one version that changes no row")
+@command("join the small files of a table, in one version that changes no row", beam=True)
 def _compact(
     table: _Table,
     *,
@@ -162,7 +159,9 @@ def _compact(
     return 0
 
 
-@_on_table("write a version as plain Parquet shards, corpora mixed by weight and temperature")
+@command(
+    "write a version as plain Parquet shards, corpora mixed by weight and temperature", beam=True
+)
 def _export(
     table: _Table,
     *,

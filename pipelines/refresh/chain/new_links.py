@@ -38,7 +38,6 @@ def linked(
         state.append(f"{records.STATE}/{records.TOMBSTONES}/{record.tombstones}")
     return dataclasses.replace(
         record,
-        format=records.FORMAT,
         previous=previous,
         sealed=sealed,
         state={name: _state_digest(table, name, base) for name in sorted(state)},
