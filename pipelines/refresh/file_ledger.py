@@ -8,60 +8,16 @@ are therefore the same entry, but with a new content, corpus or way of reading t
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from pairweave.pipelines.refresh.chain.hashed_reads import digest_of
+from pairweave.pipelines.refresh.chain.record_parts import LedgerEntry
 from pairweave.pipelines.refresh.chain.records import Json
 from pairweave.pipelines.refresh.night_config import input_keys, sha256_of
 from pairweave.transforms.planning.locate import FileGroup, LocatedFile, locate
 from pairweave.transforms.storage import files, object_stores
 from pairweave.transforms.units import CorpusInput
-
-
-@dataclasses.dataclass(frozen=True)
-class InputEntry:
-    """Files that are read together, as the ledger describes them.
-
-    Attributes:
-        key: Digest of what is read, 16 hexadecimal digits.
-        corpus: Name of the corpus.
-        source_lang: BCP 47.
-        target_lang: BCP 47.
-        licence: Licence of the corpus, if given.
-        reading: Digest of how they are read.
-        files: Role, name, bytes, stamp and SHA-256 of each.
-        rows: Rows read from them; 0 before they are read.
-    """
-
-    key: str
-    corpus: str
-    source_lang: str
-    target_lang: str
-    licence: str | None
-    reading: str
-    files: tuple[Json, ...]
-    rows: int = 0
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Return the names of the files."""
-        return tuple(str(file["name"]) for file in self.files)
-
-    @property
-    def languages(self) -> tuple[str, str]:
-        """Return source and target language."""
-        return self.source_lang, self.target_lang
-
-    def to_json(self) -> Json:
-        """Return the entry as a record stores it."""
-        return {**dataclasses.asdict(self), "files": list(self.files)}
-
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> "InputEntry":
-        """Return an entry from its form in a record."""
-        return cls(**{**fields, "files": tuple(fields["files"])})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,13 +35,13 @@ class NightInputs:
         repeated: Names of files with the same content as another file of their corpus.
     """
 
-    entries: Mapping[str, InputEntry]
+    entries: Mapping[str, LedgerEntry]
     groups: Mapping[str, FileGroup]
     new: tuple[str, ...]
     changed: tuple[str, ...]
     moved: tuple[str, ...]
     touched: tuple[str, ...]
-    gone: tuple[InputEntry, ...]
+    gone: tuple[LedgerEntry, ...]
     repeated: tuple[str, ...]
 
     @property
@@ -106,7 +62,7 @@ class NightInputs:
 def find(
     inputs: Sequence[CorpusInput],
     licences: Mapping[str, str | None],
-    ledger: Sequence[InputEntry],
+    ledger: Sequence[LedgerEntry],
     *,
     full_check: bool,
 ) -> NightInputs:
@@ -123,7 +79,7 @@ def find(
     """
     by_names = {(entry.corpus, entry.names): entry for entry in ledger}
     by_key = {entry.key: entry for entry in ledger}
-    entries: dict[str, InputEntry] = {}
+    entries: dict[str, LedgerEntry] = {}
     groups: dict[str, FileGroup] = {}
     repeated: list[str] = []
     touched: list[str] = []
@@ -134,7 +90,7 @@ def find(
             continue
         known = by_key.get(entry.key)
         if known is not None:
-            entry = dataclasses.replace(entry, rows=known.rows)
+            entry = entry.model_copy(update={"rows": known.rows})
             if known.names == entry.names and known.files != entry.files:  # written again
                 touched.append(entry.key)
         entries[entry.key], groups[entry.key] = entry, group
@@ -156,10 +112,10 @@ def find(
 def _entry(
     group: FileGroup,
     licences: Mapping[str, str | None],
-    by_names: Mapping[tuple[str, tuple[str, ...]], InputEntry],
+    by_names: Mapping[tuple[str, tuple[str, ...]], LedgerEntry],
     *,
     full_check: bool,
-) -> InputEntry:
+) -> LedgerEntry:
     """Return the entry of a group of files, which are read only if they may have changed."""
     corpus = str(group.corpus.name)
     source_lang, target_lang = group.langs()
@@ -180,7 +136,7 @@ def _entry(
     ]
     content = [[file["role"], file["sha256"]] for file in described]
     key = digest_of(orjson.dumps([facts, content], option=orjson.OPT_SORT_KEYS))[:16]
-    return InputEntry(key=key, files=tuple(described), **facts)
+    return LedgerEntry.model_validate({**facts, "key": key, "files": described, "rows": 0})
 
 
 def _look(file: LocatedFile) -> Json:
@@ -198,10 +154,10 @@ def stamp_of(path: str) -> tuple[int, str]:
     return status.st_size, str(status.st_mtime_ns)
 
 
-def _seems_same(known: InputEntry, facts: Json, looks: list[Json]) -> bool:
+def _seems_same(known: LedgerEntry, facts: Json, looks: list[Json]) -> bool:
     if any(getattr(known, name) != value for name, value in facts.items()):
         return False
-    return [{k: v for k, v in file.items() if k != "sha256"} for file in known.files] == looks
+    return [file.model_dump(exclude={"sha256"}) for file in known.files] == looks
 
 
 def reading_of(corpus: CorpusInput) -> str:

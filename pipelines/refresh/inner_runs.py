@@ -22,7 +22,8 @@ from pairweave.pipelines.refresh.assembly import Source
 from pairweave.pipelines.refresh.chain import inner_notes, kept_models
 from pairweave.pipelines.refresh.chain.hashed_reads import digest_of
 from pairweave.pipelines.refresh.chain.inner_notes import ABOUT, KNOWN, RUN, RUNS, TAKEN, Note
-from pairweave.pipelines.refresh.file_ledger import InputEntry, NightInputs
+from pairweave.pipelines.refresh.chain.record_parts import LedgerEntry
+from pairweave.pipelines.refresh.file_ledger import NightInputs
 from pairweave.pipelines.refresh.night_config import NightConfig, Values, input_files, input_keys
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.known_pairs import IdSet, Tombstones
@@ -341,7 +342,7 @@ def _check_contents(
     for key, group in zip(keys, _groups(inputs), strict=True):
         if key not in request.keys:
             continue
-        expected = [file["sha256"] for file in request.inputs.entries[key].files]
+        expected = [file.sha256 for file in request.inputs.entries[key].files]
         if [file["sha256"] for file in group] != expected:
             delete(inner)
             names = " ".join(str(file["name"]) for file in group)
@@ -411,7 +412,7 @@ def findings_of(inner: InnerRun, request: Request) -> Counter[str]:
     return lines
 
 
-def by_languages(entries: Sequence[InputEntry]) -> Mapping[tuple[str, str], list[str]]:
+def by_languages(entries: Sequence[LedgerEntry]) -> Mapping[tuple[str, str], list[str]]:
     """Return the keys of entries by their languages, in order."""
     keys: dict[tuple[str, str], list[str]] = {}
     for entry in entries:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from pairweave.pipelines.refresh.chain import tables
+from pairweave.pipelines.refresh.chain.record_parts import LedgerEntry
 from pairweave.pipelines.refresh.chain.table_names import FILES, Entry
-from pairweave.pipelines.refresh.file_ledger import InputEntry
 from pairweave.pipelines.refresh.forgetting.withdrawal import Change
 
 _TEXTS = pa.list_(pa.field("element", pa.string(), nullable=False))
@@ -26,7 +26,7 @@ FILE_ROWS = pa.schema(
 )
 
 
-def change_of(table: str, entries: Sequence[InputEntry], old: list[Entry]) -> Change:
+def change_of(table: str, entries: Sequence[LedgerEntry], old: list[Entry]) -> Change:
     """Write the ledger as the only file of its table; return the change, if there is one.
 
     Args:
@@ -42,8 +42,8 @@ def change_of(table: str, entries: Sequence[InputEntry], old: list[Entry]) -> Ch
             "source_lang": entry.source_lang,
             "target_lang": entry.target_lang,
             "names": list(entry.names),
-            "sha256": [file["sha256"] for file in entry.files],
-            "bytes": sum(file["bytes"] for file in entry.files),
+            "sha256": [file.sha256 for file in entry.files],
+            "bytes": sum(file.bytes for file in entry.files),
             "rows": entry.rows,
         }
         for entry in entries

@@ -28,9 +28,10 @@ from pairweave.pipelines.refresh.assembly import (
 )
 from pairweave.pipelines.refresh.chain import inner_notes, kept_models, records, tables
 from pairweave.pipelines.refresh.chain.new_links import linked
+from pairweave.pipelines.refresh.chain.record_parts import LedgerEntry
 from pairweave.pipelines.refresh.chain.records import Json, Record
 from pairweave.pipelines.refresh.chain.table_names import FILES, PROVENANCE, REJECTS
-from pairweave.pipelines.refresh.file_ledger import InputEntry, NightInputs
+from pairweave.pipelines.refresh.file_ledger import NightInputs
 from pairweave.pipelines.refresh.forgetting import tombstone_files
 from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.forgetting.table_texts import HIDDEN_TARGETS
@@ -306,10 +307,10 @@ class Night:
         changes.update(done)
         return len(leaving.pairs), len(going.pairs)
 
-    def _entries(self, assembled: Sequence[Assembled]) -> list[InputEntry]:
+    def _entries(self, assembled: Sequence[Assembled]) -> list[LedgerEntry]:
         rows = {key: count for run_result in assembled for key, count in run_result.read.items()}
         return [
-            dataclasses.replace(entry, rows=rows.get(entry.key, entry.rows))
+            entry.model_copy(update={"rows": rows.get(entry.key, entry.rows)})
             for entry in self._inputs.entries.values()
         ]
 
@@ -348,7 +349,7 @@ class Night:
             job=self._config.job,
             settings=self._config.settings,
             models=self._models,
-            files=[entry.to_json() for entry in self._entries(assembled)],
+            files=[entry.model_dump() for entry in self._entries(assembled)],
             tombstones=tombstone_files.write(self._table, self._stones),
             tables=changed,
             versions=versions,

@@ -85,7 +85,7 @@ def test_a_run_with_other_files_is_used_again_only_if_it_fitted_no_model(tmp_pat
 
 def test_a_run_that_read_another_content_than_the_ledger_has_is_refused(tmp_path):
     inner = InnerRun(str(tmp_path / "inner"), ("key",))
-    entry = SimpleNamespace(files=({"sha256": "old"},))
+    entry = SimpleNamespace(files=[SimpleNamespace(sha256="old")])
     request = SimpleNamespace(keys=("key",), inputs=SimpleNamespace(entries={"key": entry}))
     read = [{"role": "pairs", "name": "a.tsv", "sha256": "old"}]
     inner_runs._check_contents(inner, read, ["key"], request)

@@ -12,9 +12,10 @@ from pairweave.pipelines.engines import engine_flags, engines
 from pairweave.pipelines.process import interrupt, terminal
 from pairweave.pipelines.refresh import file_ledger, night_metrics, refitting
 from pairweave.pipelines.refresh.chain import log_seals, records, table_place, tables
+from pairweave.pipelines.refresh.chain.record_parts import LedgerEntry
 from pairweave.pipelines.refresh.chain.records import Json, Record
 from pairweave.pipelines.refresh.chain.table_lock import delete_leftovers, held
-from pairweave.pipelines.refresh.file_ledger import InputEntry, NightInputs
+from pairweave.pipelines.refresh.file_ledger import NightInputs
 from pairweave.pipelines.refresh.lineage import Lineage
 from pairweave.pipelines.refresh.night import Night, commit, overtaken
 from pairweave.pipelines.refresh.night_config import NightConfig, differences, read_config
@@ -119,7 +120,7 @@ def _committed(table: str, base: Record | None) -> Record | None:
 
 
 def _files(config: NightConfig, options: RefreshOptions, base: Record | None) -> NightInputs:
-    ledger = [] if base is None else [InputEntry.from_json(entry) for entry in base.files]
+    ledger = [] if base is None else [LedgerEntry.model_validate(entry) for entry in base.files]
     # If all rows are made anew, all files are read, so each must be compared by its content.
     full_check = options.full_check or options.migrate or options.refit
     inputs = file_ledger.find(config.inputs, config.licences, ledger, full_check=full_check)

@@ -86,7 +86,7 @@ class TableChange(StatePart):
 
 
 class InputFile(StatePart):
-    """An input file in the ledger."""
+    """An input file in the ledger; the stamp is its time, or its tag in a store."""
 
     role: str
     name: str
@@ -96,7 +96,18 @@ class InputFile(StatePart):
 
 
 class LedgerEntry(StatePart):
-    """Input files that are read together (`file_ledger.InputEntry`)."""
+    """Files that are read together, as the ledger describes them.
+
+    Attributes:
+        key: Digest of what is read, 16 hexadecimal digits.
+        corpus: Name of the corpus.
+        source_lang: BCP 47.
+        target_lang: BCP 47.
+        licence: Licence of the corpus, if given.
+        reading: Digest of how they are read.
+        files: The files.
+        rows: Rows read from them; 0 before they are read.
+    """
 
     key: str
     corpus: str
@@ -106,6 +117,16 @@ class LedgerEntry(StatePart):
     reading: str
     files: list[InputFile] = Field(min_length=1)
     rows: Count
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the files."""
+        return tuple(file.name for file in self.files)
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """Return source and target language."""
+        return self.source_lang, self.target_lang
 
 
 class FileCounts(StatePart):

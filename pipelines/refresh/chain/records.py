@@ -42,7 +42,7 @@ class Record:
         job: The job that makes the rows.
         settings: The settings that the table's rows are made with (`night_config.settings_of`).
         models: For each pair of languages with its own model, the model's directory in the table.
-        files: The input files whose pairs the table has (`file_ledger.InputEntry`).
+        files: The input files whose pairs the table has (`record_parts.LedgerEntry`).
         tombstones: Name of the file of tombstones; None for none.
         tables: For each table that changes: ``add``, ``remove``, and ``schema`` if it is new or
             replaced.
