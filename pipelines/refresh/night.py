@@ -278,34 +278,23 @@ class Night:
     def _changes(self, assembled: Sequence[Assembled]) -> tuple[dict[str, Change], int, int]:
         """Return each table's changes, the number of pairs removed, and of those lost for good."""
         changes = {name: Change() for name in self._current}
+        places = [entry for run_result in assembled for entry in run_result.added[PROVENANCE]]
+        added = Places(self._table, places)
         if self._anew:
-            removed = len(self._before)
-            lost = len(self._before.without(self._added(assembled).ids()))
+            removed, lost = len(self._before), len(self._before.without(added.ids()))
         else:
-            removed, lost = self._withdraw(assembled, changes)
+            gone = {entry.key for entry in self._inputs.gone} | self._read_again
+            going = withdrawn(self._places, gone, self._taken, added)
+            leaving = going.and_rows_of(self._remade)
+            main = self._config.main
+            changes |= withdraw(self._table, main, self._current, leaving, gone, self._taken)
+            removed, lost = len(leaving.pairs), len(going.pairs)
         for run_result in assembled:
             for name, entries in run_result.added.items():
                 changes[name].add.extend(entries)
         old = self._current[FILES]
         changes[FILES] = ledger_table.change_of(self._table, self._entries(assembled), old)
         return changes, removed, lost
-
-    def _added(self, assembled: Sequence[Assembled]) -> Places:
-        """Return the places that the night adds."""
-        return Places(
-            self._table, [e for run_result in assembled for e in run_result.added[PROVENANCE]]
-        )
-
-    def _withdraw(
-        self, assembled: Sequence[Assembled], changes: dict[str, Change]
-    ) -> tuple[int, int]:
-        """Add removals to the changes; return how many pairs are removed, and how many for good."""
-        gone = {entry.key for entry in self._inputs.gone} | self._read_again
-        going = withdrawn(self._places, gone, self._taken, self._added(assembled))
-        leaving = going.and_rows_of(self._remade)
-        done = withdraw(self._table, self._config.main, self._current, leaving, gone, self._taken)
-        changes.update(done)
-        return len(leaving.pairs), len(going.pairs)
 
     def _entries(self, assembled: Sequence[Assembled]) -> list[LedgerEntry]:
         rows = {key: count for run_result in assembled for key, count in run_result.read.items()}

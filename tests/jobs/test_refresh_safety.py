@@ -341,7 +341,7 @@ def test_a_night_whose_lease_was_lost_creates_no_record(tmp_path, monkeypatch):
     with pytest.raises(WorkerError, match=text):
         commit(table, ReadyNight(later, [], {}, []))
     with pytest.raises(WorkerError, match=text):
-        quiet_night.commit_quietly(table, NIGHT, "compact", {}, {})
+        quiet_night.commit_quietly(table, NIGHT, "compact", {}, {}, None)
     assert records.numbers(table) == [1]
 
 

@@ -40,7 +40,7 @@ def compact(table: str, most_rows: int) -> tuple[int, int]:
                 changes[name] = Change(added, removed).to_json()
         if not changes:
             return 0, 0
-        commit_quietly(table, last, "compact", current, changes)
+        commit_quietly(table, last, "compact", current, changes, last.tombstones)
         counts = [[len(change[what]) for change in changes.values()] for what in ("remove", "add")]
         return sum(counts[0]), sum(counts[1])
 

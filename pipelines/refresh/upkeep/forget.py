@@ -47,5 +47,5 @@ def forget(table: str, path: str, *, everywhere: bool) -> tuple[int, bool]:
         name = tombstone_files.write(table, stones)
         if not changes and name == last.tombstones:
             return 0, False
-        commit_quietly(table, last, "takedown", current, changes, len(going), tombstones=name)
+        commit_quietly(table, last, "takedown", current, changes, name, len(going))
         return len(going), True

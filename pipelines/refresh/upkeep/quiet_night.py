@@ -4,7 +4,6 @@ import contextlib
 import dataclasses
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from pairweave.pipelines.refresh.chain import log_seals, records, table_lock, tables
 from pairweave.pipelines.refresh.chain.new_links import linked
@@ -35,8 +34,8 @@ def commit_quietly(
     operation: str,
     current: Mapping[str, Sequence[Entry]],
     changes: Mapping[str, Json],
+    tombstones: str | None,
     removed: int = 0,
-    **others: Any,  # noqa: ANN401 - fields of the record
 ) -> None:
     """Commit a night after the last one.
 
@@ -46,8 +45,8 @@ def commit_quietly(
         operation: The command.
         current: The files of the tables before the night.
         changes: The change of each table, as in a record.
+        tombstones: Name of the file of tombstones after the night; None for none.
         removed: Number of pairs that it removes.
-        others: Other fields of the record that change.
 
     Raises:
         WorkerError: Another night was committed in the meantime.
@@ -71,7 +70,7 @@ def commit_quietly(
         },
         gates=[],
         accepted=None,
-        **others,
+        tombstones=tombstones,
     )
     record = linked(table, record, last, current)
     tables.check(table, record)
