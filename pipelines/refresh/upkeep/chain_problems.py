@@ -37,8 +37,13 @@ def read_chain(table: str) -> tuple[list[Record], list[str]]:
         after = record
     nights.reverse()
     for record in nights:
-        problems += _count_problems(record)
-    problems += _state_problems(table, nights)
+        new = record.metrics["new"]
+        if new["read"] != new["pairs"] + new["rejected"] + new["places"]:
+            problems.append(f"night {record.night}: {new['read']} pairs read do not add up")
+    for record in nights:
+        _tried(problems, partial(tombstone_files.read, table, record))
+    if nights:  # vacuum may delete older models
+        _tried(problems, partial(kept_models.require_whole, table, nights[-1]))
     return nights, [*dict.fromkeys(problems)]
 
 
@@ -48,20 +53,3 @@ def _tried(problems: list[str], read: Callable[[], T]) -> T | None:
     except (PairweaveError, OSError) as error:
         problems.append(str(error))
         return None
-
-
-def _count_problems(record: Record) -> list[str]:
-    new = record.metrics["new"]
-    if new["read"] == new["pairs"] + new["rejected"] + new["places"]:
-        return []
-    return [f"night {record.night}: {new['read']} pairs read do not add up"]
-
-
-def _state_problems(table: str, nights: list[Record]) -> list[str]:
-    """Check tombstones and models by the hashes in the records; vacuum may delete old models."""
-    problems: list[str] = []
-    for number, record in enumerate(nights, 1):
-        _tried(problems, partial(tombstone_files.read, table, record))
-        if number == len(nights):
-            _tried(problems, partial(kept_models.require_whole, table, record))
-    return problems
