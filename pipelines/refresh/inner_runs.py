@@ -22,7 +22,6 @@ from pairweave.pipelines.refresh.assembly import Source
 from pairweave.pipelines.refresh.chain import inner_notes, kept_models
 from pairweave.pipelines.refresh.chain.hashed_reads import digest_of
 from pairweave.pipelines.refresh.chain.inner_notes import ABOUT, KNOWN, RUN, RUNS, TAKEN, Note
-from pairweave.pipelines.refresh.chain.record_parts import LedgerEntry
 from pairweave.pipelines.refresh.file_ledger import NightInputs
 from pairweave.pipelines.refresh.night_config import NightConfig, Values, input_files, input_keys
 from pairweave.transforms.errors import ConfigError, WorkerError
@@ -410,11 +409,3 @@ def findings_of(inner: InnerRun, request: Request) -> Counter[str]:
         if finding["file"] in wanted or finding["file"] not in unwanted:
             lines[finding["kind"]] += finding["count"]
     return lines
-
-
-def by_languages(entries: Sequence[LedgerEntry]) -> Mapping[tuple[str, str], list[str]]:
-    """Return the keys of entries by their languages, in order."""
-    keys: dict[tuple[str, str], list[str]] = {}
-    for entry in entries:
-        keys.setdefault(entry.languages, []).append(entry.key)
-    return keys

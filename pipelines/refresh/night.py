@@ -215,9 +215,11 @@ class Night:
         # Pairs taken down tonight must not come back through another corpus in the same night.
         stones = self._stones.joined(Tombstones(dict.fromkeys(self._taken_ids), {}))
         known = NO_IDS if self._anew else self._before.without(self._remade)
-        entries = [self._inputs.entries[key] for key in self._inputs.new]
+        by_languages: dict[tuple[str, str], list[str]] = {}
+        for key in self._inputs.new:
+            by_languages.setdefault(self._inputs.entries[key].languages, []).append(key)
         requests = []
-        for languages, keys in inner_runs.by_languages(entries).items():
+        for languages, keys in by_languages.items():
             place = self._models.get("-".join(languages))
             model = None
             if place is not None:

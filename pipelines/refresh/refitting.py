@@ -1,11 +1,11 @@
 """When a table's fitted models are fitted anew: on request, or by a rule."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from pairweave.pipelines.refresh.chain import tables
 from pairweave.pipelines.refresh.chain.records import Record
-from pairweave.pipelines.refresh.chain.table_names import LANGUAGES, PROVENANCE, Entry
+from pairweave.pipelines.refresh.chain.table_names import LANGUAGES, PROVENANCE
 from pairweave.transforms.errors import ConfigError
 
 KEY = "refit_growth"
@@ -25,14 +25,6 @@ def read_growth(value: object) -> float | None:
             f"has 3 times the places of pairs that they were fitted to; got {value!r}"
         )
     return float(value)
-
-
-def places_by_languages(entries: Iterable[Entry]) -> dict[str, int]:
-    """Return the number of places in files of provenance, by languages such as ``en-de``."""
-    counts: Counter[str] = Counter()
-    for entry in entries:
-        counts["-".join(entry["partition"][name] for name in LANGUAGES)] += entry["rows"]
-    return dict(counts)
 
 
 def outgrown(fitted: Mapping[str, int], now: Mapping[str, int], growth: float) -> list[str]:
@@ -70,5 +62,7 @@ def reasons(table: str, base: Record, growth: float | None, *, asked: bool) -> l
         return ["--refit asks for it"]
     if growth is None or not base.fitted:
         return []
-    now = places_by_languages(tables.current(table, PROVENANCE, base))
+    now: Counter[str] = Counter()
+    for entry in tables.current(table, PROVENANCE, base):
+        now["-".join(entry["partition"][name] for name in LANGUAGES)] += entry["rows"]
     return [f"{each} ({KEY}: {growth:g})" for each in outgrown(base.fitted, now, growth)]
