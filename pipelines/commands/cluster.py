@@ -73,6 +73,7 @@ def _up(directory: Path, flink: str | None, slots: int, task_managers: int) -> N
         job_port=session_cluster.free_port(),
         slots=slots,
         task_managers=task_managers,
+        members=[],
     )
     engines.warn_of_open_ports("flink")
     session_cluster.SessionCluster(directory, libraries, java, jar, state).start()

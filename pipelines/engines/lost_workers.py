@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pairweave.pipelines.engines import engine_scripts
+from pairweave.transforms import process_stat
 
 GRACE_SECONDS = 20.0
 """Time that Prism is given to notice that a worker has ended, or to end after ending one."""
@@ -36,7 +37,8 @@ def watched(worker: Path, server: Path, grace: float = GRACE_SECONDS) -> Iterato
         noticed = None
         while not left.wait(min(WATCH_SECONDS, grace)):
             now = time.monotonic()
-            if noticed is None and any(map(_has_ended, engine_scripts.started_workers(worker))):
+            workers = engine_scripts.started_workers(worker)
+            if noticed is None and None in map(process_stat.started, workers):
                 noticed = now
             if noticed is not None and now - noticed >= grace:
                 _mark(worker).touch()
@@ -59,12 +61,3 @@ def were_lost(worker: Path) -> bool:
 
 def _mark(worker: Path) -> Path:
     return worker.with_name(f"{worker.name}.lost")
-
-
-def _has_ended(pid: int) -> bool:
-    """Tell whether a process has ended, even if its parent has not yet collected its status."""
-    try:
-        words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-    except OSError:
-        return True
-    return words[0] in {b"Z", b"X"}  # proc(5): zombie, dead

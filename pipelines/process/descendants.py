@@ -8,6 +8,8 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
+from pairweave.transforms import process_stat
+
 PAUSE_SECONDS = 0.005
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -37,11 +39,9 @@ def of(ancestor: int) -> list[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             # It may end at any time.
-            with contextlib.suppress(OSError, ValueError):
-                # The name, in brackets, may contain anything; the parent is the second word after
-                # it.
-                words = (entry / "stat").read_bytes().rpartition(b")")[2].split()
-                below[int(words[1])].append(int(entry.name))
+            with contextlib.suppress(OSError):
+                pid = int(entry.name)
+                below[int(process_stat.words_of(pid)[1])].append(pid)
     pids = [ancestor]
     for pid in pids:
         pids.extend(below[pid])

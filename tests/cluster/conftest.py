@@ -79,6 +79,7 @@ def running_cluster(flink, flink_libraries, tmp_path) -> Iterator[session_cluste
         job_port=session_cluster.free_port(),
         slots=2,
         task_managers=2,
+        members=[],
     )
     cluster = session_cluster.SessionCluster(
         tmp_path / "cluster", flink_libraries, java.require_java(), str(flink), sizes

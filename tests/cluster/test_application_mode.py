@@ -77,6 +77,7 @@ def test_a_jar_on_a_cluster_of_its_own_writes_and_commits_the_same_bytes(
         job_port=session_cluster.free_port(),  # nothing listens there
         slots=2,
         task_managers=1,
+        members=[],
     )
     cluster = ApplicationCluster(
         tmp_path / "cluster", flink_libraries, java.require_java(), str(jar), sizes

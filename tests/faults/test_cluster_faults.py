@@ -88,6 +88,7 @@ def machine(flink, flink_libraries, tmp_path_factory):
         job_port=session_cluster.free_port(),
         slots=2,
         task_managers=2,
+        members=[],
     )
     cluster = session_cluster.SessionCluster(
         directory / "cluster", flink_libraries, java.require_java(), str(flink), sizes

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import xxhash
 
+from pairweave.transforms import process_stat
 from pairweave.transforms.errors import ConfigError, IrregularFileError
 from pairweave.transforms.storage import named_errors
 from pairweave.transforms.storage.local_copies import local_copy
@@ -74,12 +75,8 @@ def delete_dead(final: Path) -> None:
 
 def _started(pid: int) -> str:
     """Return when a process started, in ticks since the machine did; nothing if it has ended."""
-    try:
-        # The name, in brackets, may contain anything; after it, the start is the twentieth word.
-        words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-    except OSError:
-        return ""
-    return "" if words[0] in (b"Z", b"X") else words[19].decode()
+    ticks = process_stat.started(pid)
+    return "" if ticks is None else str(ticks)
 
 
 @functools.cache

@@ -8,7 +8,6 @@ another process that got its number.
 import contextlib
 import dataclasses
 import importlib.util
-import json
 import os
 import re
 import shutil
@@ -25,6 +24,7 @@ import pydantic
 from pairweave.pipelines.engines.flink.user_cache import cache_directory
 from pairweave.pipelines.process import descendants, http_client
 from pairweave.pipelines.process.file_lock import alone_in
+from pairweave.transforms import process_stat
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage.json_files import JsonFile, parse_model, read_model
 
@@ -74,8 +74,11 @@ OPENS = [
 """Packages that Flink accesses by reflection; its own start scripts open them on Java 17."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Member:
+_Port = Annotated[int, pydantic.Field(ge=1, le=65_535)]
+_Count = Annotated[int, pydantic.Field(ge=1)]
+
+
+class Member(JsonFile):
     """A process of a cluster.
 
     Attributes:
@@ -85,17 +88,21 @@ class Member:
     """
 
     name: str
-    pid: int
+    pid: _Count
     started: int
+
+    @classmethod
+    def of(cls, name: str, pid: int) -> "Member":
+        """Return the member that is a process of this machine."""
+        return cls(name=name, pid=pid, started=process_stat.started(pid) or 0)
 
     @property
     def alive(self) -> bool:
         """Tell whether it runs."""
-        return _start_of(self.pid) == self.started
+        return process_stat.started(self.pid) == self.started
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class ClusterState:
+class ClusterState(JsonFile):
     """What a cluster's directory records.
 
     Attributes:
@@ -106,35 +113,6 @@ class ClusterState:
         members: The processes, in the order of their start.
     """
 
-    rest: int
-    job_port: int
-    slots: int
-    task_managers: int
-    members: tuple[Member, ...] = ()
-
-    @property
-    def ready(self) -> bool:
-        """Tell whether every process runs."""
-        return len(self.members) == 2 + self.task_managers and all(
-            member.alive for member in self.members
-        )
-
-
-_Port = Annotated[int, pydantic.Field(ge=1, le=65_535)]
-_Count = Annotated[int, pydantic.Field(ge=1)]
-
-
-class _MemberEntry(JsonFile):
-    """A `Member` in a file."""
-
-    name: str
-    pid: _Count
-    started: int
-
-
-class _StateFile(JsonFile):
-    """The file of a `ClusterState`."""
-
     ADVICE: ClassVar[str] = (
         "was it edited? End the processes of the cluster, whose logs are beside it, and delete it"
     )
@@ -143,7 +121,14 @@ class _StateFile(JsonFile):
     job_port: _Port
     slots: _Count
     task_managers: _Count
-    members: list[_MemberEntry]
+    members: list[Member]
+
+    @property
+    def ready(self) -> bool:
+        """Tell whether every process runs."""
+        return len(self.members) == 2 + self.task_managers and all(
+            member.alive for member in self.members
+        )
 
 
 class Overview(JsonFile):
@@ -203,11 +188,9 @@ def read_state(directory: Path) -> ClusterState | None:
         ConfigError: Its file is damaged; names the field and what to do.
     """
     try:
-        file = read_model(str(Path(directory, STATE)), _StateFile)
+        return read_model(str(Path(directory, STATE)), ClusterState)
     except FileNotFoundError:
         return None
-    members = tuple(Member(each.name, each.pid, each.started) for each in file.members)
-    return ClusterState(file.rest, file.job_port, file.slots, file.task_managers, members)
 
 
 def is_named(master: str | None) -> bool:
@@ -281,7 +264,7 @@ class SessionCluster:
             raise ConfigError(
                 f"{self.directory}: a cluster is running there; end it with pairweave cluster down"
             )
-        self.state = dataclasses.replace(self.state, members=())
+        self.state = self.state.model_copy(update={"members": []})
         shutil.rmtree(self.directory / "tmp", ignore_errors=True)
         for name in ("conf", "client", "tmp"):
             (self.directory / name).mkdir(exist_ok=True)
@@ -412,9 +395,9 @@ class SessionCluster:
                 start_new_session=True,
             )
         process.returncode = 0  # it outlives this process, which does not wait for it
-        member = Member(name, process.pid, _start_of(process.pid) or 0)
-        others = (other for other in self.state.members if other.name != name)
-        self.state = dataclasses.replace(self.state, members=(*others, member))
+        others = [other for other in self.state.members if other.name != name]
+        members = [*others, Member.of(name, process.pid)]
+        self.state = self.state.model_copy(update={"members": members})
         _write_state(self.directory, self.state)
 
     def _wait(self, ready: Callable[[], bool]) -> None:
@@ -459,7 +442,7 @@ def stop(directory: Path) -> int:
         return 0
     running = [member for member in state.members if member.alive]
     below = [pid for member in running for pid in descendants.of(member.pid)]
-    ends = [*running, *(Member("worker", pid, _start_of(pid) or 0) for pid in below)]
+    ends = [*running, *(Member.of("worker", pid) for pid in below)]
     _signal(running, signal.SIGTERM)
     _await_end(ends, STOP_SECONDS)
     _signal(ends, signal.SIGKILL)
@@ -484,17 +467,8 @@ def _await_end(members: Sequence[Member], seconds: float) -> None:
 
 def _write_state(directory: Path, state: ClusterState) -> None:
     new = directory / f"{STATE}.new"
-    new.write_text(json.dumps(dataclasses.asdict(state), indent=1), encoding="utf-8")
+    new.write_text(state.model_dump_json(indent=1), encoding="utf-8")
     new.replace(directory / STATE)
-
-
-def _start_of(pid: int) -> int | None:
-    """Return the start time of a process in clock ticks; None if it has ended."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    return None if fields[0] == "Z" else int(fields[19])  # proc(5): state, starttime
 
 
 def _answers(port: int) -> bool:

@@ -12,9 +12,9 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 
 from pairweave.pipelines.process import descendants
+from pairweave.transforms import process_stat
 from pairweave.transforms.errors import WorkerError
 
 WINDOW_SECONDS = 60.0
@@ -123,7 +123,7 @@ def cpu_seconds(roots: Iterable[int]) -> float:
     for root in roots:
         for pid in (root, *descendants.of(root)):
             # A process may end at any time.
-            with contextlib.suppress(OSError, IndexError, ValueError):
-                words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-                total += int(words[11]) + int(words[12])  # proc(5): utime, stime
+            with contextlib.suppress(OSError):
+                words = process_stat.words_of(pid)
+                total += int(words[11]) + int(words[12])  # utime, stime
     return total / _TICKS

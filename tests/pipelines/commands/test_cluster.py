@@ -19,12 +19,9 @@ def started(monkeypatch):
     def start(cluster):
         result.append(cluster)
         cluster.directory.mkdir(parents=True)
-        me = session_cluster._start_of(os.getpid())
-        members = [
-            Member(f"member{n}", os.getpid(), me) for n in range(cluster.state.task_managers)
-        ]
-        members += [Member("jobmanager", os.getpid(), me), Member("jobserver", os.getpid(), me)]
-        cluster.state = session_cluster.dataclasses.replace(cluster.state, members=tuple(members))
+        names = [f"member{n}" for n in range(cluster.state.task_managers)]
+        members = [Member.of(name, os.getpid()) for name in (*names, "jobmanager", "jobserver")]
+        cluster.state = cluster.state.model_copy(update={"members": members})
         session_cluster._write_state(cluster.directory, cluster.state)
 
     monkeypatch.setattr(SessionCluster, "start", start)
@@ -92,10 +89,8 @@ def test_what_is_not_up_says_so(tmp_path, action, status):
 def test_a_process_that_has_ended_is_shown_and_the_status_says_so(tmp_path):
     runs.run_well_here("cluster", "up", "--directory", tmp_path / "mine")
     state = session_cluster.read_state(tmp_path / "mine")
-    gone = (*state.members[:-1], Member("jobserver", os.getpid(), 1))
-    session_cluster._write_state(
-        tmp_path / "mine", session_cluster.dataclasses.replace(state, members=gone)
-    )
+    gone = [*state.members[:-1], Member(name="jobserver", pid=os.getpid(), started=1)]
+    session_cluster._write_state(tmp_path / "mine", state.model_copy(update={"members": gone}))
     status, out, _ = runs.run_here("cluster", "status", "--directory", tmp_path / "mine")
     assert status == 1
     assert out.startswith(f"{tmp_path / 'mine'}: a process has ended\n")

@@ -14,14 +14,17 @@ from tests.makers import runs
 
 
 def this_process() -> Member:
-    pid = os.getpid()
-    return Member("jobmanager", pid, session_cluster._start_of(pid))
+    return Member.of("jobmanager", os.getpid())
+
+
+def state_of(*members: Member) -> ClusterState:
+    return ClusterState(rest=1, job_port=2, slots=1, task_managers=1, members=[*members])
 
 
 @pytest.fixture
 def cluster(tmp_path) -> Path:
     """A cluster's directory with three task managers, whose members are all this process."""
-    members = (this_process(),) * 5
+    members = [this_process()] * 5
     state = ClusterState(rest=8081, job_port=8099, slots=2, task_managers=3, members=members)
     session_cluster._write_state(tmp_path, state)
     return tmp_path
@@ -57,21 +60,20 @@ def test_a_cluster_that_is_not_up_is_refused_with_the_command_that_starts_it(tmp
 
 
 def test_a_cluster_one_of_whose_processes_has_ended_is_refused_by_its_name(tmp_path):
-    members = (this_process(), Member("jobserver", os.getpid(), 1))
-    session_cluster._write_state(tmp_path, ClusterState(1, 2, 1, 1, members))
+    ended = Member(name="jobserver", pid=os.getpid(), started=1)
+    session_cluster._write_state(tmp_path, state_of(this_process(), ended))
     with pytest.raises(ConfigError, match=r"has ended \(jobserver\); run pairweave cluster down"):
         session_cluster.find(f"cluster:{tmp_path}")
 
 
 def test_a_cluster_that_is_still_starting_is_not_up(tmp_path):
-    session_cluster._write_state(tmp_path, ClusterState(1, 2, 1, 1, (this_process(),)))
+    session_cluster._write_state(tmp_path, state_of(this_process()))
     with pytest.raises(ConfigError, match="has not started"):
         session_cluster.find(f"cluster:{tmp_path}")
 
 
 def test_of_two_that_start_a_cluster_at_once_one_is_refused(tmp_path):
-    sizes = ClusterState(rest=1, job_port=2, slots=1, task_managers=1)
-    second = session_cluster.SessionCluster(tmp_path, tmp_path, "java", "jar", sizes)
+    second = session_cluster.SessionCluster(tmp_path, tmp_path, "java", "jar", state_of())
     with (
         file_lock.alone_in(tmp_path, "busy"),
         pytest.raises(ConfigError, match="another pairweave cluster up starts a cluster there"),
@@ -81,8 +83,8 @@ def test_of_two_that_start_a_cluster_at_once_one_is_refused(tmp_path):
 
 
 def test_another_process_with_a_recorded_number_is_not_ended(tmp_path):
-    other = Member("jobmanager", os.getpid(), 1)
-    session_cluster._write_state(tmp_path, ClusterState(1, 2, 1, 1, (other,)))
+    other = Member(name="jobmanager", pid=os.getpid(), started=1)
+    session_cluster._write_state(tmp_path, state_of(other))
     assert not session_cluster.read_state(tmp_path).ready
     assert session_cluster.stop(tmp_path) == 0
     assert session_cluster.read_state(tmp_path) is None

@@ -22,7 +22,9 @@ def answer(content, length=None):
 
 
 def overview(port):
-    return session_cluster.overview(ClusterState(port, 1, slots=2, task_managers=3))
+    return session_cluster.overview(
+        ClusterState(rest=port, job_port=1, slots=2, task_managers=3, members=[])
+    )
 
 
 def test_the_counts_of_a_job_manager_are_read():

@@ -53,7 +53,7 @@ def cluster(tmp_path, monkeypatch):
     directory = tmp_path / "cluster"
     with socket.create_server(("localhost", 0)) as job:
         ports = {"rest": rest.server_address[1], "job_port": job.getsockname()[1]}
-        state = ClusterState(**ports, slots=2, task_managers=3)
+        state = ClusterState(**ports, slots=2, task_managers=3, members=[])
         yield SessionCluster(directory, tmp_path, str(java), "server.jar", state)
         session_cluster.stop(directory)
     rest.shutdown()
@@ -105,10 +105,8 @@ def test_a_task_manager_that_ended_is_replaced_under_its_name(cluster):
     after = {member.name: member.pid for member in cluster.state.members}
     assert after.keys() == before.keys()
     assert {name for name in after if after[name] != before[name]} == {"taskmanager1"}
-    session_cluster._signal([session_cluster.Member("old", before["taskmanager1"], 0)], 9)
-    old = session_cluster.Member(
-        "old", before["taskmanager1"], session_cluster._start_of(before["taskmanager1"])
-    )
+    old = session_cluster.Member.of("old", before["taskmanager1"])
+    session_cluster._signal([old.model_copy(update={"started": 0})], 9)
     assert old.alive  # another process with its number would not be ended
     session_cluster._signal([old], 9)
     session_cluster._await_end([old], 10)
