@@ -157,15 +157,15 @@ def load(reference: HmmReference) -> FittedAligner:
     return STORE.load(reference)
 
 
-def read(directory: str, option: str = "--model") -> FittedAligner:
-    """Load the model that a user names.
+def named(directory: str, option: str = "--model") -> HmmReference:
+    """Return the model that a user names.
 
     Args:
         directory: Its directory.
         option: The option that names it, for messages.
 
     Raises:
-        ConfigError: The directory contains no model, or a damaged one.
+        ConfigError: The directory contains no model.
     """
     if not files.is_uri(directory) and Path(directory).is_dir():
         require_regular(Path(directory))
@@ -175,7 +175,16 @@ def read(directory: str, option: str = "--model") -> FittedAligner:
             f"{option} {directory}: no fitted aligner there (it has no {ABOUT}); "
             "make one with: pairweave fit --output MODEL_DIR"
         )
-    return load(reference)
+    return reference
+
+
+def read(directory: str, option: str = "--model") -> FittedAligner:
+    """Load the model that a user names.
+
+    Raises:
+        ConfigError: The directory contains no model, or a damaged one.
+    """
+    return load(named(directory, option))
 
 
 def _digest(about: bytes) -> str:

@@ -1,6 +1,6 @@
 """The neural aligner: a multilingual Transformer and a head that extracts links."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import Field
 
@@ -82,7 +82,7 @@ class Encoder(JobAligner):
         """Check that this machine can run the configured encoder."""
         from pairweave.models.encoder.hosting import encoder_reference
 
-        encoder_reference.check_device(encoder_of(reference))
+        encoder_reference.check_device(cast("EncoderReference", reference))
 
     def copies(self, options: WordAlignerOptions) -> int | None:
         """Return the number of copies that the workers of a machine share, or None."""
@@ -109,8 +109,7 @@ class Encoder(JobAligner):
         # Importing Beam's inference, and with it torch, takes seconds; other aligners skip it.
         from pairweave.models.encoder.hosting.handler import AlignShards
 
-        assert run.model is not None
-        return AlignShards(encoder_of(run.model), pick(Hosting, run.options))
+        return AlignShards(cast("EncoderReference", run.model), pick(Hosting, run.options))
 
     def in_pieces(
         self, links: "pa.Table", reference: "AlignerReference | None", tokens: "TokenConfig"
@@ -122,7 +121,7 @@ class Encoder(JobAligner):
 
         if tokens.kind != "pieces":
             return super().in_pieces(links, reference, tokens)
-        tokenizer = encoder_reference.load_tokenizer(encoder_of(reference))
+        tokenizer = encoder_reference.load_tokenizer(cast("EncoderReference", reference))
         return in_pieces(links, *pieces.number_sides(links, tokenizer))
 
     def second(
@@ -189,11 +188,3 @@ def config_of(name: AlignerName) -> EncoderConfig:
         option: values.pop(option) for option in HeadOptions.model_fields if option in values
     }
     return EncoderConfig(model=name.model, head=HeadConfig(**of_head), **values)
-
-
-def encoder_of(reference: "AlignerReference | None") -> "EncoderReference":
-    """Return a reference, typed as the reference of an encoder."""
-    from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
-
-    assert isinstance(reference, EncoderReference)
-    return reference

@@ -1,7 +1,7 @@
 """Given links instead of an aligner: files of links, or attention."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from pydantic import Field
 
@@ -75,12 +75,11 @@ class Given(JobAligner):
 
     def of_plan(self, reference: "AlignerReference", plan: Plan) -> "AlignerReference":
         """Return the links with their files from the plan."""
-        return _links(reference).of_plan(plan)
+        return cast("GivenLinks", reference).of_plan(plan)
 
     def unread(self, reference: "AlignerReference | None") -> set[str]:
         """Return the options of attention if there is none."""
-        assert reference is not None
-        return set() if _links(reference).attention else set(self.own)
+        return set() if cast("GivenLinks", reference).attention else set(self.own)
 
     def step(
         self,
@@ -93,14 +92,5 @@ class Given(JobAligner):
         from pairweave.pipelines.steps.given_linking import link_shard
         from pairweave.pipelines.steps.steps import MapWholeShards
 
-        assert run.model is not None
-        assert run.tokens is not None
-        settings = {"given_links": _links(run.model), "tokens": run.tokens}
+        settings = {"given_links": run.model, "tokens": run.tokens}
         return MapWholeShards(link_shard, **settings, translations=translations)
-
-
-def _links(reference: "AlignerReference") -> "GivenLinks":
-    from pairweave.models.given_links import GivenLinks
-
-    assert isinstance(reference, GivenLinks)
-    return reference

@@ -1,7 +1,7 @@
 """The statistical aligner, fitted in the run or given."""
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
@@ -54,12 +54,13 @@ class Hmm(JobAligner):
             return None, tokens_for(token_name, options.prior_model, prior.tokens, "--prior")
         if directory is None:
             return None, read_tokens(token_name or "words")
-        tokens = tokens_for(token_name, directory, hmm_reference.read(directory).tokens, "--model")
-        return hmm_reference.find(directory), tokens
+        reference = hmm_reference.named(directory)
+        fitted = hmm_reference.load(reference).tokens
+        return reference, tokens_for(token_name, directory, fitted, "--model")
 
     def fitted(self, reference: "AlignerReference | None") -> "tuple[str, HmmReference] | None":
         """Return the option that names the given model, and the model."""
-        return None if reference is None else ("--model", _fitted(reference))
+        return None if reference is None else ("--model", cast("HmmReference", reference))
 
     def settings(self, options: WordAlignerOptions) -> dict[str, object]:
         """Return the digest of an earlier fit that a fit starts from."""
@@ -81,7 +82,7 @@ class Hmm(JobAligner):
 
         if reference is None:
             return
-        fitted = _fitted(reference)
+        fitted = cast("HmmReference", reference)
         about = hmm_reference.load(fitted).about
         languages = [about.get(name) for name in ("source_lang", "target_lang")]
         if languages[0] != languages[1]:
@@ -114,7 +115,7 @@ class Hmm(JobAligner):
         from pairweave.pipelines.steps.hmm_fitting import NO_MODEL, no_tokens
         from pairweave.transforms.text.tokens import add_tokens
 
-        fitted = _fitted(reference)
+        fitted = cast("HmmReference", reference)
         if fitted == NO_MODEL:
             return no_tokens(table)
         return add_tokens(table, tokens or hmm_reference.load(fitted).tokens)
@@ -146,15 +147,14 @@ class Hmm(JobAligner):
                 f"{name.option} hmm: needs a fitted model, as in hmm:DIRECTORY; make one by "
                 "pairweave fit, or let hmm be the first aligner, which is fitted on the input"
             )
-        fitted = hmm_reference.read(name.model, name.option)
-        if not _agree(tokens, fitted.tokens):
+        reference = hmm_reference.named(name.model, name.option)
+        fitted = hmm_reference.load(reference).tokens
+        if not _agree(tokens, fitted):
             raise ConfigError(
-                f"{name.option} {name.text}: was fitted on {fitted.tokens.shown}"
-                f"{_of_other_code(tokens, fitted.tokens)}, but the first aligner gets "
-                f"{tokens.shown}; give --tokens that both know"
+                f"{name.option} {name.text}: was fitted on {fitted.shown}"
+                f"{_of_other_code(tokens, fitted)}, but the first aligner gets {tokens.shown}; "
+                "give --tokens that both know"
             )
-        reference = hmm_reference.find(name.model)
-        assert reference is not None
         return reference
 
     def make(self, name: AlignerName, seconds: int) -> "Make":
@@ -177,13 +177,6 @@ class Hmm(JobAligner):
     def learns(self, name: AlignerName) -> bool:
         """Return True if no fitted model is named."""
         return name.model is None
-
-
-def _fitted(reference: "AlignerReference") -> "HmmReference":
-    from pairweave.models.hmm.hmm_reference import HmmReference
-
-    assert isinstance(reference, HmmReference)
-    return reference
 
 
 def tokens_for(

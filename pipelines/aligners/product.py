@@ -8,7 +8,7 @@ from pydantic import Field
 
 from pairweave.models.encoder.encoder_options import ComparingOptions, HeadOptions
 from pairweave.pipelines.aligners.aligner_name import AlignerName
-from pairweave.pipelines.aligners.encoder import Encoder, config_of, encoder_of
+from pairweave.pipelines.aligners.encoder import Encoder, config_of
 from pairweave.pipelines.aligners.hmm import Hmm, tokens_for
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import Options, WordAlignerOptions
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pairweave.models.aligner import Aligner, AlignerReference
+    from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
     from pairweave.models.hmm.hmm import HmmModel
     from pairweave.models.hmm.hmm_reference import HmmReference
     from pairweave.models.product_aligner import ProductReference
@@ -76,18 +77,19 @@ class Product(JobAligner):
         from pairweave.models.product_aligner import ProductReference
 
         directory = _hmm_of(options) or ""
-        fitted = hmm_reference.read(directory, "--hmm_model")
-        tokens = tokens_for(options.tokens, directory, fitted.tokens, "--hmm_model")
+        hmm = hmm_reference.named(directory, "--hmm_model")
+        fitted = hmm_reference.load(hmm).tokens
+        tokens = tokens_for(options.tokens, directory, fitted, "--hmm_model")
         encoder, _ = Encoder().find(options)
-        return ProductReference(_found(directory), encoder_of(encoder)), tokens
+        return ProductReference(hmm, cast("EncoderReference", encoder)), tokens
 
     def fitted(self, reference: "AlignerReference | None") -> "tuple[str, HmmReference] | None":
         """Return the option that names the hmm, and the hmm."""
-        return "--hmm_model", _product(reference).hmm
+        return "--hmm_model", cast("ProductReference", reference).hmm
 
     def check_machine(self, reference: "AlignerReference") -> None:
         """Check that this machine can run the encoder."""
-        Encoder().check_machine(_product(reference).encoder)
+        Encoder().check_machine(cast("ProductReference", reference).encoder)
 
     def second(
         self, name: AlignerName, options: WordAlignerOptions, tokens: "TokenConfig"
@@ -101,7 +103,7 @@ class Product(JobAligner):
                 f"{name.option} {name.text}: needs a fitted hmm, as in "
                 f"product:ENCODER:hmm=DIRECTORY; {_FIT}"
             )
-        encoder = encoder_of(Encoder().second(rest, options, tokens))
+        encoder = Encoder().second(rest, options, tokens)
         return ProductReference(Hmm().second(own, options, tokens), encoder)
 
     def make(self, name: AlignerName, seconds: int) -> "Make":
@@ -135,18 +137,3 @@ def _members(name: AlignerName) -> tuple[AlignerName, AlignerName]:
 def _hmm_of(options: WordAlignerOptions) -> str | None:
     assert isinstance(options, ProductOptions)
     return options.hmm_model
-
-
-def _found(directory: str) -> "HmmReference":
-    from pairweave.models.hmm import hmm_reference
-
-    reference = hmm_reference.find(directory)
-    assert reference is not None  # the name has already been parsed
-    return reference
-
-
-def _product(reference: "AlignerReference | None") -> "ProductReference":
-    from pairweave.models.product_aligner import ProductReference
-
-    assert isinstance(reference, ProductReference)
-    return reference

@@ -13,7 +13,6 @@ from pairweave.transforms.filtering.rule_block import RuleBlock, RuleBlockOption
 from pairweave.transforms.filtering.rule_options import RuleOptions
 from pairweave.transforms.filtering.rules import RuleConfig, rule_config
 from pairweave.transforms.filtering.score import read_weights
-from pairweave.transforms.storage import files
 
 _OF_SCORE = frozenset(RuleBlock.model_fields.keys() - RuleOptions.model_fields.keys())
 """Keys that are in the plan only if pairs are scored."""
@@ -44,10 +43,7 @@ class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
         if block is None:
             return ()
         if block.score_model is not None:
-            hmm_reference.read(block.score_model)
-            reference = hmm_reference.find(block.score_model)
-            if reference is not None:
-                scoring_models(reference)
+            scoring_models(hmm_reference.named(block.score_model))
         check_detector(block.detector)
         return planned_rules(block)
 
@@ -64,19 +60,18 @@ class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
         settings |= {f"plugin_rules.{name}": each for name, each in rule_settings(plugins).items()}
         config = rule_config(block, detector["detector"], plugins)
         packages = distributions(plugins)
-        minimum = _minimum(block)
-        if minimum is None:
+        if block.min_score is None or block.score_model is None:
             need = PlannedRules(config, None)
             return Settled(need, settings={"filter": settings}, packages=packages)
-        model = minimum.model
+        model = hmm_reference.named(block.score_model)
         settings |= {
-            "min_score": minimum.least,
+            "min_score": block.min_score,
             "score_model": model.digest,
             "score_weights": read_weights().digest,
         }
         about = hmm_reference.load(model).about
         return Settled(
-            PlannedRules(config, minimum),
+            PlannedRules(config, Minimum(block.min_score, model)),
             settings={"filter": settings},
             models=(model,),
             packages=packages,
@@ -84,15 +79,6 @@ class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
                 Learned("filter.score_model", model.directory, "a model", about, refused=True),
             ),
         )
-
-
-def _minimum(block: RuleBlock) -> Minimum | None:
-    """Return the minimum score of a pair, if there is one."""
-    if block.min_score is None or block.score_model is None:
-        return None
-    digest = hmm_reference.read(block.score_model).digest
-    place = files.absolute(block.score_model)
-    return Minimum(block.min_score, hmm_reference.HmmReference(place, digest))
 
 
 RULE_BLOCK = RuleBlockPart()
