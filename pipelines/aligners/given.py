@@ -89,7 +89,7 @@ class Given(JobAligner):
         translations: bool = False,
     ) -> "beam.PTransform[Shards, Shards]":
         """Return the step that attaches links to pairs."""
-        from pairweave.pipelines.steps.given_linking import link_shard
+        from pairweave.pipelines.steps.aligning import link_shard
         from pairweave.pipelines.steps.steps import MapWholeShards
 
         settings = {"given_links": run.model, "tokens": run.tokens}

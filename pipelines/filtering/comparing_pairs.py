@@ -17,7 +17,7 @@ from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample, LearnFromSample
 from pairweave.transforms.filtering import filtered, rules
 from pairweave.transforms.filtering.rules import RuleConfig
-from pairweave.transforms.shards.sample import gather_sample, sample_share
+from pairweave.transforms.shards.sample import gather_sample
 from pairweave.transforms.shards.shard import Batches
 
 BLOCK_PAIRS = 1 << 12
@@ -30,7 +30,7 @@ def counted_pieces(rows: Batches, run: Run) -> beam.pvalue.AsSingleton:
     assert similarity is not None
     step = LearnFromSample(
         "Count",
-        GatherSample(sample_share(run.plan.rows, similarity.idf_pairs), run.options.seed),
+        GatherSample(run.plan.rows, similarity.idf_pairs, run.options.seed),
         count_pieces,
         encoder=similarity.encoder,
         directory=run.model_directory,

@@ -19,9 +19,9 @@ from pairweave.pipelines.run.beside_output import BesideFile
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.line_file import line_file
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
-from pairweave.pipelines.steps.second_aligner import AlignWithSecond
-from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
+from pairweave.pipelines.run_steps.screened_rows import screened_rows
+from pairweave.pipelines.steps.aligning import align_with_second
+from pairweave.pipelines.steps.steps import Commit, MapShards, MapWholeShards, WriteShards
 from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
 from pairweave.transforms.links.link_options import SymmetrizeConfig
@@ -41,9 +41,7 @@ def line_files(run: Run[AlignOptions]) -> list[BesideFile]:
 def graph(pipeline: beam.Pipeline, run: Run[AlignOptions], wanted: frozenset[int]) -> None:
     """Read, screen, fit, shuffle, tokenize, align, symmetrize, align again, write, commit."""
     options, aligner, config = run.options, run.aligner, run.write_config
-    pieces = trained_pieces(pipeline, run)
-    rows = pipeline | "Read" >> ReadInput(run)
-    rows = rows | "Screen" >> ScreenRows(run, pieces)
+    rows, pieces = screened_rows(pipeline, run)
     model = aligner.model(rows, run, pieces)
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, begin=run.begin)
     tokens = shards | "Tokenize" >> MapShards(aligner.cut, model, tokens=run.tokens)
@@ -51,7 +49,8 @@ def graph(pipeline: beam.Pipeline, run: Run[AlignOptions], wanted: frozenset[int
     both = pick(SymmetrizeConfig, options)
     links = linked | "Symmetrize" >> MapShards(symmetrize, config=both)
     if (reference := run.need(SECOND_ALIGNER)) is not None:
-        second = AlignWithSecond(reference, options.heuristic, options.combine)
+        ways = {"heuristic": options.heuristic, "way": options.combine}
+        second = MapWholeShards(align_with_second, reference=reference, **ways)
         links = links | "AlignWithSecond" >> second
     settings: dict[str, Any] = {"aligner": aligner, "reference": run.model, "tokens": run.tokens}
     step = WriteShards(finish, config, **settings, fitted=run.model_directory)

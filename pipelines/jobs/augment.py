@@ -20,19 +20,19 @@ from pairweave.pipelines.parts.translator_part import TRANSLATOR
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.run_steps.fragment_finding import (
-    FindFragments,
     check_fragments,
+    find_fragments_of,
     fragment_config,
 )
-from pairweave.pipelines.run_steps.glossary_terms import FindTerms, check_glossary
+from pairweave.pipelines.run_steps.glossary_terms import check_glossary, find_terms_of
 from pairweave.pipelines.run_steps.phrase_scoring import (
     aligned_phrases,
     check_confidence,
     scored_phrases,
 )
-from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
-from pairweave.pipelines.steps.second_aligner import AlignWithSecond
-from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
+from pairweave.pipelines.run_steps.screened_rows import screened_rows
+from pairweave.pipelines.steps.aligning import align_with_second
+from pairweave.pipelines.steps.steps import Commit, MapShards, MapWholeShards, WriteShards
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.kept_links import with_links
@@ -118,9 +118,7 @@ def keeps_tags(run: Run[AugmentOptions]) -> bool:
 def graph(pipeline: beam.Pipeline, run: Run[AugmentOptions], wanted: frozenset[int]) -> None:
     """Read, screen, shuffle; fit, tokenize, align, symmetrize, extract; inject, write, commit."""
     config = run.write_config
-    pieces = trained_pieces(pipeline, run)
-    rows = pipeline | "Read" >> ReadInput(run)
-    rows = rows | "Screen" >> ScreenRows(run, pieces)
+    rows, pieces = screened_rows(pipeline, run)
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, begin=run.begin)
     phrases = find_phrases(shards, rows, run, pieces)
     receipts = phrases | "InjectTags" >> inject_tags_of(run)
@@ -152,7 +150,7 @@ def find_phrases(
     model = aligner.model(rows, run, pieces)
     tokens = shards | "Tokenize" >> MapShards(aligner.cut, model, tokens=run.tokens)
     if options.method == "fragment":
-        return tokens | "FindFragments" >> FindFragments(run, model, tag_config(run))
+        return tokens | "FindFragments" >> find_fragments_of(run, model, tag_config(run))
     if with_scores and aligner.has_soft_links:
         return tokens | "ScorePhrases" >> MapShards(aligned_phrases, model, **scored)
     linked = tokens | "Align" >> aligner.step(run, model)
@@ -160,10 +158,11 @@ def find_phrases(
         return linked | "ScorePhrases" >> MapShards(scored_phrases, **scored)
     links = linked | "Symmetrize" >> MapShards(symmetrize, config=both)
     if (reference := run.need(SECOND_ALIGNER)) is not None:
-        second = AlignWithSecond(reference, options.heuristic, options.combine)
+        ways = {"heuristic": options.heuristic, "way": options.combine}
+        second = MapWholeShards(align_with_second, reference=reference, **ways)
         links = links | "AlignWithSecond" >> second
     if options.method == "glossary":
-        return links | "FindTerms" >> FindTerms(run, tag_config(run))
+        return links | "FindTerms" >> find_terms_of(run, tag_config(run))
     return links | "ExtractPhrases" >> MapShards(extract_phrases, config=phrases)
 
 

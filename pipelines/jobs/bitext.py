@@ -47,7 +47,6 @@ from pairweave.transforms.output.line_files import bead_files
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.sentences.bead_rows import LeastScores, sentences_table
 from pairweave.transforms.sentences.splitting import splitting_of
-from pairweave.transforms.shards.sample import sample_share
 from pairweave.transforms.shards.shard import Batches, Shard
 from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.storage import files
@@ -282,7 +281,7 @@ def fit_on(
     rows = expected_rows(run.plan, options) + (plan.rows if plan else 0)
     fit = LearnFromSample(
         "Fit",
-        GatherSample(sample_share(rows, options.fit_pairs), options.seed),
+        GatherSample(rows, options.fit_pairs, options.seed),
         fit_aligner,
         directory=run.model_directory + place,
         tokens=run.tokens,

@@ -27,7 +27,7 @@ from pairweave.pipelines.run.beside_output import BesideFile
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.line_file import line_file
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
+from pairweave.pipelines.run_steps.screened_rows import screened_rows
 from pairweave.pipelines.steps.hmm_fitting import nothing_to_fit
 from pairweave.pipelines.steps.scoring_pairs import (
     FindBorder,
@@ -172,9 +172,7 @@ def selected(
 def scored(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset[int]) -> Shards:
     """Return the wanted shards, whose working tables are SCORED rows."""
     options, similarity = run.options, run.need(SIMILARITY)
-    pieces = trained_pieces(pipeline, run)
-    rows = pipeline | "Read" >> ReadInput(run)
-    rows = rows | "Screen" >> ScreenRows(run, pieces)
+    rows, pieces = screened_rows(pipeline, run)
     sampled = rows
     if run.fits and run.find_fitted() is None:
         sampled = rows | "Reject" >> MapBatches("Rules", reject_by_rules, _rules(run))

@@ -14,7 +14,7 @@ from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
+from pairweave.pipelines.run_steps.screened_rows import screened_rows
 from pairweave.pipelines.steps.steps import WriteShards
 from pairweave.transforms.commit.commit import summarize, write_manifest
 from pairweave.transforms.errors import ConfigError
@@ -29,9 +29,7 @@ from pairweave.transforms.storage import files, hashed_files
 def graph(pipeline: beam.Pipeline, run: Run[FitOptions], wanted: frozenset[int]) -> None:
     """Read, screen, shuffle, write the rejects; sample, fit; commit."""
     config = run.write_config
-    pieces = trained_pieces(pipeline, run)
-    rows = pipeline | "Read" >> ReadInput(run)
-    rows = rows | "Screen" >> ScreenRows(run, pieces)
+    rows, pieces = screened_rows(pipeline, run)
     # The shuffle serves the rejects: it finds duplicates, and divides the files that every job
     # writes. They are written first, so they can be inspected if no pair is left to fit on.
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)

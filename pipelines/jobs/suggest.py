@@ -26,7 +26,7 @@ from pairweave.pipelines.run_steps.mono_aligner import (
     compare_nothing,
     cut_translations,
 )
-from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
+from pairweave.pipelines.run_steps.screened_rows import screened_rows
 from pairweave.pipelines.steps.steps import Commit, MapShards, MapWholeShards, WriteShards
 from pairweave.pipelines.steps.translating import translate_or_reject
 from pairweave.transforms.config import pick
@@ -121,9 +121,7 @@ def graph(pipeline: beam.Pipeline, run: Run[SuggestOptions], wanted: frozenset[i
     options, aligner, config = run.options, run.aligner, run.write_config
     translator, scorer = run.need(TRANSLATOR), run.need(PAIR_SCORER)
     making = suggestion_config(run)
-    pieces = trained_pieces(pipeline, run)
-    rows = pipeline | "Read" >> ReadInput(run)
-    rows = rows | "Screen" >> ScreenRows(run, pieces)
+    rows, pieces = screened_rows(pipeline, run)
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, begin=run.begin)
     # Cheap checks come before the translation and alignment of a pair.
     cheap = functools.partial(

@@ -1,10 +1,6 @@
 """The job ``augment --method fragment``, which tags translated fragments instead of links."""
 
-import dataclasses
 import functools
-from collections.abc import Sequence
-
-import pyarrow as pa
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.translators import translator_reference
@@ -61,13 +57,10 @@ def check_fragments(run: Run[AugmentOptions]) -> None:
         )
 
 
-class FindFragments(MapWholeShards):
-    """Finds the translated fragments of every shard: PHRASES rows, and their counts."""
-
-    def __init__(self, run: Run[AugmentOptions], model: Model, tags: TagConfig) -> None:
-        """Set the run, its fitted aligner, and how fragments will be tagged."""
-        config, translator = fragment_config(run.options, tags), run.need(TRANSLATOR)
-        super().__init__(find_on_shard, reference=model, config=config, translator=translator)
+def find_fragments_of(run: Run[AugmentOptions], model: Model, tags: TagConfig) -> MapWholeShards:
+    """Return the step that finds fragments by a fitted aligner, to be tagged in the given way."""
+    config, translator = fragment_config(run.options, tags), run.need(TRANSLATOR)
+    return MapWholeShards(find_on_shard, reference=model, config=config, translator=translator)
 
 
 def find_on_shard(
@@ -76,30 +69,19 @@ def find_on_shard(
     config: FragmentConfig,
     translator: TranslatorReference | None,
 ) -> Shard:
-    """Find the fragments of the pairs of a shard; see `find`."""
-    with timed(shard.table.num_rows):
-        table, counts = find(shard.table, reference, config, translator)
-        return shard.with_table(table).with_notes(counts=counts)
-
-
-def find(
-    table: pa.Table,
-    reference: hmm_reference.HmmReference,
-    config: FragmentConfig,
-    translator: TranslatorReference | None,
-) -> tuple[pa.Table, dict[str, int]]:
-    """Turn TOKENS rows into PHRASES rows of fragments, with counts.
+    """Turn a shard's tokens into the PHRASES rows of its fragments, with their counts.
 
     Args:
-        table: Pairs with tokens.
+        shard: A shard whose working table has tokens.
         reference: The fitted aligner, which has the same tokens.
         config: The settings of the search.
         translator: Translates fragments; None for the aligner's own lexicon and phrases.
     """
-    if reference == NO_MODEL:
-        return schemas.PHRASES.empty_table(), {}  # `tokenize` has checked that there is no pair
-    fragments = find_fragments(table, translator_of(reference, translator), config)
-    return fragments.table, fragments.counts
+    with timed(shard.table.num_rows):
+        if reference == NO_MODEL:  # `cut` has checked that there is no pair
+            return shard.with_table(schemas.PHRASES.empty_table()).with_notes(counts={})
+        fragments = find_fragments(shard.table, translator_of(reference, translator), config)
+        return shard.with_table(fragments.table).with_notes(counts=fragments.counts)
 
 
 @functools.lru_cache(maxsize=2)
@@ -109,18 +91,6 @@ def translator_of(
     """Return the translator of fragments, loaded once per process."""
     fitted = hmm_reference.load(reference)
     if translator is not None:
-        return TextFragments(_Loaded(translator), fitted.tokens)
+        translate = functools.partial(translator_reference.translate, translator)
+        return TextFragments(translate, fitted.tokens)
     return LexicalTranslator(fitted.model.parts, fitted.tokens, fitted.phrases)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Loaded:
-    """The loaded translator of a process, for `TextFragments`."""
-
-    reference: TranslatorReference
-
-    def translate(
-        self, texts: Sequence[str], source_lang: str, target_lang: str
-    ) -> Sequence[object]:
-        """Translate texts; a rejection is not a string."""
-        return translator_reference.translate(self.reference, texts, source_lang, target_lang)

@@ -12,17 +12,14 @@ from pairweave.transforms.tags.glossary import Glossary, TermConfig, find_terms
 from pairweave.transforms.tags.tag_config import TagConfig
 
 
-class FindTerms(MapWholeShards):
-    """Finds the terms in every symmetrized shard: PHRASES rows, and their counts."""
-
-    def __init__(self, run: Run[AugmentOptions], tags: TagConfig) -> None:
-        """Set the run, and how terms will be tagged."""
-        terms = pick(TermConfig, tags, share=tags.tagged_share)
-        super().__init__(find_on_shard, glossary=run.need(GLOSSARY), terms=terms)
+def find_terms_of(run: Run[AugmentOptions], tags: TagConfig) -> MapWholeShards:
+    """Return the step that finds terms in symmetrized shards, to be tagged in the given way."""
+    terms = pick(TermConfig, tags, share=tags.tagged_share)
+    return MapWholeShards(find_on_shard, glossary=run.need(GLOSSARY), terms=terms)
 
 
 def find_on_shard(shard: Shard, glossary: Glossary, terms: TermConfig) -> Shard:
-    """Find the terms of a glossary in the pairs of a shard."""
+    """Turn a shard's links into the PHRASES rows of its terms, with their counts."""
     with timed(shard.table.num_rows):
         tagged = find_terms(shard.table, glossary, terms)
         return shard.with_table(tagged.table).with_notes(counts=tagged.counts)

@@ -23,7 +23,7 @@ from pairweave.pipelines.steps.steps import GatherSample, MapBatches, ReadUnits,
 from pairweave.transforms.inspection.misaligned_rows import reject_misaligned
 from pairweave.transforms.known_pairs import mark_known
 from pairweave.transforms.screen import ScreenConfig, screen
-from pairweave.transforms.shards.sample import gather_sample, sample_share
+from pairweave.transforms.shards.sample import gather_sample
 from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.text.tokens import TokenConfig, train_sentencepiece
 
@@ -44,6 +44,15 @@ class ReadInput(beam.PTransform[beam.pvalue.PBegin, Batches]):
     def expand(self, pipeline: beam.pvalue.PBegin) -> Batches:
         """Read each unit."""
         return pipeline | self._read
+
+
+def screened_rows(
+    pipeline: beam.Pipeline, run: Run
+) -> tuple[Batches, beam.pvalue.AsSingleton | None]:
+    """Return a run's input, screened, and the SentencePiece model that the run trains, if any."""
+    pieces = trained_pieces(pipeline, run)
+    rows = pipeline | "Read" >> ReadInput(run)
+    return rows | "Screen" >> ScreenRows(run, pieces), pieces
 
 
 class ScreenRows(beam.PTransform[Batches, Batches]):
@@ -114,8 +123,7 @@ def trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton
     rows = rows | "ScreenToTrain" >> MapBatches("Rules", screen_rows, run.screen.before_training())
     model = (
         apply_rules(rows, run)
-        | "SampleToTrain"
-        >> GatherSample(sample_share(run.plan.rows, options.fit_pairs), options.seed)
+        | "SampleToTrain" >> GatherSample(run.plan.rows, options.fit_pairs, options.seed)
         | "TrainPieces" >> beam.Map(train)
     )
     return beam.pvalue.AsSingleton(model)

@@ -1,12 +1,19 @@
-"""Aligning the tokens of shards; each process loads the aligner once."""
+"""Aligning the tokens of shards: by an aligner, by given links, by a second aligner."""
 
+import numpy as np
 import pyarrow as pa
 
 from pairweave.models.aligner import NOTHING, LoadableReference
+from pairweave.models.given_links import GivenLinks
 from pairweave.pipelines.steps.steps import timed
 from pairweave.transforms import progress_marks, schemas
 from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.links.aligner_agreement import Agreement
+from pairweave.transforms.links.combine import combine
+from pairweave.transforms.links.link_options import Heuristic, SymmetrizeConfig
+from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.shards.shard import Shard
+from pairweave.transforms.text.tokens import TokenConfig
 
 
 def align_table(shard: Shard, reference: LoadableReference) -> Shard:
@@ -29,3 +36,49 @@ def no_links(table: pa.Table) -> pa.Table:
     if table.num_rows:
         raise WorkerError(f"{table.num_rows} pairs to align, but there were none to train on")
     return schemas.LINKED.empty_table()
+
+
+def link_shard(
+    shard: Shard, given_links: GivenLinks, tokens: TokenConfig, *, translations: bool = False
+) -> Shard:
+    """Link a shard's pairs; kept rows, rejected rows and working table stay consistent.
+
+    Args:
+        shard: The shard.
+        given_links: The links.
+        tokens: How text is cut.
+        translations: Whether the links are those of translations.
+    """
+    wanted = shard.kept.column("translation").is_valid().to_numpy() if translations else None
+    linked, given_up = given_links.align(shard.kept, shard.table, tokens, wanted)
+    return shard.give_up(given_up).with_table(linked)
+
+
+def align_with_second(
+    shard: Shard, reference: LoadableReference, heuristic: Heuristic, way: str
+) -> Shard:
+    """Align a shard's pairs by a second aligner, and combine the links of both.
+
+    Args:
+        shard: A shard whose working table is `transforms.schemas.SYMMETRIZED`.
+        reference: The second aligner.
+        heuristic: Heuristic that symmetrizes its links.
+        way: ``intersection`` or ``union``.
+
+    Returns:
+        The shard with the combined links, and in its notes the agreement of both aligners. Pairs
+        that the second aligner cannot align are rejected.
+    """
+    first = shard.table
+    aligner = reference.load()
+    with progress_marks.aligning(first.num_rows):
+        linked, given_up = aligner.align_or_reject(first.select(schemas.TOKENS.names))
+    if given_up:
+        stay = np.ones(first.num_rows, np.bool_)
+        stay[list(given_up)] = False
+        first = first.filter(pa.array(stay))
+        shard = shard.give_up(given_up)
+    second = symmetrize(linked, SymmetrizeConfig(heuristic=heuristic))
+    joined, counts = combine(first, second, way)
+    agreement = Agreement(*(int(number) for number in counts.sum(axis=0)))
+    return shard.with_table(joined).with_notes(agreement=agreement)

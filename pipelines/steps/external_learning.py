@@ -13,7 +13,7 @@ from pairweave.models.external.external_reference import ExternalReference
 from pairweave.pipelines.steps.aligner_run import AlignerRun
 from pairweave.pipelines.steps.steps import GatherSample, LearnFromSample
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.shards.sample import gather_sample, sample_share, why_empty
+from pairweave.transforms.shards.sample import gather_sample, why_empty
 from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 
@@ -32,7 +32,7 @@ def trained_program(
     assert run.tokens is not None
     step = LearnFromSample(
         "Learn",
-        GatherSample(sample_share(run.plan.rows, options.fit_pairs), options.seed),
+        GatherSample(run.plan.rows, options.fit_pairs, options.seed),
         learn_from_sample,
         directory=run.model_directory,
         config=config,

@@ -19,7 +19,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.links.monolingual import translated_only
 from pairweave.transforms.output.run_files import REJECTS
-from pairweave.transforms.shards.sample import gather_sample, sample_share, why_empty
+from pairweave.transforms.shards.sample import gather_sample, why_empty
 from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.storage import files
 from pairweave.transforms.text.iso_languages import primary_tag
@@ -66,7 +66,7 @@ def fitted_model(
     optional = {"pieces": pieces, "_after": None if after is None else beam.pvalue.AsList(after)}
     step = LearnFromSample(
         "Fit",
-        GatherSample(sample_share(run.plan.rows, options.fit_pairs), options.seed),
+        GatherSample(run.plan.rows, options.fit_pairs, options.seed),
         fit_aligner,
         directory=run.model_directory,
         tokens=run.tokens,

@@ -22,7 +22,7 @@ from pairweave.transforms.output.run_files import WriteConfig
 from pairweave.transforms.output.write import ShardOutput, write_shard
 from pairweave.transforms.reading.damaged_characters import count_characters
 from pairweave.transforms.screen import ScreenConfig, screen
-from pairweave.transforms.shards.sample import sample_rows
+from pairweave.transforms.shards.sample import sample_rows, sample_share
 from pairweave.transforms.shards.shard import Batches, Shard, Shards
 from pairweave.transforms.storage import files
 from pairweave.transforms.units import ReadLimits, Unit
@@ -148,8 +148,10 @@ def screen_rows(rows: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
 class GatherSample(beam.PTransform[Batches, Samples]):
     """Turns row batches, including an empty one, into the parts of one sample under one key."""
 
-    def __init__(self, share: float, seed: int) -> None:
+    def __init__(self, rows: int, wanted: int, seed: int) -> None:
+        """Set the number of rows in all batches, how many to pick, and the run's seed."""
         super().__init__()
+        share = sample_share(rows, wanted)
         self._sample = functools.partial(sample_rows, share=share, seed=seed)
 
     def expand(self, batches: Batches) -> Samples:

@@ -1,8 +1,7 @@
 """Use any translator of texts as a translator of fragments (`transforms.tags.fragments`)."""
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -13,16 +12,6 @@ from pairweave.transforms.tags.fragments import hash_words
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
 
 
-class TextTranslator(Protocol):
-    """Translates texts; a result that is not a string means no translation."""
-
-    def translate(
-        self, texts: Sequence[str], source_lang: str, target_lang: str
-    ) -> Sequence[object]:
-        """Return a translation of each text."""
-        ...
-
-
 @dataclasses.dataclass(frozen=True)
 class TextFragments:
     """Adapts a translator of texts to `FragmentTranslator`.
@@ -31,11 +20,12 @@ class TextFragments:
     fragment does not, the translation without the mark is a second candidate.
 
     Attributes:
-        translator: The translator.
+        translate_texts: Translates texts from one language to another; a result that is not a
+            string means no translation.
         tokens: How text is tokenized.
     """
 
-    translator: TextTranslator
+    translate_texts: Callable[[Sequence[str], str, str], Sequence[object]]
     tokens: TokenConfig
 
     @property
@@ -47,7 +37,7 @@ class TextFragments:
         self, fragments: Sequence[str], source_lang: str, target_lang: str
     ) -> Translations:
         """Translate fragments, then tokenize and hash the translations."""
-        translations = self.translator.translate(fragments, source_lang, target_lang)
+        translations = self.translate_texts(fragments, source_lang, target_lang)
         texts = [text if isinstance(text, str) else "" for text in translations]
         sources, targets = (
             hash_words(column, chunk_of(tokenize(column, self.tokens, language)))[0]

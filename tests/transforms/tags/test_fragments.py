@@ -264,7 +264,7 @@ class Stops:
 
 
 def test_texts_of_any_translator_are_compared_by_their_words():
-    translator = TextFragments(Stops(), WORDS)
+    translator = TextFragments(Stops().translate, WORDS)
     assert not translator.translates_words_cheaply
     pairs = [("a small cat", "oh A SMALL CAT !"), ("no", "no.")]
     actual = find_fragments(table_of(pairs, WORDS), translator, FragmentConfig(max_tags=1))
