@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import NoReturn
 
 if __name__ == "__main__":  # before the imports that take long
-    from pairweave.pipelines.process.first_signals import answer_signals
+    from pairweave.pipelines.process.interrupt import answer_signals
 
     answer_signals()
 

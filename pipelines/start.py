@@ -17,7 +17,7 @@ def main() -> int:
     if sys.platform != "linux":
         sys.stderr.write(ELSEWHERE)
         return 2
-    from pairweave.pipelines.process.first_signals import answer_signals
+    from pairweave.pipelines.process.interrupt import answer_signals
 
     answer_signals()
     from pairweave.pipelines import cli

@@ -43,7 +43,7 @@ LOADED_ALONE = frozenset(
 )
 """Imports that wait for another reason, which stands above each."""
 
-AT_THE_START = frozenset({"pairweave.pipelines.cli", "pairweave.pipelines.process.first_signals"})
+AT_THE_START = frozenset({"pairweave.pipelines.cli", "pairweave.pipelines.process.interrupt"})
 """Modules whose time counts before signals are answered, whatever they import."""
 
 

@@ -344,7 +344,7 @@ def _check_rest(rest: Sequence[str], parser: Parser, prog: str, *, beam: bool) -
         if is_beams and not beam:
             raise ConfigError(f"{flag}: {prog} runs no Beam pipeline, so it has no such option")
         if is_beams:
-            value_may_follow = not equals and flag not in _beam_switches()
+            value_may_follow = not equals and beam_flags()[flag].nargs != 0
             continue
         hint = _jobs_with(flag.removeprefix("--")) or _nearest(flag, ours, ours, 0.8)
         if not hint:
@@ -399,20 +399,9 @@ _BEAM_OPTION_FILES = (
 """Where Beam declares pipeline options; a test compares them with the options of its parser."""
 
 
-def beam_flags() -> frozenset[str]:
-    """Return the flags of Beam's pipeline options."""
-    actions = _beam_parser("pairweave")._actions
-    return frozenset(option for action in actions for option in action.option_strings)
-
-
-def _beam_switches() -> frozenset[str]:
-    """Return Beam's flags without a value."""
-    return frozenset(
-        option
-        for action in _beam_parser("pairweave")._actions
-        if action.nargs == 0
-        for option in action.option_strings
-    )
+def beam_flags() -> dict[str, argparse.Action]:
+    """Return the flags of Beam's pipeline options, each with what its parser does."""
+    return _beam_parser("pairweave")._option_string_actions
 
 
 @functools.cache

@@ -26,12 +26,7 @@ from pairweave.pipelines.engines import (
     private_network,
 )
 from pairweave.pipelines.engines.dataflow import checks as dataflow_checks
-from pairweave.pipelines.engines.failures import (
-    LOST_WORKER,
-    ended_server,
-    is_lost_server,
-)
-from pairweave.pipelines.engines.failures import failure_message as failure_message
+from pairweave.pipelines.engines.failures import LOST_WORKER, ended_server, is_lost_server
 from pairweave.pipelines.engines.flink import job_jar, job_server, session_cluster
 from pairweave.pipelines.engines.flink.java import (
     FLINK_VERSION,
@@ -366,7 +361,12 @@ def _flink(workers: int, user_options: Mapping[str, str], place: RunPlace) -> li
     if here:
         flags.append(f"--flink_conf_dir={_flink_conf(place.scratch)}")
         if "environment_type" not in user_options:
-            flags += _flink_workers(workers, place)
+            # Flink's runner assigns its processes in turn to the slots that are opened. Steps that
+            # open at the same time would take turns in any order. If a step opens only when its
+            # input is complete, its slots are opened one after another, and each gets a process of
+            # its own.
+            flags += place.worker_processes(forked=True)
+            flags.append(f"--sdk_worker_parallelism={workers}")
     elif place.cluster is not None:
         slots = place.cluster.slots * place.cluster.task_managers
         if workers > slots:
@@ -465,16 +465,6 @@ def _flink_conf(scratch: Path) -> Path:
     lines = [f"{key}: {value}\n" for key, value in settings.items()]
     (directory / "flink-conf.yaml").write_text("".join(lines), encoding="utf-8")
     return directory
-
-
-def _flink_workers(workers: int, place: RunPlace) -> list[str]:
-    """Return options that keep the slots of a step from sharing a process.
-
-    Flink's runner assigns its processes in turn to the slots that are opened. Steps that open at
-    the same time would take turns in any order. If a step opens only when its input is complete,
-    its slots are opened one after another, and each gets a process of its own.
-    """
-    return [*place.worker_processes(forked=True), f"--sdk_worker_parallelism={workers}"]
 
 
 @functools.cache  # warn only once

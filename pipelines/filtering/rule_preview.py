@@ -5,11 +5,11 @@ import pyarrow as pa
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.options.corpora import corpora_of
-from pairweave.pipelines.parts.plugin_rules_part import planned_rules
 from pairweave.pipelines.parts.screen_part import screen_of
 from pairweave.pipelines.process import terminal
 from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
+from pairweave.transforms.filtering.plugin_rules import plan_rules
 from pairweave.transforms.filtering.rule_preview import preview_lines
 from pairweave.transforms.filtering.rules import RuleConfig
 from pairweave.transforms.formats.registry import read_first
@@ -34,7 +34,7 @@ def show(options: FilterJobOptions, pairs: int) -> int:
         ConfigError: The options or the input cannot be used.
     """
     limits = pick(ReadLimits, options)
-    config_of_rules = pick(RuleConfig, options, plugins=planned_rules(options))
+    config_of_rules = pick(RuleConfig, options, plugins=plan_rules(options.plugin_rules))
     plan = make_plan(corpora_of(options), limits, options.unit_rows)
     _, tokens = choose_aligner(options)
     config = screen_of(options, tokens)

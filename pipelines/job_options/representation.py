@@ -2,7 +2,7 @@
 
 from pairweave.pipelines.job_options.drawn_tag_options import DrawnTagOptions
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.tags.tag_profile import read_profile
+from pairweave.transforms.tags.tag_profile import TagProfile, read_profile
 from pairweave.transforms.tags.tag_rendering import Name, symbol_pattern
 
 
@@ -31,8 +31,15 @@ def representation_of(options: DrawnTagOptions) -> Name:
 def output_symbols(options: DrawnTagOptions) -> str:
     """Return a pattern of symbols besides indexed tags that a text must not contain, or ""."""
     name = representation_of(options)
+    profile = None
+    if name == "raw" and options.tag_profile is not None:
+        profile = read_profile(options.tag_profile)
+    return symbols_of(name, profile)
+
+
+def symbols_of(name: Name, profile: TagProfile | None) -> str:
+    """Return the same pattern for a representation, and the profile that ``raw`` takes names of."""
     if name == "raw":
         # A later check refuses raw without a profile.
-        profile = options.tag_profile and read_profile(options.tag_profile)
         return profile.names.pattern() if profile and profile.names.counts else ""
     return "" if name == "indexed" else symbol_pattern(name)

@@ -15,9 +15,8 @@ from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
-from pairweave.pipelines.run.beside_output import BesideFile
+from pairweave.pipelines.run.beside_output import BesideFile, line_file
 from pairweave.pipelines.run.job import Job
-from pairweave.pipelines.run.line_file import line_file
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.run_steps.screened_rows import screened_rows
 from pairweave.pipelines.steps.aligning import align_with_second

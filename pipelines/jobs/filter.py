@@ -23,9 +23,8 @@ from pairweave.pipelines.parts.plugin_scorer_part import PLUGIN_SCORER
 from pairweave.pipelines.parts.score_weights_part import SCORE_WEIGHTS
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.parts.similarity_part import SIMILARITY
-from pairweave.pipelines.run.beside_output import BesideFile
+from pairweave.pipelines.run.beside_output import BesideFile, line_file
 from pairweave.pipelines.run.job import Job
-from pairweave.pipelines.run.line_file import line_file
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.run_steps.screened_rows import screened_rows
 from pairweave.pipelines.steps.hmm_fitting import nothing_to_fit

@@ -139,17 +139,13 @@ def _reading_settings(corpus: Corpus) -> dict[str, Any]:
 
 
 def _corpus_input(name: str | None, values: dict[str, Any]) -> CorpusInput:
-    values = dict(values)
     implied = _implies_source_lang(values.get("format"), values.get("input", ()))
+    settings = {key: each for key, each in values.items() if key not in FormatOptions.model_fields}
     if values["source_lang"] is None and not implied:
-        values["source_lang"] = UNDETERMINED
-    values["target_lang"] = values["target_lang"] or UNDETERMINED
-    fields = FormatOptions.model_fields
-    format_options = {name: values.pop(name) for name in fields.keys() & values.keys()}
-    own = {
-        name: value for name, value in format_options.items() if value != fields[name].get_default()
-    }
-    corpus = CorpusInput(name=name, format_options=own, **values)
+        settings["source_lang"] = UNDETERMINED
+    settings["target_lang"] = values["target_lang"] or UNDETERMINED
+    format_options = registry.given_options(values)
+    corpus = CorpusInput(name=name, format_options=format_options, **settings)
     registry.check_corpus(corpus)
     return corpus
 

@@ -16,7 +16,6 @@ from typing import Any, Generic
 from typing_extensions import TypeVar
 
 from pairweave.models.model_store import ModelReference
-from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.transforms.config import Config
 from pairweave.transforms.units import CorpusInput, Notice, Plan, ReadLimits
 
@@ -142,14 +141,12 @@ class Planning:
     """A job while it is planned.
 
     Attributes:
-        options: Its options.
         plan: Its input, divided into units.
         limits: Limits of the readers.
         settled: The planning results of the parts before this one, by their names.
         checked: The results of the parts' checks, by the parts' names.
     """
 
-    options: PlannedOptions
     plan: Plan
     limits: ReadLimits
     settled: dict[str, Settled[Any]] = dataclasses.field(default_factory=dict)

@@ -14,7 +14,7 @@ class PluginRulesPart(Part[FilterJobOptions, tuple[PlannedRule, ...]]):
 
     def check(self, options: FilterJobOptions) -> tuple[PlannedRule, ...]:
         """Load the rules now, and not on a worker, and hash their code."""
-        return planned_rules(options)
+        return plan_rules(options.plugin_rules)
 
     def plan(
         self, options: FilterJobOptions, planning: Planning
@@ -26,24 +26,8 @@ class PluginRulesPart(Part[FilterJobOptions, tuple[PlannedRule, ...]]):
         return Settled(
             planned,
             settings={"plugin_rules": rule_settings(planned)},
-            packages=distributions(planned),
+            packages=tuple(rule.plugin.distribution for rule in planned),
         )
-
-
-def planned_rules(options: RuleOptions) -> tuple[PlannedRule, ...]:
-    """Return the rules of other packages that options name.
-
-    Raises:
-        ConfigError: One cannot be loaded.
-    """
-    if not options.plugin_rules:
-        return ()
-    return plan_rules(options.plugin_rules)
-
-
-def distributions(planned: tuple[PlannedRule, ...]) -> tuple[str, ...]:
-    """Return the distributions that contain rules."""
-    return tuple(dict.fromkeys(rule.plugin.distribution for rule in planned))
 
 
 PLUGIN_RULES = PluginRulesPart()

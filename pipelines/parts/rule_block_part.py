@@ -6,9 +6,8 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.pair_scores import scoring_models
 from pairweave.pipelines.parts.detector_part import check_detector, detector_settings
 from pairweave.pipelines.parts.part import Learned, Part, Planning, Settled
-from pairweave.pipelines.parts.plugin_rules_part import distributions, planned_rules
 from pairweave.pipelines.steps.minimum_score import Minimum
-from pairweave.transforms.filtering.plugin_rules import PlannedRule, rule_settings
+from pairweave.transforms.filtering.plugin_rules import PlannedRule, plan_rules, rule_settings
 from pairweave.transforms.filtering.rule_block import RuleBlock, RuleBlockOptions
 from pairweave.transforms.filtering.rule_options import RuleOptions
 from pairweave.transforms.filtering.rules import RuleConfig, rule_config
@@ -45,7 +44,7 @@ class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
         if block.score_model is not None:
             scoring_models(hmm_reference.named(block.score_model))
         check_detector(block.detector)
-        return planned_rules(block)
+        return plan_rules(block.plugin_rules)
 
     def plan(self, options: RuleBlockOptions, planning: Planning) -> Settled[PlannedRules | None]:
         """Find the model of the minimum score, if there is one."""
@@ -59,7 +58,7 @@ class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
         # Without nesting, so that the signature names each setting.
         settings |= {f"plugin_rules.{name}": each for name, each in rule_settings(plugins).items()}
         config = rule_config(block, detector["detector"], plugins)
-        packages = distributions(plugins)
+        packages = tuple(rule.plugin.distribution for rule in plugins)
         if block.min_score is None or block.score_model is None:
             need = PlannedRules(config, None)
             return Settled(need, settings={"filter": settings}, packages=packages)

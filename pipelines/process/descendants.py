@@ -1,12 +1,15 @@
-"""Find and end the descendants of this process through ``/proc``. For Linux."""
+"""Find and end the descendants of this process through ``/proc``, and end as one. For Linux."""
 
 import contextlib
 import ctypes
 import os
 import signal
+import sys
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 from pairweave.transforms import process_stat
 
@@ -31,6 +34,27 @@ def die_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(number))
     if os.getppid() != parent:
         os.kill(os.getpid(), number)
+
+
+def leave_after(work: Callable[[], int]) -> NoReturn:
+    """End this fork when the work is done, without its parent's cleanup code.
+
+    Args:
+        work: The work; returns the exit status.
+    """
+    status = 1
+    try:
+        status = work()
+    except SystemExit as left:
+        status = left.code if isinstance(left.code, int) else 1
+    except BaseException:  # noqa: BLE001 - no other code prints it
+        sys.excepthook(*sys.exc_info())
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            # The reader may be gone. After an error here, the fork would run its parent's code.
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(status)
 
 
 def of(ancestor: int) -> list[int]:

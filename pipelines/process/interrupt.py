@@ -50,6 +50,26 @@ def message(number: int) -> str:
     return f"{words}; run the same command again to continue" if _continues else words
 
 
+def answer_signals() -> None:
+    """Make signals that ask for a stop end this process with a message, unless they are ignored.
+
+    This is for the time before any work, while the command line is imported: there is nothing to
+    tidy up. Code that begins work sets its own handlers (`listening`, `supervisor.run`).
+    """
+    note_command(continues=False)
+    for number in ASKING:
+        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+            signal.signal(number, _leave)
+
+
+def _leave(number: int, _frame: object) -> None:
+    # An exception would pass through an import, which may turn it into another one.
+    try:
+        os.write(2, f"pairweave: {message(number)}\n".encode())
+    finally:
+        os._exit(128 + number)
+
+
 @contextlib.contextmanager
 def listening() -> Iterator[None]:
     """Make signals that ask for a stop raise `Stopped` in this block, unless they are ignored.

@@ -25,7 +25,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
 
 from pairweave.pipelines.process import descendants, interrupt, scratch
 
@@ -84,7 +83,7 @@ def run(work: Callable[[], int]) -> int:
     overseer = os.getpid()
     worker = os.fork()
     if worker:
-        _leave(lambda: _oversee(worker, directory, awaited))
+        descendants.leave_after(lambda: _oversee(worker, directory, awaited))
     descendants.die_with_parent(overseer)
     scratch.use(directory)
     for number in asking:
@@ -209,17 +208,6 @@ def _status_of(worker: int) -> int | None:
                 code = os.waitstatus_to_exitcode(ended[1])
                 status = code if code >= 0 else 128 - code
     return status
-
-
-def _leave(work: Callable[[], int]) -> NoReturn:
-    """End this fork when the work is done, without its parent's cleanup code."""
-    status = 1
-    try:
-        status = work()
-    except BaseException:  # noqa: BLE001 - nobody else shows it
-        sys.excepthook(*sys.exc_info())
-    finally:
-        os._exit(status)
 
 
 def _say_how_it_ended(code: int) -> None:

@@ -15,23 +15,36 @@ from typing import Any, TextIO
 from pairweave.pipelines.process import verbosity
 from pairweave.transforms.text.control_characters import for_terminal
 
-_say: contextvars.ContextVar[Callable[[str], object] | None]
-_say = contextvars.ContextVar("_say", default=None)
+Take = Callable[[str], object]
+
+_say: contextvars.ContextVar[Take | None] = contextvars.ContextVar("_say", default=None)
 """Receives results instead of standard output while a function of the Python API runs."""
 
+_warn: contextvars.ContextVar[Take | None] = contextvars.ContextVar("_warn", default=None)
+"""Receives warnings instead of standard error while a function of the Python API runs."""
 
-@contextlib.contextmanager
-def saying_to(take: Callable[[str], object]) -> Iterator[None]:
+
+def saying_to(take: Take) -> contextlib.AbstractContextManager[None]:
     """Give the results of a block to a function instead of writing them to standard output.
 
     Other threads still write to standard output, which `contextlib.redirect_stdout` would take away
     from all of them.
     """
-    token = _say.set(take)
+    return _given_to(_say, take)
+
+
+def warning_by(take: Take) -> contextlib.AbstractContextManager[None]:
+    """Give the warnings of a block to a function instead of writing them to standard error."""
+    return _given_to(_warn, take)
+
+
+@contextlib.contextmanager
+def _given_to(taker: contextvars.ContextVar[Take | None], take: Take) -> Iterator[None]:
+    token = taker.set(take)
     try:
         yield
     finally:
-        _say.reset(token)
+        taker.reset(token)
 
 
 def say(text: str) -> None:
@@ -46,21 +59,6 @@ def report(text: str) -> None:
     """Write the results of a run to standard output, unless the command is quiet."""
     if not verbosity.current().quiet:
         say(text)
-
-
-_warn: contextvars.ContextVar[Callable[[str], object] | None]
-_warn = contextvars.ContextVar("_warn", default=None)
-"""Receives warnings instead of standard error while a function of the Python API runs."""
-
-
-@contextlib.contextmanager
-def warning_by(take: Callable[[str], object]) -> Iterator[None]:
-    """Give the warnings of a block to a function instead of writing them to standard error."""
-    token = _warn.set(take)
-    try:
-        yield
-    finally:
-        _warn.reset(token)
 
 
 def warn(text: str, finding: Mapping[str, Any] | None = None) -> None:

@@ -6,8 +6,11 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from pairweave.pipelines.run.run import Run
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
+from pairweave.transforms.output.finished_run import FinishedRun
+from pairweave.transforms.output.line_files.link_lines import LinesOf, check_copies, collect_lines
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.whole_files import packed_as
 
@@ -23,6 +26,9 @@ _WRITTEN = (
     "models/*",
 )
 """Names of the files and directories that a run writes in its directory."""
+
+_LEADING = ("pairs", "source")
+"""Roles of the files by whose lines the pairs of a corpus are numbered."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,3 +86,33 @@ def check_beside(option: str, path: str, output: str, inputs: Iterable[str]) -> 
         raise ConfigError(
             f"--{option} {path}: no file can be written in {parent or '/'}: {error.strerror}"
         ) from error
+
+
+def line_file(option: str, path: str, run: Run, lines_of: LinesOf | None = None) -> BesideFile:
+    """Check that the file that an option names can be written after the run, and return it.
+
+    Args:
+        option: The option.
+        path: The file.
+        run: The planned run.
+        lines_of: Returns the lines of a shard; None for its links (`collect_lines`).
+
+    Raises:
+        ConfigError: It cannot be written, or a file is given several times, so that its lines
+            would be ambiguous.
+    """
+    plan, output = run.plan, run.options.output
+    if any(unit.earlier for unit in plan.units):
+        raise ConfigError(
+            f"--{option} {path}: has a line for each line of the input, but the pairs of "
+            "--from_run keep the lines of the files that they were first read from; leave it "
+            "out, or give the shards as --input"
+        )
+    order = [(file.corpus, file.name) for file in plan.files if file.role in _LEADING]
+    check_copies(plan.units, order)
+    check_beside(option, path, output, [file.path for file in plan.files])
+
+    def content() -> bytes:
+        return collect_lines(FinishedRun.open(files.absolute(output)), order, lines_of)
+
+    return BesideFile(path, content)

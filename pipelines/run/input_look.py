@@ -12,7 +12,6 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.finding_notices import of_planning
 from pairweave.transforms.findings import Finding
 from pairweave.transforms.formats import registry
-from pairweave.transforms.formats.registry import FormatOptions
 from pairweave.transforms.inspection.look import look_at
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.reading.json_documents import AS_JSON_LINES, IS_JSON, are_json_lines
@@ -71,12 +70,6 @@ def corpus_of(options: CheckOptions) -> CorpusInput:
     Raises:
         ConfigError: The role of the files is unclear.
     """
-    fields = FormatOptions.model_fields
-    format_options = {
-        name: getattr(options, name)
-        for name, field in fields.items()
-        if getattr(options, name) != field.get_default()
-    }
     both, source, target = _input(options)
     return CorpusInput(
         options.source_lang,
@@ -86,7 +79,7 @@ def corpus_of(options: CheckOptions) -> CorpusInput:
         target_field=options.target_field,
         field_count=options.field_count,
         inline_tags=options.inline_tags,
-        format_options=format_options,
+        format_options=registry.given_options(dict(options)),
         input=both,
         source_input=source,
         target_input=target,

@@ -6,9 +6,6 @@ from typing import Generic
 
 import apache_beam as beam
 
-from pairweave.pipelines.command_line import flags
-from pairweave.pipelines.engines import engine_flags, engines
-from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.run import plan_text, run_summary
 from pairweave.pipelines.run.beside_output import BesideFile
 from pairweave.pipelines.run.execute import execute
@@ -19,32 +16,7 @@ from pairweave.transforms.storage import files
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class PlannedJob(JobDefinition[PlannedT], Generic[PlannedT]):
-    """A job on a corpus, with its command."""
-
-    def main(self, _name: str, arguments: Sequence[str]) -> int:
-        """Run the job from its command line; return the exit status."""
-        options, extra = flags.parse_command(self.options, self.name, arguments)
-        if isinstance(options, GraphOptions):
-            engine_flags.check_used({options.engine}, engines.given_options(extra))
-        return self.start(options, extra)
-
-    def start(self, options: PlannedT, extra: Sequence[str]) -> int:
-        """Plan the job, and run it or show its plan; return the exit status.
-
-        Args:
-            options: Its options.
-            extra: Beam options of the user.
-
-        Raises:
-            ConfigError: The user must fix something.
-            WorkerError: The run failed.
-        """
-        raise NotImplementedError
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TrainingJob(PlannedJob[PlannedT], Generic[PlannedT]):
+class TrainingJob(JobDefinition[PlannedT], Generic[PlannedT]):
     """A job that trains a model in one process.
 
     Attributes:
@@ -58,14 +30,14 @@ class TrainingJob(PlannedJob[PlannedT], Generic[PlannedT]):
         self.check(options)
         run = prepare_training(self, options)
         if options.plan_only:
-            return plan_text.show_plan(run, (), extra)
+            return plan_text.show(run, (), extra)
         self.train(run)
         run_summary.say_where(files.absolute(options.output))
         return 0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Job(PlannedJob[GraphT], Generic[GraphT]):
+class Job(JobDefinition[GraphT], Generic[GraphT]):
     """A job whose graph makes shards.
 
     Attributes:
@@ -99,7 +71,7 @@ class Job(PlannedJob[GraphT], Generic[GraphT]):
         self.check_run(run)
         beside = self.beside(run)
         if options.plan_only:
-            return plan_text.show(run, self.graph, extra)
+            return plan_text.show(run, plan_text.labels_of(run, self.graph), extra)
         if not execute(run, self.graph, extra, self.extra_files(run), self.commit):
             return 0
         self.after(run)

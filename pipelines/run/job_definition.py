@@ -1,9 +1,12 @@
-"""The definition of a job on a corpus, as far as its planning needs it."""
+"""The definition of a job on a corpus, as far as its planning needs it, and its command."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic
 
+from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.engines import engine_flags, engines
+from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.parts.part import Part
 from pairweave.pipelines.run.run import PlannedT
 
@@ -26,3 +29,23 @@ class JobDefinition(Generic[PlannedT]):
     parts: tuple[Part[Any, Any], ...]
     check: Callable[[PlannedT], None] = lambda _: None
     refuses: str | None = None
+
+    def main(self, _name: str, arguments: Sequence[str]) -> int:
+        """Run the job from its command line; return the exit status."""
+        options, extra = flags.parse_command(self.options, self.name, arguments)
+        if isinstance(options, GraphOptions):
+            engine_flags.check_used({options.engine}, engines.given_options(extra))
+        return self.start(options, extra)
+
+    def start(self, options: PlannedT, extra: Sequence[str]) -> int:
+        """Plan the job, and run it or show its plan; return the exit status.
+
+        Args:
+            options: Its options.
+            extra: Beam options of the user.
+
+        Raises:
+            ConfigError: The user must fix something.
+            WorkerError: The run failed.
+        """
+        raise NotImplementedError

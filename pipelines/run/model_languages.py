@@ -41,7 +41,8 @@ def check_languages(
                 continue
             if is_refused:
                 raise ConfigError(_refusal(model, side, known, ours, refuses or "pairs"))
-            notices.append(_notice(model, side, known, ours))
+            message = _message(model, side, known, ours)
+            notices.append(Notice("other_languages", "options", 1, message))
             break
     return tuple(notices)
 
@@ -79,10 +80,6 @@ def _refusal(model: Learned, side: str, known: set[str], ours: set[str], subject
         f"{subject}' languages, source and target in {'either' if model.either_way else 'their'} "
         f"order, or leave {model.option} out"
     )
-
-
-def _notice(model: Learned, side: str, known: set[str], ours: set[str]) -> Notice:
-    return Notice("other_languages", "options", 1, _message(model, side, known, ours))
 
 
 def _message(model: Learned, side: str, known: set[str], ours: set[str]) -> str:

@@ -18,21 +18,17 @@ MAX_LINES = 40
 """Maximum number of files or units to list; the others are only counted."""
 
 
-def show(
-    run: Run[GraphT],
-    graph: Callable[[beam.Pipeline, Run[GraphT], frozenset[int]], None],
-    extra: Sequence[str],
-) -> int:
+def show(run: Planned, labels: Sequence[str], extra: Sequence[str]) -> int:
     """Print the plan of a run: inputs, units, shards, configuration, graph, refusals.
+
+    Args:
+        run: The planned job.
+        labels: The steps of its graph (`labels_of`).
+        extra: Beam options of the user.
 
     Returns:
         0 if the run could start, 2 if it would be refused.
     """
-    return show_plan(run, _labels(run, graph), extra)
-
-
-def show_plan(run: Planned, labels: Sequence[str], extra: Sequence[str]) -> int:
-    """Print the plan of a job whose graph has these steps; return the same status as `show`."""
     refusals = _refusals(run, extra)
     lines = [f"job {run.job}, plan {run.digest}", "", "inputs"]
     lines += _some([f"  {_input(entry)}" for entry in run.document["inputs"]])  # type: ignore[attr-defined]
@@ -86,21 +82,19 @@ class _Labels(beam.pipeline.PipelineVisitor):
     def __init__(self) -> None:
         self.labels: list[str] = []
 
-    def enter_composite_transform(self, node: beam.pipeline.AppliedPTransform) -> None:
-        self._note(node)
-
     def visit_transform(self, node: beam.pipeline.AppliedPTransform) -> None:
-        self._note(node)
-
-    def _note(self, node: beam.pipeline.AppliedPTransform) -> None:
         label = node.full_label
         if label and label.count("/") <= 1 and label not in self.labels:
             self.labels.append(label)
 
+    def enter_composite_transform(self, node: beam.pipeline.AppliedPTransform) -> None:
+        self.visit_transform(node)
 
-def _labels(
+
+def labels_of(
     run: Run[GraphT], graph: Callable[[beam.Pipeline, Run[GraphT], frozenset[int]], None]
 ) -> list[str]:
+    """Return the labels of the steps that a job adds to a pipeline, indented by their depth."""
     pipeline = beam.Pipeline()
     shutil.rmtree(pipeline.local_tempdir)  # Beam deletes the directory at the end of a run
     graph(pipeline, run, frozenset(range(run.shards)))

@@ -123,7 +123,7 @@ def _settle(
     """Plan the input, then each part; return the plan with all notices, and the parts' results."""
     checked = {part.name: part.check(options) for part in job.parts}
     plan, limits = _plan_input(job, options)
-    planning = Planning(options, plan, limits, checked=checked)
+    planning = Planning(plan, limits, checked=checked)
     for part in job.parts:
         planning.settled[part.name] = part.plan(options, planning)
     learned = [each for part in planning.settled.values() for each in part.learned]

@@ -13,7 +13,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.dataflow import service
 from pairweave.pipelines.engines.dataflow.service import SentJob
-from pairweave.pipelines.engines.failures import is_full, is_of_machine
+from pairweave.pipelines.engines.failures import failure_message, is_full, is_of_machine
 from pairweave.pipelines.engines.flink import job_jar
 from pairweave.pipelines.engines.flink.job_jar import JobJar
 from pairweave.pipelines.process import interrupt
@@ -84,8 +84,8 @@ def resume(run: Run, extra: Sequence[str], missing: Missing) -> Outcome:
             return Outcome(attempt - 1)
         try:
             sent, times = _attempt(trying, graph, extra)
-        except Exception as error:  # noqa: BLE001 - `_message` raises any other error again
-            message = _message(error)
+        except Exception as error:  # noqa: BLE001 - `message_of` raises any other error again
+            message = message_of(error)
             if last:
                 _finish_others(trying, extra, missing, message, error)
                 return Outcome(attempts + 1)
@@ -95,15 +95,15 @@ def resume(run: Run, extra: Sequence[str], missing: Missing) -> Outcome:
     raise AssertionError("an attempt returns or raises")
 
 
-def _message(error: Exception) -> str:
-    """Return the message of a failed attempt.
+def message_of(error: Exception) -> str:
+    """Return the message of a graph that failed.
 
     Raises:
         ConfigError: The user must fix something before another attempt.
         Stopped: The user has stopped the run.
     """
     interrupt.check()  # a stop is not a failure, whatever exception it raised
-    message, user_error = engines.failure_message(error)
+    message, user_error = failure_message(error)
     if user_error:
         raise ConfigError(message) from error
     return message
@@ -174,7 +174,7 @@ class MissingShards:
             if graph is not None:
                 _attempt(self._run, graph, self._extra)
         except Exception as error:
-            message = _message(error)
+            message = message_of(error)
             if is_of_machine(error, message):
                 raise _failure(message) from error
             return message

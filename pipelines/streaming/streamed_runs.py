@@ -7,7 +7,7 @@ import pydantic
 from pydantic import Field
 
 from pairweave.pipelines.job_options.drawn_tag_options import DrawnTagOptions
-from pairweave.pipelines.job_options.representation import representation_of
+from pairweave.pipelines.job_options.representation import representation_of, symbols_of
 from pairweave.pipelines.streaming.stream_options import StreamedTagOptions
 from pairweave.transforms.config import Seed, pick
 from pairweave.transforms.errors import ConfigError
@@ -29,7 +29,6 @@ from pairweave.transforms.symbols.mask import MASK
 from pairweave.transforms.tags.injection_options import SHAPES
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tag_profile import TagProfile, read_profile
-from pairweave.transforms.tags.tag_rendering import symbol_pattern
 from pairweave.transforms.text.segmenter import (
     NONE,
     choose_segmenter,
@@ -134,10 +133,11 @@ def _open(run: FinishedRun, options: StreamedTagOptions, seed: int, *, links: bo
         profile=profile,
         representation=representation_of(drawn),
     )
-    drawing = Drawing(
-        pick(PhraseConfig, drawn, segmenter=segmenter), tags, _reserved(tags), links=links
-    )
-    return StreamedRun(run, _pairs(run), drawing)
+    # Of text that contains these, `augment` rejects the pair.
+    symbols = symbols_of(tags.representation, profile)
+    reserved = "|".join(filter(None, (RESERVED_PATTERN, MASK, symbols)))
+    phrases = pick(PhraseConfig, drawn, segmenter=segmenter)
+    return StreamedRun(run, _pairs(run), Drawing(phrases, tags, reserved, links=links))
 
 
 def _check_augment(directory: str, settings: Json) -> None:
@@ -201,18 +201,6 @@ def _profile(directory: str, drawn: DrawnTagOptions, plan: Json) -> TagProfile |
             path = files.join(directory, run_files.PLAN)
             raise ConfigError(f"{path}: tag_profile: {error}; {PlanDocument.ADVICE}") from error
     return read_profile(drawn.tag_profile)
-
-
-def _reserved(tags: TagConfig) -> str:
-    """Return a pattern of text for which ``augment`` rejects a pair."""
-    name = tags.representation
-    symbols = ""
-    if name == "raw":
-        assert tags.profile is not None
-        symbols = tags.profile.names.pattern()
-    elif name != "indexed":
-        symbols = symbol_pattern(name)
-    return "|".join(filter(None, (RESERVED_PATTERN, MASK, symbols)))
 
 
 def _segmenter(run: FinishedRun, options: StreamedTagOptions) -> str:

@@ -15,8 +15,8 @@ from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.local.table_pipeline import TablePipeline, UnsupportedStepError
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
-from pairweave.pipelines.process import interrupt
 from pairweave.pipelines.run.prepare import prepare
+from pairweave.pipelines.run.retry import message_of
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.run_steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.transforms import schemas
@@ -103,9 +103,7 @@ def _finish(pipeline: beam.Pipeline) -> None:
     try:
         pipeline.run().wait_until_finish()
     except Exception as error:
-        interrupt.check()  # a stop is not a failure, whatever exception it raised
-        message, user_error = engines.failure_message(error)
-        raise (ConfigError if user_error else WorkerError)(message) from error
+        raise WorkerError(message_of(error)) from error
 
 
 def graph(

@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines import engines, failures
 from pairweave.pipelines.engines.local import forks, worker
 from pairweave.transforms.arrow.arrow_coder import TableCoder
 from pairweave.transforms.errors import ConfigError, WorkerError
@@ -186,7 +186,7 @@ def main(arguments: list[str] | None = None) -> int:
                     | "Note" >> beam.Map(note, str(output))
                 )
         except Exception as error:  # noqa: BLE001 - what a command line does with it is the test
-            message, user_error = engines.failure_message(error)
+            message, user_error = failures.failure_message(error)
             say({"error": message, "user_error": user_error})
             return 1
     said = [json.loads(path.read_text()) for path in sorted(output.glob("said-*"))]

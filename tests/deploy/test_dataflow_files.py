@@ -175,7 +175,9 @@ def test_the_options_that_the_readme_names_exist():
     table = re.findall(r"^\| (`--.*?) \|", text, re.MULTILINE)
     named = {name for row in table for name in re.findall(r"`(--[a-z_]+)", row)}
     assert len(named) > 15
-    known = flags.beam_flags() | {f"--{name}" for job in JOBS.values() for name in job.model_fields}
+    known = flags.beam_flags().keys() | {
+        f"--{name}" for job in JOBS.values() for name in job.model_fields
+    }
     assert named <= known
 
 

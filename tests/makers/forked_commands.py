@@ -286,7 +286,7 @@ def _main():
     assert threading.active_count() == 1, "a forked process would lack the other threads"
     _serve(server)
     from pairweave.pipelines import cli
-    from pairweave.pipelines.process.first_signals import answer_signals
+    from pairweave.pipelines.process.interrupt import answer_signals
 
     answer_signals()
     return cli.main()

@@ -10,7 +10,7 @@ import dataclasses
 import functools
 import importlib
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pydantic
@@ -97,6 +97,15 @@ def input_names() -> tuple[str, ...]:
 def options_of(name: str) -> frozenset[str]:
     """Return the names of the options that apply only to a format."""
     return next((entry.options for entry in ENTRIES if entry.name == name), frozenset())
+
+
+def given_options(values: Mapping[str, object]) -> dict[str, object]:
+    """Return the `FormatOptions` among some options whose values are not their defaults."""
+    return {
+        name: values[name]
+        for name, field in FormatOptions.model_fields.items()
+        if name in values and values[name] != field.get_default()
+    }
 
 
 def export_names(*kinds: Writes) -> tuple[str, ...]:

@@ -21,7 +21,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+
+from pairweave.pipelines.process import descendants
 
 MESSAGE_BYTES = 1 << 12
 REQUEST_BYTES = 1 << 20
@@ -88,7 +89,7 @@ class ForkServer:
         self.pid = os.fork()
         if not self.pid:
             own.close()
-            _leave(functools.partial(_serve, its, run))
+            descendants.leave_after(functools.partial(_serve, its, run))
         if not were_frozen:
             gc.unfreeze()
         its.close()
@@ -194,23 +195,6 @@ def parent() -> int:
     return os.getppid() if _started_by is None else _started_by
 
 
-def _leave(work: Callable[[], int]) -> NoReturn:
-    """End this fork when the work is done, without its parent's cleanup code."""
-    status = 1
-    try:
-        status = work()
-    except SystemExit as left:
-        status = left.code if isinstance(left.code, int) else 1
-    except BaseException:  # noqa: BLE001 - no other code prints it
-        sys.excepthook(*sys.exc_info())
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            # The reader may be gone. After an error here, the fork would run its parent's code.
-            with contextlib.suppress(OSError, ValueError):
-                stream.flush()
-        os._exit(status)
-
-
 def _serve(parent: socket.socket, run: Callable[[list[str]], int]) -> int:
     """Fork whenever the parent asks, and report the forks that end, until the parent is gone."""
     # Ctrl-C is meant for the parent, which then ends this process.
@@ -246,7 +230,7 @@ def _answer(parent: socket.socket, run: Callable[[list[str]], int], wakes: int, 
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             for number in (parent.detach(), wakes, wake):
                 os.close(number)
-            _leave(functools.partial(_run, run, message, files, server))
+            descendants.leave_after(functools.partial(_run, run, message, files, server))
         for number in files:
             os.close(number)
         parent.send(json.dumps({"started": pid}).encode())

@@ -136,7 +136,7 @@ def test_a_switch_swallows_no_argument():
 
 
 def test_no_option_of_ours_hides_one_of_beam():
-    clashes = {f"--{name}" for name in AugmentOptions.model_fields} & flags.beam_flags()
+    clashes = {f"--{name}" for name in AugmentOptions.model_fields} & flags.beam_flags().keys()
     assert clashes == set()
 
 
@@ -452,7 +452,7 @@ def test_a_wrong_value_names_its_file_unless_a_flag_gives_it(tmp_path):
 
 
 def test_the_source_of_beam_has_every_flag_of_its_parser():
-    assert flags.beam_flags() <= flags._flags_in_beam() | set(flags._JOB_SERVER_FLAGS)
+    assert flags.beam_flags().keys() <= flags._flags_in_beam() | set(flags._JOB_SERVER_FLAGS)
 
 
 def test_a_mistyped_option_is_refused_without_beam():

@@ -32,7 +32,7 @@ def test_an_option_that_an_engine_of_the_command_reads_is_taken():
 
 def test_every_such_option_is_one_of_beam():
     names = {f"--{name}" for name in engine_flags.ENGINES_OF}
-    assert names <= flags.beam_flags()
+    assert names <= flags.beam_flags().keys()
 
 
 RECIPE = """

@@ -154,7 +154,7 @@ def test_a_parts_model_of_another_language_is_refused(planned):
 def test_a_plan_of_rules_without_a_minimum_score_says_nothing_of_scores():
     options = AlignOptions(output="out", input=("a.tsv",), filter={"max_copied": 0.5})
     checked = {RULE_BLOCK.name: RULE_BLOCK.check(options)}
-    planning = Planning(options, Plan((), ()), ReadLimits(), checked=checked)
+    planning = Planning(Plan((), ()), ReadLimits(), checked=checked)
     settings = RULE_BLOCK.plan(options, planning).settings["filter"]
     assert settings["max_copied"] == 0.5
     assert not [name for name in settings if "score" in name]

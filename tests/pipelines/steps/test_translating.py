@@ -172,7 +172,7 @@ def options(*arguments):
 def settled(*arguments):
     """Return what is settled on the translator that options name, for no input."""
     made = options(*arguments)
-    return TRANSLATOR.plan(made, Planning(made, Plan((), ()), None))
+    return TRANSLATOR.plan(made, Planning(Plan((), ()), None))
 
 
 def test_without_a_translator_its_options_are_refused():
