@@ -194,12 +194,7 @@ class JobAligner:
     ) -> "beam.pvalue.AsSingleton":
         """Return an aligner fitted on a sample of the rows, if `find` can return none.
 
-        Args:
-            rows: Screened rows.
-            run: The run.
-            pieces: The SentencePiece model that the run trains, if it does.
-            after: Receipts that must exist before anything is fitted.
-            translations: Whether it aligns translations with targets.
+        The arguments are those of `model`.
         """
         raise NotImplementedError
 

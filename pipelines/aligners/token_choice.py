@@ -74,8 +74,4 @@ def screen_tokens(tokens: TokenConfig | None) -> TokenConfig:
     the encoder knows them. It also does so for a model that is still to be trained
     (`pipelines.run_steps.screened_rows`).
     """
-    if tokens is None:
-        return TokenConfig(kind="words")
-    if tokens.plugin is not None or tokens.kind in ("whitespace", "sentencepiece"):
-        return tokens
-    return TokenConfig(kind="words")
+    return TokenConfig() if tokens is None or tokens.kind == "pieces" else tokens

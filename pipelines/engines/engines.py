@@ -31,6 +31,7 @@ from pairweave.pipelines.engines.flink import job_jar, job_server, session_clust
 from pairweave.pipelines.engines.flink.java import (
     FLINK_VERSION,
     JAVA_VERSIONS,
+    WANTED,
     find_java,
     java_version,
     require_java,
@@ -526,13 +527,12 @@ def _flink_state() -> EngineState:
     facts, missing = [], []
     java = find_java()
     version = java_version(java) if java else None
-    wanted = f"Java {JAVA_VERSIONS[0]} to {JAVA_VERSIONS[-1]}"
     if java is None:
         missing.append(without_java())
     elif version in JAVA_VERSIONS:
         facts.append(f"Java {version} at {java}")
     else:
-        missing.append(f"{java} is Java {version or 'of unknown version'}: install {wanted}")
+        missing.append(f"{java} is Java {version or 'of unknown version'}: install Java {WANTED}")
     try:
         jar = find_job_server()
         if jar.is_file() and jar.stat().st_size:

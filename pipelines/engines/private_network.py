@@ -16,7 +16,7 @@ import socket
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
 from pairweave.transforms.errors import ConfigError
@@ -65,33 +65,23 @@ def is_wanted(words: Sequence[str]) -> bool:
     False
     """
     try:
-        command = _read(words)
+        given, beam = _read(words)
         return (
-            command is not None
-            and any(values.get("engine") in ENGINES for _, values in command.jobs)
-            and not _names_other_machine(command.beam)
-            and all(_is_here(kind, values) for kind, values in command.parts)
+            any(values.get("engine") in ENGINES for _, values in given[:-1])
+            and not _names_other_machine(beam)
+            and all(_is_here(kind, values) for kind, values in given)
         )
     except ConfigError:
         return False
 
 
-class _Command(NamedTuple):
-    """A command with jobs, parsed.
+def _read(words: Sequence[str]) -> tuple[list[tuple[type["Options"], Values]], list[str]]:
+    """Parse a command line and its file.
 
-    Attributes:
-        jobs: The options of each job that it runs, as their class and the values given.
-        parts: The same, followed by the command's own options.
-        beam: The remaining words, which are Beam options.
-    """
-
-    jobs: list[tuple[type["Options"], Values]]
-    parts: list[tuple[type["Options"], Values]]
-    beam: list[str]
-
-
-def _read(words: Sequence[str]) -> _Command | None:
-    """Parse a command line and its file; None if it runs no job on an engine.
+    Returns:
+        The options of each job that the command runs, and last its own, as their class and the
+        values given; no options if it runs no job on an engine. The remaining words, which are
+        Beam options.
 
     Raises:
         ConfigError: The command line or the file cannot be read.
@@ -99,25 +89,26 @@ def _read(words: Sequence[str]) -> _Command | None:
     from pairweave.pipelines.command_line import flags
     from pairweave.transforms.storage.yaml_files import read_yaml
 
+    none: tuple[list[Any], list[str]] = [], []
     if not words or words[0] not in COMMANDS or not {"-h", "--help"}.isdisjoint(words):
-        return None
+        return none
     kind = options_of(words[0])
     if kind is None or "engine" not in kind.model_fields:
-        return None
+        return none
     option_values, beam = flags.given_values(kind, f"pairweave {words[0]}", words[1:])
     path = option_values.pop("config", None)
     if path is not None and is_uri(path):
-        return None  # the job reads it once more
+        return none  # the job reads it once more
     document = read_yaml(path) if path is not None else {}
     if not isinstance(document, dict):
-        return None
-    jobs = []
+        return none
+    given = []
     for job, values in _jobs(words[0], document):
         of_job = options_of(job) if isinstance(job, str) and job in COMMANDS else None
         if of_job is None:
-            return None
-        jobs.append((of_job, {**values, **option_values}))
-    return _Command(jobs, [*jobs, (kind, option_values)], beam)
+            return none
+        given.append((of_job, {**values, **option_values}))
+    return [*given, (kind, option_values)], beam
 
 
 def _jobs(command: str, document: Values) -> Iterator[tuple[object, Values]]:

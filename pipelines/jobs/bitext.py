@@ -105,11 +105,6 @@ def check(options: BitextOptions) -> None:
         raise ConfigError("give both parallel_source_input and parallel_target_input, or neither")
 
 
-def check_run(run: Run[BitextOptions]) -> None:
-    """Refuse tables whose rows cannot be documents; see `check_formats`."""
-    check_formats(run.plan)
-
-
 def bead_files_of(run: Run[BitextOptions]) -> list[BesideFile]:
     """Return the file of beads, if the options request one.
 
@@ -124,13 +119,13 @@ def bead_files_of(run: Run[BitextOptions]) -> list[BesideFile]:
     return [BesideFile(wanted, lambda: bead_files.collect(files.absolute(output), units))]
 
 
-def check_formats(plan: Plan) -> None:
+def check_run(run: Run[BitextOptions]) -> None:
     """Refuse tables in a format whose rows cannot be documents.
 
     Raises:
         ConfigError: There is such a table; the message names the file.
     """
-    for unit in plan.units:
+    for unit in run.plan.units:
         if unit.parts[0].role == "pairs" and not is_table(unit):
             raise ConfigError(
                 f"{unit.file}: bitext reads tables of document pairs as .jsonl, .parquet or .tsv, "

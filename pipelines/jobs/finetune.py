@@ -62,15 +62,6 @@ def train_and_commit(run: Planned[FinetuneOptions]) -> None:
     files.delete_empty(files.join(output, run_files.RECEIPTS))  # the directory contained only marks
 
 
-def check(options: FinetuneOptions) -> None:
-    """Refuse objectives that the job does not have.
-
-    Raises:
-        ConfigError: Names them.
-    """
-    config_of(options)
-
-
 def config_of(options: FinetuneOptions) -> FinetuneConfig:
     """Return the training's settings.
 
@@ -282,7 +273,7 @@ JOB = TrainingJob(
     name="finetune",
     options=FinetuneOptions,
     parts=(ALIGNER, SCREEN),
-    check=check,
+    check=config_of,
     train=train_and_commit,
 )
 main = JOB.main

@@ -27,7 +27,7 @@ class JobDefinition(Generic[PlannedT]):
     name: str
     options: type[PlannedT]
     parts: tuple[Part[Any, Any], ...]
-    check: Callable[[PlannedT], None] = lambda _: None
+    check: Callable[[PlannedT], object] = lambda _: None
     refuses: str | None = None
 
     def main(self, _name: str, arguments: Sequence[str]) -> int:

@@ -67,9 +67,14 @@ def check_flags(values: Mapping[str, str]) -> None:
     for name, why in _UNFIT.items():
         if name in values:
             raise ConfigError(f"--{name}: {why}")
-    _check_bucket("temp_location", values.get("temp_location"), "files of the service and its jobs")
-    if "staging_location" in values:
-        _check_bucket("staging_location", values["staging_location"], "the graph")
+    if "temp_location" not in values:
+        raise ConfigError(
+            "--temp_location is missing: give a place for files of the service and its jobs, such "
+            "as gs://BUCKET/temp"
+        )
+    for name in ("temp_location", "staging_location"):
+        if name in values:
+            _check_bucket(name, values[name])
     _check_image(values.get("sdk_container_image"))
 
 
@@ -139,9 +144,7 @@ def _check_region(region: str | None) -> None:
         raise ConfigError(f"--region {region}: is not a region; expected one such as europe-west4")
 
 
-def _check_bucket(name: str, path: str | None, what: str) -> None:
-    if path is None:
-        raise ConfigError(f"--{name} is missing: give a place for {what}, such as gs://BUCKET/temp")
+def _check_bucket(name: str, path: str) -> None:
     if not path.startswith(places.SCHEME):
         raise ConfigError(
             f"--{name} {path}: Dataflow cannot open it; give a place in a bucket, such as "

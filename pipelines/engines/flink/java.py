@@ -12,6 +12,9 @@ FLINK_VERSION = "1.19"
 JAVA_VERSIONS = range(11, 22)
 """Java versions for Flink 1.19; 21 is experimental there."""
 
+WANTED = f"{JAVA_VERSIONS[0]} to {JAVA_VERSIONS[-1]}"
+"""The same in words."""
+
 
 def require_java(program: str | None = None) -> str:
     """Return the java program: the given one, or the one in `JAVA_HOME` or on `PATH`.
@@ -30,8 +33,7 @@ def require_java(program: str | None = None) -> str:
     version = java_version(java)
     if version is not None and version not in JAVA_VERSIONS:
         raise ConfigError(
-            f"engine flink: {java} is Java {version}; Flink {FLINK_VERSION} needs "
-            f"{JAVA_VERSIONS[0]} to {JAVA_VERSIONS[-1]}"
+            f"engine flink: {java} is Java {version}; Flink {FLINK_VERSION} needs {WANTED}"
         )
     return java
 
@@ -45,13 +47,12 @@ def find_java() -> str | None:
 def without_java() -> str:
     """Say why no java is found, and what to do."""
     home = os.environ.get("JAVA_HOME")
-    wanted = f"Java {JAVA_VERSIONS[0]} to {JAVA_VERSIONS[-1]}"
     if home:
         return (
-            f"no java: JAVA_HOME is {home}, which has no bin/java; set it to the folder of "
-            f"{wanted}, or unset it"
+            f"no java: JAVA_HOME is {home}, which has no bin/java; set it to the folder of Java "
+            f"{WANTED}, or unset it"
         )
-    return f"no java: install {wanted} and put it on PATH or in JAVA_HOME"
+    return f"no java: install Java {WANTED} and put it on PATH or in JAVA_HOME"
 
 
 def java_version(java: str) -> int | None:
