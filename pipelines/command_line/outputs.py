@@ -8,6 +8,7 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import pydantic
 
@@ -181,13 +182,9 @@ def _ancestors(path: str) -> Iterator[tuple[str, list[str]]]:
         for count in range(len(words), 1, -1):  # the first word is the bucket
             yield f"{scheme}://{'/'.join(words[:count])}", words[count:]
         return
-    place, below = os.path.realpath(path), list[str]()
-    while True:
-        yield place, below
-        parent, name = os.path.split(place)
-        if parent == place:
-            return
-        place, below = parent, [name, *below]
+    real = Path(os.path.realpath(path))
+    for place in (real, *real.parents):
+        yield str(place), list(real.relative_to(place).parts)
 
 
 def _is_table(directory: str) -> bool:

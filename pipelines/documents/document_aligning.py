@@ -3,7 +3,6 @@
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 import apache_beam as beam
 import numpy as np
@@ -89,7 +88,7 @@ class EachDocument(beam.PTransform[Units, Batches]):
     def __init__(
         self,
         function: Callable[..., Iterator[pa.RecordBatch]],
-        models: Mapping[str, Model] = MappingProxyType({}),
+        models: Mapping[str, Model],
         **settings: object,
     ) -> None:
         """Set the function, the models that it takes by name, and its settings."""

@@ -1,6 +1,5 @@
 """The job ``bitext``: document pairs become sentence pairs."""
 
-import functools
 import itertools
 from collections.abc import Iterator, Mapping
 
@@ -167,7 +166,7 @@ def graph(pipeline: beam.Pipeline, run: Run[BitextOptions], wanted: frozenset[in
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, begin=run.begin)
     named = any(is_table(unit) for unit in run.plan.units)
     schema = schemas.NAMED_SENTENCES if named else schemas.SENTENCES
-    step = WriteShards(functools.partial(finish, schema=schema), config)
+    step = WriteShards(finish, config, schema=schema)
     receipts = shards | "Sentences" >> step
     _ = receipts | "Commit" >> Commit(config, {}, allow_empty=options.allow_empty)
 

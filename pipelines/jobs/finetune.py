@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,7 +85,9 @@ def finetune(run: Planned, config: FinetuneConfig, output: str, pairs: int) -> N
     assert run.tokens is not None
     kept, rejected, passed_over, notices = read_pairs(run, pairs)
     table = add_tokens(pairs_of(kept), run.tokens)
-    with _training_directory(output) as directory:
+    # The trainer writes to a disk.
+    aside = tempfile.TemporaryDirectory(prefix="pairweave-") if files.is_uri(output) else None
+    with aside or contextlib.nullcontext(output) as directory:
         finetuned = train(
             run.model.config.model,
             table,
@@ -99,16 +101,6 @@ def finetune(run: Planned, config: FinetuneConfig, output: str, pairs: int) -> N
             _put(directory, output, finetuned.files)
     _, rejected = _reject(kept, rejected, finetuned.rejected)
     _commit(run, output, finetuned, model, rejected, passed_over, notices)
-
-
-@contextlib.contextmanager
-def _training_directory(output: str) -> Iterator[str]:
-    """Yield the output, or for one in an object store a temporary directory in its place."""
-    if not files.is_uri(output):
-        yield output
-        return
-    with tempfile.TemporaryDirectory(prefix="pairweave-") as directory:
-        yield directory
 
 
 def _put(directory: str, output: str, names: Sequence[str]) -> None:

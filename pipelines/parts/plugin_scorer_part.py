@@ -15,7 +15,7 @@ class PluginScorerPart(Part[FilterJobOptions, Plugin | None]):
 
     def check(self, options: FilterJobOptions) -> Plugin | None:
         """Load the scorer, so that its faults are found before the input is read."""
-        if options.scorer in SCORER.built_in:
+        if not options.scored_by_plugin:
             return None
         return plan_plugin(SCORER, options.scorer, "--scorer")[0]
 

@@ -19,7 +19,6 @@ from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_marks import mark_of
 from pairweave.transforms.option_values import dashed
-from pairweave.transforms.plugins.pair_scorer import SCORER
 
 OF_HMM = FITTING | options_of_scorer(FilterJobOptions, "hmm")
 """Options that only the statistical aligner's scores need."""
@@ -92,7 +91,7 @@ class SimilarityPart(Part[FilterJobOptions, Similarity | None]):
         if options.scorer == "hmm":
             _check_no_encoder(options)
             return Settled(None)
-        if options.scorer not in SCORER.built_in:
+        if options.scored_by_plugin:
             _check_no_encoder(options)
             _check_no_hmm(options)
             return Settled(None, left_out=OF_HMM)

@@ -186,17 +186,13 @@ def _oversee(worker: int, directory: Path, awaited: set[int]) -> int:
             deadlines.pop(0)
             if not deadlines:
                 break
-            _ask(worker)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(worker, _STOP)
     descendants.end_all(END_SECONDS)
     scratch.remove(directory)
     if asked is not None:
         return 128 + asked
     return 128 + signal.SIGKILL if status is None else status
-
-
-def _ask(worker: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(worker, _STOP)
 
 
 def _status_of(worker: int) -> int | None:

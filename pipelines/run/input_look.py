@@ -70,7 +70,11 @@ def corpus_of(options: CheckOptions) -> CorpusInput:
     Raises:
         ConfigError: The role of the files is unclear.
     """
-    both, source, target = _input(options)
+    named_files = options.input, options.source_input, options.target_input
+    if any(named_files):
+        both, source, target = _as_given(options)
+    else:
+        both, source, target = pair_files(options.files, options.format)
     return CorpusInput(
         options.source_lang,
         options.target_lang,
@@ -84,14 +88,6 @@ def corpus_of(options: CheckOptions) -> CorpusInput:
         source_input=source,
         target_input=target,
     )
-
-
-def _input(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
-    """Return the files with both sides, the source files, and the target files."""
-    named_files = options.input, options.source_input, options.target_input
-    if any(named_files):
-        return _as_given(options)
-    return pair_files(options.files, options.format)
 
 
 def pair_files(paths: Sequence[str], form: str | None = None) -> tuple[tuple[str, ...], ...]:
@@ -160,7 +156,7 @@ def _content(path: str) -> str | None:
 
 
 def _as_given(options: CheckOptions) -> tuple[tuple[str, ...], ...]:
-    """Return the files that are named by the options that jobs also have.
+    """Return the files that are named by the options that jobs also have, as `pair_files` does.
 
     Raises:
         ConfigError: They do not form one corpus.

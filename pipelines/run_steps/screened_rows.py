@@ -27,8 +27,6 @@ from pairweave.transforms.shards.sample import gather_sample
 from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.text.tokens import TokenConfig, train_sentencepiece
 
-_SIDES = ("source", "target")
-
 NO_PIECES = b""
 """Replaces the model if the sample has no pair to train it on."""
 
@@ -114,7 +112,7 @@ def trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton
         return beam.pvalue.AsSingleton(pipeline | "Pieces" >> beam.Create([model]))
     options = run.options
     assert isinstance(options, TrainedTokenOptions)
-    columns = ("source", "target", "translation") if run.screen.translations else _SIDES
+    columns = ("source", "target", *(("translation",) if run.screen.translations else ()))
     train = functools.partial(train_pieces, vocabulary=options.vocabulary, columns=columns)
     rows = pipeline | "ReadToTrain" >> ReadUnits(run.plan.units, run.limits)
     if misaligned := rejected_stretches(run):

@@ -52,7 +52,7 @@ def learn_from_sample(
     facts: Mapping[str, object],
     *,
     allow_empty: bool,
-    no_rows: str = "",
+    no_rows: str,
 ) -> ExternalReference:
     """Train a program on the parts of a sample, and save the result.
 

@@ -254,9 +254,8 @@ class Commit(beam.PTransform[Receipts, Receipts]):
         super().__init__()
         self._output = config.output
         self._parts = 1 if config.partial else part_count(config.shards)
-        self._commit = functools.partial(_commit, extra_files=extra_files, allow_empty=allow_empty)
-        if config.partial:
-            self._commit = functools.partial(_commit_later)
+        commit = functools.partial(_commit, extra_files=extra_files, allow_empty=allow_empty)
+        self._commit: Callable[..., str] = _commit_later if config.partial else commit
 
     def expand(self, receipts: Receipts) -> Receipts:
         """Wait for all receipts, then write the card and the manifest."""

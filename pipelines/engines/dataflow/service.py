@@ -171,10 +171,12 @@ def plain_errors(refusal: str) -> Iterator[None]:
     except apiclient.DataflowJobAlreadyExistsError as error:
         raise ConfigError(_already_runs(str(error))) from error
     except dataflow_runner.DataflowRuntimeException as error:
-        cancelled = _cancelled(str(error))
-        if cancelled is not None:
-            raise ConfigError(cancelled) from error
-        raise
+        ended = _ENDED.search(str(error))
+        if ended is None or ended[1] != "CANCELLED":
+            raise
+        raise ConfigError(
+            "the Dataflow job was cancelled; run the same command again to continue"
+        ) from error
 
 
 def failed_job(text: str) -> str | None:
@@ -186,13 +188,6 @@ def failed_job(text: str) -> str | None:
     if reason in {"", "None"}:
         reason = "the service gives no reason; see the job's page in the console"
     return f"the Dataflow job ended as {ended[1]}: {reason}"
-
-
-def _cancelled(text: str) -> str | None:
-    ended = _ENDED.search(text)
-    if ended is None or ended[1] != "CANCELLED":
-        return None
-    return "the Dataflow job was cancelled; run the same command again to continue"
 
 
 def _already_runs(text: str) -> str:
