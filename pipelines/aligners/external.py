@@ -220,10 +220,6 @@ def config_of_options(options: WordAlignerOptions) -> ExternalConfig:
 def config_of(name: AlignerName, timeout_seconds: int) -> ExternalConfig:
     """Return the settings of a program from its one-line name.
 
-    Args:
-        name: The name.
-        timeout_seconds: Time limit of one call of the program.
-
     Raises:
         ConfigError: A setting is unknown or out of range.
     """

@@ -16,7 +16,6 @@ class PluginJobAligner(JobAligner):
     """An aligner of another package, named after its entry point."""
 
     def __init__(self, name: str) -> None:
-        """Set the name."""
         self.name = name  # type: ignore[misc]  # that of the class, in classes with one instance
 
     def find(self, options: WordAlignerOptions) -> "Chosen":

@@ -154,11 +154,6 @@ def given_values(
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the values of a command line as given, and the words that may be Beam's options.
 
-    Args:
-        model: The options.
-        prog: The command as typed, for messages.
-        arguments: The command line after it.
-
     Raises:
         ConfigError: A flag lacks its value.
     """

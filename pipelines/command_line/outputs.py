@@ -93,10 +93,6 @@ def require_no_input_inside(table: str, inputs: Iterable[str]) -> None:
 
     The user's own files may be in the same directory, beside those of the table.
 
-    Args:
-        table: Directory of all tables.
-        inputs: Paths of the input files.
-
     Raises:
         ConfigError: An input is in the table; names it.
     """
@@ -112,11 +108,6 @@ def require_no_input_inside(table: str, inputs: Iterable[str]) -> None:
 
 def require_apart(option: str, path: str, inputs: Iterable[str]) -> None:
     """Check that no input is in a place where files of an output are written.
-
-    Args:
-        option: The option that names the output.
-        path: The directory of the output.
-        inputs: Paths of the input files.
 
     Raises:
         ConfigError: An input is in such a place; names it.

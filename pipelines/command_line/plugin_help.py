@@ -12,12 +12,7 @@ from pairweave.transforms.plugins.plugin_kind import NamesPlugins, PluginKind
 
 
 def add(parser: argparse.ArgumentParser, model: type[pydantic.BaseModel]) -> None:
-    """List the installed plugins after the help text of each option that can name one.
-
-    Args:
-        parser: The parser of a job's options.
-        model: The options.
-    """
+    """List the installed plugins after the help text of each option that can name one."""
     for action in parser._actions:
         field = model.model_fields.get(action.dest)
         for option, kind in _kinds(action.dest, field) if field is not None else ():

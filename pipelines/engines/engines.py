@@ -224,10 +224,6 @@ def _check_servers(scratch: Path) -> None:
 def check_place(options: GraphOptions, extra: Sequence[str]) -> None:
     """Check, before anything is read, that an engine on other machines can run a job.
 
-    Args:
-        options: The job's options.
-        extra: The user's Beam options.
-
     Raises:
         ConfigError: The user must fix something; says what.
         WorkerError: A required service does not answer.

@@ -110,16 +110,7 @@ def compare(
     shards: int,
     rules: RuleConfig,
 ) -> pa.Table:
-    """Turn PAIRS rows into SCORED rows (`transforms.filtering.filtered`).
-
-    Args:
-        table: All pairs of a shard.
-        number: The shard's number.
-        reference: The encoder.
-        place: Directory of the vectors of all shards.
-        shards: Number of shards.
-        rules: The rules.
-    """
+    """Turn PAIRS rows into SCORED rows (`transforms.filtering.filtered`)."""
     judged = filter_rules.judge(table, rules)
     own = vector_files.read(place, number)
     cosines, margins = margins_of(

@@ -19,7 +19,6 @@ class RejectEarlier(beam.PTransform[Shards, Shards]):
     """Marks the pairs of scored shards that occur in an earlier corpus as rejected."""
 
     def __init__(self, corpus: Plan, limits: ReadLimits, division: Division) -> None:
-        """Set the earlier corpus, and how its digests are divided."""
         super().__init__()
         self._corpus, self._limits, self._division = corpus, limits, division
 

@@ -34,7 +34,6 @@ class FindNearCopies(beam.PTransform[Numbers, Numbers]):
     """
 
     def __init__(self, place: Place, shards: int, threshold: float) -> None:
-        """Set the directory and number of the scored shards, and the threshold."""
         super().__init__()
         self._place, self._shards, self._threshold = place, shards, threshold
 

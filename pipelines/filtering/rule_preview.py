@@ -23,13 +23,6 @@ def show(options: FilterJobOptions, pairs: int) -> int:
 
     The input is planned as for a run, so it is read once; nothing is written.
 
-    Args:
-        options: The job's options.
-        pairs: Maximum number of pairs of a corpus.
-
-    Returns:
-        The exit status.
-
     Raises:
         ConfigError: The options or the input cannot be used.
     """

@@ -203,10 +203,6 @@ def fitted_models(pipeline: beam.Pipeline, run: Run[BitextOptions]) -> dict[str,
     If it is fitted on the documents alone, ``half_0`` and ``half_1`` are aligners fitted on either
     half of the pairs. Models of an earlier attempt are reused. Each fit reads the input again,
     because a step cannot use a model that is fitted on its output.
-
-    Args:
-        pipeline: The pipeline.
-        run: The planned job.
     """
     options, plan = run.options, run.need(PARALLEL_TEXT)
     models: dict[str, Model] = {}

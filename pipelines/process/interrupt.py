@@ -21,7 +21,6 @@ class Stopped(SystemExit):
     """The program was asked to stop; its code is what a shell shows for that signal."""
 
     def __init__(self, number: int) -> None:
-        """Note the signal."""
         super().__init__(128 + number)
         self.signal = signal.Signals(number)
 

@@ -58,9 +58,6 @@ def run(work: Callable[[], int]) -> int:
     This returns only in the launcher; the worker ends with the exit status that the work returned.
     A run that a signal ended has 128 plus the signal's number as its status, as in a shell.
 
-    Args:
-        work: The work.
-
     Raises:
         OSError: No temporary directory can be written.
     """
@@ -118,9 +115,6 @@ def leave(status: int) -> None:
     Threads of libraries may still read then, and Arrow aborts the process (SIGABRT) if it ends in
     the usual way while its threads start. The overseer removes the files that the run leaves
     behind.
-
-    Args:
-        status: The exit status.
     """
     if _is_worker:
         with contextlib.suppress(OSError, ValueError):  # the terminal is gone

@@ -82,10 +82,6 @@ def execute(
 def check_start(run: Planned, extra: Sequence[str]) -> None:
     """Check, before a directory is claimed, for anything that would prevent the run's start.
 
-    Args:
-        run: The planned job.
-        extra: Beam options of the user.
-
     Raises:
         ConfigError: The engine lacks something, or the workers run on this machine and it cannot
             run the configured aligner.

@@ -48,13 +48,7 @@ def expected_rows(plan: Plan, options: PlannedOptions) -> int:
 
 
 def shard_count(plan: Plan, rows: int, shard_pairs: int) -> int:
-    """Return the number of shards that the number or the size of pairs requires.
-
-    Args:
-        plan: The plan.
-        rows: Rows that the job will read.
-        shard_pairs: Pairs in a shard.
-    """
+    """Return the number of shards that the number or the size of pairs requires."""
     by_pairs = math.ceil(rows / shard_pairs)
     by_bytes = math.ceil(plan.text_bytes / (shard_pairs * MEAN_PAIR_BYTES))
     return max(1, by_pairs, by_bytes)
@@ -62,11 +56,6 @@ def shard_count(plan: Plan, rows: int, shard_pairs: int) -> int:
 
 def prepare(job: JobDefinition[GraphT], options: GraphT, extra: Sequence[str] = ()) -> Run[GraphT]:
     """Plan a job whose graph makes shards: read every input once, write nothing.
-
-    Args:
-        job: The job.
-        options: Its options.
-        extra: Beam options of the user.
 
     Raises:
         ConfigError: The options or the input cannot be used.

@@ -21,13 +21,7 @@ from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 def trained_program(
     rows: Batches, run: AlignerRun, config: ExternalConfig
 ) -> beam.pvalue.AsSingleton:
-    """Return the model that a program learns from a sample of a run's rows, as a side input.
-
-    Args:
-        rows: Screened rows.
-        run: The run.
-        config: The program.
-    """
+    """Return the model that a program learns from a sample of a run's rows, as a side input."""
     options = run.options
     assert run.tokens is not None
     step = LearnFromSample(

@@ -158,12 +158,7 @@ def fit_aligner(
 def earlier_of(
     prior: hmm_reference.HmmReference | None, facts: dict[str, object]
 ) -> Earlier | None:
-    """Return an earlier fit, with its sides exchanged if more languages then agree.
-
-    Args:
-        prior: Its reference, if there is one.
-        facts: The languages of the new fit.
-    """
+    """Return an earlier fit, with its sides exchanged if more languages then agree."""
     if prior is None:
         return None
     fitted = hmm_reference.load(prior)

@@ -120,10 +120,6 @@ def take_scores(shard: Shard, config: RuleConfig) -> Shard:
     """Turn the pairs of a shard into SCORED rows with the scores that came with the input.
 
     Of equal pairs, the first stays and gets the best of their scores.
-
-    Args:
-        shard: Its working table is PAIRS rows.
-        config: The rules.
     """
     every = pa.concat_tables(
         [rows.select(["id", "score"]) for rows in (shard.kept, shard.rejected)]
@@ -171,7 +167,6 @@ class FindBorder(beam.PTransform[Numbers, beam.PCollection[Border]]):
     """Finds the border of the selection, digit by digit, once all shards are scored."""
 
     def __init__(self, place: Place, shards: int, aim: Aim) -> None:
-        """Set the directory and number of the scored shards, and how much is selected."""
         super().__init__()
         self._place, self._shards, self._aim = place, shards, aim
 

@@ -129,7 +129,6 @@ class MapBatches(beam.PTransform[Batches, Batches]):
     def __init__(
         self, label: str, function: Callable[..., pa.RecordBatch], *settings: object
     ) -> None:
-        """Set the label of the step, the function and its further arguments."""
         super().__init__()
         self._label, self._function, self._settings = label, function, settings
 
@@ -226,7 +225,6 @@ class WriteShards(beam.PTransform[Shards, Receipts]):
     def __init__(
         self, finish: Callable[..., ShardOutput], config: WriteConfig, **settings: object
     ) -> None:
-        """Set the function, the place of the files, and further arguments of the function."""
         super().__init__()
         self._finish, self._config = functools.partial(finish, **settings), config
 

@@ -68,9 +68,6 @@ def let_beam_know_errors() -> None:
 def check(flags: Sequence[str]) -> None:
     """Check by a request that the service accepts the project, the region and the credentials.
 
-    Args:
-        flags: Beam's options.
-
     Raises:
         ConfigError: The service refuses; says why.
         WorkerError: The service does not answer.

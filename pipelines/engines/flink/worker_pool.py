@@ -29,7 +29,6 @@ class WorkerPool(beam_fn_api_pb2_grpc.BeamFnExternalWorkerPoolServicer):
     """Starts a process for each requested worker."""
 
     def __init__(self) -> None:
-        """Start with no worker."""
         self._workers: list[subprocess.Popen[bytes] | forks.Fork] = []
 
     def StartWorker(  # noqa: N802 - Beam's name

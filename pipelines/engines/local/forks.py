@@ -39,7 +39,6 @@ class Fork:
     """
 
     def __init__(self, pid: int) -> None:
-        """Represent a running process."""
         self.pid = pid
         self.returncode: int | None = None
         self._ended = threading.Event()
