@@ -11,6 +11,7 @@ from pairweave.pipelines.options.base import (
     WordAlignerOptions,
 )
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_values import dashed
 
 if TYPE_CHECKING:
     import apache_beam as beam
@@ -39,8 +40,8 @@ class Hmm(JobAligner):
         unused = sorted(set(self.own) & options.model_fields_set)
         if options.given_model is not None and unused:
             raise ConfigError(
-                f"{', '.join(f'--{name}' for name in unused)}: applies to an hmm that is fitted "
-                "in the run; the given --model is fitted. Leave it out, or leave --model out"
+                f"{dashed(unused)}: applies to an hmm that is fitted in the run; the given --model "
+                "is fitted. Leave it out, or leave --model out"
             )
 
     def find(self, options: WordAlignerOptions) -> "Chosen":

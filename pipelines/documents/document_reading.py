@@ -176,9 +176,8 @@ def mark_long(side: Sentences, tokens: TokenConfig, language: str, max_tokens: i
     sentences within its band, so these sentences are left out of it.
     """
     sizes = pc.binary_length(side.texts).to_numpy(zero_copy_only=False)
-    rows = np.flatnonzero(
-        sizes >= max_tokens
-    )  # each token has at least one byte, apart from a leading blank
+    # Each token has at least one byte, apart from a leading blank.
+    rows = np.flatnonzero(sizes >= max_tokens)
     counts, _ = token_counts(side.texts.take(pa.array(rows)), tokens, language)
     problems = {
         row: Problem(ScreenReject.TOO_LONG, f"{count} tokens > {max_tokens}")

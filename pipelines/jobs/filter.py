@@ -84,12 +84,20 @@ def preview(options: FilterJobOptions) -> int | None:
 def check_run(run: Run[FilterJobOptions]) -> None:
     """Refuse a model that cannot score, and corpora of which only some come with scores.
 
+    All scores are compared, so each corpus needs them.
+
     Raises:
         ConfigError: Names what is wrong.
     """
-    check_scores(run)
     if isinstance(run.model, HmmReference):
         scoring_models(run.model)
+    for unit in run.plan.units if run.options.scores_are_given else ():
+        in_column = unit.columns is not None and unit.columns.score is not None
+        if not in_column and all(part.role != "score" for part in unit.parts):
+            raise ConfigError(
+                f"corpus {unit.corpus} has no scores, but others have: give score_field or "
+                "score_input for each, or for none"
+            )
 
 
 def line_files(run: Run[FilterJobOptions]) -> list[BesideFile]:
@@ -101,23 +109,6 @@ def line_files(run: Run[FilterJobOptions]) -> list[BesideFile]:
 def forget_scored(run: Run[FilterJobOptions]) -> None:
     """Delete the scored shards of a finished run."""
     scored_shards.delete(files.absolute(run.options.output))
-
-
-def check_scores(run: Run[FilterJobOptions]) -> None:
-    """Refuse corpora of which only some come with scores, since all scores are compared.
-
-    Raises:
-        ConfigError: Some have none.
-    """
-    if not run.options.scores_are_given:
-        return
-    for unit in run.plan.units:
-        in_column = unit.columns is not None and unit.columns.score is not None
-        if not in_column and all(part.role != "score" for part in unit.parts):
-            raise ConfigError(
-                f"corpus {unit.corpus} has no scores, but others have: give score_field or "
-                "score_input for each, or for none"
-            )
 
 
 def graph(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset[int]) -> None:

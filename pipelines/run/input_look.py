@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.pipelines.job_options.check_options import CheckOptions
+from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.finding_notices import of_planning
@@ -50,10 +51,11 @@ def _coverage_by(directory: str) -> PairCoverage:
     from pairweave.transforms.text.text_tables import token_table
 
     fitted = hmm_reference.read(directory)
-    own = [(fitted.about.get(f"{side}_lang") or ["und"])[0] for side in ("source", "target")]
+    own = [(fitted.about.get(f"{side}_lang") or [UNDETERMINED])[0] for side in ("source", "target")]
 
     def coverage(sides: tuple[pa.Array, pa.Array], languages: tuple[str, str]) -> np.ndarray:
-        given = [one if one != "und" else other for one, other in zip(languages, own, strict=True)]
+        both = zip(languages, own, strict=True)
+        given = [other if one == UNDETERMINED else one for one, other in both]
         values = [np.zeros(0, np.float32)]
         for first in range(0, len(sides[0]), _PAIRS_AT_ONCE):
             source, target = (side.slice(first, _PAIRS_AT_ONCE).to_pylist() for side in sides)

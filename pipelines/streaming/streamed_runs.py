@@ -8,6 +8,7 @@ from pydantic import Field
 
 from pairweave.pipelines.job_options.drawn_tag_options import DrawnTagOptions
 from pairweave.pipelines.job_options.representation import representation_of, symbols_of
+from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.pipelines.streaming.stream_options import StreamedTagOptions
 from pairweave.transforms.config import Seed, pick
 from pairweave.transforms.errors import ConfigError
@@ -36,8 +37,6 @@ from pairweave.transforms.text.segmenter import (
     is_unspaced,
     needs_segmenter,
 )
-
-_UNKNOWN = "und"
 
 
 def open_stream(options: StreamedTagOptions, *, links: bool = False) -> TagStream:
@@ -226,7 +225,7 @@ def _unspaced(run: FinishedRun) -> str | None:
     for language in sorted(languages):
         if is_unspaced(language):
             return f"{run.directory}: one language is {language}"
-    if _UNKNOWN in languages:
+    if UNDETERMINED in languages:
         for batch in itertools.islice(run.batches(["source", "target"]), 1):
             for side in ("source", "target"):
                 if needs_segmenter(batch.column(side)):

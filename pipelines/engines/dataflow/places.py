@@ -27,10 +27,13 @@ def check(options: GraphOptions) -> None:
         check_no_plugin(options)
     written = {place.option for place in places_of(options) if place.use.is_written}
     for name, path in opened(options):
-        if name in written and not path.startswith(SCHEME):
+        if path.startswith(SCHEME):
+            continue
+        own_name = path.rstrip("/").rpartition("/")[2]
+        if name in written:
             raise ConfigError(
                 f"--{name} {path}: Dataflow's workers cannot write there; give a place in a "
-                f"bucket, such as {SCHEME}BUCKET/runs/{path.rstrip('/').rpartition('/')[2]}"
+                f"bucket, such as {SCHEME}BUCKET/runs/{own_name}"
             )
         if is_data_set(path):
             raise ConfigError(
@@ -38,11 +41,10 @@ def check(options: GraphOptions) -> None:
                 "workers cannot open it; copy the data set's files to a bucket and give these, "
                 f"such as {SCHEME}BUCKET/*.parquet"
             )
-        if not path.startswith(SCHEME):
-            raise ConfigError(
-                f"--{name} {path}: Dataflow's workers cannot open it; copy it to a bucket and "
-                f"give its URI, such as {SCHEME}BUCKET/{path.rstrip('/').rpartition('/')[2]}"
-            )
+        raise ConfigError(
+            f"--{name} {path}: Dataflow's workers cannot open it; copy it to a bucket and give its "
+            f"URI, such as {SCHEME}BUCKET/{own_name}"
+        )
 
 
 def check_no_plugin(options: GraphOptions) -> None:
