@@ -87,11 +87,7 @@ def judge_and_compare(
     wanted = np.arange(table.num_rows) if every else np.flatnonzero(judged.first() < 0)
     similar, given_up = reference.load(counted).score_or_reject(table.take(pa.array(wanted)))
     left = np.delete(wanted, list(given_up))
-    places = np.full(table.num_rows, -1)
-    places[left] = np.arange(len(left))
-    spread = similar.take(pa.array(places, mask=places < 0))
-    scores = np.zeros(table.num_rows, np.float32)
     values = {name: similar.column(name).to_numpy() for name in similar.column_names}
-    scores[left] = score_of(values, reference.config)
+    scores = score_of(values, reference.config)
     reasons = {int(wanted[row]): why for row, why in given_up.items()}
-    return filtered.compared(table, judged, spread, scores, reasons)
+    return filtered.compared(table, judged, left, similar, scores, reasons)

@@ -116,15 +116,10 @@ def compare(
     cosines, margins = margins_of(
         own, (vector_files.read(place, shard) for shard in range(shards)), reference
     )
-    places = np.full(table.num_rows, -1)
-    places[own.rows] = np.arange(len(own.rows))
     values = pa.table({"margin": margins.astype(np.float32), "cosine": cosines.astype(np.float32)})
-    scores = np.zeros(table.num_rows, np.float32)
-    margin = {"margin": values.column("margin").to_numpy()}
-    scores[own.rows] = score_of(margin, reference.config)
+    scores = score_of({"margin": values.column("margin").to_numpy()}, reference.config)
     reasons = dict(zip(own.given_up.tolist(), map(_split, own.reasons.tolist()), strict=True))
-    spread = values.take(pa.array(places, mask=places < 0))
-    return filtered.compared(table, judged, spread, scores, reasons)
+    return filtered.compared(table, judged, own.rows, values, scores, reasons)
 
 
 def margins_of(

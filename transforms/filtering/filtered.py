@@ -74,6 +74,7 @@ def scored(pairs: pa.Table, judged: Judged, hmm: Values, weights: score.Weights)
 def compared(
     pairs: pa.Table,
     judged: Judged,
+    encoded: np.ndarray,
     similar: pa.Table,
     scores: np.ndarray,
     given_up: Mapping[int, tuple[str, str]],
@@ -83,13 +84,16 @@ def compared(
     Args:
         pairs: Pairs (with the columns of `transforms.schemas.PAIRS`).
         judged: Results of the rules.
-        similar: Values of the encoder, by `evidence.YISI_COLUMNS`; null for pairs not encoded.
-        scores: float32 ``[pair]``, of pairs with values.
+        encoded: Rows of the pairs with values, int ``[encoded]``.
+        similar: Their values, by `evidence.YISI_COLUMNS`.
+        scores: Their scores, float32 ``[encoded]``.
         given_up: Reason and detail of pairs that the encoder cannot encode, by row.
     """
-    values = {name: similar.column(name) for name in similar.column_names}
-    unscored = similar.column(0).is_null().to_numpy()
-    known = pa.array(scores, pa.float32(), mask=unscored)
+    places = np.full(pairs.num_rows, -1)
+    places[encoded] = np.arange(len(encoded))
+    of_pairs = pa.array(places, mask=places < 0)
+    values = {name: similar.column(name).take(of_pairs) for name in similar.column_names}
+    known = pa.array(scores, pa.float32()).take(of_pairs)
     rows = _rows(pairs, judged, {**judged.values, **values}, known, similar.column_names)
     passed = rows.column("reason").is_null().to_numpy()
     for reason in (Reject.TOO_LONG_FOR_ENCODER, Reject.ALIGNER_FAILED):

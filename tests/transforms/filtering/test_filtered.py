@@ -61,10 +61,13 @@ def test_a_pair_that_the_encoder_gives_up_is_rejected_for_what_it_says():
         [pair(number, "A red house", "Ein rotes Haus") for number in range(4)],
         schema=schemas.PAIRS,
     )
-    values = pa.table({"margin": pa.array([1.1, None, None, 1.2], pa.float32())})
+    encoded = np.array([0, 3])
+    values = pa.table({"margin": pa.array([1.1, 1.2], pa.float32())})
     given_up = {1: ("aligner_failed", "not finite"), 2: ("too_long_for_encoder", "900 pieces")}
     judged = rules.judge(pairs, RuleConfig())
-    rows = filtered.compared(pairs, judged, values, np.full(4, 0.5, np.float32), given_up)
+    rows = filtered.compared(pairs, judged, encoded, values, np.full(2, 0.5, np.float32), given_up)
+    first, last = values.column("margin").to_pylist()
+    assert rows.column("margin").to_pylist() == [first, None, None, last]
     assert rows.column("reason").to_pylist() == [
         *(None, "aligner_failed", "too_long_for_encoder", None)
     ]
@@ -94,10 +97,11 @@ def test_a_pair_that_is_not_selected_is_rejected_with_its_score():
         [pair(number, "A red house", "Ein rotes Haus") for number in range(4)],
         schema=schemas.PAIRS,
     )
-    values = pa.table({"margin": pa.array([1.1, None, 1.3, 1.2], pa.float32())})
+    values = pa.table({"margin": pa.array([1.1, 1.3, 1.2], pa.float32())})
     judged = rules.judge(pairs, RuleConfig())
-    scores = np.array([0.5, 0.9, 0.25, 0.75], np.float32)
-    rows = filtered.compared(pairs, judged, values, scores, {1: ("aligner_failed", "not finite")})
+    encoded, scores = np.array([0, 2, 3]), np.array([0.5, 0.25, 0.75], np.float32)
+    given_up = {1: ("aligner_failed", "not finite")}
+    rows = filtered.compared(pairs, judged, encoded, values, scores, given_up)
     kept = filtered.reject_unselected(rows, np.array([False, False, False, True]))
     assert kept.column("reason").to_pylist() == ["low_score", "aligner_failed", "low_score", None]
     assert kept.column("detail").to_pylist() == ["score 0.5", "not finite", "score 0.25", None]
