@@ -2,7 +2,6 @@
 
 import dataclasses
 import os
-import re
 import resource
 from pathlib import Path
 
@@ -18,12 +17,6 @@ REMEDY = (
 
 SIZE = r"^\d+(\.\d+)? ?[KMGT]i?B$"
 """Pattern of a size with its unit, such as 2GiB."""
-
-_UNITS = {
-    f"{prefix}{binary}B": (1024 if binary else 1000) ** power
-    for power, prefix in enumerate("KMGT", 1)
-    for binary in ("", "i")
-}
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_CGROUP = Path("/proc/self/cgroup")
@@ -55,8 +48,9 @@ def parse_size(text: str) -> int:
     >>> parse_size("2GiB"), parse_size("1.5 MB")
     (2147483648, 1500000)
     """
-    number, unit = re.fullmatch(r"([0-9.]+) ?([A-Za-z]+)", text).groups()  # type: ignore[union-attr]
-    return int(float(number) * _UNITS[unit])
+    import pydantic
+
+    return pydantic.TypeAdapter(pydantic.ByteSize).validate_python(text)
 
 
 def show_size(size: int) -> str:

@@ -27,6 +27,7 @@ from pairweave.pipelines.process.file_lock import alone_in
 from pairweave.transforms import process_stat
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage.json_files import JsonFile, parse_model, read_model
+from pairweave.transforms.storage.reachable import reach
 
 START_SECONDS = 120.0
 """Time in which all processes of a cluster must be ready."""
@@ -283,7 +284,7 @@ class SessionCluster:
         for number in range(self.state.task_managers):
             self._start_task_manager(number, parameters)
         self.wait_for_slots()
-        self._wait(lambda: _answers(self.state.job_port))
+        self._wait(lambda: reach("localhost", self.state.job_port) is None)
 
     def replace_task_manager(self, number: int) -> None:
         """Start a task manager in place of one that has ended; does not wait until it is ready."""
@@ -469,12 +470,6 @@ def _write_state(directory: Path, state: ClusterState) -> None:
     new = directory / f"{STATE}.new"
     new.write_text(state.model_dump_json(indent=1), encoding="utf-8")
     new.replace(directory / STATE)
-
-
-def _answers(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("localhost", port), 1):
-        return True
-    return False
 
 
 def free_port() -> int:
