@@ -279,29 +279,12 @@ class _CheckParts(beam.PTransform[Receipts, Sums]):
         written = beam.pvalue.AsSingleton(receipts | "Written" >> beam.combiners.Count.Globally())
         numbers = receipts.pipeline | "Parts" >> beam.Create(range(self._parts), reshuffle=True)
         checked = numbers | "Check" >> beam.Map(self._check, waited_for=written)
-        add_up = beam.CombineGlobally(_AddUp()).without_defaults()  # type: ignore[no-untyped-call]
+        add_up = beam.CombineGlobally(add_sums).without_defaults()
         return checked | "AddUp" >> add_up.with_output_types(ReceiptSums)
 
 
 def _check(part: int, waited_for: int, output: str, parts: int) -> ReceiptSums:  # noqa: ARG001
     return check_part(output, part, parts)
-
-
-class _AddUp(beam.CombineFn):
-    """Adds the sums of parts in any order; only one sum is held in memory."""
-
-    def create_accumulator(self) -> list[ReceiptSums]:
-        return []
-
-    def add_input(self, accumulator: list[ReceiptSums], part: ReceiptSums) -> list[ReceiptSums]:
-        return [add_sums([*accumulator, part])]
-
-    def merge_accumulators(self, accumulators: Iterable[list[ReceiptSums]]) -> list[ReceiptSums]:
-        parts = [part for held in accumulators for part in held]
-        return [add_sums(parts)] if parts else []
-
-    def extract_output(self, accumulator: list[ReceiptSums]) -> ReceiptSums:
-        return add_sums(accumulator)
 
 
 def _commit(
