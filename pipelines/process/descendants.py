@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -79,7 +79,7 @@ def end_all(seconds: float) -> None:
     """
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        while _reap():
+        for _ in reap():
             pass
         left = of(os.getpid())
         if not left:
@@ -90,8 +90,8 @@ def end_all(seconds: float) -> None:
         time.sleep(PAUSE_SECONDS)
 
 
-def _reap() -> bool:
-    try:
-        return os.waitpid(-1, os.WNOHANG)[0] != 0
-    except ChildProcessError:
-        return False
+def reap() -> Iterator[tuple[int, int]]:
+    """Yield number and exit status of every child process that has ended; below 0, its signal."""
+    with contextlib.suppress(ChildProcessError):  # no child is left
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            yield ended[0], os.waitstatus_to_exitcode(ended[1])

@@ -191,13 +191,10 @@ def _oversee(worker: int, directory: Path, awaited: set[int]) -> int:
 
 def _status_of(worker: int) -> int | None:
     """Reap every process that has ended; return the worker's status if it is among them."""
-    status = None
-    with contextlib.suppress(ChildProcessError):
-        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            if ended[0] == worker:
-                code = os.waitstatus_to_exitcode(ended[1])
-                status = code if code >= 0 else 128 - code
-    return status
+    codes = dict(descendants.reap())
+    if worker not in codes:
+        return None
+    return codes[worker] if codes[worker] >= 0 else 128 - codes[worker]
 
 
 def _say_how_it_ended(code: int) -> None:

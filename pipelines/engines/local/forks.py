@@ -14,6 +14,7 @@ import functools
 import gc
 import json
 import os
+import queue
 import select
 import signal
 import socket
@@ -94,10 +95,8 @@ class ForkServer:
         its.close()
         self._socket = own
         self._forks: dict[int, Fork] = {}
-        self._answers: list[Fork] = []
-        self._answered = threading.Condition()
+        self._answers: queue.SimpleQueue[Fork | None] = queue.SimpleQueue()
         self._asking = threading.Lock()
-        self._gone = False
         threading.Thread(target=self._listen, daemon=True).start()
 
     def start(
@@ -125,9 +124,10 @@ class ForkServer:
                 socket.send_fds(self._socket, [message.encode()], [*outputs, *files])
             except OSError:  # the server is gone, or the environment is too large for a message
                 return None
-            with self._answered:
-                self._answered.wait_for(lambda: self._answers or self._gone)
-                return self._answers.pop() if self._answers else None
+            fork = self._answers.get()
+            if fork is None:
+                self._answers.put(None)  # for those that ask later
+            return fork
 
     def close(self) -> None:
         """End the server and the processes that it has forked."""
@@ -141,12 +141,8 @@ class ForkServer:
                 self._forks.pop(event["ended"]).end(event["status"])
                 continue
             fork = self._forks[event["started"]] = Fork(event["started"])
-            with self._answered:
-                self._answers.append(fork)
-                self._answered.notify()
-        with self._answered:
-            self._gone = True
-            self._answered.notify()
+            self._answers.put(fork)
+        self._answers.put(None)  # the server is gone
         for fork in self._forks.values():
             fork.end(-signal.SIGKILL)
 
@@ -217,7 +213,8 @@ def _answer(parent: socket.socket, run: Callable[[list[str]], int], wakes: int, 
         ready, _, _ = select.select([parent.fileno(), wakes], [], [])
         if wakes in ready:
             os.read(wakes, MESSAGE_BYTES)
-            _tell_ended(parent)
+            for pid, status in descendants.reap():
+                parent.send(json.dumps({"ended": pid, "status": status}).encode())
         if parent.fileno() not in ready:
             continue
         message, files, _, _ = socket.recv_fds(parent, REQUEST_BYTES, MAX_FILES)
@@ -246,15 +243,3 @@ def _run(run: Callable[[list[str]], int], message: bytes, files: Sequence[int], 
     for output, number in enumerate(outputs, start=1):
         os.dup2(number, output)
     return run([*request["arguments"], *(f"--file={number}" for number in shared)])
-
-
-def _tell_ended(parent: socket.socket) -> None:
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if not pid:
-            return
-        code = os.waitstatus_to_exitcode(status)
-        parent.send(json.dumps({"ended": pid, "status": code}).encode())
