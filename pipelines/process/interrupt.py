@@ -144,8 +144,8 @@ def check() -> None:
         raise Stopped(_asked)
 
 
-def silence_stderr() -> None:
-    """Discard standard error, because failures are expected while a run is being stopped."""
+def silence(stream: int) -> None:
+    """Discard from now on what is written to an open file or stream, given by its number."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
+    os.dup2(nowhere, stream)
     os.close(nowhere)

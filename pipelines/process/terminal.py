@@ -6,13 +6,12 @@ import contextvars
 import io
 import json
 import logging
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO
 
-from pairweave.pipelines.process import verbosity
+from pairweave.pipelines.process import interrupt, verbosity
 from pairweave.transforms.text.control_characters import for_terminal
 
 Take = Callable[[str], object]
@@ -103,9 +102,7 @@ def finish(stream: TextIO | None) -> None:
     try:
         stream.flush()
     except OSError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
+        interrupt.silence(stream.fileno())
 
 
 def _write_record(level: str, text: str, fields: Mapping[str, Any] | None = None) -> None:
