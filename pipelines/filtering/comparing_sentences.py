@@ -30,7 +30,7 @@ class CompareSentences(beam.PTransform[Shards, Shards]):
         *,
         rules: RuleConfig,
         every: bool,
-        accelerator: str | None = None,
+        accelerator: str | None,
     ) -> None:
         """Set how pairs are compared.
 

@@ -6,7 +6,7 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.pair_scores import scoring_models
 from pairweave.pipelines.parts.detector_part import check_detector, detector_settings
 from pairweave.pipelines.parts.part import Learned, Part, Planning, Settled
-from pairweave.pipelines.steps.minimum_score import Minimum
+from pairweave.pipelines.steps.scoring_pairs import Minimum
 from pairweave.transforms.filtering.plugin_rules import PlannedRule, plan_rules, rule_settings
 from pairweave.transforms.filtering.rule_block import RuleBlock, RuleBlockOptions
 from pairweave.transforms.filtering.rule_options import RuleOptions

@@ -21,7 +21,7 @@ from pairweave.pipelines.run.attempts.progress import LOG, Progress
 from pairweave.pipelines.run.attempts.set_aside import finish_others
 from pairweave.pipelines.run.attempts.standstill import Standstill, StandstillError
 from pairweave.pipelines.run.run import Graph, Run
-from pairweave.pipelines.steps.step_times import StepTimes, step_times
+from pairweave.pipelines.steps.steps import StepTimes, step_times
 from pairweave.transforms.errors import ConfigError, FullError, WorkerError
 from pairweave.transforms.output import attempt_marks, receipts
 from pairweave.transforms.storage import files, hashed_files

@@ -9,7 +9,7 @@ import time
 from pairweave.pipelines.engines.dataflow.service import SentJob
 from pairweave.pipelines.engines.flink.job_jar import JobJar
 from pairweave.pipelines.run.run import Planned
-from pairweave.pipelines.steps.step_times import StepTimes
+from pairweave.pipelines.steps.steps import StepTimes
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files

@@ -1,5 +1,9 @@
-"""The steps of the job ``filter``: scoring pairs, and selecting the best of all shards."""
+"""The steps of the job ``filter``: scoring pairs, and selecting the best of all shards.
 
+Those of a block ``filter:`` in other jobs are here too: its rules, and its minimum score.
+"""
+
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 
 import apache_beam as beam
@@ -22,20 +26,35 @@ from pairweave.transforms.filtering import (
 )
 from pairweave.transforms.filtering.rule_options import DuplicateConfig
 from pairweave.transforms.filtering.rules import RuleConfig
-from pairweave.transforms.filtering.score import Weights
+from pairweave.transforms.filtering.score import Weights, read_weights, score
 from pairweave.transforms.filtering.scored_shards import Place
 from pairweave.transforms.filtering.selection import Aim, Border
 from pairweave.transforms.plugins.entry_points import Plugin
-from pairweave.transforms.rejects import Reason, Stage
+from pairweave.transforms.rejects import Reason, Reject, Stage
 from pairweave.transforms.screen import with_reasons
+from pairweave.transforms.shards.merge import pairs_of
 from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
 from pairweave.transforms.shards.shard import Shard, Shards
+from pairweave.transforms.text.tokens import add_tokens
 
 Numbers = beam.PCollection[int]
 Cut = Callable[[pa.Table, hmm_reference.HmmReference], pa.Table]
 
 
-def reject_open(
+@dataclasses.dataclass(frozen=True)
+class Minimum:
+    """The minimum default score of a pair.
+
+    Attributes:
+        least: The score, in [0, 1].
+        model: The fitted aligner that computes it.
+    """
+
+    least: float
+    model: hmm_reference.HmmReference
+
+
+def _reject_open(
     batch: pa.RecordBatch, judge: Callable[[pa.RecordBatch], Mapping[int, tuple[Reason, str]]]
 ) -> pa.RecordBatch:
     """Set the reason of rows (`schemas.ROWS`) that have none.
@@ -66,7 +85,24 @@ def reject_by_rules(batch: pa.RecordBatch, config: RuleConfig) -> pa.RecordBatch
             for row in np.flatnonzero(first >= 0).tolist()
         }
 
-    return reject_open(batch, broken)
+    return _reject_open(batch, broken)
+
+
+def reject_below(batch: pa.RecordBatch, minimum: Minimum) -> pa.RecordBatch:
+    """Set the reason of each row (`schemas.ROWS`) that has none and scores below a minimum."""
+
+    def low(rows: pa.RecordBatch) -> dict[int, tuple[Reason, str]]:
+        pairs = pairs_of(pa.Table.from_batches([rows]))
+        values = rules.judge(pairs, RuleConfig()).values
+        models = scoring_models(minimum.model)
+        table = add_tokens(pairs, hmm_reference.load(minimum.model).tokens)
+        scores = score({**values, **score_pairs(*models, table)}, read_weights())
+        return {
+            row: (Reject.LOW_SCORE, f"score {filtered.score_text(scores[row])} < {minimum.least:g}")
+            for row in np.flatnonzero(scores < np.float32(minimum.least)).tolist()
+        }
+
+    return _reject_open(batch, low)
 
 
 def tokenize(table: pa.Table, reference: hmm_reference.HmmReference, cut: Cut) -> pa.Table:
@@ -152,7 +188,7 @@ def settle(shard: Shard, copies: DuplicateConfig, nothing: str) -> Shard:
 class WriteScored(beam.PTransform[Shards, Numbers]):
     """Writes every scored shard, and returns the numbers of the shards."""
 
-    def __init__(self, place: Place, near: float | None = None) -> None:
+    def __init__(self, place: Place, near: float | None) -> None:
         """Set the directory, and the threshold of near-duplicates if they are searched."""
         super().__init__()
         self._place, self._near = place, near

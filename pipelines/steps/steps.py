@@ -9,7 +9,7 @@ from typing import Any
 
 import apache_beam as beam
 import pyarrow as pa
-from apache_beam.metrics import Metrics
+from apache_beam.metrics import Metrics, MetricsFilter
 
 from pairweave.models.model_store import ModelReference
 from pairweave.transforms import schemas
@@ -44,6 +44,9 @@ NAMESPACE = "pairweave.steps"
 
 MICROSECONDS, ROWS = "microseconds", "rows"
 
+StepTimes = dict[str, dict[str, float | int]]
+"""Seconds, rows and rows per second, by the name of a step."""
+
 
 @contextlib.contextmanager
 def timed(rows: int) -> Iterator[None]:
@@ -62,6 +65,27 @@ def count(rows: int, start: int) -> None:
     """Count the time since a reading of ``time.monotonic_ns``, and the rows processed since."""
     Metrics.counter(NAMESPACE, MICROSECONDS).inc((time.monotonic_ns() - start) // 1000)
     Metrics.counter(NAMESPACE, ROWS).inc(rows)
+
+
+def step_times(result: Any) -> StepTimes:  # noqa: ANN401 - a runner's own
+    """Return the times and rows of a finished pipeline's steps, by the step's name.
+
+    Returns:
+        Seconds of all workers together, rows, and rows per second and worker, if there are any.
+    """
+    by_step: dict[str, dict[str, int]] = {}
+    counters = result.metrics().query(MetricsFilter().with_namespace(NAMESPACE))["counters"]
+    for each in counters:
+        counts = by_step.setdefault(each.key.step, {MICROSECONDS: 0, ROWS: 0})
+        counts[each.key.metric.name] += int(each.result or 0)
+    return {name: _described(**counts) for name, counts in sorted(by_step.items())}
+
+
+def _described(microseconds: int, rows: int) -> dict[str, float | int]:
+    times: dict[str, float | int] = {"seconds": round(microseconds / 1e6, 3)}
+    if rows:
+        times |= {"rows": rows, "rows_per_second": round(rows * 1e6 / max(1, microseconds), 1)}
+    return times
 
 
 class DistributeUnits(beam.PTransform[beam.pvalue.PBegin, beam.PCollection[Unit | None]]):
