@@ -67,6 +67,8 @@ def test_every_row_is_kept_or_rejected_and_every_id_once(rows):
     ids = kept.column("id").to_pylist()
     assert ids == sorted(set(ids))
     assert None not in rejected.column("reason").to_pylist()
+    rejected_ids = rejected.column("id").to_pylist()
+    assert rejected_ids == sorted(rejected_ids, key=lambda one: (one is None, one))
     expected = {r["id"] for r in rows if r["reason"] is None}
     assert set(ids) == expected
 
