@@ -22,6 +22,7 @@ def test_too_few_parallel_examples_are_told_of_with_the_reason_and_a_mix_that_gi
     )
     assert "0.79 for each, not 2: " in notice(1000, 1264, 2.0)
     assert "with --mix 5.1," in notice(1000, 1264, 2.0)
+    assert "with --mix 2," in notice(1000, 4000, 0.5)
 
 
 def test_too_many_parallel_examples_are_told_of():

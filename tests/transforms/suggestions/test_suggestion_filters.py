@@ -7,19 +7,24 @@ from pairweave.transforms.suggestions.suggestion_options import FilterConfig, Hi
 from pairweave.transforms.suggestions.suggestions import SuggestionConfig, make_suggestions
 from tests.makers.suggesting import LOOSE, MASK, WIDE, aligned, compared
 
-FILTERS = {
-    "source length": ({"min_source_words": 3}, {"min_source_words": 2}),
-    "suggestion length": ({"max_suggestion_words": 1}, {"max_suggestion_words": 2}),
-    "masked share": ({"max_masked_share": 0.49}, {"max_masked_share": 0.5}),
-    "confidence": ({"min_confidence": 0.8}, {"min_confidence": 0.75}),
-}
 
-
-@pytest.mark.parametrize("name", FILTERS)
-def test_each_filter_drops_what_is_over_its_limit_and_keeps_what_is_not(name):
+@pytest.mark.parametrize(
+    ("name", "option", "dropping", "keeping"),
+    [
+        ("source length", "min_source_words", 3, 2),
+        ("source length", "max_source_words", 1, 2),
+        ("suggestion length", "max_suggestion_words", 1, 2),
+        ("masked share", "max_masked_share", 0.49, 0.5),
+        ("confidence", "min_confidence", 0.8, 0.75),
+        ("confidence", "min_confidence", 1.0, 0.75),
+    ],
+)
+def test_each_filter_drops_what_is_over_its_limit_and_keeps_what_is_not(
+    name, option, dropping, keeping
+):
     table = compared(("two words", "a x y d", "a b c d", [(i, i, 0.75) for i in range(4)]))
-    for limits, kept in zip(FILTERS[name], (0, 1), strict=True):
-        filters = FilterConfig(**{"max_masked_share": 1.0, **limits})
+    for limit, kept in ((dropping, 0), (keeping, 1)):
+        filters = FilterConfig(**{"max_masked_share": 1.0, option: limit})
         config = SuggestionConfig(("alignment",), aligned=WIDE, filters=filters)
         made = make_suggestions(table, config)
         assert made.rows.num_rows == kept
@@ -65,11 +70,21 @@ def test_a_mask_is_as_sure_as_the_least_sure_link_inside_or_beside_it():
     assert [row["confidence"] for row in rows] == [pytest.approx(0.6), None, 1.0, None]
 
 
+def test_a_mask_on_no_link_is_kept_unless_a_confidence_is_asked_for():
+    table = compared(("s", "x", "a", []))
+    for least, kept in ((0.0, 1), (0.01, 0)):
+        filters = FilterConfig(max_masked_share=1.0, min_confidence=least)
+        config = SuggestionConfig(("alignment",), aligned=WIDE, filters=filters)
+        assert make_suggestions(table, config).rows.num_rows == kept
+
+
 def test_a_made_translation_that_holds_the_mask_token_gives_no_example():
-    table = compared(("s", "a x c", "a y c <MASK_REP>", [(0, 0), (1, 1), (2, 2)]))
+    # The comma would be dropped, too; the first filter counts.
+    table = compared(("s", "a , c", "a ; c <MASK_REP>", [(0, 0), (1, 1), (2, 2)]))
     made = make_suggestions(table, SuggestionConfig(("alignment",), aligned=WIDE))
     assert made.rows.num_rows == 0
     assert made.details.tolist() == ["alignment: contains the mask token 1"]
+    assert made.counts["alignment_examples"] == 0
 
 
 def score_by_length(sources, targets, source_lang, target_lang):

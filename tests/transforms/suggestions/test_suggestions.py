@@ -1,4 +1,5 @@
 import math
+from collections import Counter
 
 import numpy as np
 import pyarrow as pa
@@ -40,6 +41,9 @@ def test_the_parallel_sentence_data_of_figure_2():
     (row,) = made.rows.to_pylist()
     assert (row["masked"], row["suggestion"]) == (MASK, "我喜欢白色的猫和黑色的小狗。")
     assert (row["start"], row["end"]) == (0, 14)
+    # A whole sentence has no length and no place among the masks of spans.
+    assert made.words.tolist() == [-1]
+    assert made.histograms == {}
 
 
 def test_a_random_mask_lies_on_the_reference_as_in_figure_1():
@@ -196,10 +200,18 @@ def test_random_masks_keep_tags_whole(names):
             assert suggestion.count(f"<{name}>") == suggestion.count(f"</{name}>")
 
 
-def test_a_tag_alone_is_no_suggestion():
-    row = ("s", "a <b> b", "a c b", "diagonal")
-    made = make_suggestions(compared(row), SuggestionConfig(("alignment",), aligned=WIDE))
-    assert made.counts["alignment_masks_dropped_punctuation_only"] == 1
+@pytest.mark.parametrize(
+    ("reference", "links"),
+    [
+        ("a <b> b", "diagonal"),
+        ("a <a_0></a_0> b", [(0, 0), (1, 1), (1, 2), (2, 3)]),
+    ],
+)
+def test_a_tag_alone_is_no_suggestion(reference, links):
+    rows = [("s", "a x b", "a c b", "diagonal"), ("s", reference, "a c b", links)]
+    made = make_suggestions(compared(*rows), SuggestionConfig(("alignment",), aligned=WIDE))
+    assert made.rows["suggestion"].to_pylist() == ["x"]
+    assert made.details.tolist() == [None, "alignment: punctuation only 1"]
 
 
 @pytest.mark.parametrize(
@@ -251,6 +263,16 @@ def test_tokens_begin_spans_with_the_probability_of_appendix_b():
     assert abs(rows.num_rows / (300 * 20) - 0.15) < 0.015
     lengths = [len(text.split()) for text in rows["suggestion"].to_pylist()]
     assert 2.2 < np.mean(lengths) < 3.0  # a geometric mean of 3, cut off at the sentence's end
+
+
+def test_uniform_lengths_are_equally_likely():
+    words = " ".join(f"w{n}" for n in range(20))
+    table = compared(*((f"s{n}", words, None, []) for n in range(900)))
+    random = RandomConfig(1.0, lengths="uniform", max_mask_words=3, variants=1)
+    rows = make_suggestions(table, SuggestionConfig(("random",), random=random)).rows
+    lengths = Counter(len(text.split()) for text in rows["suggestion"].to_pylist())
+    assert lengths.keys() == {1, 2, 3}
+    assert all(abs(number - 300) < 60 for number in lengths.values())
 
 
 def test_a_larger_probability_or_number_keeps_the_masks_that_there_were():

@@ -27,3 +27,7 @@ def cuts_of(text, language="de"):
 )
 def test_masks_may_part_compounds_at_hyphens(text, pieces, cuts):
     assert cuts_of(text) == (pieces, cuts)
+
+
+def test_masks_may_part_compounds_where_tags_may_not():
+    assert cuts_of("well-known", "en") == (["well", "-", "known"], [True] * 4)
