@@ -73,6 +73,7 @@ def test_chosen_columns_alone_are_read(whole):
 def test_a_batch_has_rows_of_one_shard_and_at_most_as_many_as_asked_for(whole):
     assert [batch.num_rows for batch in whole.batches(batch_rows=3)] == [3, 1, 3, 1]
     assert [batch.num_rows for batch in whole.batches(names=[SECOND])] == [4]
+    assert list(whole.rows(names=[SECOND])) == stored(whole)[4:]
 
 
 def test_a_shard_is_read_only_when_its_rows_are_asked_for(run):

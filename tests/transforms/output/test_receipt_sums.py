@@ -74,7 +74,7 @@ def test_histograms_and_shapes_are_added_bar_by_bar(several):
 @given(st.lists(receipts(), min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_parts_in_any_order_add_up_to_the_whole(several, random):
     several = numbered(several)
-    whole = add_sums([sum_receipts(several, UNITS, {4: {"rows": 2}})])
+    whole = sum_receipts(several, UNITS, {4: {"rows": 2}})
     parts = [sum_receipts([receipt], UNITS) for receipt in several]
     parts.append(sum_receipts([], UNITS, {4: {"rows": 2}}))
     random.shuffle(parts)
@@ -130,7 +130,7 @@ def test_damaged_counts_are_refused(value):
 
 def test_rows_of_a_unit_that_is_not_in_the_plan_are_refused():
     receipt = {"shard": 7, "rows": 1, "kept": 1, "kept_by_corpus": {}, "counts": {}, "files": []}
-    receipt |= {"rejected": [], "units": [[UNITS, 1, 0]]}
+    receipt |= {"rejected": [], "units": [[UNITS, 1, 0]], "unit_reasons": [[0, "too_long", 0]]}
     with pytest.raises(WorkerError, match=f"shard 7 counts rows of unit {UNITS}"):
         sum_receipts([receipt], UNITS)
 

@@ -39,6 +39,20 @@ def test_a_written_shard_is_no_longer_marked_by_its_attempt_alone(tmp_path, atte
     assert attempt_marks.begun(str(tmp_path), "b2") == {SHARD, SHARD + 1}
 
 
+def test_an_attempt_s_marks_are_forgotten_alone_and_all_marks_with_the_run(tmp_path):
+    output = str(tmp_path)
+    for attempt in ("a1", "b2"):
+        attempt_marks.begin(SHARD, output=output, shards=SHARDS, attempt=attempt)
+    with attempt_marks.launched(output):
+        attempt_marks.forget(output, "a1")
+        left = {path.name[: len("begun-run")] for path in (tmp_path / "_receipts").iterdir()}
+        assert left == {"begun-run", "begun-000"}
+        assert attempt_marks.begun(output, "a1") == set()
+        assert attempt_marks.begun(output, "b2") == {SHARD}
+        attempt_marks.forget(output)
+        assert not list((tmp_path / "_receipts").iterdir())
+
+
 def test_a_written_receipt_passes_its_check(tmp_path):
     check_shard(receipt_of(tmp_path), "plan", SHARD, SHARDS)
 
