@@ -126,8 +126,14 @@ def graph(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset
         judged = selected(pipeline, run, wanted, aim)
     if options.select_score is not None:
         judged = judged | "Select" >> MapShards(reject_low_scores, least=options.select_score)
-    reasons = rules.reasons(_rules(run))
-    write = WriteShards(finish, config, annotate=options.annotate_only, reasons=reasons)
+    applied = _rules(run)
+    write = WriteShards(
+        finish,
+        config,
+        annotate=options.annotate_only,
+        detects=applied.detector != "none",
+        reasons=rules.reasons(applied),
+    )
     written = judged | "Write" >> write
     _ = written | "Commit" >> Commit(config, {}, allow_empty=options.allow_empty)
 
@@ -289,17 +295,20 @@ def _rules(run: Run[FilterJobOptions]) -> rules.RuleConfig:
     return rule_config(run.options, run.need(DETECTOR), run.need(PLUGIN_RULES))
 
 
-def finish(shard: Shard, *, annotate: bool, reasons: Sequence[Reason]) -> ShardOutput:
+def finish(
+    shard: Shard, *, annotate: bool, detects: bool, reasons: Sequence[Reason]
+) -> ShardOutput:
     """Reject the pairs with a reason, unless pairs are only annotated, and count.
 
     Args:
         shard: A shard whose working table is SCORED rows.
         annotate: Whether all pairs are kept.
+        detects: Whether there is a language detector.
         reasons: Reasons of the rules, in their order.
     """
     rows = shard.table
     counts = filtered.counts_of(annotated.passed_rows(shard), reasons)
-    data = filtered.data_of(rows, annotate=annotate)
+    data = filtered.data_of(rows, annotate=annotate, detects=detects)
     if annotate:
         shard, data = annotated.with_every_pair(shard, data)
     else:

@@ -11,6 +11,7 @@ from tests.makers import corpora, runs
 from tests.makers.fasttext_model import write_model
 
 LANGS = ("--source_lang", "en", "--target_lang", "de", "--workers", "1")
+SMALL = ("--shard_pairs", "2")
 SIDES = ("--source_input", "corpus.en", "--target_input", "corpus.de")
 FRENCH = ("The old dog never likes the red house.", "Le vieux chien n'aime pas la maison rouge.")
 
@@ -38,7 +39,10 @@ def test_a_target_in_another_language_is_rejected(directory, detector, module):
     pytest.importorskip(module)
     name = f"by-{module}"
     options = ("--model", "model", "--detector", detector, "--output", name)
-    runs.run_well_here("filter", *SIDES, *LANGS, *options, cwd=directory)
+    runs.run_well_here("filter", *SIDES, *LANGS, *SMALL, *options, cwd=directory)
+    shards = [pq.read_table(path) for path in (directory / name / "data").iterdir()]
+    assert {len(shard) > 0 for shard in shards} == {True, False}
+    assert all("source_detected" in shard.column_names for shard in shards)
     rejects = pq.read_table(directory / name / "rejects").to_pylist()
     actual = {row["line"]: row["detail"] for row in rejects if row["reason"] == "target_language"}
     assert actual[61] == "fr, expected de"

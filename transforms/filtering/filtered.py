@@ -246,20 +246,21 @@ def with_reason(
     return rows
 
 
-def data_of(rows: pa.Table, *, annotate: bool) -> pa.Table:
+def data_of(rows: pa.Table, *, annotate: bool, detects: bool) -> pa.Table:
     """Return SCORED rows in the form that the job writes.
 
     Args:
         rows: SCORED rows.
         annotate: Whether pairs with a reason are included, with the columns ``keep`` and
             ``reason``; otherwise they are left out.
+        detects: Whether there is a language detector. Then every shard has its columns, even if no
+            language of the shard was detected.
     """
     open_rows = rows.column("reason").is_null()
     rows = rows.append_column(pa.field("keep", pa.bool_(), nullable=False), open_rows)
     names = [name for name in _ORDER if annotate or name not in ("keep", "reason")]
     names += [*COLUMNS, *evidence_names(rows.column_names), "target_words"]
-    names += [name for name in _DETECTED if rows.column(name).null_count < rows.num_rows]
-    rows = rows.select([*names, *_PLACE])
+    rows = rows.select([*names, *(_DETECTED if detects else ()), *_PLACE])
     if annotate:
         return rows.cast(pa.schema([_annotated(field) for field in rows.schema]))
     return rows.filter(open_rows).cast(pa.schema([_kept(field) for field in rows.schema]))

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from pairweave.transforms import schemas
 from pairweave.transforms.counts.histograms import ALL, HISTOGRAMS
@@ -73,7 +74,22 @@ def test_a_pair_that_the_encoder_gives_up_is_rejected_for_what_it_says():
     ]
     assert rows.column("detail").to_pylist() == [None, "not finite", "900 pieces", None]
     assert rows.column("score").to_pylist() == [0.5, None, None, 0.5]
-    assert filtered.data_of(rows, annotate=False).num_rows == 2
+    assert filtered.data_of(rows, annotate=False, detects=False).num_rows == 2
+    bars = filtered.column_bars(rows)
+    assert sum(bars["score"][ALL]) == sum(bars["margin"][ALL]) == 2
+    assert sum(bars["char_ratio"][ALL]) == 4
+
+
+@pytest.mark.parametrize("annotate", [False, True])
+@pytest.mark.parametrize("rows", [scored(), scored()[:0]], ids=["unsure", "empty"])
+def test_columns_of_a_shard_depend_on_the_detector_and_not_on_what_it_found(rows, annotate):
+    names, detecting = (
+        filtered.data_of(rows, annotate=annotate, detects=detects).column_names
+        for detects in (False, True)
+    )
+    detected = ["source_detected", "target_detected"]
+    assert [name for name in detecting if name not in names] == detected
+    assert [name for name in detecting if name not in detected] == names
 
 
 def test_rules_are_counted_alone_as_the_first_and_as_the_only_one():

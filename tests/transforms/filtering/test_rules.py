@@ -90,6 +90,24 @@ def test_each_rule_on_both_sides_of_its_border(source, target, wanted):
     assert reason(source, target)[0] == wanted
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "mismatch", "conflict"),
+    [
+        ("In 1999 it was", "Es war 1999", 0, 0),
+        ("In 1999 it was", "Es war damals", 1, 0),  # a number without a counterpart
+        ("In 1999 it was", "Es war 1998", 1, 1),
+        ("In 1999 and 2000 it was", "Es war 1999 und 2001", 0.5, 0.5),
+        ("In 1999 and 2000 it was", "Es war 1998", 1, 2 / 3),
+    ],
+)
+def test_numbers_contradict_each_other_where_each_side_has_one_that_the_other_lacks(
+    source, target, mismatch, conflict
+):
+    values = rules.judge(table((source, target)), RuleConfig()).values
+    assert values["number_mismatch"] == pytest.approx([mismatch])
+    assert values["number_conflict"] == pytest.approx([conflict])
+
+
 def test_a_rule_says_the_value_and_the_limit():
     assert reason("In 1999 it was", "Es war 1998")[1] == "number_mismatch 1 > 0.5"
     assert reason("how are you doing", "Привет, как дела")[1] == (
