@@ -58,6 +58,11 @@ def test_every_element_is_there_once_and_only_like_ones_are_the_same(source, tar
     assert markup.agrees == (not alone)
 
 
+def test_an_element_that_has_its_equal_takes_no_other_one():
+    markup = paired("<g>a</g>", "<g>b</g> <g id='1'>c</g>", XLIFF)
+    assert [(element.source, element.target) for element in markup.shared] == [((0, 1), (0, 1))]
+
+
 @given(marked_texts)
 def test_a_text_agrees_with_itself_and_its_indexed_form_has_its_elements(text):
     marked = parse_markup(text, XLIFF)
