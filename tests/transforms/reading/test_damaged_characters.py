@@ -46,6 +46,14 @@ def test_entities_turn_a_pair_away_where_that_is_asked_for(tmp_path):
     assert rows[0]["source"] == APOSTROPHE[0]
 
 
+@pytest.mark.parametrize("inline_tags", ["index", "strip"])
+def test_entities_between_tags_turn_a_pair_away_too(tmp_path, inline_tags):
+    texts = ("I <b>don&#39;t</b>", "ich <b>nicht</b>")
+    for source, target in (texts, texts[::-1]):
+        row = read_marked(tmp_path, source, target, inline_tags=inline_tags, html_entities="reject")
+        assert row["reason"] == "html_entity"
+
+
 def test_translations_are_decoded_like_sources(tmp_path):
     for name, text in (("en", "a"), ("de", "b"), ("mt", "c&#39;s &lt;3")):
         (tmp_path / name).write_text(f"{text}\n")
