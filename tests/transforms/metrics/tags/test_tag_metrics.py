@@ -118,6 +118,7 @@ def f1s(hypothesis, reference):
         ("the red house", "the <b>red house</b>", [0]),
         ("the <i>red</i> house", "the red house", []),
         ("<b>a</b> c <b>d</b>", "<b>a</b> c <b>d</b>", [1]),
+        ("<b>foot</b><b>ball</b>", "<b>football</b>", [1]),
         ("<b>a</b> c d", "<b>a</b> c <b>d</b>", [2 / 3]),
         ("<b>a <b>c</b></b>", "<b>a c</b>", [1]),
         ("<b></b>", "a<b></b>", [1]),
@@ -452,6 +453,8 @@ def test_the_signature_of_f1_names_words_and_the_reading_of_equal_names():
     assert "case:lc|" in signature(SQUAD)
     assert signature(SQUAD).endswith("|words:squad")
     assert "same_name:covering|" in signature(COVERING)
+    in_french = evaluate_tags(texts, XmlConfig("xml", None, "fr")).signatures["f1"]
+    assert "|lang:fr|" in in_french
 
 
 def test_words_and_readings_of_f1_are_options(tmp_path):
