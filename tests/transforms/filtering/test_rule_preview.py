@@ -1,6 +1,7 @@
 """A preview shows each rule's value, limit and verdict, and sums up what all would reject."""
 
 import pyarrow as pa
+import pytest
 
 from pairweave.transforms import schemas
 from pairweave.transforms.filtering.rule_preview import preview_lines
@@ -34,6 +35,19 @@ def test_each_pair_has_a_line_for_each_rule_and_its_verdict():
     assert table["script"] == ["script", "1,", "1", ">=", "0.5", "keeps"]
     assert actual[begin + 4 + len(RULES)] == "  rejects: copied"
     assert actual[actual.index("c f line 1") + 4 + len(RULES)] == "  keeps"
+
+
+def test_each_pair_has_a_line_for_the_detected_language_of_each_side():
+    pytest.importorskip("pycld2")
+    french = ("The old dog never likes the house.", "Le vieux chien n'aime pas la maison rouge.")
+    actual = lines((row(*french, line=1), row("OK", "OK", line=2)), detector="cld2")
+    for place, source, target in (
+        (1, ["en", "en", "keeps"], ["fr", "de", "rejects"]),
+        (2, ["not", "sure", "en", "keeps"], ["not", "sure", "de", "keeps"]),
+    ):
+        end = actual.index(f"c f line {place}") + 4 + len(RULES)
+        assert cells(actual[end]) == ["source_language", *source]
+        assert cells(actual[end + 1]) == ["target_language", *target]
 
 
 def test_a_pair_that_was_rejected_before_says_why():
