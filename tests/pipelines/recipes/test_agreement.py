@@ -52,17 +52,20 @@ def test_a_step_may_have_wider_limits(read):
     assert limits(read(fit="max_ratio: 5"), "max_ratio") == [3.0, 5.0, 3.0]
 
 
-def test_a_step_with_pairs_of_its_own_has_the_limits_of_its_job(tmp_path, monkeypatch):
+def test_steps_that_read_no_chosen_pairs_or_choose_have_the_limits_of_their_jobs(
+    tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     for side in ("en", "de"):
         (tmp_path / f"a.{side}").write_text("a b\n")
     (tmp_path / "r.yaml").write_text(
-        f"{LANGS}steps:\n- {{job: filter, {OWN}}}\n- {{job: fit, {OWN}}}\n"
+        f"{LANGS}steps:\n- {{job: filter, {OWN}, max_ratio: 9}}\n- {{job: fit, {OWN}}}\n"
         f"- {{job: bitext, {OWN}, model: {{from: fit}}}}\n"
         "- {name: best, job: filter, input: {from: bitext}}\n"
+        "- {name: narrow, job: filter, input: {from: filter}}\n"
     )
     steps = recipe.read_recipe("r.yaml", "out", {})
-    assert limits(steps, "max_ratio") == [3.0, 3.0, math.inf, 3.0]
+    assert limits(steps, "max_ratio") == [9.0, 3.0, math.inf, 3.0, 3.0]
 
 
 @pytest.mark.parametrize(

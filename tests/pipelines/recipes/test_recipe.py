@@ -49,6 +49,12 @@ def test_a_data_set_of_the_hub_is_asked_for_only_when_its_step_runs(read):
         read(f"{LANGS}steps:\n{fit.format('hf://org')}")
 
 
+def test_a_file_in_a_store_is_looked_for_only_when_its_step_runs(read):
+    align = FIT.replace("fit", "align")
+    (step,) = read(f"{LANGS}steps:\n{align[:-2]}, known_pairs: 's3://bucket/known.tsv'}}\n")
+    assert step.options.known_pairs == "s3://bucket/known.tsv"
+
+
 def test_the_command_line_takes_precedence_in_every_step(read):
     steps = read(f"{LANGS}workers: 3\nsteps:\n{FIT}{BITEXT}", workers=1, engine="flink")
     assert [(step.options.workers, step.options.engine) for step in steps] == [(1, "flink")] * 2
@@ -82,6 +88,15 @@ def test_any_option_that_names_a_model_or_a_run_can_refer_to_a_step(read):
     assert (tagged.options.model, tagged.options.filter.score_model) == ("out/fit", "out/fit")
     assert tagged.reads == ("bitext", "fit")
     assert (refitted.options.prior, refitted.reads) == ("out/fit", ("fit",))
+
+
+def test_steps_may_write_files_outside_each_other_s_directories(read):
+    pairs = "source_input: a.en, target_input: a.de"
+    steps = read(
+        f"{LANGS}steps:\n- {{job: filter, {pairs}, scores: out/filter/s.txt}}\n"
+        f"- {{job: align, {pairs}, pharaoh: links.txt}}\n"
+    )
+    assert [step.name for step in steps] == ["filter", "align"]
 
 
 def test_a_step_with_an_input_of_its_own_inherits_none(read):
@@ -134,7 +149,15 @@ def test_rounds_read_what_the_round_before_made(read):
             "steps:\n- {job: fit, source_input: b.en, target_input: a.de}\n",
             "step fit: source_input: b.en: no file has this name",
         ),
-        (f"steps:\n{BITEXT}", "step bitext: model: no earlier step is named fit"),
+        (
+            f"steps:\n{BITEXT}",
+            "step bitext: model: no earlier step is named fit; those before it: none",
+        ),
+        (
+            f"steps:\n{FIT}{FIT.replace('fit', 'fit, name: again')}"
+            f"{BITEXT.replace('{from: fit}', '{from: fti}')}",
+            "step bitext: model: no earlier step is named fti; those before it: fit, again",
+        ),
         (
             f"steps:\n{FIT}- {{job: augment, input: {{from: fit}}}}\n",
             "step augment: input: the step fit is fit, whose output cannot be read as pairs",
@@ -148,6 +171,15 @@ def test_rounds_read_what_the_round_before_made(read):
             f"steps:\n{FIT}- {{job: augment, source_input: a.en, target_input: a.de,"
             " filter: {from: fit}}\n",
             "step augment: filter: only input and options that name a run or a model can be",
+        ),
+        (
+            f"steps:\n{FIT}- {{job: augment, source_input: a.en, target_input: a.de,"
+            " known_pairs: {from: fit}}\n",
+            "step augment: known_pairs: only input and options that name a run or a model can be",
+        ),
+        (
+            f"steps:\n{FIT.replace('fit', 'align')[:-2]}, known_pairs: nowhere}}\n",
+            "step align: known_pairs: nowhere: no file or directory has this name",
         ),
         (
             f"steps:\n{FIT}{BITEXT}- {{job: fit, name: again, source_input: a.en,"
