@@ -49,9 +49,9 @@ def as_table(
         if name not in _TEXTS:
             continue
         column = table.column(name)
-        if lists and _is_list(column.type):
-            column = pc.binary_join(column, "\n")
         try:
+            if lists and _is_list(column.type):
+                column = pc.binary_join(column.cast(pa.large_list(pa.string())), "\n")
             column = column.cast(pa.string())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise ConfigError(f"pairs: column {name} holds no text: {error}") from error

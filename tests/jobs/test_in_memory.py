@@ -134,6 +134,9 @@ def test_a_column_of_translations_has_both_sides_by_language():
     assert made.to_pydict() == expected.to_pydict()
     with_id = python_tables.as_table(table, ("id", *wanted), options=LANGS)
     assert with_id.column("id").to_pylist() == [*range(len(rows))]
+    # The column is none of machine translations, which `suggest` reads.
+    of_suggest = python_tables.as_table(table, (*wanted, "translation"), options=LANGS)
+    assert of_suggest.to_pydict() == expected.to_pydict()
     with pytest.raises(ConfigError, match="column translation has texts in de, en; give source_la"):
         python_tables.as_table(table, wanted, options={"source_lang": "en"})
 
@@ -142,6 +145,9 @@ def test_lists_of_paragraphs_in_tuples_are_those_of_columns():
     lists = [(["a", "b"], ["x", "y"]), ("c", ("z",))]
     table = python_tables.as_table(lists, ("source", "target"), lists=True)
     assert table.to_pydict() == {"source": ["a\nb", "c"], "target": ["x\ny", "z"]}
+    texts = {"source": [["a", "b"], ["c"]], "target": [["x", "y"], ["z"]]}
+    for frame in (pa.table(texts), pd.DataFrame(texts), pl.DataFrame(texts)):
+        assert python_tables.as_table(frame, tuple(texts), lists=True).equals(table)
     with pytest.raises(ConfigError, match="the source of tuple 0 is list; give text"):
         python_tables.as_table(lists, ("source", "target"))
 
@@ -418,7 +424,7 @@ def test_options_of_files_are_not_passed_over(name):
         pairweave.project_tags(["a"], ["b"], ["0-0"], output="x")
 
 
-def test_links_of_a_table_are_read_by_the_aligner_given_alone():
+def test_links_of_a_table_are_read_by_the_aligner_given_alone(model):
     few = PAIRS[:60]
     lines = pa.array(["0-0"] * len(few))
     pairs = table(few).append_column("links", lines)
@@ -427,6 +433,8 @@ def test_links_of_a_table_are_read_by_the_aligner_given_alone():
     for cell in rows["links"].to_pylist():
         assert [(link["source"], link["target"]) for link in cell] == [(0, 0)]
     assert pairweave.align(pairs, **LANGS).rows.equals(pairweave.align(few, **LANGS).rows)
+    tried = [pairweave.try_(each, model, count=2, **LANGS) for each in (pairs, few)]
+    assert tried[0] == tried[1]
 
 
 def test_links_with_a_line_break_are_refused():
@@ -541,6 +549,10 @@ def test_a_trial_has_the_steps_of_each_pair(model):
     trials = pairweave.try_(PAIRS, model, count=3, **LANGS)
     assert [trial.place[1] for trial in trials] == [1, 2, 3]
     assert any(trial.rows for trial in trials)
+    by_language = pa.table(
+        {"translation": [dict(zip(("en", "de"), p, strict=True)) for p in PAIRS]}
+    )
+    assert pairweave.try_(by_language, model, count=3, **LANGS) == trials
 
 
 def test_results_are_evaluated(tmp_path):
