@@ -82,6 +82,8 @@ def divide(shards: Shards, marked: Shards) -> list[Shards]:
     [frozenset({2}), frozenset({1, 3, 4})]
     >>> divide(frozenset({1, 2, 3}), frozenset())
     [frozenset({1}), frozenset({2, 3})]
+    >>> divide(frozenset({1, 2}), frozenset({1, 2}))
+    [frozenset({1}), frozenset({2})]
     """
     suspects = sorted(shards & marked)
     if 0 < len(suspects) <= FEW:

@@ -43,6 +43,11 @@ def test_fewer_workers_run_with_less_memory_and_the_plan_is_the_same(planned, mo
     assert len({run.digest for run in runs.values()}) == 1
 
 
+def test_the_memory_of_another_engine_is_its_own(planned, monkeypatch):
+    monkeypatch.setattr(memory, "container_bytes", lambda: 400 << 20)
+    assert planned(engine="prism").options.workers == 4
+
+
 def test_too_little_for_one_worker_is_refused_with_what_is_enough(planned):
     with pytest.raises(ConfigError, match="--memory 400MiB: too little memory") as refused:
         planned(memory="400MiB")

@@ -1,6 +1,8 @@
 """What a run says at its end."""
 
+from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run import run_summary
+from tests.makers import finished_runs
 
 
 def annotated(read, kept, would_keep):
@@ -34,3 +36,20 @@ def test_a_run_that_rejects_says_nothing_else():
     actual = annotated(10, 8, 8)
     actual["configuration"]["annotate_only"] = False
     assert not [each for each in run_summary._table(actual) if each.startswith("would")]
+
+
+def test_a_run_says_where_its_rows_its_report_and_its_rejects_are(tmp_path):
+    said = []
+    for name, turned_away in (("some", None), ("none", [])):
+        output = str(tmp_path / name)
+        finished_runs.write_run(output, turned_away=turned_away)
+        with terminal.saying_to(said.append):
+            run_summary.say_where(output)
+    assert said[0].splitlines()[-4:] == [
+        f"data:     {tmp_path}/some/data",
+        f"report:   {tmp_path}/some/report.html",
+        f"rejects:  {tmp_path}/some/rejects",
+        f"manifest: {tmp_path}/some/_manifest.json",
+    ]
+    assert "rejects: " not in said[1]
+    assert f"data:     {tmp_path}/none/data" in said[1]
