@@ -61,6 +61,20 @@ def test_a_reason_that_does_not_exist_is_refused():
     assert actual.max_reason == {"too_long": 0.1, "missing_field": 0.0}
 
 
+@pytest.mark.parametrize(("share", "passes"), [(0.1, True), (0.11, False)])
+def test_pairs_rejected_for_a_reason_have_a_limit(share, passes):
+    limits = gates.read_gates({"max_reason": {"too_long": 0.1, "identical": 0}})
+    tonight = metrics(20, reasons={"too_long": share, "length_ratio": 0.5})
+    assert broken(limits, tonight) == ([] if passes else ["max_reason.too_long"])
+
+
+def test_a_table_may_lose_no_more_pairs_and_have_no_fewer_than_its_limits():
+    tonight = {**metrics(20), "lost": 2}  # of ten before; thirty afterwards
+    assert broken(gates.Gates(max_removed=0.2, min_pairs=30), tonight) == []
+    limits = gates.Gates(max_removed=0.19, min_pairs=31)
+    assert broken(limits, tonight) == ["max_removed", "min_pairs"]
+
+
 @pytest.mark.parametrize(("lines", "passes"), [(4, True), (5, False)])
 def test_lines_with_a_kind_of_findings_have_a_limit(lines, passes):
     limits = gates.read_gates({"max_findings": {"misaligned": 4, "moved": 0}})
