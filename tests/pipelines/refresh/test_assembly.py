@@ -153,3 +153,20 @@ def test_a_pair_that_is_twice_in_a_new_file_is_at_both_places(directory):
     nightly.good_night(directory)
     assert numbers_of(directory)[50] == "help"
     verify(directory)
+
+
+@pytest.mark.slow
+def test_a_pair_that_the_job_rejects_has_its_reason_at_each_of_its_places(tmp_path):
+    wrong = "In 1999 it was old\tEs war 1998 alt"
+    nightly.write_help(tmp_path, "one", range(10), [wrong])
+    nightly.write_help(tmp_path, "two", range(10, 12), [wrong])
+    head = nightly.HEAD.replace("augment", "filter").replace("mix: 0", "duplicates: exact")
+    nightly.write_config(
+        tmp_path, head=head, of='corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
+    )
+    nightly.good_night(tmp_path)
+    rejects = map(json.loads, nightly.rows(tmp_path / "table", "rejects"))
+    places = [row for row in rejects if row["source"] == "In 1999 it was old"]
+    assert sorted(row["line"] for row in places) == [3, 11]
+    assert {row["reason"] for row in places} == {"number_mismatch"}
+    assert len({row["detail"] for row in places}) == 1
