@@ -274,6 +274,16 @@ def test_a_night_that_was_stopped_before_its_seal_is_sealed_by_the_next_command(
     assert seal.read_bytes() == whole
 
 
+def test_a_night_without_its_seal_refuses_another_seal_of_the_night_before(directory):
+    table = directory / "table"
+    (table / "_refresh/seals/00000002.json").unlink()
+    other = log_seals.read(str(table), 1).model_copy(update={"logs": {}})
+    (table / "_refresh/seals/00000001.json").write_bytes(other.to_json())
+    status, _, errors = nightly.night(directory)
+    said = "00000001.json: is not the seal that night 2 followed"
+    assert (status, said in errors) == (2, True), errors
+
+
 def test_a_log_that_differs_from_the_records_is_refused_even_without_a_seal(directory):
     table = directory / "table"
     (table / "_refresh/seals/00000002.json").unlink()

@@ -70,6 +70,18 @@ def test_vacuum_follows_no_link_and_deletes_nothing_if_there_is_one(directory, p
     assert runs.tree_digests(directory) == before
 
 
+def test_vacuum_deletes_no_checkpoint_of_a_log_and_nothing_but_parquet(directory):
+    rows = directory / "table/tagged"
+    DeltaTable(str(rows)).create_checkpoint()
+    (rows / "notes.txt").write_text("whose are these?")
+    (rows / "part-left.parquet").write_bytes(b"")
+    before = runs.tree_digests(rows)
+    runs.run_well_here("refresh", "vacuum", "table", "--retention", "0", cwd=directory)
+    left = runs.tree_digests(rows)
+    assert before.keys() - left.keys() == {"part-left.parquet"}
+    assert any(name.endswith(".checkpoint.parquet") for name in left)
+
+
 def test_a_table_that_is_a_link_itself_is_vacuumed(directory):
     (directory / "table").rename(directory / "elsewhere")
     (directory / "table").symlink_to(directory / "elsewhere")
