@@ -1,6 +1,7 @@
 """What `vacuum` never deletes, and where no command writes: outside a table, and inside one."""
 
 import dataclasses
+import os
 import re
 import shutil
 
@@ -80,6 +81,19 @@ def test_vacuum_deletes_no_checkpoint_of_a_log_and_nothing_but_parquet(directory
     left = runs.tree_digests(rows)
     assert before.keys() - left.keys() == {"part-left.parquet"}
     assert any(name.endswith(".checkpoint.parquet") for name in left)
+
+
+def test_vacuum_keeps_the_whole_run_that_has_a_file_younger_than_the_retention(directory):
+    names = ["_runs/old/_plan.json", "_runs/young/_plan.json", "_runs/young/data/part-0.parquet"]
+    for name in names:
+        path = directory / "table" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+        if name != names[-1]:
+            os.utime(path, (0, 0))
+    table = str(directory / "table")
+    assert vacuum.vacuum(table, 1, dry=True) == names[:1]
+    assert sorted(vacuum.vacuum(table, 0, dry=True)) == names
 
 
 def test_a_table_that_is_a_link_itself_is_vacuumed(directory):
