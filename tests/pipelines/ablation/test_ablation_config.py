@@ -20,6 +20,10 @@ def project(value, **given):
     value["arms"]["plain"]["project"] = given
 
 
+def own(value, **given):
+    value["arms"]["own"]["data"][0].update(given)
+
+
 def test_units_are_all_arms_of_a_seed_and_then_of_the_next(tmp_path):
     ablation = read_ablation(str(write_configuration(tmp_path)))
     assert ablation.units() == [("plain", 1), ("own", 1), ("plain", 2), ("own", 2)]
@@ -28,6 +32,13 @@ def test_units_are_all_arms_of_a_seed_and_then_of_the_next(tmp_path):
 def test_numbers_beside_a_named_size_replace_its_own(tmp_path):
     ablation = read(tmp_path, lambda value: value.update(size={"like": "small", "steps": 7}))
     assert (ablation.model.steps, ablation.model.dimension) == (7, 256)
+
+
+def test_a_vocabulary_may_be_a_file_and_a_layer_any_of_the_decoder(tmp_path):
+    ablation = read(tmp_path, lambda value: value.update(vocabulary="pieces.model"))
+    assert ablation.vocabulary == "pieces.model"
+    ablation = read(tmp_path, lambda value: project(value, aligner="attention", layer=0))
+    assert ablation.arms["plain"].project.layer == 0
 
 
 @pytest.mark.parametrize(
@@ -47,6 +58,13 @@ def test_numbers_beside_a_named_size_replace_its_own(tmp_path):
         (lambda v: v["arms"]["own"]["data"][0].pop("target"), "source and target must be given"),
         (lambda v: v["arms"]["own"]["data"][0].update(run="x"), "give exactly one of run, job"),
         (lambda v: v["arms"]["own"].update(data=[{"job": "align"}]), "align makes links"),
+        (lambda v: own(v, stream={}), "stream draws tags from a run or a job, but none is given"),
+        (lambda v: own(v, kinds=["tagged"]), "kinds chooses rows of a run or a job without stream"),
+        (lambda v: own(v, options={"seed": 1}), "options are those of a job, but none is given"),
+        (
+            lambda v: v["arms"]["own"].update(data=[{"job": "augment", "syntax": "html"}]),
+            "syntax applies to files; the tags of a run are known",
+        ),
         (lambda v: project(v, method="naive"), "arms.plain.project: method does nothing with"),
         (
             lambda v: v["arms"]["plain"].update(project={}, whitespace_shift=True),
