@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import tempfile
 import weakref
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from pairweave.pipelines.in_memory.keyword_options import (
 )
 from pairweave.pipelines.in_memory.python_tables import Pairs, as_table
 from pairweave.pipelines.in_memory.table_jobs import Result, finished, run_table
+from pairweave.pipelines.process import scratch
 from pairweave.pipelines.run.input_look import look_at_input
 from pairweave.pipelines.trial.trial import Trial, run_trial
 from pairweave.transforms.errors import ConfigError
@@ -40,7 +40,7 @@ class FittedModel(os.PathLike[str]):
     def __init__(self, directory: str, temporary: str | None = None) -> None:
         self.directory = directory
         if temporary is not None:
-            weakref.finalize(self, _remove, temporary, os.getpid())
+            weakref.finalize(self, scratch.remove_own, temporary, os.getpid())
 
     def __fspath__(self) -> str:
         """Return the directory."""
@@ -49,12 +49,6 @@ class FittedModel(os.PathLike[str]):
     def __repr__(self) -> str:
         """Return the class and the directory."""
         return f"FittedModel({self.directory!r})"
-
-
-def _remove(directory: str, maker: int) -> None:
-    """Delete a temporary directory, unless this process is a fork of the one that made it."""
-    if os.getpid() == maker:
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 @documented("fit")

@@ -48,6 +48,12 @@ def remove(directory: Path) -> None:
     shutil.rmtree(directory, ignore_errors=True)
 
 
+def remove_own(directory: str, maker: int) -> None:
+    """Remove a directory, unless this process is only a fork of the one that made it."""
+    if os.getpid() == maker:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
 def sweep() -> None:
     """Remove this user's private directories whose runs are dead, as after a power failure."""
     for directory in _of_this_user(Path(tempfile.gettempdir())):

@@ -8,6 +8,7 @@ Beam identifies its servers by their ports; here each has a negative number inst
 # Beam types these parts as Any.
 # ruff: noqa: ANN401
 
+import atexit
 import functools
 import itertools
 import os
@@ -16,6 +17,8 @@ from typing import Any
 
 import grpc
 from apache_beam.runners.portability.fn_api_runner import worker_handlers
+
+from pairweave.pipelines.process import scratch
 
 LONGEST_FOLDER = 96
 """Maximum length of the folder's name, because the system limits a socket's name to 107 bytes."""
@@ -54,16 +57,14 @@ def _folder(process: int) -> str:
     """Make a folder that only this user can enter, and return a short enough name for it.
 
     A name that is too long is replaced by a path through this process's descriptor of the folder,
-    which only processes of the same user can follow. The folder is deleted when the process ends.
+    which only processes of the same user can follow. The folder is deleted when the process ends,
+    but not when a fork of it ends or makes a folder of its own.
     """
-    global _kept
-    _kept = tempfile.TemporaryDirectory(prefix="pairweave-")
-    if len(os.fsencode(_kept.name)) < LONGEST_FOLDER:
-        return _kept.name
-    return f"/proc/{process}/fd/{os.open(_kept.name, os.O_RDONLY | os.O_DIRECTORY)}"
-
-
-_kept: tempfile.TemporaryDirectory[str] | None = None
+    folder = tempfile.mkdtemp(prefix="pairweave-")
+    atexit.register(scratch.remove_own, folder, process)
+    if len(os.fsencode(folder)) < LONGEST_FOLDER:
+        return folder
+    return f"/proc/{process}/fd/{os.open(folder, os.O_RDONLY | os.O_DIRECTORY)}"
 
 
 def _port_or_socket(self: worker_handlers.GrpcWorkerHandler, port: int) -> str:

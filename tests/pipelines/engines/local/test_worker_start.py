@@ -90,7 +90,6 @@ def test_servers_are_on_sockets_in_a_folder_that_only_their_user_can_enter(
     place = tmp_path / ("x" * length)
     place.mkdir()
     monkeypatch.setattr(local_sockets.tempfile, "tempdir", str(place))
-    monkeypatch.setattr(local_sockets, "_kept", None)
     local_sockets._folder.cache_clear()
     try:
         server = local_sockets.SocketGrpc().server(_pool())
@@ -106,9 +105,25 @@ def test_servers_are_on_sockets_in_a_folder_that_only_their_user_can_enter(
             grpc.channel_ready_future(channel).result(timeout=20)
         server.stop(None).wait()
     finally:
-        if local_sockets._kept is not None:
-            local_sockets._kept.cleanup()
         local_sockets._folder.cache_clear()
+
+
+def test_the_folder_of_sockets_outlives_forks_and_not_its_process():
+    script = """
+import os, sys
+from pairweave.pipelines.engines.local import local_sockets
+folder = local_sockets.address(-1).removeprefix("unix:").removesuffix("/1")
+child = os.fork()
+if child == 0:
+    local_sockets.address(-1)
+    sys.exit()
+os.waitpid(child, 0)
+print(folder, os.path.isdir(folder))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    folder, outlived = done.stdout.split()
+    assert outlived == "True"
+    assert not Path(folder).exists()
 
 
 def test_numbers_of_servers_differ_and_ports_stay_as_they_are():
