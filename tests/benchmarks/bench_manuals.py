@@ -1,9 +1,9 @@
-"""Tags of translated manuals put back onto their translations, beside the translators' own places.
+"""Tags of translated manuals and messages put back, beside the translators' own places.
 
 No weight was learnt from these manuals, but three were set by hand to suit the Chinese, Japanese
 and Korean ones (`docs/explanation/tags.md`). ``tests/benchmarks/README.md`` says how to fetch and
 prepare them; ``PAIRWEAVE_MANUALS`` is their folder. As in `bench_help`, the aligner is fitted on
-the plain text of the manual alone.
+the plain text of the manual, or of the messages, alone.
 """
 
 import dataclasses
@@ -32,6 +32,9 @@ MOST = 3_000
 
 LEAST = 90.0
 """The least per cent of tags that are exact, in any manual and language."""
+
+LEAST_MESSAGES = 70.0
+"""The same in messages of programs, where many translations are free or not finished."""
 
 FEW = 2_000
 """Segments of a manual as XLIFF, all that the aligner learns from."""
@@ -119,7 +122,7 @@ def test_tags_of_manuals_as_xliff_with_few_segments_to_learn_from(path):
         f"\n{name:<18} {len(chosen):6,} segments  XLIFF: by place {places:5.1f} %, "
         f"whole {whole:4.0f} %\n"
     )
-    assert places >= LEAST_XLIFF
+    assert places >= (LEAST_MESSAGES if path.name.startswith("messages.") else LEAST_XLIFF)
 
 
 @every_manual
@@ -133,5 +136,5 @@ def test_tags_of_manuals_are_put_where_translators_have_them(path):
         exact, _ = exactly_placed(*part)
         whole = whole_segments(*part)
         sys.stdout.write(f"  {pages}: exact {exact:5.1f} %, whole {whole:4.0f} %")
-        assert exact >= LEAST
+        assert exact >= (LEAST_MESSAGES if path.name.startswith("messages.") else LEAST)
     sys.stdout.write("\n")
