@@ -314,10 +314,19 @@ def span_evidence(pair, start, end, opening, closing):
     evidence = Counter()
     wanted, here = bones(pair.source[start:end]), bones(pair.target[opening:closing])
     quotes = marks(pair.source, start, end)[0], marks(pair.target, opening, closing)[0]
-    if wanted and wanted == here and quotes[0] == quotes[1]:
+    before = len(here) - len(wanted) - 1
+    in_brackets = (
+        before > 1
+        and here[before:-1] == wanted
+        and (kind(here[before - 1]), kind(here[-1])) == ("opener", "closer")
+        and kind(pair.source[:start][-1:]) != "opener"
+        and not quotes[0]
+    )
+    if wanted and (wanted == here or in_brackets) and quotes[0] == quotes[1]:
         own = occurrences(wanted, bones(pair.source))
         there = occurrences(wanted, bones(pair.target))
         place, other = len(bones(pair.source[:start])), len(bones(pair.target[:opening]))
+        other += before if in_brackets else 0
         once = len(there) == 1 or (
             len(own) == len(there) and (place, other) in zip(own, there, strict=True)
         )

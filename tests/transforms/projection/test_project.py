@@ -270,6 +270,8 @@ def placed(source, target, links, language):
             "<b>Umschalt(Shift)+Strg(Ctrl)</b>: drehen",
             [(0, 2), (2, 7), (4, 10)],
         ),
+        ("de", "Press <b>Shift</b>.", "Drück <b>Umschalt (Shift)</b>.", [(0, 0), (1, 1), (1, 3)]),
+        ("de", "Press (<b>Shift</b>).", "Drück Taste (<b>Shift</b>).", [(0, 0), (2, 3)]),
         (
             "ja",
             "Select <b>objects</b>.",

@@ -343,12 +343,45 @@ def gather(pair: Pair, bounds: tuple[int, int], setting: tuple[bool, bool, bool]
 
 
 @numba.njit(nogil=True, cache=True)
+def gloss_in(pair: Pair, spans: Spans, first: int, end: int) -> int:
+    """Return where a span that ends with the element's text in brackets has this text.
+
+    Some translators put the original behind their translation: ``Umschalt (Shift)``.
+
+    Args:
+        pair: The pair.
+        spans: The evidence of the element.
+        first: First character of the span in the target's skeleton.
+        end: Its end, exclusive.
+
+    Returns:
+        The number of the character in the skeleton; -1 if the span does not end so, or if the
+        element is in brackets in the source.
+    """
+    at = end - 1 - spans.size
+    shapes = pair.characters.shapes
+    if spans.size == 0 or at - 1 <= first or not spans.equal[at]:
+        return -1
+    if shapes[pair.target_bones[end - 1]] >> KIND_SHIFT != CLOSER:
+        return -1
+    if shapes[pair.target_bones[at - 1]] >> KIND_SHIFT != OPENER:
+        return -1
+    if spans.begin and shapes[pair.source.points[spans.begin - 1]] >> KIND_SHIFT == OPENER:
+        return -1
+    return int(at)
+
+
+@numba.njit(nogil=True, cache=True)
 def span_evidence(pair: Pair, spans: Spans, opening: int, closing: int, row: np.ndarray) -> None:
     """Write the evidence of one span as a whole, by `SPAN_EVIDENCE`."""
     start, end = pair.places.offsets[opening], pair.places.offsets[closing]
     kept = pair.target_kept[start]
     same = spans.size > 0 and spans.equal[kept] and pair.target_kept[end] - kept == spans.size
     quotes = pair.source_marks[spans.end, 1] - pair.source_marks[spans.begin, 1]
+    if not same and not quotes:
+        gloss = gloss_in(pair, spans, kept, pair.target_kept[end])
+        if gloss >= 0:
+            same, kept = True, gloss
     same &= pair.target_marks[end, 1] - pair.target_marks[start, 1] == quotes
     edges = spans.opening[opening, EDGE_BOTH] > 0 and spans.closing[closing, EDGE_BOTH] > 0
     row[EVERYTHING] = YES if edges else 0

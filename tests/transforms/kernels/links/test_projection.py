@@ -109,7 +109,8 @@ def translations(draw):
             target.append("neu")  # a word that nothing is linked to, or a rare word that claims all
             pairs.append((draw(st.integers(0, len(source) - 1)), len(target) - 1))
         pairs.append((number, len(target)))
-        target.append(source[number])
+        in_brackets = not draw(st.integers(0, 4))
+        target.append(f"({source[number]})" if in_brackets else source[number])
     gap = draw(st.sampled_from([" ", "\N{NO-BREAK SPACE}"]))
     texts = gap.join(source), gap.join(target)
     tokens = [cut(text, ()) for text in texts]
@@ -130,6 +131,14 @@ def check_against_twin(case, weights, setting):
     assert found_by_kernel(case, weights, setting) == slow[: projection.CANDIDATES]
 
 
+@example(
+    case=(
+        *("a Bc", "a neu (Bc)", [(0, 1), (2, 4)], [(0, 1), (2, 5), (6, 10)]),
+        *({(1, 1): (900, 900), (1, 2): (1_000, 1_000)}, 2, 4),
+    ),
+    weights=shipped_weights().arrays(),
+    setting=(False, False, False),
+)
 @given(translations(), any_weights(), SETTINGS)
 def test_in_translations_the_candidates_are_those_of_the_plain_twin(case, weights, setting):
     check_against_twin(case, weights, setting)
