@@ -97,22 +97,26 @@ class Spans(NamedTuple):
         opening: `place_evidence` of the opening tag.
         closing: Of the closing tag.
         equal: Whether the element's text begins at a character of the target's skeleton, bool.
+        glosses: `find_glosses` of the element.
         times: How often it is there.
         own: Where the occurrence begins that corresponds to the element; -1 if none does.
         size: Characters of the element's skeleton.
         begin: Offset of the element in the source.
         end: Its end.
+        brackets: `cut_brackets` of the element.
     """
 
     tokens: np.ndarray
     opening: np.ndarray
     closing: np.ndarray
     equal: np.ndarray
+    glosses: np.ndarray
     times: int
     own: int
     size: int
     begin: int
     end: int
+    brackets: tuple[int, int]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -296,6 +300,38 @@ def prepare(
 
 
 @numba.njit(nogil=True, cache=True)
+def find_glosses(pair: Pair, bounds: tuple[int, int], equal: np.ndarray, size: int) -> np.ndarray:
+    """Find where the target has the text of an element in brackets.
+
+    Some translators put the original behind their translation: ``Umschalt (Shift)``.
+
+    Args:
+        pair: The pair.
+        bounds: Offsets of the element's opening and closing tag.
+        equal: `Spans.equal`.
+        size: `Spans.size`.
+
+    Returns:
+        For each end of a part of the target's skeleton, where the text begins if the part ends with
+        it and a bracket, else -1, int64. The element has no quotation marks and is not in brackets.
+    """
+    begin, end = bounds
+    bones, shapes, points = pair.target_bones, pair.characters.shapes, pair.source.points
+    glosses = np.full(len(bones) + 1, -1, np.int64)
+    quotes = pair.source_marks[end, 1] - pair.source_marks[begin, 1]
+    if quotes or not size or (begin and shapes[points[begin - 1]] >> KIND_SHIFT == OPENER):
+        return glosses
+    for at in range(1, len(bones) - size):
+        if (
+            equal[at]
+            and shapes[bones[at - 1]] >> KIND_SHIFT == OPENER
+            and shapes[bones[at + size]] >> KIND_SHIFT == CLOSER
+        ):
+            glosses[at + size + 1] = at
+    return glosses
+
+
+@numba.njit(nogil=True, cache=True)
 def gather(pair: Pair, bounds: tuple[int, int], setting: tuple[bool, bool, bool]) -> Spans:
     """Return the evidence of an element with words.
 
@@ -339,50 +375,25 @@ def gather(pair: Pair, bounds: tuple[int, int], setting: tuple[bool, bool, bool]
     own = -1
     if times > 1:
         own = find_counterpart(bones, pair.source_bones, pair.source_kept[begin], pair.target_bones)
-    return Spans(tokens, opening, closing, equal, times, own, len(bones), begin, end)
-
-
-@numba.njit(nogil=True, cache=True)
-def gloss_in(pair: Pair, spans: Spans, first: int, end: int) -> int:
-    """Return where a span that ends with the element's text in brackets has this text.
-
-    Some translators put the original behind their translation: ``Umschalt (Shift)``.
-
-    Args:
-        pair: The pair.
-        spans: The evidence of the element.
-        first: First character of the span in the target's skeleton.
-        end: Its end, exclusive.
-
-    Returns:
-        The number of the character in the skeleton; -1 if the span does not end so, or if the
-        element is in brackets in the source.
-    """
-    at = end - 1 - spans.size
-    shapes = pair.characters.shapes
-    if spans.size == 0 or at - 1 <= first or not spans.equal[at]:
-        return -1
-    if shapes[pair.target_bones[end - 1]] >> KIND_SHIFT != CLOSER:
-        return -1
-    if shapes[pair.target_bones[at - 1]] >> KIND_SHIFT != OPENER:
-        return -1
-    if spans.begin and shapes[pair.source.points[spans.begin - 1]] >> KIND_SHIFT == OPENER:
-        return -1
-    return int(at)
+    glosses = find_glosses(pair, (begin, end), equal, len(bones))
+    cut = cut_brackets(pair.source_marks, begin, end)
+    size = len(bones)
+    return Spans(tokens, opening, closing, equal, glosses, times, own, size, begin, end, cut)
 
 
 @numba.njit(nogil=True, cache=True)
 def span_evidence(pair: Pair, spans: Spans, opening: int, closing: int, row: np.ndarray) -> None:
     """Write the evidence of one span as a whole, by `SPAN_EVIDENCE`."""
+    # Taken out of the tuples once, because that changes the reference count of an array.
+    source_marks, target_marks, target_kept = pair.source_marks, pair.target_marks, pair.target_kept
     start, end = pair.places.offsets[opening], pair.places.offsets[closing]
-    kept = pair.target_kept[start]
-    same = spans.size > 0 and spans.equal[kept] and pair.target_kept[end] - kept == spans.size
-    quotes = pair.source_marks[spans.end, 1] - pair.source_marks[spans.begin, 1]
-    if not same and not quotes:
-        gloss = gloss_in(pair, spans, kept, pair.target_kept[end])
-        if gloss >= 0:
-            same, kept = True, gloss
-    same &= pair.target_marks[end, 1] - pair.target_marks[start, 1] == quotes
+    kept = target_kept[start]
+    same = spans.size > 0 and spans.equal[kept] and target_kept[end] - kept == spans.size
+    quotes = source_marks[spans.end, 1] - source_marks[spans.begin, 1]
+    gloss = spans.glosses[target_kept[end]]
+    if gloss > kept + 1:
+        same, kept = True, gloss
+    same &= target_marks[end, 1] - target_marks[start, 1] == quotes
     edges = spans.opening[opening, EDGE_BOTH] > 0 and spans.closing[closing, EDGE_BOTH] > 0
     row[EVERYTHING] = YES if edges else 0
     is_own = spans.times == 1 or kept == spans.own
@@ -392,13 +403,12 @@ def span_evidence(pair: Pair, spans: Spans, opening: int, closing: int, row: np.
     size, target_size = len(pair.source.points), len(pair.target.points)
     inside, target_inside = spans.end - spans.begin, end - start
     row[LENGTH] = length_difference(inside, size, target_inside, target_size)
-    closers, openers = cut_brackets(pair.source_marks, spans.begin, spans.end)
-    target_closers, target_openers = cut_brackets(pair.target_marks, start, end)
-    cut = abs(closers - target_closers) + abs(openers - target_openers)
+    closing_brackets, opening_brackets = cut_brackets(target_marks, start, end)
+    cut = abs(closing_brackets - spans.brackets[0]) + abs(opening_brackets - spans.brackets[1])
     row[BRACKETS] = YES * min(4, cut)
     for name, column in ((QUOTES, 1), (STOPS, 2), (MARKS, 3)):
-        one = pair.source_marks[spans.end, column] - pair.source_marks[spans.begin, column]
-        other = pair.target_marks[end, column] - pair.target_marks[start, column]
+        one = source_marks[spans.end, column] - source_marks[spans.begin, column]
+        other = target_marks[end, column] - target_marks[start, column]
         if name == QUOTES:
             row[name] = YES * ((one ^ other) & 1)
         else:
