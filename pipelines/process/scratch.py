@@ -51,7 +51,7 @@ def remove(directory: Path) -> None:
 def remove_own(directory: str, maker: int) -> None:
     """Remove a directory, unless this process is only a fork of the one that made it."""
     if os.getpid() == maker:
-        shutil.rmtree(directory, ignore_errors=True)
+        remove(Path(directory))
 
 
 def sweep() -> None:

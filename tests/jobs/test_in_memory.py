@@ -323,6 +323,12 @@ def test_threads_leave_standard_output_alone(capsys):
     assert sorted(capsys.readouterr().out.split("\n")[:-1]) == [f"thread {n}" for n in range(8)]
 
 
+def python(code):
+    """Run a program that imports the package; return what it has written."""
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, cwd=runs.ROOT, capture_output=True, text=True, check=True)
+
+
 def test_logs_are_left_to_the_program_that_calls():
     code = (
         "import logging, pairweave\n"
@@ -334,8 +340,7 @@ def test_logs_are_left_to_the_program_that_calls():
         "try: pairweave.fit([('', '')], **languages)\n"
         "except pairweave.PairweaveError: logging.warning('refused')\n"
     )
-    words = [sys.executable, "-c", code]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    done = python(code)
     assert (done.stdout, done.stderr) == ("", "refused\n")
 
 
@@ -365,9 +370,7 @@ def test_a_forked_process_leaves_the_model_of_its_parent():
         "os.waitpid(child, 0)\n"
         "print(os.path.exists(model), model.directory)\n"
     )
-    words = [sys.executable, "-c", code]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
-    exists, directory = done.stdout.split()
+    exists, directory = python(code).stdout.split()
     assert exists == "True"
     assert not Path(directory).exists()
 
@@ -454,10 +457,7 @@ def test_the_import_loads_no_library():
         "print([name for name in ('apache_beam', 'pyarrow', 'numpy', 'torch', 'pydantic') "
         "if name in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=runs.ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "[]\n"
+    assert python(code).stdout == "[]\n"
 
 
 STEPWISE = {

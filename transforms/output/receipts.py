@@ -2,7 +2,7 @@
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
@@ -234,14 +234,10 @@ def read_unit_receipts(output: str, plan: str, units: Iterable[int]) -> dict[int
 def _shard_receipt(
     output: str, plan: str, shard: int, shards: int, *, rejects_only: bool = False
 ) -> Json:
-    name = shard_receipt_name(shard, shards)
-    path = files.join(output, name)
-    try:
-        receipt = read_json(path)
+    def check(receipt: Json) -> None:
         check_shard(receipt, plan, shard, shards, rejects_only=rejects_only)
-    except (OSError, ConfigError, WorkerError) as error:
-        raise _unusable(path, name, error) from error
-    return receipt
+
+    return _receipt(output, shard_receipt_name(shard, shards), check)
 
 
 def read_rows(output: str, plan: str, unit: int) -> int:
@@ -259,21 +255,27 @@ def read_unit_receipt(output: str, plan: str, unit: int) -> Json:
     Raises:
         WorkerError: The receipt is missing, belongs to another run, or is invalid.
     """
-    name = unit_receipt_name(unit)
+    return _receipt(
+        output, unit_receipt_name(unit), lambda receipt: check_unit(receipt, plan, unit)
+    )
+
+
+def _receipt(output: str, name: str, check: Callable[[Json], None]) -> Json:
+    """Read a receipt and check it.
+
+    Raises:
+        WorkerError: It is missing, or the check fails.
+    """
     path = files.join(output, name)
     try:
         receipt = read_json(path)
-        check_unit(receipt, plan, unit)
+        check(receipt)
     except (OSError, ConfigError, WorkerError) as error:
-        raise _unusable(path, name, error) from error
+        cause = getattr(error, "strerror", None) or str(error)
+        for place in (path, name):
+            cause = cause.removeprefix(f"{place}: ")
+        raise WorkerError(f"{path}: no usable receipt: {cause}") from error
     return receipt
-
-
-def _unusable(path: str, name: str, error: Exception) -> WorkerError:
-    cause = getattr(error, "strerror", None) or str(error)
-    for place in (path, name):
-        cause = cause.removeprefix(f"{place}: ")
-    return WorkerError(f"{path}: no usable receipt: {cause}")
 
 
 def _count(rows: pa.Table, name: str) -> dict[str, int]:

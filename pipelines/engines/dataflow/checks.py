@@ -16,8 +16,7 @@ from pairweave.transforms.storage import files
 PACKAGE = "google.cloud.dataflow_v1beta3"
 
 _PROJECT = re.compile(r"([a-z][a-z0-9.-]*:)?[a-z][a-z0-9-]{4,28}[a-z0-9]")
-_REGION = option_forms.REGION
-_ZONE = re.compile(rf"({_REGION.pattern})-[a-z]")
+_ZONE = re.compile(rf"({option_forms.REGION.pattern})-[a-z]")
 _IMAGE = re.compile(r"[a-z0-9][\w.:-]*(/[\w.-]+)+(:(?P<tag>[\w.-]+)|@sha256:[0-9a-f]{64})?")
 _BUCKET = re.compile(r"gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](/[^\r\n]*)?")
 
@@ -140,7 +139,7 @@ def _check_region(region: str | None) -> None:
     zone = _ZONE.fullmatch(region)
     if zone:
         raise ConfigError(f"--region {region}: is a zone; give {zone[1]}")
-    if not _REGION.fullmatch(region):
+    if not option_forms.REGION.fullmatch(region):
         raise ConfigError(f"--region {region}: is not a region; expected one such as europe-west4")
 
 

@@ -36,6 +36,11 @@ FOLDED = 0x250
 QUESTION, EXCLAMATION, STOP, COLON, OTHER_MARK = 1, 2, 3, 4, 5
 """Kinds of marks at the end of a line."""
 
+_STOPS = (
+    *(0x2E, 0x2026, 0x3002, 0xFF61, 0xFF0E),
+    *(0x964, 0x965, 0x6D4, 0x589, 0x104B, 0x1362, 0x17D4, 0x17D5, 0xF0D),
+)
+
 TAG = 1
 """``<`` and a letter, or ``</`` and a letter, with a ``>`` after it."""
 BRACES = 2
@@ -88,9 +93,7 @@ def end_kind(point: Integer) -> Integer:
         return QUESTION
     if point in (0x21, 0xFF01):
         return EXCLAMATION
-    if point in (0x2E, 0x3002, 0xFF61, 0xFF0E, 0x964, 0x965, 0x6D4, 0x589, 0x2026):
-        return STOP
-    if point in (0x104B, 0x1362, 0x17D4, 0x17D5, 0xF0D):
+    if point in _STOPS:
         return STOP
     if point in (0x3A, 0xFF1A, 0x1365, 0x3B, 0xFF1B, 0x61B, 0x1364):
         return COLON
