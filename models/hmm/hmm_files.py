@@ -17,7 +17,7 @@ from pairweave.models.hmm.hmm_vocabulary import Vocabulary, build_vocabulary
 from pairweave.models.hmm.respelling import Respelling
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS
-from pairweave.transforms.kernels.hmm.lexicon import Lexicon
+from pairweave.transforms.kernels.hmm.lexicon import NO_FREQUENT, Lexicon
 from pairweave.transforms.kernels.hmm.sides import Words
 from pairweave.transforms.storage.json_files import JsonFile, check
 
@@ -167,6 +167,7 @@ def unpack(files: Mapping[str, bytes]) -> Parts:
             stem_offsets,
             stem_columns,
             _numbers(tables["stem_lexicon.arrow"], "count"),
+            NO_FREQUENT,
         ),
         jumps,
         _read_factors(tables, "source", len(source)),

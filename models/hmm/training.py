@@ -28,7 +28,7 @@ from pairweave.models.hmm.syllables import has_syllables
 from pairweave.transforms import progress_marks
 from pairweave.transforms.kernels.hmm import agreement, model1
 from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS, bucket_of
-from pairweave.transforms.kernels.hmm.lexicon import Lexicon
+from pairweave.transforms.kernels.hmm.lexicon import NO_FREQUENT, Lexicon, tabulate_frequent
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side
 
@@ -222,6 +222,7 @@ class _Candidates:
             source.stem_count,
             target.stem_count,
         )
+        self._frequent = tabulate_frequent(self.row_offsets, self.columns, len(target))
         self._probabilities = np.empty((len(self.columns), 2), dtype=np.float32)
 
     def _compare(self, respelling: Respelling | None, pool: ThreadPoolExecutor) -> None:
@@ -300,6 +301,7 @@ class _Candidates:
                 self._stem_offsets,
                 self._stem_columns,
                 stem_counts,
+                self._frequent,
             ),
             state.jumps,
             state.source_factors,
@@ -479,6 +481,7 @@ def _prune(parts: Parts, counts: np.ndarray) -> Parts:
             _kept_offsets(lexicon.stem_offsets, stems_kept),
             lexicon.stem_columns[stems_kept],
             lexicon.stem_counts[stems_kept],
+            NO_FREQUENT,
         ),
     )
 

@@ -95,8 +95,9 @@ def _probabilities(texts, parts, i, j):
         for text, at in zip(texts, (i, j), strict=True)
     )
     words = parts.source_words, parts.target_words
-    made = emissions(one, other, 0, *words, parts.lexicon, heads, stem_heads)
-    return made[0], made[3]
+    forward, reverse, _ = emissions(one, other, 0, *words, parts.lexicon, heads, stem_heads)
+    states, count = forward.width, reverse.width
+    return forward.values[:count, :states], reverse.values[:states, :count]
 
 
 def test_scores_of_words_are_those_of_the_slow_twin(model):

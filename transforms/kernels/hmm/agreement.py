@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.hmm.emissions import LEAST, MAX_STATES, emissions
+from pairweave.transforms.kernels.hmm.emissions import LEAST, MAX_STATES, Emission, emissions
 from pairweave.transforms.kernels.hmm.hmm import (
     JumpCounts,
     best_path,
@@ -19,19 +19,30 @@ from pairweave.transforms.kernels.hmm.hmm import (
     lay_out,
     position_rows,
     posteriors,
-    sum_of,
 )
 from pairweave.transforms.kernels.hmm.lexicon import Lexicon
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side, Words
 from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.matrices import transpose
+from pairweave.transforms.kernels.vectors import (
+    LANES,
+    any_reaches,
+    greatest,
+    least,
+    load,
+    spread,
+    store,
+)
 
 DOUBT = np.float32(0.1)
 """Smoothing of the odds that one direction sends to the other (results are flat up to 0.2)."""
 
-
 COMMONEST = 20
 """A full stop is among so many commonest words of its side. Words are numbered by frequency."""
+
+_ONE = np.float32(1.0)
+_ZERO = np.float32(0.0)
 
 
 class Model(NamedTuple):
@@ -103,6 +114,57 @@ def share_of_last(source: Side, target: Side, pair: int, p_last: float) -> float
 
 
 @numba.njit(nogil=True, cache=True)
+def rest_of(posteriors: np.ndarray, emission: Emission) -> np.ndarray:
+    """Return the probability that each word has no partner, float32 ``[word]``, padded.
+
+    Args:
+        posteriors: Probabilities of the links, float32 ``[word, state]``, padded.
+        emission: Emissions of the words.
+    """
+    # Eight words at once: a sum over the states of one word cannot be a vector.
+    turned = np.empty((posteriors.shape[1], posteriors.shape[0]), dtype=np.float32)
+    transpose(posteriors, turned)
+    columns = turned.shape[1]
+    rest = np.empty(columns, dtype=np.float32)
+    for word in range(0, columns, LANES):
+        left = spread(_ONE)
+        for state in range(emission.width):
+            left = left - load(turned, state * columns + word)
+        store(rest, word, left)
+    return rest
+
+
+@numba.njit(nogil=True, cache=True)
+def count_links(
+    forward: np.ndarray, reverse: np.ndarray, entries: np.ndarray, counts: np.ndarray
+) -> None:
+    """Add the expected links of a pair to the counts of its entries.
+
+    Args:
+        forward: Posteriors, float32 ``[target word, source word]``, padded.
+        reverse: Posteriors, float32 ``[source word, target word]``, padded.
+        entries: Entries of the lexicon, -1 for none, int64 ``[source word, target word]``.
+        counts: Receives the links, in units of 1 / FIXED_POINT, int64 ``[entry]``.
+    """
+    both = np.empty_like(reverse)
+    transpose(forward, both)
+    states, words = entries.shape
+    columns = both.shape[1]
+    unit = spread(np.float32(1.0 / FIXED_POINT))
+    for state in range(states):
+        for first in range(0, columns, LANES):
+            product = load(reverse, state * columns + first) * load(both, state * columns + first)
+            # Nearly all are less than a unit, and the memory of the counts is not near.
+            if any_reaches(product, unit):
+                store(both, state * columns + first, product)
+                for word in range(first, min(first + LANES, words)):
+                    entry = entries[state, word]
+                    share = np.int64(both[state, word] * FIXED_POINT)
+                    if entry >= 0 and share > 0:
+                        counts[entry] += share
+
+
+@numba.njit(nogil=True, cache=True)
 def expect(
     first: int, last: int, source: Side, target: Side, model: Model, expected: Counts
 ) -> tuple[float, float]:
@@ -134,149 +196,301 @@ def expect(
         words = target.offsets[pair + 1] - target.offsets[pair]
         if states == 0 or words == 0:
             continue
-        forward, low, null, reverse, back_low, back_null, entries = emissions(
+        forward, reverse, entries = emissions(
             source, target, pair, source_words, target_words, lexicon, heads, stem_heads
         )
+        low, back_low = forward.low, reverse.low
         p_end = share_of_last(source, target, pair, p_last)
-        p_forward = np.empty_like(forward)
-        p_reverse = np.empty_like(reverse)
+        p_forward = np.zeros_like(forward.values)
+        p_reverse = np.zeros_like(reverse.values)
         if len(jumps) > 0:
-            rows = position_rows(source, pair, forward.shape[1], source_factors)
+            rows = position_rows(source, pair, forward.width, source_factors)
             layout = lay_out(jumps[0], source_factors, rows, p_null)
             counted = JumpCounts(jump_counts[0], after_source, rows)
-            log_forward += posteriors(forward, low, null, layout, p_null, p_end, p_forward, counted)
-            rows = position_rows(target, pair, reverse.shape[1], target_factors)
+            log_forward += posteriors(forward, layout, p_null, p_end, p_forward, counted)
+            rows = position_rows(target, pair, reverse.width, target_factors)
             layout = lay_out(jumps[1], target_factors, rows, p_null)
             counted = JumpCounts(jump_counts[1], after_target, rows)
-            log_reverse += posteriors(
-                reverse, back_low, back_null, layout, p_null, p_end, p_reverse, counted
-            )
+            log_reverse += posteriors(reverse, layout, p_null, p_end, p_reverse, counted)
         else:
-            log_forward += independent_posteriors(forward, null, p_null, p_forward)
-            log_reverse += independent_posteriors(reverse, back_null, p_null, p_reverse)
-        for state in range(states):
-            rest = np.float32(1.0)
-            for at in range(p_reverse.shape[1]):
-                rest -= p_reverse[state, at]
-                entry = entries[state, at]
-                if entry >= 0:
+            log_forward += independent_posteriors(forward, p_null, p_forward)
+            log_reverse += independent_posteriors(reverse, p_null, p_reverse)
+        rest, back_rest = rest_of(p_forward, forward), rest_of(p_reverse, reverse)
+        if forward.width == states and reverse.width == words:
+            count_links(p_forward, p_reverse, entries, counts)
+        else:
+            for state in range(states):
+                for at in range(reverse.width):
                     word = back_low[state] + at
                     both = p_reverse[state, at] * in_window(p_forward, low, word, state)
-                    share = np.int64(both * FIXED_POINT)
-                    # Nearly all are 0, and the memory of the counts is not near.
-                    if share > 0:
-                        counts[entry] += share
+                    if entries[state, at] >= 0:
+                        counts[entries[state, at]] += np.int64(both * FIXED_POINT)
+        for state in range(states):
             number = source.words[source.offsets[pair] + state]
-            if number >= 0 and rest > 0.0:
-                null_source_counts[number] += np.int64(rest * FIXED_POINT)
+            if number >= 0 and back_rest[state] > 0.0:
+                null_source_counts[number] += np.int64(back_rest[state] * FIXED_POINT)
         for word in range(words):
-            rest = np.float32(1.0)
-            for at in range(p_forward.shape[1]):
-                rest -= p_forward[word, at]
             number = target.words[target.offsets[pair] + word]
-            if number >= 0 and rest > 0.0:
-                null_target_counts[number] += np.int64(rest * FIXED_POINT)
+            if number >= 0 and rest[word] > 0.0:
+                null_target_counts[number] += np.int64(rest[word] * FIXED_POINT)
     return log_forward, log_reverse
 
 
-# The division never is by 0: a check of each would keep loops from being vectorized.
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@numba.njit(nogil=True, cache=True)
 def odds_of(posteriors: np.ndarray) -> np.ndarray:
-    """Return the smoothed odds ``(p + DOUBT) / (1 - p + DOUBT)`` of links, in the same layout."""
-    odds = np.empty(posteriors.shape, dtype=np.float32)
-    given, made = posteriors.reshape(-1), odds.reshape(-1)
-    for at in range(len(given)):
-        made[at] = (given[at] + DOUBT) / (np.float32(1.0) - given[at] + DOUBT)
+    """Return the smoothed odds ``(p + DOUBT) / (1 - p + DOUBT)`` of links.
+
+    Args:
+        posteriors: float32, padded rows and columns.
+    """
+    odds = np.empty_like(posteriors)
+    doubt, one = spread(DOUBT), spread(_ONE)
+    for at in range(0, odds.size, LANES):
+        given = load(posteriors, at)
+        store(odds, at, (given + doubt) / (one - given + doubt))
     return odds
 
 
 @numba.njit(nogil=True, cache=True)
-def weigh(own: np.ndarray, low: np.ndarray, odds: np.ndarray, other_low: np.ndarray) -> np.ndarray:
+def weigh(
+    own: np.ndarray,
+    low: np.ndarray,
+    width: int,
+    odds: np.ndarray,
+    other_low: np.ndarray,
+    other_width: int,
+) -> np.ndarray:
     """Multiply the values of one direction by the odds that the other direction gives.
 
     Args:
-        own: Posteriors or emissions, float32 ``[word, width]``.
+        own: Posteriors or emissions, float32 ``[word, state]``, padded.
         low: First state of each word's window ``[word]``.
-        odds: From `odds_of`, float32 ``[state, other width]``.
+        width: States in a window.
+        odds: From `odds_of`, float32 ``[state, word]``.
         other_low: First word of each window of the other direction ``[state]``.
+        other_width: Words in a window of the other direction.
 
     Returns:
-        float32 ``[word, width]``. Outside a window of the other direction, its posterior is 0.
+        float32, in the shape of ``own``. Outside a window of the other direction, its posterior is
+        0.
     """
-    words, width = own.shape
-    weighed = np.empty((words, width), dtype=np.float32)
-    if odds.shape == (width, words):
-        for word in range(words):
-            for at in range(width):
-                weighed[word, at] = own[word, at] * odds[at, word]
-        return weighed
-    none = DOUBT / (np.float32(1.0) + DOUBT)
-    for word in range(words):
+    weighed = np.zeros_like(own)
+    none = DOUBT / (_ONE + DOUBT)
+    for word in range(len(low)):
         for at in range(width):
             state = low[word] + at
             seen = word - other_low[state]
-            inside = 0 <= seen < odds.shape[1]
+            inside = 0 <= seen < other_width
             weighed[word, at] = own[word, at] * (odds[state, seen] if inside else none)
     return weighed
 
 
 @numba.njit(nogil=True, cache=True)
-def combine_posteriors(
-    own: np.ndarray, low: np.ndarray, odds: np.ndarray, other_low: np.ndarray
-) -> np.ndarray:
+def combine_windows(weighed: np.ndarray, own: np.ndarray, words: int, width: int) -> None:
+    """Normalize posteriors that have been multiplied by odds, as `combine_posteriors` does.
+
+    Args:
+        weighed: Posteriors times odds, from `weigh`; receives the new posteriors.
+        own: The posteriors, float32 ``[word, state]``.
+        words: Number of words.
+        width: States in a window.
+    """
+    sums, made = np.zeros(4, dtype=np.float32), np.zeros(4, dtype=np.float32)
+    whole = width // 4 * 4
+    for word in range(words):
+        sums[:] = 0.0
+        made[:] = 0.0
+        for at in range(width):
+            part = at % 4 if at < whole else 0
+            sums[part] += own[word, at]
+            made[part] += weighed[word, at]
+        nothing = _ONE - ((sums[0] + sums[1]) + (sums[2] + sums[3]))
+        total = ((made[0] + made[1]) + (made[2] + made[3])) + max(nothing, LEAST)
+        inverse = _ONE / total
+        for at in range(width):
+            weighed[word, at] = min(weighed[word, at] * inverse, _ONE)
+
+
+@numba.njit(nogil=True, cache=True)
+def combine_posteriors(own: np.ndarray, odds: np.ndarray, states: int) -> np.ndarray:
     """Multiply each word's posteriors by the odds of the other direction and normalize them.
 
     The null state has odds of 1. Running the passes again on weighted emissions would give the same
-    links at twice the cost. Arguments are those of `weigh`.
+    links at twice the cost. Eight words are computed at once.
+
+    Args:
+        own: Posteriors, float32 ``[word, state]``, padded; all states are in the window.
+        odds: From `odds_of`, float32 ``[state, word]``, padded.
+        states: Number of states.
 
     Returns:
-        The new posteriors, float32 ``[word, width]``.
+        The new posteriors, float32 ``[state, word]``, padded; rows of the padding are undefined.
     """
-    combined = weigh(own, low, odds, other_low)
-    words, width = own.shape
-    given, made = own.reshape(-1), combined.reshape(-1)
-    for word in range(words):
-        first, last = word * width, (word + 1) * width
-        nothing = np.float32(1.0) - sum_of(given, first, last)
-        inverse = np.float32(1.0) / (sum_of(made, first, last) + max(nothing, LEAST))
-        for at in range(width):
-            combined[word, at] = min(combined[word, at] * inverse, np.float32(1.0))
+    given = np.empty_like(odds)
+    transpose(own, given)
+    combined = np.empty_like(odds)
+    columns = odds.shape[1]
+    one, floor = spread(_ONE), spread(LEAST)
+    for word in range(0, columns, LANES):
+        # Four partial sums, of each fourth state; those that are left over are in the first.
+        a = b = c = d = spread(_ZERO)
+        e = f = g = h = spread(_ZERO)
+        whole = states // 4 * 4
+        for state in range(0, whole, 4):
+            at = state * columns + word
+            own_a = load(given, at)
+            own_b = load(given, at + columns)
+            own_c = load(given, at + 2 * columns)
+            own_d = load(given, at + 3 * columns)
+            made_a = own_a * load(odds, at)
+            made_b = own_b * load(odds, at + columns)
+            made_c = own_c * load(odds, at + 2 * columns)
+            made_d = own_d * load(odds, at + 3 * columns)
+            a, b, c, d = a + own_a, b + own_b, c + own_c, d + own_d
+            e, f, g, h = e + made_a, f + made_b, g + made_c, h + made_d
+            store(combined, at, made_a)
+            store(combined, at + columns, made_b)
+            store(combined, at + 2 * columns, made_c)
+            store(combined, at + 3 * columns, made_d)
+        for state in range(whole, states):
+            at = state * columns + word
+            own_a = load(given, at)
+            made_a = own_a * load(odds, at)
+            a, e = a + own_a, e + made_a
+            store(combined, at, made_a)
+        nothing = one - ((a + b) + (c + d))
+        inverse = one / (((e + f) + (g + h)) + greatest(nothing, floor))
+        for state in range(states):
+            at = state * columns + word
+            store(combined, at, least(load(combined, at) * inverse, one))
     return combined
 
 
 @numba.njit(nogil=True, cache=True)
 def likely_places(
-    chances: np.ndarray, threshold: float, rows: np.ndarray, columns: np.ndarray
+    chances: np.ndarray, count: int, threshold: float, rows: np.ndarray, columns: np.ndarray
 ) -> int:
     """Find the values of a matrix that reach a threshold, row by row; return their number.
 
-    All places are written, one over the other; the place to write to moves on after a likely one.
+    All places of a vector with such a value are written, one over the other; the place to write to
+    moves on after a likely one.
 
     Args:
-        chances: float32 ``[row, column]``.
-        threshold: The minimum.
+        chances: float32 ``[row, column]``, padded.
+        count: Number of rows.
+        threshold: The minimum, above 0.
         rows: Receives the row of each, int32; with room for one more.
         columns: Receives the column of each, likewise.
     """
+    limit = np.float32(threshold)
+    if limit < threshold:
+        limit = np.nextafter(limit, _ONE)
+    limits = spread(limit)
+    width = chances.shape[1]
     used = np.uint64(0)
-    for row in range(len(chances)):
-        for column in range(chances.shape[1]):
-            rows[used] = row
-            columns[used] = column
-            used += np.uint64(chances[row, column] >= threshold)
+    for row in range(count):
+        for first in range(0, width, LANES):
+            if any_reaches(load(chances, row * width + first), limits):
+                for column in range(first, first + LANES):
+                    rows[used] = row
+                    columns[used] = column
+                    used += np.uint64(chances[row, column] >= limit)
     return int(used)
 
 
 @numba.njit(nogil=True, cache=True)
-def path_places(path: np.ndarray, low: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> int:
-    """Find the places of a path from `hmm.best_path`, as `likely_places` does."""
+def path_places(path: np.ndarray, words: np.ndarray, states: np.ndarray) -> int:
+    """List the words of a path from `hmm.best_path` that have a state, and these states."""
     used = 0
     for word in range(len(path)):
         if path[word] >= 0:
-            rows[used] = word
-            columns[used] = path[word] - low[word]
+            words[used] = word
+            states[used] = path[word]
             used += 1
     return used
+
+
+@numba.njit(nogil=True, cache=True)
+def link_words(
+    emission: Emission,
+    other: Emission,
+    given: tuple[np.ndarray, np.ndarray],
+    jumps: tuple[np.ndarray, np.ndarray, np.ndarray],
+    chances: tuple[float, float],
+    threshold: float,
+    viterbi: Literal[1] | None,
+    places: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> int:
+    """List the links of one direction of a pair, and return their number.
+
+    Args:
+        emission: Emissions of the words.
+        other: Emissions of the other direction, for its windows.
+        given: Posteriors of this direction, and odds of the other.
+        jumps: Weights of the jumps, their factors and rows, as for `lay_out`.
+        chances: Probabilities of the null state and of the last state, as for `best_path`.
+        threshold: Minimum posterior of a link.
+        viterbi: As for `align_pairs`.
+        places: Receives the word, the state and the posterior of each link, int32 and float32.
+    """
+    own, odds = given
+    words, states, values = places
+    low, width = emission.low, emission.width
+    whole = width == len(other.low) and other.width == len(low)
+    if whole:
+        likely = combine_posteriors(own, odds, width)
+    else:
+        likely = weigh(own, low, width, odds, other.low, other.width)
+        combine_windows(likely, own, len(low), width)
+    if viterbi is not None:
+        weighed = weigh(emission.values, low, width, odds, other.low, other.width)
+        layout = lay_out(jumps[0], jumps[1], jumps[2], chances[0])
+        path = best_path(Emission(weighed, emission.null, low, width), layout, *chances)
+        links = path_places(path, words, states)
+    elif whole:
+        links = likely_places(likely, width, threshold, states, words)
+    else:
+        links = likely_places(likely, len(low), threshold, words, states)
+        for link in range(links):
+            states[link] += low[words[link]]
+    for link in range(links):
+        word, state = words[link], states[link]
+        values[link] = likely[state, word] if whole else likely[word, state - low[word]]
+    return links
+
+
+@numba.njit(nogil=True, cache=True)
+def sort_links(
+    places: tuple[np.ndarray, np.ndarray, np.ndarray],
+    links: int,
+    size: int,
+    ends: np.ndarray,
+    values: np.ndarray,
+    first: int,
+) -> None:
+    """Append a pair's links, sorted by source word; a source word's links keep their order.
+
+    Args:
+        places: Source word, target word and posterior of each link.
+        links: Number of links.
+        size: Number of source words.
+        ends: Receives the words, int16 ``[side, link]``.
+        values: Receives the posteriors, float32 ``[link]``.
+        first: Where to put the first link.
+    """
+    sources, targets, chances = places
+    following = np.zeros(size + 1, dtype=np.int32)
+    for link in range(links):
+        following[sources[link] + 1] += 1
+    for source in range(size):
+        following[source + 1] += following[source]
+    for link in range(links):
+        source = sources[link]
+        at = first + following[source]
+        following[source] += 1
+        ends[0, at] = source
+        ends[1, at] = targets[link]
+        values[at] = chances[link]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -339,68 +553,55 @@ def align_pairs(
         states = source.offsets[pair + 1] - source.offsets[pair]
         words = target.offsets[pair + 1] - target.offsets[pair]
         if states > 0 and words > 0:
-            forward, low, null, reverse, back_low, back_null, _ = emissions(
+            forward, reverse, _ = emissions(
                 source, target, pair, source_words, target_words, lexicon, heads, stem_heads
             )
             p_end = share_of_last(source, target, pair, p_last)
-            p_forward = np.empty_like(forward)
-            p_reverse = np.empty_like(reverse)
-            rows = position_rows(source, pair, forward.shape[1], source_factors)
+            p_forward = np.zeros_like(forward.values)
+            p_reverse = np.zeros_like(reverse.values)
+            rows = position_rows(source, pair, forward.width, source_factors)
             layout = lay_out(jumps[0], source_factors, rows, p_null)
             uncounted = JumpCounts(none, nothing, rows)
-            posteriors(forward, low, null, layout, p_null, p_end, p_forward, uncounted)
-            rows = position_rows(target, pair, reverse.shape[1], target_factors)
-            back_layout = lay_out(jumps[1], target_factors, rows, p_null)
-            uncounted = JumpCounts(none, nothing, rows)
-            posteriors(
-                reverse, back_low, back_null, back_layout, p_null, p_end, p_reverse, uncounted
-            )
+            posteriors(forward, layout, p_null, p_end, p_forward, uncounted)
+            back_rows = position_rows(target, pair, reverse.width, target_factors)
+            layout = lay_out(jumps[1], target_factors, back_rows, p_null)
+            uncounted = JumpCounts(none, nothing, back_rows)
+            posteriors(reverse, layout, p_null, p_end, p_reverse, uncounted)
             # At most 1 / threshold states of a word reach the threshold.
-            width = max(forward.shape[1], reverse.shape[1])
+            width = max(forward.width, reverse.width)
             most = max(words, states) * min(np.int64(1.0 / threshold) + 1, width)
             need = max(used[0], used[1]) + most
             if need > room:
                 while need > room:
                     room *= 2
                 ends, values = _with_capacity(ends, values, room)
-            odds, back_odds = odds_of(p_reverse), odds_of(p_forward)
-            likely = combine_posteriors(p_forward, low, odds, back_low)
-            back_likely = combine_posteriors(p_reverse, back_low, back_odds, low)
-            rows = np.empty(most + 1, dtype=np.int32)
-            columns = np.empty_like(rows)
-            if viterbi is not None:
-                weighed = weigh(forward, low, odds, back_low)
-                path = best_path(weighed, low, null, layout, p_null, p_end)
-                links = path_places(path, low, rows, columns)
-            else:
-                links = likely_places(likely, threshold, rows, columns)
-            # Sorted by source word, then by target word: counted, then put in their order.
-            next_link = np.zeros(states + 1, dtype=np.int32)
-            for link in range(links):
-                next_link[low[rows[link]] + columns[link] + 1] += 1
-            for state in range(states):
-                next_link[state + 1] += next_link[state]
-            for link in range(links):
-                word, at = rows[link], columns[link]
-                state = low[word] + at
-                place = used[0] + next_link[state]
-                next_link[state] += 1
-                ends[0, 0, place] = state
-                ends[0, 1, place] = word
-                values[0, place] = likely[word, at]
+            one = np.empty(most + 1, dtype=np.int32)
+            other = np.empty(most + 1, dtype=np.int32)
+            chances = np.empty(most + 1, dtype=np.float32)
+            links = link_words(
+                forward,
+                reverse,
+                (p_forward, odds_of(p_reverse)),
+                (jumps[0], source_factors, rows),
+                (p_null, p_end),
+                threshold,
+                viterbi,
+                (other, one, chances),
+            )
+            sort_links((one, other, chances), links, states, ends[0], values[0], used[0])
             used[0] += links
-            if viterbi is not None:
-                weighed = weigh(reverse, back_low, back_odds, low)
-                path = best_path(weighed, back_low, back_null, back_layout, p_null, p_end)
-                links = path_places(path, back_low, rows, columns)
-            else:
-                links = likely_places(back_likely, threshold, rows, columns)
-            for link in range(links):
-                state, at = rows[link], columns[link]
-                ends[1, 0, used[1]] = state
-                ends[1, 1, used[1]] = back_low[state] + at
-                values[1, used[1]] = back_likely[state, at]
-                used[1] += 1
+            links = link_words(
+                reverse,
+                forward,
+                (p_reverse, odds_of(p_forward)),
+                (jumps[1], target_factors, back_rows),
+                (p_null, p_end),
+                threshold,
+                viterbi,
+                (one, other, chances),
+            )
+            sort_links((one, other, chances), links, states, ends[1], values[1], used[1])
+            used[1] += links
         begins[0, pair + 1] = used[0]
         begins[1, pair + 1] = used[1]
     return (

@@ -4,11 +4,23 @@ Word pairs that are not in the lexicon are judged by their stems, spelling and f
 numbers and cognates often keep their letters.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.hmm.lexicon import Lexicon, find_entry
-from pairweave.transforms.kernels.hmm.sides import STEM_PRIOR, Side, Words, tokens_of
+from pairweave.transforms.kernels.hmm.lexicon import Lexicon, search_row
+from pairweave.transforms.kernels.hmm.sides import STEM_PRIOR, Side, Tokens, Words, tokens_of
+from pairweave.transforms.kernels.matrices import transpose
+from pairweave.transforms.kernels.vectors import (
+    LANES,
+    count_bits,
+    load,
+    padded,
+    prefetch,
+    spread,
+    store,
+)
 
 MAX_STATES = 256
 """If a side has more words than this, each word sees a window of this many round the diagonal."""
@@ -31,7 +43,27 @@ UNIGRAM_WEIGHT = np.float32(0.3)
 LONG_ROW = 16
 """A row with more entries than this for each word of the other side is searched, not read."""
 
+BLOCK = 16
+"""If only windows are kept, so many source words are computed at once."""
+
 _NONE = np.float32(0.0)
+
+
+class Emission(NamedTuple):
+    """Probabilities of the words of one side of a pair, given the states of the other.
+
+    Attributes:
+        values: Probability of each word given each state of its window, float32 ``[word, state]``,
+            rows and columns padded with zeros to multiples of eight.
+        null: Probability of each word given the null state, above 0, float32 ``[word]``.
+        low: First state of each word's window, int32 ``[word]``.
+        width: Number of states in a window.
+    """
+
+    values: np.ndarray
+    null: np.ndarray
+    low: np.ndarray
+    width: int
 
 
 @numba.njit(nogil=True, cache=True)
@@ -73,17 +105,6 @@ def window(words: int, states: int) -> tuple[int, np.ndarray]:
             centre = (2 * word + 1) * states // (2 * words)
             low[word] = min(max(centre - width // 2, 0), states - width)
     return width, low
-
-
-@numba.njit(nogil=True, cache=True)
-def count_bits(value: np.uint64) -> np.int64:
-    """Count the bits (Warren 2013, section 5-1)."""
-    value -= (value >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    value = (value & np.uint64(0x3333333333333333)) + (
-        (value >> np.uint64(2)) & np.uint64(0x3333333333333333)
-    )
-    value = (value + (value >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((value * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @numba.njit(nogil=True, cache=True)
@@ -162,90 +183,250 @@ def chain(numbers: np.ndarray, heads: np.ndarray) -> np.ndarray:
     return following
 
 
+class Known(NamedTuple):
+    """What a lexicon knows of some source words and all target words of a pair.
+
+    Attributes:
+        entries: The lexicon's entries, -1 for none, int64 ``[source word, target word]``.
+        begins: Start of each source word's entries in the next two, int64 ``[source word + 1]``.
+        found: The entries that are not -1, in any order for each source word, int64.
+        places: Their places in a matrix in the shape of ``counts``, int64.
+        counts: Expected links of both stems, float32 ``[source word, target word]``, columns padded
+            with zeros; any number where there is an entry.
+    """
+
+    entries: np.ndarray
+    begins: np.ndarray
+    found: np.ndarray
+    places: np.ndarray
+    counts: np.ndarray
+
+
 @numba.njit(nogil=True, cache=True)
-def find_row(
-    offsets: np.ndarray,
-    columns: np.ndarray,
-    row: int,
-    numbers: np.ndarray,
-    heads: np.ndarray,
-    following: np.ndarray,
-    entries: np.ndarray,
-) -> int:
-    """Find a row's entries for all words of the other side, and return their number.
+def nothing_known(rows: int, columns: int) -> Known:
+    """Return arrays for so many source and target words."""
+    return Known(
+        np.empty((rows, columns), dtype=np.int64),
+        np.empty(rows + 1, dtype=np.int64),
+        np.empty(rows * columns, dtype=np.int64),
+        np.empty(rows * columns, dtype=np.int64),
+        np.empty((rows, padded(columns)), dtype=np.float32),
+    )
+
+
+@numba.njit(nogil=True, cache=True)
+def fetch_rows(offsets: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> None:
+    """Bring rows of a lexicon near, all at once, before they are read one after the other.
 
     Args:
         offsets: Row offsets of a lexicon.
         columns: Its columns.
-        row: The row, or -1 for none.
-        numbers: Wanted columns, negative for none, int32 ``[place]``.
+        rows: The rows, negative for none, int32.
+    """
+    for at in range(len(rows)):
+        prefetch(columns, offsets[np.uint64(max(rows[at], 0))])
+
+
+@numba.njit(nogil=True, cache=True)
+def find_entries(
+    offsets: np.ndarray,
+    columns: np.ndarray,
+    frequent: np.ndarray,
+    rows: np.ndarray,
+    numbers: np.ndarray,
+    heads: np.ndarray,
+    following: np.ndarray,
+    known: Known,
+) -> None:
+    """Find the entries of pairs of words.
+
+    All words in one call, because a call counts the references to its arrays, which takes as long
+    as reading a row.
+
+    Args:
+        offsets: Row offsets of a lexicon.
+        columns: Its columns.
+        frequent: Its table of frequent words.
+        rows: Source words, negative for none, int32.
+        numbers: Target words, negative for none, int32.
         heads: From `chain` of ``numbers``.
         following: From `chain` of ``numbers``.
-        entries: Receives the entry of each place, -1 for none, int64 ``[place]``.
+        known: Receives the entries and their places.
     """
-    entries[:] = -1
-    if row < 0:
-        return 0
-    known = 0
+    entries, begins, found, places, counts = known
+    fetch_rows(offsets, columns, rows)
     # Unsigned, because Numba counts negative indices from the end, which takes time.
-    first, last = offsets[np.uint64(row)], offsets[np.uint64(row + 1)]
-    if last - first > LONG_ROW * len(numbers):
+    used, dense = np.uint64(0), np.uint64(len(frequent))
+    begins[0] = 0
+    for at in range(len(rows)):
+        on = at * counts.shape[1]
         for place in range(len(numbers)):
-            if numbers[place] >= 0:
-                entry = find_entry(offsets, columns, row, numbers[place])
-                entries[place] = entry
-                known += entry >= 0
-        return known
-    for entry in range(first, last):
-        place = heads[np.uint64(columns[np.uint64(entry)])]
-        while place >= 0:
-            entries[np.uint64(place)] = entry
-            known += 1
-            place = following[np.uint64(place)]
-    return known
+            entries[at, place] = -1
+        if rows[at] >= 0:
+            row = np.uint64(rows[at])
+            first, last = offsets[row], offsets[row + np.uint64(1)]
+            if row < dense or last - first > LONG_ROW * len(numbers):
+                for place in range(len(numbers)):
+                    if numbers[place] >= 0:
+                        if row < dense:
+                            one = np.int64(frequent[row, np.uint64(numbers[place])])
+                        else:
+                            one = np.int64(search_row(columns, first, last, numbers[place]))
+                        if one >= 0:
+                            entries[at, place] = one
+                            found[used] = one
+                            places[used] = on + place
+                            used += np.uint64(1)
+            else:
+                for entry in range(first, last):
+                    place = heads[np.uint64(columns[np.uint64(entry)])]
+                    while place >= 0:
+                        entries[np.uint64(at), np.uint64(place)] = entry
+                        found[used] = entry
+                        places[used] = on + place
+                        used += np.uint64(1)
+                        place = following[np.uint64(place)]
+        begins[at + 1] = np.int64(used)
 
 
 @numba.njit(nogil=True, cache=True)
 def find_counts(
     stored: tuple[np.ndarray, np.ndarray, np.ndarray],
-    row: int,
+    rows: np.ndarray,
     numbers: np.ndarray,
     heads: np.ndarray,
     following: np.ndarray,
-    known: np.ndarray,
-    wanted: int,
-    counts: np.ndarray,
+    known: Known,
 ) -> None:
-    """Find a row's values for the places that are not known: in training, few or none.
+    """Find the expected links of pairs of stems, for the words that have no entry.
 
     Args:
-        stored: Row offsets and columns, as in `find_row`, and the value of each entry, float32.
-        row: The row, or -1 for none.
-        numbers: Columns by place.
+        stored: Row offsets of the stems in a lexicon, their columns and counts.
+        rows: Source stems, negative for none, int32.
+        numbers: Target stems, negative for none, int32.
         heads: From `chain` of ``numbers``.
         following: From `chain` of ``numbers``.
-        known: Negative where a value is wanted, int64 ``[place]``.
-        wanted: Number of such places.
-        counts: Receives the values of the wanted places, 0 for none, float32 ``[place]``; the
-            others receive any value.
+        known: The entries of the words, from `find_entries`; receives the counts.
     """
     offsets, columns, values = stored
-    counts[:] = 0.0
-    if row < 0:
-        return
-    first, last = offsets[np.uint64(row)], offsets[np.uint64(row + 1)]
-    if last - first > LONG_ROW * wanted:
-        for place in range(len(numbers)):
-            if known[place] < 0 and numbers[place] >= 0:
-                entry = find_entry(offsets, columns, row, numbers[place])
-                if entry >= 0:
-                    counts[place] = values[entry]
-        return
-    for entry in range(first, last):
-        place = heads[np.uint64(columns[np.uint64(entry)])]
-        while place >= 0:
-            counts[np.uint64(place)] = values[np.uint64(entry)]
-            place = following[np.uint64(place)]
+    entries, begins, _, _, counts = known
+    fetch_rows(offsets, columns, rows)
+    for at in range(len(rows)):
+        wanted = len(numbers) - (begins[at + 1] - begins[at])
+        # In training, nearly all words of a pair have an entry; in new text, few have.
+        if wanted == 0:
+            continue
+        for place in range(counts.shape[1]):
+            counts[at, place] = 0.0
+        if rows[at] < 0:
+            continue
+        row = np.uint64(rows[at])
+        first, last = offsets[row], offsets[row + np.uint64(1)]
+        if last - first > LONG_ROW * wanted:
+            for place in range(len(numbers)):
+                if entries[at, place] < 0 and numbers[place] >= 0:
+                    entry = search_row(columns, first, last, numbers[place])
+                    if entry >= 0:
+                        counts[at, place] = values[entry]
+        else:
+            for entry in range(first, last):
+                place = heads[np.uint64(columns[np.uint64(entry)])]
+                while place >= 0:
+                    counts[np.uint64(at), np.uint64(place)] = values[np.uint64(entry)]
+                    place = following[np.uint64(place)]
+
+
+@numba.njit(nogil=True, cache=True)
+def translate(
+    source: Side,
+    target: Side,
+    ours: Tokens,
+    theirs: Tokens,
+    begin: int,
+    probabilities: np.ndarray,
+    known: Known,
+    made: tuple[np.ndarray, np.ndarray],
+) -> None:
+    """Compute the probabilities of some source words and all target words given each other.
+
+    Args:
+        source: The source side.
+        target: The target side.
+        ours: Tokens of the source side.
+        theirs: Tokens of the target side.
+        begin: The first source word.
+        probabilities: Those of the lexicon's entries.
+        known: What the lexicon knows of the source words.
+        made: Receives the probabilities of the target words, then of the source words, float32
+            ``[source word, target word]``, columns padded with zeros.
+    """
+    # Unpacked, because each access to an array in a tuple changes its reference count.
+    text, other_text = source.letters, target.letters
+    text_offsets, other_offsets = source.letter_offsets, target.letter_offsets
+    weight, share, unigram = ours[3:6]
+    letters, letter_count = ours[7:]
+    weights, shares, unigrams = theirs[3:6]
+    other_letters = theirs.letter_set
+    entries, begins, found, places, counts = known
+    ahead, back = made
+    words, columns = entries.shape[1], counts.shape[1]
+    # Words are similar if they share two thirds of the letters of the one that has more.
+    needs = (2 * theirs.letter_count + 2) // 3
+    alone = np.zeros(columns, dtype=np.float32)
+    floor = np.zeros(columns, dtype=np.float32)
+    for j in range(words):
+        alone[j] = STEM_PRIOR * (UNIGRAM_WEIGHT * unigrams[j])
+        floor[j] = LEAST
+    for at in range(len(begins) - 1):
+        i = begin + at
+        first, last = begins[at], begins[at + 1]
+        if last - first < words:
+            our_weight, our_share = weight[i], share[i]
+            # `back_off` without a likeness.
+            given_weight, of_stem = spread(our_weight), spread(our_share)
+            our_alone = spread(STEM_PRIOR * (UNIGRAM_WEIGHT * unigram[i]))
+            row = at * columns
+            for j in range(0, columns, LANES):
+                count, least = load(counts, row + j), load(floor, j)
+                store(
+                    ahead,
+                    row + j,
+                    given_weight * (count * load(shares, j) + load(alone, j)) + least,
+                )
+                store(back, row + j, load(weights, j) * (count * of_stem + our_alone) + least)
+            # Words whose letters are ignored have none.
+            our_letters = letters[i]
+            our_need = (2 * max(letter_count[i], 1) + 2) // 3
+            s = ours.start + i
+            for j in range(words):
+                common = count_bits(our_letters & other_letters[j])
+                if common < max(our_need, needs[j]) or entries[at, j] >= 0:
+                    continue
+                t = theirs.start + j
+                near = np.float32(
+                    likeness(
+                        text,
+                        text_offsets[s],
+                        text_offsets[s + 1],
+                        other_text,
+                        other_offsets[t],
+                        other_offsets[t + 1],
+                    )
+                )
+                if near > _NONE:
+                    count_of_stems = counts[at, j]
+                    ahead[at, j] = LEAST + back_off(
+                        our_weight, count_of_stems, near, shares[j], unigrams[j]
+                    )
+                    back[at, j] = LEAST + back_off(
+                        weights[j], count_of_stems, near, our_share, unigram[i]
+                    )
+    # All at once, since the probabilities are far apart in memory.
+    given, of_other = ahead.reshape(-1), back.reshape(-1)
+    for at in range(begins[len(begins) - 1]):
+        place, entry = np.uint64(places[at]), np.uint64(found[at])
+        given[place] = probabilities[entry, np.uint64(0)] + LEAST
+        of_other[place] = probabilities[entry, np.uint64(1)] + LEAST
 
 
 @numba.njit(nogil=True, cache=True)
@@ -258,7 +439,7 @@ def emissions(
     lexicon: Lexicon,
     heads: np.ndarray,
     stem_heads: np.ndarray,
-) -> tuple[np.ndarray, ...]:
+) -> tuple[Emission, Emission, np.ndarray]:
     """Compute the probability of each word of a pair given each word of the other side.
 
     Args:
@@ -272,117 +453,61 @@ def emissions(
         stem_heads: Scratch: -1 for each target stem, likewise.
 
     Returns:
-        For forward and reverse each: emission ``[word, width]``, first state of the window, and
-        probability given the null state; then the lexicon's entries, int64
-        ``[source word, width of the reverse]``, -1 for none.
+        Emissions of the target words, those of the source words, and the lexicon's entries, int64
+        ``[source word, width of its window]``, -1 for none.
     """
     ours = tokens_of(source, pair, source_words)
     theirs = tokens_of(target, pair, target_words)
     words, states = len(theirs.word), len(ours.word)
     width, low = window(words, states)
     back_width, back_low = window(states, words)
-    forward = np.full((words, width), LEAST, dtype=np.float32)
-    reverse = np.empty((states, back_width), dtype=np.float32)
-    entries = np.empty((states, back_width), dtype=np.int64)
+    row_offsets, columns, probabilities, stem_offsets, stem_columns, stem_counts, frequent = lexicon
+    stems = stem_offsets, stem_columns, stem_counts
     following = chain(theirs.word, heads)
     stem_following = chain(theirs.stem, stem_heads)
-    entry = np.empty(words, dtype=np.int64)
-    chosen = np.empty(words + 1, dtype=np.int32)
-    similar = np.empty(words, dtype=np.int32)
-    count = np.empty(words, dtype=np.float32)
-    ahead = np.empty(words, dtype=np.float32)
-    back = np.empty(words, dtype=np.float32)
-    # Unpacked, because each access to an array in a tuple changes its reference count.
-    row_offsets, columns, probabilities, stem_offsets, stem_columns, stem_counts = lexicon
-    text, other_text = source.letters, target.letters
-    text_offsets, other_offsets = source.letter_offsets, target.letter_offsets
-    word, stem, weight, share, unigram = ours[1:6]
-    letters, letter_count = ours[7:]
-    other_words, stems, weights, shares, unigrams = theirs[1:6]
-    other_letters = theirs.letter_set
-    # Words are similar if they share two thirds of the letters of the one that has more.
-    needs = ((2 * theirs.letter_count + 2) // 3).astype(np.int32)
-    alone = np.empty(words, dtype=np.float32)
-    for j in range(words):
-        alone[j] = STEM_PRIOR * (UNIGRAM_WEIGHT * unigrams[j])
-    for i in range(states):
-        known = find_row(row_offsets, columns, word[i], other_words, heads, following, entry)
-        # In training, nearly all words of a pair have an entry; in new text, few have.
-        if known < words:
-            find_counts(
-                (stem_offsets, stem_columns, stem_counts),
-                stem[i],
-                stems,
-                stem_heads,
-                stem_following,
-                entry,
-                words - known,
-                count,
-            )
-            # Items of arrays are read once: the compiler cannot know that no loop writes them.
-            our_weight, our_share = weight[i], share[i]
-            our_alone = STEM_PRIOR * (UNIGRAM_WEIGHT * unigram[i])
-            # `back_off` without a likeness.
-            for j in range(words):
-                ahead[j] = our_weight * (count[j] * shares[j] + alone[j])
-            for j in range(words):
-                back[j] = weights[j] * (count[j] * our_share + our_alone)
-            # At least 0 for similar words. Words whose letters are ignored have none.
-            our_letters = letters[i]
-            our_need = np.int32((2 * max(letter_count[i], 1) + 2) // 3)
-            for j in range(words):
-                common = np.int32(count_bits(our_letters & other_letters[j]))
-                similar[j] = common - max(our_need, needs[j])
-            used = np.uint64(0)
-            for j in range(words):
-                chosen[used] = j
-                used += np.uint64((similar[j] >= 0) & (entry[j] < 0))
-            for at in range(np.int64(used)):
-                other = np.uint64(chosen[at])
-                s = ours.start + i
-                t = theirs.start + chosen[at]
-                near = np.float32(
-                    likeness(
-                        text,
-                        text_offsets[s],
-                        text_offsets[s + 1],
-                        other_text,
-                        other_offsets[t],
-                        other_offsets[t + 1],
-                    )
-                )
-                if near > _NONE:
-                    ahead[other] = back_off(
-                        our_weight, count[other], near, shares[other], unigrams[other]
-                    )
-                    back[other] = back_off(
-                        weights[other], count[other], near, our_share, unigram[i]
-                    )
-        used = np.uint64(0)
-        for j in range(words):
-            chosen[used] = j
-            used += np.uint64(entry[j] >= 0)
-        for at in range(known):
-            other = np.uint64(chosen[at])
-            number = np.uint64(entry[other])
-            ahead[other] = probabilities[number, np.uint64(0)]
-            back[other] = probabilities[number, np.uint64(1)]
-        if width == states:
-            for j in range(words):
-                forward[j, i] = ahead[j] + LEAST
-        else:
-            for j in range(words):
-                at = i - low[j]
-                if 0 <= at < width:
-                    forward[j, at] = ahead[j] + LEAST
-        first = back_low[i]
-        for at in range(back_width):
-            reverse[i, at] = back[first + at] + LEAST
-        for at in range(back_width):
-            entries[i, at] = entry[first + at]
+    whole = back_width == words and width == states
+    block = states if whole else BLOCK
+    known = nothing_known(block, words)
+    ahead = np.zeros((padded(block), padded(words)), dtype=np.float32)
+    back = np.zeros_like(ahead)
+    forward = np.zeros((padded(words), padded(width)), dtype=np.float32)
+    reverse, entries = back, known.entries
+    if not whole:
+        reverse = np.zeros((padded(states), padded(back_width)), dtype=np.float32)
+        entries = np.empty((states, back_width), dtype=np.int64)
+    for begin in range(0, states, block):
+        end = min(begin + block, states)
+        known = known if end == begin + block else nothing_known(end - begin, words)
+        find_entries(
+            row_offsets,
+            columns,
+            frequent,
+            ours.word[begin:end],
+            theirs.word,
+            heads,
+            following,
+            known,
+        )
+        find_counts(stems, ours.stem[begin:end], theirs.stem, stem_heads, stem_following, known)
+        translate(source, target, ours, theirs, begin, probabilities, known, (ahead, back))
+        if not whole:
+            for i in range(begin, end):
+                for j in range(words):
+                    at = i - low[j]
+                    if 0 <= at < width:
+                        forward[j, at] = ahead[i - begin, j]
+                for at in range(back_width):
+                    reverse[i, at] = back[i - begin, back_low[i] + at]
+                    entries[i, at] = known.entries[i - begin, back_low[i] + at]
+    if whole:
+        transpose(ahead, forward)
     for j in range(words):
         if theirs.word[j] >= 0:
             heads[theirs.word[j]] = -1
         if theirs.stem[j] >= 0:
             stem_heads[theirs.stem[j]] = -1
-    return forward, low, theirs.null, reverse, back_low, ours.null, entries
+    return (
+        Emission(forward, theirs.null, low, width),
+        Emission(reverse, ours.null, back_low, back_width),
+        entries,
+    )

@@ -15,8 +15,19 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from pairweave.transforms.kernels.hmm.emissions import Emission
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side
+from pairweave.transforms.kernels.matrices import add_rows, transpose
+from pairweave.transforms.kernels.vectors import (
+    LANES,
+    load,
+    load_half,
+    padded,
+    spread,
+    store,
+    sum_lanes,
+)
 
 JUMPS = 64
 """Longer jumps count as jumps over this distance."""
@@ -33,7 +44,7 @@ _RARE = np.float32(1e-4)
 
 
 class Layout(NamedTuple):
-    """Probabilities of jumps in one pair, padded with zeros: rows to four, columns to eight.
+    """Probabilities of jumps in one pair, rows and columns padded with zeros to multiples of eight.
 
     A position is 0 before the window (at first, before the side), else the state before it.
 
@@ -106,93 +117,54 @@ def lay_out(jumps: np.ndarray, factors: np.ndarray, rows: np.ndarray, p_null: fl
         p_null: Probability that the null state generates a word, in (0, 1).
     """
     width = len(rows) - 1
-    line = np.empty(2 * width + 1, dtype=np.float32)
+    room, states = padded(width + 1), padded(width)
+    line = np.zeros(2 * width + LANES, dtype=np.float32)
     # sums[at]: the sum of the weights before at.
     sums = np.zeros(2 * width + 2, dtype=np.float64)
     for at in range(2 * width + 1):
         line[at] = jumps[min(max(at - width, -JUMPS), JUMPS) + JUMPS]
         sums[at + 1] = sums[at] + line[at]
-    ahead = np.zeros(((width + 4) // 4 * 4, (width + 7) // 8 * 8), dtype=np.float32)
-    back = np.zeros(((width + 3) // 4 * 4, (width + 8) // 8 * 8), dtype=np.float32)
+    ahead = np.zeros((room, states), dtype=np.float32)
+    back = np.empty((states, room), dtype=np.float32)
+    # All rows at once, since they are far apart in memory.
+    after = np.empty((width + 1, BUCKETS), dtype=np.float32)
+    for last in range(width + 1):
+        row = np.uint64(rows[last])
+        for bucket in range(BUCKETS):
+            after[last, bucket] = factors[row, bucket]
     scaled = np.empty(BUCKETS, dtype=np.float32)
     for last in range(width + 1):
         start = width - last + 1
-        after = factors[rows[last]]
         near = max(last - NEAR + 1, 0)
         far = min(last + NEAR, width)
-        total = (sums[start + near] - sums[start]) * after[0]
-        total += (sums[start + width] - sums[start + far]) * after[BUCKETS - 1]
+        total = (sums[start + near] - sums[start]) * after[last, 0]
+        total += (sums[start + width] - sums[start + far]) * after[last, BUCKETS - 1]
         for state in range(near, far):
-            total += line[start + state] * after[state - last + NEAR]
+            total += line[start + state] * after[last, state - last + NEAR]
         scale = (1.0 - p_null) / total
         for bucket in range(BUCKETS):
-            scaled[bucket] = scale * after[bucket]
-        back_weight, far_weight = scaled[0], scaled[BUCKETS - 1]
-        weights = line[start : start + width]
-        made = ahead[last]
-        for state in range(near):
-            made[state] = weights[state] * back_weight
+            scaled[bucket] = scale * after[last, bucket]
+        back_weight, far_weight = spread(scaled[0]), spread(scaled[BUCKETS - 1])
+        begin = last * states
+        # Vectors first, then the states between that do not fill one.
+        for state in range(far // LANES * LANES, width, LANES):
+            store(ahead, begin + state, load(line, start + state) * far_weight)
+        whole = near // LANES * LANES
+        for state in range(0, whole, LANES):
+            store(ahead, begin + state, load(line, start + state) * back_weight)
+        for state in range(whole, near):
+            ahead[last, state] = line[start + state] * scaled[0]
         for state in range(near, far):
-            made[state] = weights[state] * scaled[state - last + NEAR]
-        for state in range(far, width):
-            made[state] = weights[state] * far_weight
-    for state in range(width):
-        before = back[state]
-        for last in range(width + 1):
-            before[last] = ahead[last, state]
+            ahead[last, state] = line[start + state] * scaled[state - last + NEAR]
+        for state in range(width, states):
+            ahead[last, state] = 0.0
+    transpose(ahead, back)
     return Layout(ahead, back)
 
 
 @numba.njit(nogil=True, cache=True)
-def add_rows(matrix: np.ndarray, weights: np.ndarray, sums: np.ndarray) -> None:
-    """Compute the weighted sum of the rows of a matrix.
-
-    Rows are added eight at a time, so that the sums are read and written an eighth as often; whole
-    vectors of columns take no second loop. The sums are the same to the bit as with four at a time.
-
-    Args:
-        matrix: float32 ``[row, column]``, a multiple of four rows and of eight columns.
-        weights: Weight of each row, float32, at least as long.
-        sums: Receives the sums, float32 ``[column]``.
-    """
-    width = len(sums)
-    sums[:] = 0.0
-    whole = len(matrix) // 8 * 8
-    for row in range(0, whole, 8):
-        a, b, c, d = weights[row], weights[row + 1], weights[row + 2], weights[row + 3]
-        e, f, g, h = weights[row + 4], weights[row + 5], weights[row + 6], weights[row + 7]
-        for at in range(width):
-            sums[at] = (
-                sums[at]
-                + (
-                    a * matrix[row, at]
-                    + b * matrix[row + 1, at]
-                    + c * matrix[row + 2, at]
-                    + d * matrix[row + 3, at]
-                )
-                + (
-                    e * matrix[row + 4, at]
-                    + f * matrix[row + 5, at]
-                    + g * matrix[row + 6, at]
-                    + h * matrix[row + 7, at]
-                )
-            )
-    for row in range(whole, len(matrix), 4):
-        a, b, c, d = weights[row], weights[row + 1], weights[row + 2], weights[row + 3]
-        for at in range(width):
-            sums[at] += (
-                a * matrix[row, at]
-                + b * matrix[row + 1, at]
-                + c * matrix[row + 2, at]
-                + d * matrix[row + 3, at]
-            )
-
-
-@numba.njit(nogil=True, cache=True)
 def posteriors(
-    emission: np.ndarray,
-    low: np.ndarray,
-    null: np.ndarray,
+    emission: Emission,
     layout: Layout,
     p_null: float,
     p_last: float,
@@ -202,29 +174,29 @@ def posteriors(
     """Compute the probability of each link of one pair in one direction.
 
     Args:
-        emission: Probability of each word given each state of its window, float32
-            ``[word, width]``.
-        low: First state of each word's window, int32 ``[word]``.
-        null: Probability of each word given the null state, float32 ``[word]``, above 0.
+        emission: Probabilities of the words.
         layout: Probabilities of the jumps for the same width and ``p_null``.
         p_null: Probability that the null state generates a word, in (0, 1).
         p_last: Probability that the last word has the last state whatever the jump, in [0, 1).
-        result: Receives the posteriors, float32 ``[word, width]``.
+        result: Receives the posteriors, float32, in the shape of the emission's values, 0 in the
+            padding of columns; the padding of rows stays as it is.
         counts: The expected numbers of jumps are added to them.
 
     Returns:
         The natural logarithm of the pair's likelihood.
     """
-    words, width = emission.shape
+    values, null, low, width = emission
+    words, states = len(low), values.shape[1]
     ahead, back = layout
     one, stay = np.float32(1.0), np.float32(p_null)
     by_jump = np.float32(1.0 - p_last)
     to_last = np.float32(p_last * (1.0 - p_null))
     count = len(counts.by_distance) > 0
-    # One vector for all words: slicing a matrix for each word costs more than the sums.
-    now = np.zeros(len(ahead), dtype=np.float32)
+    # A vector of positions can be read from position 1 on.
+    room = len(ahead) + LANES
+    now = np.zeros(room, dtype=np.float32)
     now[0] = 1.0
-    made = np.empty(ahead.shape[1], dtype=np.float32)
+    made = np.empty(states, dtype=np.float32)
     inverses = np.empty(words, dtype=np.float32)
     # before[word, last]: mass of the last position before the word, in the word's window.
     before = np.empty((words if count else 0, width + 1), dtype=np.float32)
@@ -239,11 +211,12 @@ def posteriors(
             for state in range(width):
                 made[state] *= by_jump
             made[width - 1] += to_last
-        for state in range(width):
-            made[state] *= emission[word, state]
+        row = word * states
+        for state in range(0, states, LANES):
+            store(made, state, load(made, state) * load(values, row + state))
         empty = stay * null[word]
         # The masses of the positions sum to 1.
-        total = empty + sum_of(made, 0, len(made))
+        total = empty + sum_of(made)
         likelihood *= total
         if likelihood < _SMALL:
             log_likelihood += np.log(likelihood)
@@ -252,23 +225,28 @@ def posteriors(
         inverses[word] = inverse
         empty *= inverse
         now[0] *= empty
-        for state in range(width):
-            value = made[state] * inverse
-            result[word, state] = value
-            now[state + 1] = empty * now[state + 1] + value
+        scale, kept = spread(inverse), spread(empty)
+        for state in range(0, states, LANES):
+            chances = load(made, state) * scale
+            store(result, row + state, chances)
+            store(now, state + 1, kept * load(now, state + 1) + chances)
         if word + 1 < words and low[word + 1] > low[word]:
             slide(now[: width + 1], low[word + 1] - low[word])
-    backward = np.ones(width + 1, dtype=np.float32)
-    message = np.zeros(len(back), dtype=np.float32)
+    backward = np.zeros(room, dtype=np.float32)
+    backward[: width + 1] = 1.0
+    message = np.zeros(states, dtype=np.float32)
     messages = np.empty((words if count else 0, width), dtype=np.float32)
-    gathered = np.empty(back.shape[1], dtype=np.float32)
+    gathered = np.empty(len(ahead), dtype=np.float32)
     for word in range(words - 1, -1, -1):
         if word + 1 < words and low[word + 1] > low[word]:
-            slide_back(backward, low[word + 1] - low[word])
+            slide_back(backward[: width + 1], low[word + 1] - low[word])
         inverse = inverses[word]
-        for state in range(width):
-            result[word, state] *= backward[state + 1]
-            message[state] = emission[word, state] * backward[state + 1] * inverse
+        row = word * states
+        scale = spread(inverse)
+        for state in range(0, states, LANES):
+            after = load(backward, state + 1)
+            store(result, row + state, load(result, row + state) * after)
+            store(message, state, load(values, row + state) * after * scale)
         without_jump = np.float32(0.0)
         if word == words - 1:
             without_jump = to_last * message[width - 1]
@@ -279,33 +257,21 @@ def posteriors(
                 messages[word, state] = message[state]
         if word > 0:
             add_rows(back, message, gathered)
-            empty = stay * null[word] * inverse
-            for last in range(width + 1):
-                backward[last] = empty * backward[last] + (gathered[last] + without_jump)
+            kept, given = spread(stay * null[word] * inverse), spread(without_jump)
+            for last in range(0, len(gathered), LANES):
+                store(backward, last, kept * load(backward, last) + (load(gathered, last) + given))
     if count:
         count_jumps(before, messages, ahead, counts)
     return log_likelihood + np.log(likelihood)
 
 
 @numba.njit(nogil=True, cache=True)
-def sum_of(values: np.ndarray, first: int, last: int) -> np.float32:
-    """Return the sum of ``values[first:last]``, with four partial sums that can be vectorized.
-
-    The part is not sliced, which would take longer than the sum.
-    """
-    one = np.float32(0.0)
-    two = np.float32(0.0)
-    three = np.float32(0.0)
-    four = np.float32(0.0)
-    whole = first + (last - first) // 4 * 4
-    for at in range(first, whole, 4):
-        one += values[at]
-        two += values[at + 1]
-        three += values[at + 2]
-        four += values[at + 3]
-    for at in range(whole, last):
-        one += values[at]
-    return (one + two) + (three + four)
+def sum_of(values: np.ndarray) -> np.float32:
+    """Return the sum of float32, a multiple of eight of them, as four partial sums."""
+    sums = load_half(values, 0)
+    for at in range(LANES // 2, len(values), LANES // 2):
+        sums = sums + load_half(values, at)
+    return sum_lanes(sums)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -326,23 +292,35 @@ def count_jumps(
     """
     words = given.shape[0]
     width = before.shape[1] - 1
+    # Unpacked, because each access to an array in a tuple changes its reference count.
+    by_distance, by_bucket, rows = counts
     line = np.empty(width, dtype=np.float32)
-    sums = np.empty(BUCKETS, dtype=np.float64)
+    jumps = np.empty(width, dtype=np.float64)
     for last in range(width + 1):
-        line[:] = 0.0
+        for state in range(width):
+            line[state] = 0.0
         for word in range(words):
             mass = before[word, last]
             if mass > _RARE:
                 for state in range(width):
                     line[state] += mass * given[word, state]
-        sums[:] = 0.0
         for state in range(width):
-            distance = state - last + 1
-            jumps = np.float64(line[state] * ahead[last, state])
-            counts.by_distance[min(max(distance, -JUMPS), JUMPS) + JUMPS] += jumps
-            sums[bucket_of(distance)] += jumps
-        for bucket in range(BUCKETS):
-            counts.by_bucket[counts.rows[last], bucket] += np.int64(sums[bucket] * FIXED_POINT)
+            jumps[state] = np.float64(line[state] * ahead[last, state])
+        for state in range(width):
+            by_distance[min(max(state - last + 1, -JUMPS), JUMPS) + JUMPS] += jumps[state]
+        near = max(last - NEAR + 1, 0)
+        far = min(last + NEAR, width)
+        row = rows[last]
+        for state in range(near, far):
+            by_bucket[row, state - last + NEAR] += np.int64(jumps[state] * FIXED_POINT)
+        total = 0.0
+        for state in range(near):
+            total += jumps[state]
+        by_bucket[row, 0] += np.int64(total * FIXED_POINT)
+        total = 0.0
+        for state in range(far, width):
+            total += jumps[state]
+        by_bucket[row, BUCKETS - 1] += np.int64(total * FIXED_POINT)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -363,37 +341,28 @@ def slide_back(values: np.ndarray, step: int) -> None:
 
 
 @numba.njit(nogil=True, cache=True)
-def independent_posteriors(
-    emission: np.ndarray, null: np.ndarray, p_null: float, result: np.ndarray
-) -> float:
+def independent_posteriors(emission: Emission, p_null: float, result: np.ndarray) -> float:
     """Compute the posteriors of IBM Model 1: every state is as likely as any other.
 
     Arguments and result are those of `posteriors`.
     """
-    words, width = emission.shape
+    values, null, low, width = emission
     move = np.float32((1.0 - p_null) / width)
     stay = np.float32(p_null)
     log_likelihood = 0.0
-    for word in range(words):
+    for word in range(len(low)):
         total = stay * null[word]
         for state in range(width):
-            total += move * emission[word, state]
+            total += move * values[word, state]
         log_likelihood += np.log(total)
         inverse = move / total
-        for state in range(width):
-            result[word, state] = emission[word, state] * inverse
+        for state in range(values.shape[1]):
+            result[word, state] = values[word, state] * inverse
     return log_likelihood
 
 
 @numba.njit(nogil=True, cache=True)
-def best_path(
-    emission: np.ndarray,
-    low: np.ndarray,
-    null: np.ndarray,
-    layout: Layout,
-    p_null: float,
-    p_last: float,
-) -> np.ndarray:
+def best_path(emission: Emission, layout: Layout, p_null: float, p_last: float) -> np.ndarray:
     """Find the most probable states (Viterbi 1967); among equals, the first.
 
     Arguments are those of `posteriors`.
@@ -401,7 +370,8 @@ def best_path(
     Returns:
         The state of each word, numbered from the start of the side, int32; -1 for null.
     """
-    words, width = emission.shape
+    values, null, low, width = emission
+    words = len(low)
     log_back = np.log(layout.back[:width])
     score = np.full(width + 1, _NO_PATH, dtype=np.float32)
     score[0] = 0.0
@@ -428,7 +398,7 @@ def best_path(
             moves[width - 1] += np.float32(p_last * (1.0 - p_null))
             log_back = np.log(moves)
         for state in range(width):
-            if emission[word, state] <= 0.0:
+            if values[word, state] <= 0.0:
                 continue
             best = _NO_PATH
             choice = 0
@@ -437,7 +407,7 @@ def best_path(
                 if value > best:
                     best = value
                     choice = last
-            best += np.log(emission[word, state])
+            best += np.log(values[word, state])
             if best > after[state + 1]:
                 after[state + 1] = best
                 from_last[word, state + 1] = origin[choice]

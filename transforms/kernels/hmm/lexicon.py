@@ -5,6 +5,15 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+NO_FREQUENT = np.empty((0, 0), dtype=np.int32)
+"""The table of a lexicon that has no long rows."""
+
+LONG_ROW = 100
+"""A row is long that has so many entries."""
+
+FREQUENT_BYTES = 64 << 20
+"""Size of a table of frequent words, at most."""
+
 
 class Lexicon(NamedTuple):
     """Statistics of pairs of words and of pairs of stems, as matrices in compressed rows.
@@ -16,6 +25,9 @@ class Lexicon(NamedTuple):
         stem_offsets: Start of each source stem's entries, int64.
         stem_columns: Target stems, sorted in each row, int32 ``[stem entry]``.
         stem_counts: Expected links, float32 ``[stem entry]``.
+        frequent: Entry of each frequent source word and each target word, -1 for none, int32
+            ``[source word, target word]``: what would be found in their rows, which are long. May
+            have no rows.
     """
 
     row_offsets: np.ndarray
@@ -24,19 +36,44 @@ class Lexicon(NamedTuple):
     stem_offsets: np.ndarray
     stem_columns: np.ndarray
     stem_counts: np.ndarray
+    frequent: np.ndarray
+
+
+@numba.njit(nogil=True, inline="always")
+def search_row(columns: np.ndarray, first: int, last: int, wanted: int) -> int:
+    """Return the entry of a column in the row ``first`` to ``last - 1``, or -1."""
+    low, high = first, last
+    while low < high:
+        middle = (low + high) >> 1
+        if columns[np.uint64(middle)] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < last and columns[np.uint64(low)] == wanted else -1
 
 
 @numba.njit(nogil=True, cache=True)
 def find_entry(row_offsets: np.ndarray, columns: np.ndarray, source: int, target: int) -> int:
     """Return the entry of a pair of words in the lexicon, or -1."""
-    low = row_offsets[source]
-    high = row_offsets[source + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if columns[middle] < target:
-            low = middle + 1
-        else:
-            high = middle
-    if low < row_offsets[source + 1] and columns[low] == target:
-        return low
-    return -1
+    return search_row(columns, row_offsets[source], row_offsets[source + 1], target)
+
+
+@numba.njit(nogil=True, cache=True)
+def tabulate_frequent(row_offsets: np.ndarray, columns: np.ndarray, targets: int) -> np.ndarray:
+    """Return the entries of the most frequent source words, as in `Lexicon`.
+
+    Args:
+        row_offsets: Row offsets of a lexicon, whose words are numbered by frequency.
+        columns: Its columns.
+        targets: Number of target words.
+    """
+    rows = min(len(row_offsets) - 1, FREQUENT_BYTES // (4 * max(targets, 1)))
+    if row_offsets[-1] > np.iinfo(np.int32).max:
+        rows = 0
+    while rows > 0 and row_offsets[rows] - row_offsets[rows - 1] < LONG_ROW:
+        rows -= 1
+    table = np.full((rows, targets), -1, dtype=np.int32)
+    for row in range(rows):
+        for entry in range(row_offsets[row], row_offsets[row + 1]):
+            table[row, columns[entry]] = entry
+    return table

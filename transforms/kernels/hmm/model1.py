@@ -327,24 +327,28 @@ def maximize(
         probabilities: Receives p(target | source) and p(source | target), float32 ``[entry, 2]``.
     """
     row_offsets, columns, stem_entry, alike = entries
+    # Unpacked, because each access to an array in a tuple changes its reference count.
+    stems, masses, shares, unigrams, _, stem_masses, _, prior = source
+    other_stems, other_masses, other_shares, other_unigrams, _, other_stem_masses, _, _ = target
     unit = np.float32(1.0 / FIXED_POINT)
     for word in range(first, last):
-        weight = back_off_weight(source, source.mass[word], source.stem[word])
-        own = np.float32(1.0) / (source.mass[word] + source.prior)
+        weight = back_off_weight(prior, masses[word], stem_masses[stems[word]])
+        own = np.float32(1.0) / (masses[word] + prior)
         for entry in range(row_offsets[word], row_offsets[word + 1]):
             other = columns[entry]
             count = np.float32(counts[entry]) * unit
             stem_count = stem_counts[stem_entry[entry]]
             chance = back_off(
-                weight, stem_count, alike[entry], target.share[other], target.unigram[other]
+                weight, stem_count, alike[entry], other_shares[other], other_unigrams[other]
             )
             probabilities[entry, 0] = count * own + chance
+            mass = other_masses[other]
             chance = back_off(
-                back_off_weight(target, target.mass[other], target.stem[other]),
+                back_off_weight(target.prior, mass, other_stem_masses[other_stems[other]]),
                 stem_count,
                 alike[entry],
-                source.share[word],
-                source.unigram[word],
+                shares[word],
+                unigrams[word],
             )
-            of = np.float32(1.0) / (target.mass[other] + target.prior)
+            of = np.float32(1.0) / (mass + target.prior)
             probabilities[entry, 1] = count * of + chance

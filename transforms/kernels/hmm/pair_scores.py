@@ -59,22 +59,21 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
         words = target.offsets[pair + 1] - target.offsets[pair]
         if states == 0 or words == 0:
             continue
-        forward, low, null, reverse, back_low, back_null, _ = emissions(
+        forward, reverse, _ = emissions(
             source, target, pair, source_words, target_words, lexicon, heads, stem_heads
         )
+        low, back_low = forward.low, reverse.low
         p_end = share_of_last(source, target, pair, p_last)
-        p_forward = np.empty_like(forward)
-        p_reverse = np.empty_like(reverse)
-        rows = position_rows(source, pair, forward.shape[1], source_factors)
+        p_forward = np.zeros_like(forward.values)
+        p_reverse = np.zeros_like(reverse.values)
+        rows = position_rows(source, pair, forward.width, source_factors)
         layout = lay_out(jumps[0], source_factors, rows, p_null)
         uncounted = JumpCounts(none, nothing, rows)
-        likely = posteriors(forward, low, null, layout, p_null, p_end, p_forward, uncounted)
-        rows = position_rows(target, pair, reverse.shape[1], target_factors)
+        likely = posteriors(forward, layout, p_null, p_end, p_forward, uncounted)
+        rows = position_rows(target, pair, reverse.width, target_factors)
         layout = lay_out(jumps[1], target_factors, rows, p_null)
         uncounted = JumpCounts(none, nothing, rows)
-        back_likely = posteriors(
-            reverse, back_low, back_null, layout, p_null, p_end, p_reverse, uncounted
-        )
+        back_likely = posteriors(reverse, layout, p_null, p_end, p_reverse, uncounted)
         covered = np.zeros(words, dtype=np.float32)
         back_covered = np.zeros(states, dtype=np.float32)
         partner = np.zeros(words, dtype=np.int64)
@@ -82,7 +81,7 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
         best = np.zeros(words, dtype=np.float32)
         back_best = np.zeros(states, dtype=np.float32)
         for state in range(states):
-            for at in range(p_reverse.shape[1]):
+            for at in range(reverse.width):
                 word = back_low[state] + at
                 both = min(p_reverse[state, at], in_window(p_forward, low, word, state))
                 covered[word] += both

@@ -5,6 +5,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from pairweave.transforms.kernels.vectors import count_bits, padded
+
 STEM_PRIOR = np.float32(3.0)
 """Pseudo-count of spelling and frequency in the back-off (0.3: 0.3 AER worse, 1: 0.2)."""
 
@@ -51,7 +53,7 @@ class Side(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """The tokens of one side of one pair: arrays ``[token]``.
+    """The tokens of one side of one pair: arrays ``[token]``, those of floats padded with zeros.
 
     Attributes:
         start: Number of the first token on its side.
@@ -61,7 +63,7 @@ class Tokens(NamedTuple):
         share: Probability of the word given its stem.
         unigram: Probability of the word.
         null: Probability of the word given that it has no partner.
-        letter_set: The letters as a bit set, from `letter_set`; 0 if spelling is ignored.
+        letter_set: The letters as a bit set, from `letter_sets`; 0 if spelling is ignored.
         letter_count: Number of bits in the set.
     """
 
@@ -77,31 +79,37 @@ class Tokens(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=True)
-def back_off_weight(words: Words, mass: np.float32, stem: int) -> np.float32:
+def back_off_weight(prior: np.float32, mass: np.float32, stem_mass: np.float32) -> np.float32:
     """Return the weight of a word's back-off, for `emissions.back_off`.
 
     Args:
-        words: Statistics of the word's side.
+        prior: Pseudo-count of the back-off.
         mass: Expected links of the word.
-        stem: Its stem, -1 for an unseen one.
+        stem_mass: Expected links of its stem's words.
     """
-    return words.prior / ((mass + words.prior) * (words.stem_mass[stem] + STEM_PRIOR))
+    return prior / ((mass + prior) * (stem_mass + STEM_PRIOR))
 
 
 @numba.njit(nogil=True, cache=True)
-def letter_set(letters: np.ndarray, start: int, end: int) -> tuple[np.uint64, int]:
-    """Return the letters ``start`` to ``end - 1`` as a set of 64 bits, and its size.
+def letter_sets(side: Side, first: int, count: int, sets: np.ndarray, sizes: np.ndarray) -> None:
+    """Compute the letters of tokens as sets of 64 bits.
 
     Letters may share a bit, so the set is a filter: unlike sets prove unlike words.
+
+    Args:
+        side: The side of the tokens, with their letters.
+        first: The first token.
+        count: Number of tokens.
+        sets: Receives the set of each token, uint64.
+        sizes: Receives the size of each set, int64.
     """
-    bits = np.uint64(0)
-    size = 0
-    for at in range(start, end):
-        bit = np.uint64(1) << np.uint64(letters[at] & 63)
-        if not bits & bit:
-            bits |= bit
-            size += 1
-    return bits, size
+    letters, offsets = side.letters, side.letter_offsets
+    for token in range(count):
+        bits = np.uint64(0)
+        for at in range(offsets[first + token], offsets[first + token + 1]):
+            bits |= np.uint64(1) << np.uint64(letters[at] & 63)
+        sets[token] = bits
+        sizes[token] = count_bits(bits)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -111,28 +119,28 @@ def tokens_of(side: Side, pair: int, words: Words) -> Tokens:
     length = side.offsets[pair + 1] - start
     word = side.words[start : start + length]
     stem = np.empty(length, dtype=np.int32)
-    weight = np.empty(length, dtype=np.float32)
-    share = np.empty(length, dtype=np.float32)
-    unigram = np.empty(length, dtype=np.float32)
-    null = np.empty(length, dtype=np.float32)
-    bits = np.zeros(length, dtype=np.uint64)
+    weight = np.zeros(padded(length), dtype=np.float32)
+    share = np.zeros(padded(length), dtype=np.float32)
+    unigram = np.zeros(padded(length), dtype=np.float32)
+    null = np.zeros(padded(length), dtype=np.float32)
+    sets = np.zeros(length, dtype=np.uint64)
     sizes = np.zeros(length, dtype=np.int64)
-    has_letters = len(side.letter_offsets) > 1
+    # Unpacked, because each access to an array in a tuple changes its reference count.
+    stems, masses, shares, unigrams, nulls, stem_masses, stem_shares, prior = words
     for at in range(length):
-        number = word[at]
+        number, mass = word[at], np.float32(0.0)
         if number >= 0:
-            stem[at] = words.stem[number]
-            weight[at] = back_off_weight(words, words.mass[number], stem[at])
-            share[at] = words.share[number]
+            stem[at] = stems[number]
+            mass = masses[number]
+            share[at] = shares[number]
         else:
-            number = len(words.mass) - 1
-            stem[at] = -2 - word[at] if word[at] < -1 else -1
-            weight[at] = back_off_weight(words, np.float32(0.0), stem[at])
-            share[at] = words.stem_share[stem[at]]
-        unigram[at] = words.unigram[number]
-        null[at] = words.null[number]
-        if has_letters:
-            bits[at], sizes[at] = letter_set(
-                side.letters, side.letter_offsets[start + at], side.letter_offsets[start + at + 1]
-            )
-    return Tokens(start, word, stem, weight, share, unigram, null, bits, sizes)
+            # An unseen stem is -1: the last item.
+            stem[at] = -2 - number if number < -1 else -1
+            share[at] = stem_shares[stem[at]]
+            number = len(masses) - 1
+        weight[at] = back_off_weight(prior, mass, stem_masses[stem[at]])
+        unigram[at] = unigrams[number]
+        null[at] = nulls[number]
+    if len(side.letter_offsets) > 1:
+        letter_sets(side, start, length, sets, sizes)
+    return Tokens(start, word, stem, weight, share, unigram, null, sets, sizes)

@@ -19,15 +19,16 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.hmm.emissions import (
-    back_off,
     chain,
-    count_bits,
-    find_row,
-    likeness,
+    find_counts,
+    find_entries,
+    nothing_known,
+    translate,
 )
 from pairweave.transforms.kernels.hmm.lexicon import Lexicon
 from pairweave.transforms.kernels.hmm.sides import Side, Tokens, Words, tokens_of
 from pairweave.transforms.kernels.sentences.beads import NO_PATH, Band, Told, blocks
+from pairweave.transforms.kernels.vectors import padded
 
 
 class Text(NamedTuple):
@@ -66,64 +67,28 @@ class Both(NamedTuple):
     target: Side
 
 
-class Run(NamedTuple):
-    """The entries and probabilities of a run of target words with one source word.
-
-    Attributes:
-        entries: Entry of each target word in the lexicon, -1 for none, int64 ``[place]``.
-        stem_entries: Entry in the lexicon of stems, likewise.
-        ahead: p(target word | source word), float32 ``[place]``.
-        back: p(source word | target word), float32 ``[place]``.
-    """
-
-    entries: np.ndarray
-    stem_entries: np.ndarray
-    ahead: np.ndarray
-    back: np.ndarray
-
-
 @numba.njit(nogil=True, cache=True)
-def translations(place: int, first: int, both: Both, lexicon: Lexicon, run: Run) -> None:
-    """Compute p(t | s) and p(s | t) of one source word and a run of target words.
-
-    Args:
-        place: The source word.
-        first: The first target word of the run.
-        both: The words.
-        lexicon: The lexicon.
-        run: The entries; receives the probabilities.
-    """
-    none = np.float32(0.0)
-    entries, stem_entries, ahead, back = run
-    source, target = both.ours, both.theirs
-    probabilities, stem_counts = lexicon.probabilities, lexicon.stem_counts
-    weight, share, unigram = source.weight[place], source.share[place], source.unigram[place]
-    letters, letter_count = source.letter_set[place], source.letter_count[place]
-    weights, shares, unigrams = target.weight, target.share, target.unigram
-    other_letters, letter_counts = target.letter_set, target.letter_count
-    for at in range(len(ahead)):
-        other = first + at
-        entry = entries[at]
-        if entry >= 0:
-            ahead[at] = probabilities[entry, 0]
-            back[at] = probabilities[entry, 1]
-            continue
-        near = none
-        common = letters & other_letters[other]
-        if common != 0 and 3 * count_bits(common) >= 2 * max(letter_count, letter_counts[other]):
-            near = np.float32(
-                likeness(
-                    both.source.letters,
-                    both.source.letter_offsets[place],
-                    both.source.letter_offsets[place + 1],
-                    both.target.letters,
-                    both.target.letter_offsets[other],
-                    both.target.letter_offsets[other + 1],
-                )
-            )
-        count = stem_counts[stem_entries[at]] if stem_entries[at] >= 0 else none
-        ahead[at] = back_off(weight, count, near, shares[other], unigrams[other])
-        back[at] = back_off(weights[other], count, near, share, unigram)
+def run_of(tokens: Tokens, first: int, count: int) -> Tokens:
+    """Return a run of tokens, which starts with the token ``first``."""
+    start, word, stem, weight, share, unigram, null, letter_set, letter_count = tokens
+    # weight, share, unigram, null
+    floats = np.zeros((4, padded(count)), dtype=np.float32)
+    for at in range(count):
+        floats[0, at] = weight[first + at]
+        floats[1, at] = share[first + at]
+        floats[2, at] = unigram[first + at]
+        floats[3, at] = null[first + at]
+    return Tokens(
+        start + first,
+        word[first : first + count],
+        stem[first : first + count],
+        floats[0],
+        floats[1],
+        floats[2],
+        floats[3],
+        letter_set[first : first + count],
+        letter_count[first : first + count],
+    )
 
 
 class Recent(NamedTuple):
@@ -220,6 +185,8 @@ def _score_rows(
     forward, reverse = scores
     ours, theirs = both.ours, both.theirs
     sums, counts, firsts, heads, stem_heads = recent
+    row_offsets, columns, probabilities, stem_offsets, stem_columns, stem_counts, frequent = lexicon
+    stems = stem_offsets, stem_columns, stem_counts
     most = len(firsts)
     target_offsets = target.side.offsets
     source_offsets = source.side.offsets
@@ -232,43 +199,28 @@ def _score_rows(
         words = target_offsets[high] - first
         start = source_offsets[i]
         states = source_offsets[i + 1] - start
-        following = chain(theirs.word[first : first + words], heads)
-        stem_following = chain(theirs.stem[first : first + words], stem_heads)
-        entries = np.empty(words, dtype=np.int64)
-        stem_entries = np.empty(words, dtype=np.int64)
-        ahead = np.empty(words, dtype=np.float32)
-        back = np.empty(words, dtype=np.float32)
-        run_of_row = Run(entries, stem_entries, ahead, back)
+        of_row, of_band = run_of(ours, start, states), run_of(theirs, first, words)
+        following = chain(of_band.word, heads)
+        stem_following = chain(of_band.stem, stem_heads)
+        known = nothing_known(states, words)
+        find_entries(
+            row_offsets, columns, frequent, of_row.word, of_band.word, heads, following, known
+        )
+        find_counts(stems, of_row.stem, of_band.stem, stem_heads, stem_following, known)
+        ahead = np.empty((states, padded(words)), dtype=np.float32)
+        back = np.empty_like(ahead)
+        translate(both.source, both.target, of_row, of_band, 0, probabilities, known, (ahead, back))
         given = sums[i % most, :words]
         given[:] = 0.0
         # taken[state, j]: sum of p(s | t) of a source word over target sentence j.
         taken = np.zeros((states, high - low), dtype=np.float32)
         for state in range(states):
-            find_row(
-                lexicon.row_offsets,
-                lexicon.columns,
-                ours.word[start + state],
-                theirs.word[first : first + words],
-                heads,
-                following,
-                entries,
-            )
-            find_row(
-                lexicon.stem_offsets,
-                lexicon.stem_columns,
-                ours.stem[start + state],
-                theirs.stem[first : first + words],
-                stem_heads,
-                stem_following,
-                stem_entries,
-            )
-            translations(start + state, first, both, lexicon, run_of_row)
             for at in range(words):
-                given[at] += ahead[at]
+                given[at] += ahead[state, at]
             for j in range(low, high):
                 total = np.float32(0.0)
                 for at in range(target_offsets[j] - first, target_offsets[j + 1] - first):
-                    total += back[at]
+                    total += back[state, at]
                 taken[state, j - low] = total
         for at in range(first, first + words):
             if theirs.word[at] >= 0:

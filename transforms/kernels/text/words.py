@@ -10,7 +10,6 @@ import unicodedata
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.enlarge import enlarged
 from pairweave.transforms.kernels.sampling import mix_all
 from pairweave.transforms.kernels.text.utf8 import decode
 
@@ -75,8 +74,30 @@ def fold_tokens(
         Start of each token's letters ``[token + 1]``, and the letters, int32 ``[letter]``.
     """
     offsets = np.zeros(len(starts) + 1, dtype=np.int64)
-    # The folded form of a row rarely has more letters than the row has bytes; grow if it does.
-    letters = np.empty(int(row_offsets[-1] - row_offsets[0]) + 64, dtype=np.int32)
+    folding = fold_offsets, fold_points
+    # The folded form of a row rarely has more letters than the row has bytes.
+    room = np.int64(row_offsets[-1] - row_offsets[0]) + 64
+    while True:
+        letters = np.empty(room, dtype=np.int32)
+        used = _fold(data, row_offsets, token_offsets, (starts, ends), folding, offsets, letters)
+        if used >= 0:
+            return offsets, letters[:used].copy()
+        room *= 2
+
+
+@numba.njit(nogil=True, cache=True)
+def _fold(
+    data: np.ndarray,
+    row_offsets: np.ndarray,
+    token_offsets: np.ndarray,
+    tokens: tuple[np.ndarray, np.ndarray],
+    folding: tuple[np.ndarray, np.ndarray],
+    offsets: np.ndarray,
+    letters: np.ndarray,
+) -> int:
+    """Write the folded tokens; return the number of their letters, or -1 if there is no room."""
+    starts, ends = tokens
+    fold_offsets, fold_points = folding
     # Folding leaves an ASCII character one letter.
     ascii_letters = fold_points[fold_offsets[:0x80]]
     # Unsigned, because Numba counts negative indices from the end, which takes time.
@@ -97,7 +118,9 @@ def fold_tokens(
                     continue
                 _, size = decode(data, np.int64(at), np.int64(stop))
                 at += np.uint64(size)
-            letters = _with_room(letters, used, end - index)
+            # The first character may become several letters.
+            if np.int64(used) + (end - index) + MOST_LETTERS > len(letters):
+                return -1
             while index < end and at < stop:
                 lead = np.int32(data[at])
                 index += 1
@@ -112,19 +135,13 @@ def fold_tokens(
                     for fold in range(fold_offsets[point], fold_offsets[point + 1]):
                         letters[used] = fold_points[fold]
                         used += one
-                    letters = _with_room(letters, used, end - index)
+                    if np.int64(used) + (end - index) + MOST_LETTERS > len(letters):
+                        return -1
                 else:
                     letters[used] = point
                     used += one
-            offsets[token + 1] = used
-    return offsets, letters[: np.int64(used)].copy()
-
-
-@numba.njit(nogil=True, cache=True)
-def _with_room(letters: np.ndarray, used: np.uint64, characters: int) -> np.ndarray:
-    """Return an array with room for some characters, of which the first may become several."""
-    room = np.int64(used) + characters + MOST_LETTERS
-    return letters if room <= len(letters) else enlarged(letters, np.int64(used), 2 * room)
+            offsets[token + 1] = np.int64(used)
+    return int(used)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -193,9 +210,16 @@ def hash_tokens(offsets: np.ndarray, letters: np.ndarray, max_letters: int) -> n
 @numba.njit(nogil=True, cache=True)
 def numbers_of(hashes: np.ndarray, keys: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """Return the id of each hash, int32; -1 for unknown ones."""
-    numbers = np.empty(len(hashes), dtype=np.int32)
+    numbers = np.full(len(hashes), -1, dtype=np.int32)
+    mask = np.uint64(len(keys) - 1)
     for at in range(len(hashes)):
-        numbers[at] = find(keys, ids, hashes[at])
+        key = hashes[at]
+        slot = (key >> np.uint64(1)) & mask
+        while keys[slot] != 0:
+            if keys[slot] == key:
+                numbers[at] = ids[slot]
+                break
+            slot = (slot + np.uint64(1)) & mask
     return numbers
 
 

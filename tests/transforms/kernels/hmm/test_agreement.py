@@ -1,14 +1,21 @@
 import itertools
 
+import numba
 import numpy as np
 import pytest
 
 from pairweave.transforms.kernels.hmm import agreement, emissions
 from pairweave.transforms.kernels.hmm.emissions import MAX_STATES
 from pairweave.transforms.kernels.hmm.hmm import BUCKETS, JUMPS
-from pairweave.transforms.kernels.hmm.lexicon import Lexicon
+from pairweave.transforms.kernels.hmm.lexicon import (
+    NO_FREQUENT,
+    Lexicon,
+    search_row,
+    tabulate_frequent,
+)
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side, Words
+from tests.makers.emissions import padded
 from tests.oracles import slow_hmm
 
 P_NULL = 0.2
@@ -52,6 +59,7 @@ def model():
         stem_offsets,
         stem_columns,
         rng.random(len(stem_columns)).astype(np.float32),
+        NO_FREQUENT,
     )
     jumps = rng.random((2, 2 * JUMPS + 1)).astype(np.float32)
     factors = [
@@ -146,21 +154,25 @@ def plain_emission(model, ours, theirs, direction):
 def test_emissions_are_those_of_the_formula(model, pair):
     source, target = sides()
     scratch = heads(model)
-    forward, low, null, reverse, back_low, back_null, entries = emissions.emissions(
-        source, target, pair, *model[:3], *scratch
-    )
+    made, back_made, entries = emissions.emissions(source, target, pair, *model[:3], *scratch)
     ours, theirs = PAIRS[pair]
-    assert forward.shape == reverse.T.shape == entries.T.shape == (len(theirs), len(ours))
-    assert not low.any()
-    assert not back_low.any()
+    forward, reverse = made.values, back_made.values
+    assert forward.shape == reverse.T.shape == (8, 8)
+    assert (made.width, back_made.width) == entries.shape == (len(ours), len(theirs))
+    assert made.low.tolist() == [0] * len(theirs)
+    assert back_made.low.tolist() == [0] * len(ours)
+    for matrix in (forward, reverse.T):
+        assert not matrix[len(theirs) :].any()
+        assert not matrix[:, len(ours) :].any()
     for i, one in enumerate(ours):
         for j, other in enumerate(theirs):
             entry = entry_of(ROWS, *(one[0], other[0])) if one[0] >= 0 else None
             assert entries[i, j] == (-1 if entry is None else entry)
             assert forward[j, i] == pytest.approx(plain_emission(model, one, other, 0), rel=1e-4)
             assert reverse[i, j] == pytest.approx(plain_emission(model, one, other, 1), rel=1e-4)
-    assert null.tolist() == [model[1].null[number if number >= 0 else -1] for number, _ in theirs]
-    assert back_null.tolist() == [model[0].null[n if n >= 0 else -1] for n, _ in ours]
+    for emission, words, tokens in ((made, model[1], theirs), (back_made, model[0], ours)):
+        nulls = [words.null[number if number >= 0 else -1] for number, _ in tokens]
+        assert emission.null[: len(tokens)].tolist() == nulls
     assert all((head == -1).all() for head in scratch)
 
 
@@ -185,8 +197,13 @@ def test_counts_are_products_of_both_directions(model, markov):
     for pair, (ours, theirs) in enumerate(PAIRS):
         if not ours or not theirs:
             continue
-        forward, _, null, reverse, _, back_null, entries = emissions.emissions(
+        made, back_made, entries = emissions.emissions(
             source, target, pair, source_words, target_words, lexicon, *heads(model)
+        )
+        forward, null = made.values[: len(theirs), : len(ours)], made.null[: len(theirs)]
+        reverse, back_null = (
+            back_made.values[: len(ours), : len(theirs)],
+            back_made.null[: len(ours)],
         )
         used = jumps if markov else (flat_jumps, flat_jumps)
         p_last = share_of_last(pair) if markov else 0.0
@@ -221,18 +238,26 @@ def test_counts_are_products_of_both_directions(model, markov):
         np.testing.assert_allclose(count / FIXED_POINT, wanted if markov else 0, atol=2e-3)
 
 
-def test_each_direction_hears_the_odds_of_the_other():
-    own = np.array([[0.5, 0.1], [0.2, 0.8]], np.float32)
-    other = np.array([[1.0, 0.0], [0.5, 0.9]], np.float32)  # [state, word]
-    none = np.zeros(2, np.int32)
-    given = agreement.odds_of(other)
-    posteriors = agreement.combine_posteriors(own, none, given, none)
-    for word in range(2):
+@pytest.mark.parametrize(("words", "states"), [(2, 2), (1, 3), (9, 5), (13, 17), (8, 24)])
+def test_each_direction_hears_the_odds_of_the_other(words, states):
+    rng = np.random.default_rng(words)
+    own = rng.dirichlet(np.ones(states + 1), words)[:, :states].astype(np.float32)
+    other = rng.dirichlet(np.ones(words + 1), states)[:, :words].astype(np.float32)
+    given = agreement.odds_of(padded(other, np.nan))
+    combined = agreement.combine_posteriors(padded(own), given, states)
+    windows = agreement.weigh(
+        padded(own), np.zeros(words, np.int32), states, given, np.zeros(states, np.int32), words
+    )
+    agreement.combine_windows(windows, padded(own), words, states)
+    for word in range(words):
         odds = [(chance + 0.1) / (1.1 - chance) for chance in other[:, word]]
         weights = own[word] * odds
         total = weights.sum() + 1 - own[word].sum()
-        assert posteriors[word] == pytest.approx(weights / total, rel=1e-5)
-        assert given[:, word] == pytest.approx(odds, rel=1e-5)
+        assert combined[:states, word] == pytest.approx(weights / total, rel=1e-5)
+        assert given[:states, word] == pytest.approx(odds, rel=1e-5)
+    # To the bit: pairs with windows differ in nothing else.
+    assert combined[:states, :words].tolist() == windows[:words, :states].T.tolist()
+    assert not combined[:states, words:].any()
 
 
 @pytest.mark.parametrize(
@@ -250,65 +275,101 @@ def test_windows_lie_round_the_diagonal(words, states):
 
 
 def test_outside_its_window_a_direction_believes_in_no_link():
-    other = np.array([[0.5], [0.25], [1.0]], np.float32)
-    own = np.array([[1.0, 1.0], [2.0, 1.0]], np.float32)
+    other = padded(np.array([[0.5], [0.25], [1.0]], np.float32))
+    own = padded(np.array([[1.0, 1.0], [2.0, 1.0]], np.float32))
     low, other_low = np.array([0, 1]), np.array([0, 1, 1])
-    weighed = agreement.weigh(own, low, agreement.odds_of(other), other_low)
+    weighed = agreement.weigh(own, low, 2, agreement.odds_of(other), other_low, 1)
     none = 0.1 / 1.1
-    assert weighed[0] == pytest.approx([1.0, none], rel=1e-5)
-    assert weighed[1] == pytest.approx([2 * 0.35 / 0.85, 1.1 / 0.1], rel=1e-5)
+    assert weighed[0, :2] == pytest.approx([1.0, none], rel=1e-5)
+    assert weighed[1, :2] == pytest.approx([2 * 0.35 / 0.85, 1.1 / 0.1], rel=1e-5)
 
 
 def test_places_are_listed_row_by_row_if_they_reach_the_threshold():
     chances = np.array([[0.25, 0.5, 0.1], [0.0, 0.0, 0.0], [0.75, 0.2, 0.25]], np.float32)
     rows, columns = (np.empty(5, np.int32) for _ in range(2))
-    assert agreement.likely_places(chances, 0.25, rows, columns) == 4
+    assert agreement.likely_places(padded(chances, 1.0), 3, 0.25, rows, columns) == 4
     assert list(zip(rows[:4], columns[:4], strict=True)) == [(0, 0), (0, 1), (2, 0), (2, 2)]
 
 
-def test_places_of_a_path_are_in_the_windows_of_its_words():
-    path, low = np.array([3, -1, 5], np.int32), np.array([2, 2, 4], np.int32)
-    rows, columns = (np.empty(3, np.int32) for _ in range(2))
-    assert agreement.path_places(path, low, rows, columns) == 2
-    assert list(zip(rows[:2], columns[:2], strict=True)) == [(0, 1), (2, 1)]
+@pytest.mark.parametrize("threshold", [0.1, 0.2, 0.3, 0.7, 1.0])
+def test_a_threshold_is_not_rounded_down(threshold):
+    near = np.float32(threshold)
+    chances = np.array([[np.nextafter(near, np.float32(at)) for at in (0, 2)] + [near]], np.float32)
+    rows, columns = (np.empty(4, np.int32) for _ in range(2))
+    used = agreement.likely_places(padded(chances), 1, threshold, rows, columns)
+    expected = [at for at, chance in enumerate(chances[0].tolist()) if chance >= threshold]
+    assert columns[:used].tolist() == expected
 
 
-def test_a_long_row_is_searched_with_the_same_result():
-    row = np.arange(0, 4000, 2, dtype=np.int32)
+def test_places_of_a_path_are_its_words_with_a_state():
+    path = np.array([3, -1, 5], np.int32)
+    words, states = (np.empty(3, np.int32) for _ in range(2))
+    assert agreement.path_places(path, words, states) == 2
+    assert list(zip(words[:2], states[:2], strict=True)) == [(0, 3), (2, 5)]
+
+
+def found(row, numbers, *, frequent=False):
+    """Return the entries of some columns in a row, as `find_entries` and a search find them."""
     offsets = np.array([0, len(row)], np.int64)
-    numbers = np.array([0, 7, 1998, -1, 7, 3998], np.int32)
-    chains = np.full(4001, -1, np.int32)
-    following = emissions.chain(numbers, chains)
-    actual = np.empty(6, np.int64)
-    assert emissions.find_row(offsets, row, 0, numbers, chains, following, actual) == 3
-    assert actual.tolist() == [0, -1, 999, -1, -1, 1999]
-    repeated = np.array([2, 2, 4], np.int32)
-    chains = np.full(4001, -1, np.int32)
-    following = emissions.chain(repeated, chains)
-    short = np.array([0, 3], np.int64)
-    assert emissions.find_row(short, row[:3], 0, repeated, chains, following, actual[:3]) == 3
-    assert actual[:3].tolist() == [1, 1, 2]
-
-
-@pytest.mark.parametrize("entries", [3, 40, 60, 2000])
-@pytest.mark.parametrize("row_number", [-1, 0])
-def test_counts_of_places_that_are_not_known_are_those_of_the_whole_row(entries, row_number):
-    row = np.arange(0, 2 * entries, 2, dtype=np.int32)
-    offsets = np.array([0, entries], np.int64)
-    numbers = np.array([0, 7, 2, -1, 2], np.int32)
-    heads = np.full(2 * entries + 8, -1, np.int32)
+    heads = np.full(5000, -1, np.int32)
     following = emissions.chain(numbers, heads)
-    whole = np.empty(5, np.int64)
-    emissions.find_row(offsets, row, row_number, numbers, heads, following, whole)
-    values = np.arange(1, entries + 1, dtype=np.float32)
-    expected = np.where(whole < 0, 0, values[whole])
-    for known in itertools.product([-1, 5], repeat=5):
-        counts = np.full(5, -9, np.float32)
-        wanted = np.array(known) < 0
-        stored = offsets, row, values
-        chains = numbers, heads, following
-        emissions.find_counts(stored, row_number, *chains, np.array(known), wanted.sum(), counts)
-        assert counts[wanted].tolist() == expected[wanted].tolist()
+    table = tabulate_frequent(offsets, row, 5000) if frequent else NO_FREQUENT
+    assert len(table) == frequent
+    known = emissions.nothing_known(2, len(numbers))
+    rows = np.array([0, -1], np.int32)
+    emissions.find_entries(offsets, row, table, rows, numbers, heads, following, known)
+    begins = known.begins.tolist()
+    assert begins[1] == begins[2]
+    places = {
+        int(place): int(entry)
+        for place, entry in zip(known.places[: begins[1]], known.found[: begins[1]], strict=True)
+    }
+    entries = known.entries.tolist()
+    assert entries[1] == [-1] * len(numbers)
+    assert places == {place: entry for place, entry in enumerate(entries[0]) if entry >= 0}
+    assert len(places) == begins[1]
+    return entries[0]
+
+
+@pytest.mark.parametrize("size", [3, 90, 100, 2000])
+def test_entries_of_a_row_are_found_whether_it_is_read_searched_or_in_a_table(size):
+    row = np.arange(0, 2 * size, 2, dtype=np.int32)
+    numbers = np.array([0, 7, 1998, -1, 2, 2, 3998], np.int32)
+    expected = [list(row).index(number) if number in row else -1 for number in numbers]
+    assert found(row, numbers) == expected
+    assert found(row, numbers, frequent=size >= 100) == expected
+    assert [search_row_of(row, number) for number in numbers] == expected
+
+
+@numba.njit
+def search_row_of(row, number):
+    """Search a row, as kernels do."""
+    return search_row(row, 0, len(row), number)
+
+
+@pytest.mark.parametrize("size", [3, 40, 60, 2000])
+@pytest.mark.parametrize("row_number", [-1, 0])
+def test_counts_of_words_without_an_entry_are_those_of_the_whole_row(size, row_number):
+    row = np.arange(0, 2 * size, 2, dtype=np.int32)
+    offsets = np.array([0, size], np.int64)
+    numbers = np.array([0, 7, 2, -1, 2], np.int32)
+    heads = np.full(2 * size + 8, -1, np.int32)
+    following = emissions.chain(numbers, heads)
+    values = np.arange(1, size + 1, dtype=np.float32)
+    expected = np.array([1 + number // 2 if number in row else 0 for number in numbers], np.float32)
+    if row_number < 0:
+        expected[:] = 0
+    rows = np.array([row_number], np.int32)
+    for entries in itertools.product([-1, 5], repeat=5):
+        known = emissions.nothing_known(1, 5)
+        known.entries[0] = entries
+        known.counts[:] = -9
+        wanted = np.array(entries) < 0
+        known.begins[:] = 0, 5 - wanted.sum()
+        emissions.find_counts((offsets, row, values), rows, numbers, heads, following, known)
+        assert known.counts[0, :5][wanted].tolist() == expected[wanted].tolist()
+        if wanted.any():
+            assert not known.counts[0, 5:].any()
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.kernels.hmm.emissions import count_bits, likeness
-from pairweave.transforms.kernels.hmm.sides import letter_set
+from pairweave.transforms.kernels.hmm.emissions import likeness
+from pairweave.transforms.kernels.hmm.sides import Side, letter_sets
 from tests.oracles import slow_hmm
 
 words = st.text("abcé1", max_size=12) | st.text(max_size=8)
@@ -42,15 +42,16 @@ def test_likeness_by_hand(one, other, expected):
     assert alike(one, other) == pytest.approx(expected)
 
 
-@given(value=st.integers(0, 2**64 - 1))
-def test_bits_are_counted(value):
-    assert count_bits(np.uint64(value)) == value.bit_count()
-
-
-@given(word=words)
-def test_a_set_has_a_bit_for_each_letter(word):
-    letters = np.array([ord(letter) for letter in word], np.int32)
-    expected = 0
-    for letter in word:
-        expected |= 1 << (ord(letter) % 64)
-    assert letter_set(letters, 0, len(letters)) == (expected, expected.bit_count())
+@given(texts=st.lists(words, min_size=1, max_size=4))
+def test_a_set_has_a_bit_for_each_letter(texts):
+    letters = np.array([ord(letter) for text in texts for letter in text], np.int32)
+    ends = np.cumsum([0, *map(len, texts)])
+    side = Side(np.array([0, len(texts)]), np.zeros(len(texts), np.int32), ends, letters)
+    sets, sizes = np.zeros(len(texts), np.uint64), np.zeros(len(texts), np.int64)
+    letter_sets(side, 1, len(texts) - 1, sets, sizes)
+    expected = [0] * len(texts)
+    for number, text in enumerate(texts[1:], 1):
+        for letter in text:
+            expected[number] |= 1 << (ord(letter) % 64)
+    assert sets.tolist() == [*expected[1:], 0]
+    assert sizes.tolist() == [bits.bit_count() for bits in (*expected[1:], 0)]

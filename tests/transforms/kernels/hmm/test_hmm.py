@@ -19,6 +19,7 @@ from pairweave.transforms.kernels.hmm.hmm import (
 )
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side
+from tests.makers.emissions import emission_of
 from tests.oracles import slow_hmm
 from tests.oracles.slow_hmm import enumerated, windowed
 
@@ -47,15 +48,14 @@ def cases(draw, most_words=4, most_states=3):
 def run(emission, null, jumps, factors, low=None):
     """Return likelihood, posteriors, counts of jumps, and those by position and bucket."""
     words, width = emission.shape
-    low = np.zeros(words, np.int32) if low is None else low
-    result = np.empty_like(emission)
+    made = emission_of(emission, null, low)
+    result = np.full_like(made.values, np.nan)
     counts, after = np.zeros(2 * JUMPS + 1), np.zeros((width + 1, BUCKETS), np.int64)
     rows = np.arange(width + 1, dtype=np.int32)
     layout = lay_out(jumps, factors, rows, P_NULL)
-    likelihood = posteriors(
-        emission, low, null, layout, P_NULL, P_LAST, result, JumpCounts(counts, after, rows)
-    )
-    return likelihood, result, counts, after / FIXED_POINT
+    likelihood = posteriors(made, layout, P_NULL, P_LAST, result, JumpCounts(counts, after, rows))
+    assert not result[:words, width:].any()
+    return likelihood, result[:words, :width], counts, after / FIXED_POINT
 
 
 def layout_of(jumps, factors):
@@ -96,8 +96,8 @@ def test_positions_have_the_rows_of_their_words_unless_a_window_moves_over_them(
 @given(case=cases())
 def test_the_best_path_is_as_likely_as_the_best_of_all_alignments(case):
     emission, null, jumps, factors = case
-    low = np.zeros(len(emission), np.int32)
-    path = best_path(emission, low, null, layout_of(jumps, factors), P_NULL, P_LAST)
+    made = emission_of(emission, null)
+    path = best_path(made, layout_of(jumps, factors), P_NULL, P_LAST)
     best = enumerated(emission.tolist(), null.tolist(), jumps, P_NULL, factors, P_LAST)[3]
 
     def likelihood(path):
@@ -118,7 +118,7 @@ def test_of_two_equal_paths_the_first_is_taken():
     emission = np.full((2, 2), 0.5, np.float32)
     layout = layout_of(jumps, np.ones((3, BUCKETS), np.float32))
     null = np.full(2, 1e-6, np.float32)
-    assert best_path(emission, np.zeros(2, np.int32), null, layout, P_NULL, 0.0).tolist() == [0, 0]
+    assert best_path(emission_of(emission, null), layout, P_NULL, 0.0).tolist() == [0, 0]
 
 
 @st.composite
@@ -142,7 +142,8 @@ def test_windows_give_what_their_plain_twin_gives(case):
 @given(case=window_cases())
 def test_the_best_path_stays_in_the_windows_and_follows_near_certain_links(case):
     emission, null, jumps, factors, low = case
-    path = best_path(emission, low, null, layout_of(jumps, factors), P_NULL, P_LAST)
+    made = emission_of(emission, null, low)
+    path = best_path(made, layout_of(jumps, factors), P_NULL, P_LAST)
     links = run(emission, null, jumps, factors, low)[1]
     for word, state in enumerate(path):
         assert state == -1 or low[word] <= state < low[word] + emission.shape[1]
@@ -171,8 +172,10 @@ def test_thousands_of_words_keep_their_precision():
 @given(case=cases())
 def test_model_1_posteriors_are_shares_of_the_emissions(case):
     emission, null, _, _ = case
-    result = np.empty_like(emission)
-    likelihood = independent_posteriors(emission, null, P_NULL, result)
+    made = emission_of(emission, null)
+    result = np.empty_like(made.values)
+    likelihood = independent_posteriors(made, P_NULL, result)
+    result = result[: len(emission), : emission.shape[1]]
     weights = emission.astype(np.float64) * (1 - P_NULL) / emission.shape[1]
     totals = weights.sum(axis=1) + P_NULL * null
     np.testing.assert_allclose(result, weights / totals[:, None], rtol=1e-4)

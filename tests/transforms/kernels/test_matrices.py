@@ -1,0 +1,37 @@
+import numba
+import numpy as np
+import pytest
+
+from pairweave.transforms.kernels import matrices
+
+rng = np.random.default_rng(3)
+
+
+def numbers(*shape):
+    return rng.normal(size=shape).astype(np.float32)
+
+
+@numba.njit
+def add_rows(matrix, weights, sums):
+    matrices.add_rows(matrix, weights, sums)
+
+
+@pytest.mark.parametrize("columns", range(8, 88, 8))
+@pytest.mark.parametrize("rows", [8, 16, 40])
+def test_weighted_rows_are_added_four_by_four_to_the_bit(rows, columns):
+    matrix, weights, sums = numbers(rows, columns), numbers(rows + 3), numbers(columns)
+    add_rows(matrix, weights, sums)
+    expected = np.zeros(columns, np.float32)
+    for row in range(0, rows, 4):
+        part = weights[row] * matrix[row]
+        for step in range(1, 4):
+            part = part + weights[row + step] * matrix[row + step]
+        expected = expected + part
+    assert sums.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(8, 8), (16, 8), (8, 24), (32, 40)])
+def test_a_matrix_is_transposed(rows, columns):
+    matrix, made = numbers(rows, columns), numbers(columns, rows)
+    matrices.transpose(matrix, made)
+    assert made.tolist() == matrix.T.tolist()
