@@ -201,6 +201,20 @@ def greatest(_: Context, one: types.Type, other: types.Type) -> Call:
 
 
 @generated
+def choose_below(
+    _: Context, places: types.Type, limit: types.Type, one: types.Type, other: types.Type
+) -> Call:
+    """Return the lanes of ``one`` where the place is below the limit, else those of ``other``."""
+    del places, limit, one, other
+
+    def emit(builder: ir.IRBuilder, values: Sequence[ir.Value]) -> ir.Value:
+        below = builder.fcmp_ordered("<", *values[:2])
+        return builder.select(below, *values[2:])
+
+    return EIGHT(EIGHT, EIGHT, EIGHT, EIGHT), _calculated(emit)
+
+
+@generated
 def any_reaches(_: Context, vector: types.Type, limits: types.Type) -> Call:
     """Return whether a number is at least as great as the limit in its lane."""
     del vector, limits

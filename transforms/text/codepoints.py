@@ -18,7 +18,7 @@ SCRIPTS = (
 """Scripts by their Unicode names; a script's number is its position, from 1."""
 
 RANGES = ((0, 0x40000), (0xE0000, 0xE1000))
-"""All other code points are private or not assigned. Searching these takes a quarter of the time."""
+"""All other code points are private or not assigned. To search these takes a quarter of the time."""
 
 SCRIPT_RANGES = ((0, 0x33480),)
 """All code points of `SCRIPTS`: ideographs end here."""
@@ -106,10 +106,10 @@ def properties(*, whole_words: bool = False) -> np.ndarray:
     table = np.zeros(utf8.CODE_POINTS, dtype=np.uint16)
     classes = (*_CLASSES, *_WHOLE_WORD_CLASSES) if whole_words else _CLASSES
     for members, number in classes:
-        for start, end in _runs(members):
+        for start, end in code_point_runs(members):
             table[start:end] = number
     for members, flag in _FLAGS:
-        for start, end in _runs(members):
+        for start, end in code_point_runs(members):
             table[start:end] |= flag
     table.flags.writeable = False
     return table
@@ -124,19 +124,19 @@ def all_properties() -> np.ndarray:
     """
     table = properties().astype(np.uint32)
     for members, flag in _UPPER_FLAGS:
-        for start, end in _runs(members):
+        for start, end in code_point_runs(members):
             table[start:end] |= flag
     letters = (table & utf8.ALPHABETIC) != 0
     for number, script in enumerate(SCRIPTS, 1):
         entry = number << utf8.SCRIPT_SHIFT | (utf8.UNSPACED if script in _UNSPACED else 0)
-        for start, end in _runs(rf"\p{{Script={script}}}", SCRIPT_RANGES):
+        for start, end in code_point_runs(rf"\p{{Script={script}}}", SCRIPT_RANGES):
             # A script's marks are alphabetical, but its digits and signs are not text in it.
             table[start:end][letters[start:end]] |= entry
     table.flags.writeable = False
     return table
 
 
-def _runs(
+def code_point_runs(
     members: str, ranges: tuple[tuple[int, int], ...] = RANGES
 ) -> Iterator[tuple[int, int]]:
     """Yield the first and the last code point, exclusive, of each run of members of a set."""

@@ -3,10 +3,10 @@
 import functools
 
 import numpy as np
-import regex
 
 from pairweave.transforms.kernels.tags import sound_phrases as kernel
 from pairweave.transforms.kernels.text import utf8
+from pairweave.transforms.text.codepoints import code_point_runs
 from pairweave.transforms.text.sentence_marks import (
     COLONS,
     COMMAS,
@@ -63,17 +63,15 @@ def marks() -> np.ndarray:
     Returns:
         uint16 ``[1114112]``, read-only.
     """
-    points = np.arange(utf8.CODE_POINTS, dtype=np.uint32)
-    everything = points.tobytes().decode("utf-32-le", "surrogatepass")
     table = np.zeros(utf8.CODE_POINTS, np.uint16)
 
     def fill(members: str, value: int) -> None:
-        for match in regex.finditer(rf"[{members}]+", everything, regex.V1):
-            table[match.start() : match.end()] |= value
+        for start, end in code_point_runs(members):
+            table[start:end] |= value
 
     for members, mark in reversed(_MARKS):
-        for match in regex.finditer(rf"[{members}]+", everything, regex.V1):
-            table[match.start() : match.end()] = mark
+        for start, end in code_point_runs(members):
+            table[start:end] = mark
     for number, (opening, closing) in enumerate(zip(_OPENING, _CLOSING, strict=True), 1):
         fill(opening, number << kernel.FAMILY_SHIFT | kernel.OPENS)
         fill(closing, number << kernel.FAMILY_SHIFT | kernel.CLOSES)

@@ -56,6 +56,19 @@ def test_four_lanes_are_added_in_pairs():
 
 
 @numba.njit
+def chosen(places, limit, one, other, made):
+    choice = vectors.choose_below(load(places, 0), spread(limit), load(one, 0), load(other, 0))
+    store(made, 0, choice)
+
+
+@pytest.mark.parametrize("limit", range(-1, 10))
+def test_lanes_below_a_limit_are_of_the_first_vector(limit):
+    one, other, made = numbers(8), numbers(8), np.zeros(8, np.float32)
+    chosen(np.arange(8, dtype=np.float32), np.float32(limit), one, other, made)
+    assert made.tolist() == np.where(np.arange(8) < limit, one, other).tolist()
+
+
+@numba.njit
 def reached(array, limit):
     return any_reaches(load(array, 0), spread(limit))
 

@@ -21,6 +21,7 @@ def test_no_character_lies_outside_the_ranges_that_are_searched():
         inside[begin:end] = True
     outside = "".join(map(chr, np.flatnonzero(~inside).tolist()))
     assert set(regex.findall(r"[^\p{Cn}\p{Co}]", outside)) == set()
+    assert regex.search(r"[\p{L}\p{M}\p{N}\p{P}]", outside) is None
     for members, _ in (
         *codepoints._CLASSES,
         *codepoints._WHOLE_WORD_CLASSES,

@@ -31,7 +31,6 @@ import functools
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import regex
 import xxhash
 
 from pairweave.transforms.arrow.flat_columns import texts_of
@@ -152,11 +151,9 @@ def _folded() -> np.ndarray:
     Letters, their marks and digits are kept; U+0001 to U+0007 represent masked text.
     """
     table = np.full(CODE_POINTS, minhash.SPACE, np.uint32)
-    everything = np.arange(CODE_POINTS, dtype=np.uint32).tobytes()
-    text = everything.decode("utf-32-le", "surrogatepass")
-    for match in regex.finditer(r"[\p{L}\p{M}\p{N}\u0001-\u0007]+", text):
-        for point in range(*match.span()):
-            lower = text[point].lower()
+    for run in codepoints.code_point_runs(r"\p{L}\p{M}\p{N}\u0001-\u0007"):
+        for point in range(*run):
+            lower = chr(point).lower()
             table[point] = ord(lower) if len(lower) == 1 else point
     table.flags.writeable = False
     return table

@@ -21,6 +21,7 @@ from pairweave.transforms.kernels.hmm.sides import Side
 from pairweave.transforms.kernels.matrices import add_rows, transpose
 from pairweave.transforms.kernels.vectors import (
     LANES,
+    choose_below,
     load,
     load_half,
     padded,
@@ -41,6 +42,7 @@ BUCKETS = 2 * NEAR + 1
 _NO_PATH = np.float32(-1e30)
 _SMALL = 1e-200
 _RARE = np.float32(1e-4)
+_NOTHING = np.float32(0.0)
 
 
 class Layout(NamedTuple):
@@ -118,7 +120,7 @@ def lay_out(jumps: np.ndarray, factors: np.ndarray, rows: np.ndarray, p_null: fl
     """
     width = len(rows) - 1
     room, states = padded(width + 1), padded(width)
-    line = np.zeros(2 * width + LANES, dtype=np.float32)
+    line = np.zeros(2 * width + 1 + LANES, dtype=np.float32)
     # sums[at]: the sum of the weights before at.
     sums = np.zeros(2 * width + 2, dtype=np.float64)
     for at in range(2 * width + 1):
@@ -126,13 +128,12 @@ def lay_out(jumps: np.ndarray, factors: np.ndarray, rows: np.ndarray, p_null: fl
         sums[at + 1] = sums[at] + line[at]
     ahead = np.zeros((room, states), dtype=np.float32)
     back = np.empty((states, room), dtype=np.float32)
-    # All rows at once, since they are far apart in memory.
+    # Several loops, each of which has little to wait for: rows of factors are far apart in memory.
     after = np.empty((width + 1, BUCKETS), dtype=np.float32)
     for last in range(width + 1):
         row = np.uint64(rows[last])
         for bucket in range(BUCKETS):
             after[last, bucket] = factors[row, bucket]
-    scaled = np.empty(BUCKETS, dtype=np.float32)
     for last in range(width + 1):
         start = width - last + 1
         near = max(last - NEAR + 1, 0)
@@ -143,21 +144,21 @@ def lay_out(jumps: np.ndarray, factors: np.ndarray, rows: np.ndarray, p_null: fl
             total += line[start + state] * after[last, state - last + NEAR]
         scale = (1.0 - p_null) / total
         for bucket in range(BUCKETS):
-            scaled[bucket] = scale * after[last, bucket]
-        back_weight, far_weight = spread(scaled[0]), spread(scaled[BUCKETS - 1])
-        begin = last * states
-        # Vectors first, then the states between that do not fill one.
-        for state in range(far // LANES * LANES, width, LANES):
-            store(ahead, begin + state, load(line, start + state) * far_weight)
-        whole = near // LANES * LANES
-        for state in range(0, whole, LANES):
-            store(ahead, begin + state, load(line, start + state) * back_weight)
-        for state in range(whole, near):
-            ahead[last, state] = line[start + state] * scaled[0]
-        for state in range(near, far):
-            ahead[last, state] = line[start + state] * scaled[state - last + NEAR]
-        for state in range(width, states):
-            ahead[last, state] = 0.0
+            after[last, bucket] = scale * after[last, bucket]
+    places = np.arange(states).astype(np.float32)
+    nothing, end = spread(_NOTHING), spread(np.float32(width))
+    for last in range(width + 1):
+        start, begin = width - last + 1, last * states
+        near = max(last - NEAR + 1, 0)
+        back_weight, far_weight = spread(after[last, 0]), spread(after[last, BUCKETS - 1])
+        border = spread(np.float32(near))
+        for state in range(0, states, LANES):
+            place = load(places, state)
+            weights = choose_below(place, border, back_weight, far_weight)
+            weights = choose_below(place, end, load(line, start + state) * weights, nothing)
+            store(ahead, begin + state, weights)
+        for state in range(near, min(last + NEAR, width)):
+            ahead[last, state] = line[start + state] * after[last, state - last + NEAR]
     transpose(ahead, back)
     return Layout(ahead, back)
 
