@@ -8,6 +8,7 @@ from pairweave.transforms.kernels.hmm.emissions import emissions
 from pairweave.transforms.kernels.hmm.hmm import JumpCounts, lay_out, position_rows, posteriors
 from pairweave.transforms.kernels.hmm.sides import Side, tokens_of
 from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.matrices import transpose
 
 LIKELIHOOD, COVERAGE, GAP, ORDER = range(4)
 """Columns of `score_pairs` for one direction."""
@@ -80,10 +81,17 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
         back_partner = np.zeros(states, dtype=np.int64)
         best = np.zeros(words, dtype=np.float32)
         back_best = np.zeros(states, dtype=np.float32)
+        given = np.empty_like(p_reverse)
+        if forward.width == states and reverse.width == words:
+            transpose(p_forward, given)
+        else:
+            for state in range(states):
+                for at in range(reverse.width):
+                    given[state, at] = in_window(p_forward, low, back_low[state] + at, state)
         for state in range(states):
             for at in range(reverse.width):
                 word = back_low[state] + at
-                both = min(p_reverse[state, at], in_window(p_forward, low, word, state))
+                both = min(p_reverse[state, at], given[state, at])
                 covered[word] += both
                 back_covered[state] += both
                 if both > best[word]:

@@ -126,7 +126,8 @@ def roughness(side: Side, table: Table) -> np.ndarray:
         The mean over the places of each text, its end included, float32 ``[text]``.
     """
     classes = _classes(side)
-    pairs = len(side.offsets) - 1
+    offsets = side.offsets
+    pairs = len(offsets) - 1
     means = np.zeros(pairs, np.float32)
     keys, ids, values = table
     unseen = np.float64(values[find(keys, ids, unseen_key())])
@@ -134,8 +135,8 @@ def roughness(side: Side, table: Table) -> np.ndarray:
         before = _BEGIN
         last = _BEGIN
         total = 0.0
-        for token in range(side.offsets[pair], side.offsets[pair + 1] + 1):
-            here = classes[token] if token < side.offsets[pair + 1] else _END
+        for token in range(offsets[pair], offsets[pair + 1] + 1):
+            here = classes[token] if token < offsets[pair + 1] else _END
             at: Integer = find(keys, ids, _single(here))
             alone = np.float64(values[at]) if at >= 0 else unseen
             chance = alone
@@ -155,25 +156,27 @@ def roughness(side: Side, table: Table) -> np.ndarray:
                 total += math.log(alone / chance)
             before = last
             last = here
-        means[pair] = total / (side.offsets[pair + 1] - side.offsets[pair] + 1)
+        means[pair] = total / (offsets[pair + 1] - offsets[pair] + 1)
     return means
 
 
 @numba.njit(nogil=True, cache=True)
 def _classes(side: Side) -> np.ndarray:
     """Return the class of each token, uint64."""
-    classes = np.empty(len(side.words), np.uint64)
+    # Unpacked, because each access to an array in a tuple changes its reference count.
+    _, words, letter_offsets, letters = side
+    classes = np.empty(len(words), np.uint64)
     for token in range(len(classes)):
-        word = side.words[token]
-        start, end = side.letter_offsets[token], side.letter_offsets[token + 1]
+        word = words[token]
+        start, end = letter_offsets[token], letter_offsets[token + 1]
         if 0 <= word < FREQUENT:
             classes[token] = np.uint64(word)
-        elif start < end and 48 <= side.letters[start] <= 57:
+        elif start < end and 48 <= letters[start] <= 57:
             classes[token] = _DIGITS
         else:
             ending = _ENDING
             for at in range(max(start, end - LETTERS), end):
-                ending = _extend(ending, np.uint64(side.letters[at]))
+                ending = _extend(ending, np.uint64(letters[at]))
             classes[token] = ending
     return classes
 

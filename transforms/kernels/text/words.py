@@ -164,7 +164,7 @@ def hash_spans(letters: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.
     return mix_all(states) | np.uint64(1)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, inline="always")
 def find(keys: np.ndarray, ids: np.ndarray, key: np.uint64) -> int:
     """Return the id of a key in an open-addressing table, or -1."""
     mask = np.uint64(len(keys) - 1)
