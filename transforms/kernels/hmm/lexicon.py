@@ -12,7 +12,10 @@ LONG_ROW = 100
 """A row is long that has so many entries."""
 
 FREQUENT_BYTES = 64 << 20
-"""Size of a table of frequent words, at most."""
+"""Size of a table of frequent words, at most (16 MiB: a fit takes a quarter longer)."""
+
+BYTES_OF_ENTRY = 16
+"""Size of such a table for each entry of the lexicon, at most."""
 
 
 class Lexicon(NamedTuple):
@@ -67,7 +70,8 @@ def tabulate_frequent(row_offsets: np.ndarray, columns: np.ndarray, targets: int
         columns: Its columns.
         targets: Number of target words.
     """
-    rows = min(len(row_offsets) - 1, FREQUENT_BYTES // (4 * max(targets, 1)))
+    room = min(FREQUENT_BYTES, BYTES_OF_ENTRY * len(columns))
+    rows = min(len(row_offsets) - 1, room // (4 * max(targets, 1)))
     if row_offsets[-1] > np.iinfo(np.int32).max:
         rows = 0
     while rows > 0 and row_offsets[rows] - row_offsets[rows - 1] < LONG_ROW:

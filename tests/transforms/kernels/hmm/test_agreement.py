@@ -337,8 +337,28 @@ def test_entries_of_a_row_are_found_whether_it_is_read_searched_or_in_a_table(si
     numbers = np.array([0, 7, 1998, -1, 2, 2, 3998], np.int32)
     expected = [list(row).index(number) if number in row else -1 for number in numbers]
     assert found(row, numbers) == expected
-    assert found(row, numbers, frequent=size >= 100) == expected
+    assert found(row, numbers, frequent=size == 2000) == expected
     assert [search_row_of(row, number) for number in numbers] == expected
+
+
+@pytest.mark.parametrize(
+    ("sizes", "targets", "rows"),
+    [
+        ([200, 150, 100, 99, 100, 3], 200, 5),  # up to the last long row
+        ([200, 99], 200, 1),
+        ([99, 99], 200, 0),
+        ([200, 200], 801, 1),  # 16 bytes for each entry
+        ([200, 200], 1601, 0),
+    ],
+)
+def test_a_table_has_the_entries_of_the_first_long_rows(sizes, targets, rows):
+    columns = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes])
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    table = tabulate_frequent(offsets, columns, targets)
+    assert table.shape == (rows, targets)
+    for row in range(rows):
+        expected = [*range(offsets[row], offsets[row + 1]), *[-1] * (targets - sizes[row])]
+        assert table[row].tolist() == expected
 
 
 @numba.njit
