@@ -74,7 +74,7 @@ def check_array(array: types.Type) -> None:
     """Refuse arrays whose numbers are not float32, one after the other.
 
     Raises:
-        TypingError: It is such an array, or none.
+        TypingError: The numbers are of another type or not side by side, or it is no array.
     """
     if not (
         isinstance(array, types.Array) and array.dtype == types.float32 and array.layout == "C"

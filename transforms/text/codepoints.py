@@ -139,7 +139,12 @@ def all_properties() -> np.ndarray:
 def code_point_runs(
     members: str, ranges: tuple[tuple[int, int], ...] = RANGES
 ) -> Iterator[tuple[int, int]]:
-    """Yield the first and the last code point, exclusive, of each run of members of a set."""
+    """Yield where each run of members of a set begins and ends, exclusive.
+
+    Args:
+        members: The inside of a character class of `regex`.
+        ranges: Where to look: begins and ends, exclusive.
+    """
     pattern = regex.compile(rf"[{members}]+", regex.V1)
     for begin, end in ranges:
         for match in pattern.finditer(_text_of(begin, end)):

@@ -100,6 +100,29 @@ def in_window(values: np.ndarray, low: np.ndarray, word: int, state: int) -> np.
 
 
 @numba.njit(nogil=True, cache=True)
+def beside_reverse(p_forward: np.ndarray, forward: Emission, reverse: Emission) -> np.ndarray:
+    """Return the posteriors of the forward direction in the layout of the reverse one.
+
+    Args:
+        p_forward: Posteriors, float32 ``[target word, place in its window]``, padded.
+        forward: Emissions of the target words.
+        reverse: Emissions of the source words.
+
+    Returns:
+        float32 ``[source word, place in its window]``, padded; 0 outside the forward windows.
+    """
+    given = np.zeros_like(reverse.values)
+    low, back_low = forward.low, reverse.low
+    if forward.width == len(back_low) and reverse.width == len(low):
+        transpose(p_forward, given)
+        return given
+    for state in range(len(back_low)):
+        for at in range(reverse.width):
+            given[state, at] = in_window(p_forward, low, back_low[state] + at, state)
+    return given
+
+
+@numba.njit(nogil=True, cache=True)
 def share_of_last(source: Side, target: Side, pair: int, p_last: float) -> float:
     """Return the probability that the last word of a side has the last state, whatever the jump.
 
@@ -136,18 +159,16 @@ def rest_of(posteriors: np.ndarray, emission: Emission) -> np.ndarray:
 
 @numba.njit(nogil=True, cache=True)
 def count_links(
-    forward: np.ndarray, reverse: np.ndarray, entries: np.ndarray, counts: np.ndarray
+    both: np.ndarray, reverse: np.ndarray, entries: np.ndarray, counts: np.ndarray
 ) -> None:
     """Add the expected links of a pair to the counts of its entries.
 
     Args:
-        forward: Posteriors, float32 ``[target word, source word]``, padded.
-        reverse: Posteriors, float32 ``[source word, target word]``, padded.
-        entries: Entries of the lexicon, -1 for none, int64 ``[source word, target word]``.
+        both: Posteriors of the forward direction, from `beside_reverse`; receives some products.
+        reverse: Posteriors of the reverse direction, in the same layout.
+        entries: Entries of the lexicon, -1 for none, int64 ``[source word, place in its window]``.
         counts: Receives the links, in units of 1 / FIXED_POINT, int64 ``[entry]``.
     """
-    both = np.empty_like(reverse)
-    transpose(forward, both)
     states, words = entries.shape
     columns = both.shape[1]
     unit = spread(np.float32(1.0 / FIXED_POINT))
@@ -199,7 +220,6 @@ def expect(
         forward, reverse, entries = emissions(
             source, target, pair, source_words, target_words, lexicon, heads, stem_heads
         )
-        low, back_low = forward.low, reverse.low
         p_end = share_of_last(source, target, pair, p_last)
         p_forward = np.zeros_like(forward.values)
         p_reverse = np.zeros_like(reverse.values)
@@ -216,15 +236,7 @@ def expect(
             log_forward += independent_posteriors(forward, p_null, p_forward)
             log_reverse += independent_posteriors(reverse, p_null, p_reverse)
         rest, back_rest = rest_of(p_forward, forward), rest_of(p_reverse, reverse)
-        if forward.width == states and reverse.width == words:
-            count_links(p_forward, p_reverse, entries, counts)
-        else:
-            for state in range(states):
-                for at in range(reverse.width):
-                    word = back_low[state] + at
-                    both = p_reverse[state, at] * in_window(p_forward, low, word, state)
-                    if entries[state, at] >= 0:
-                        counts[entries[state, at]] += np.int64(both * FIXED_POINT)
+        count_links(beside_reverse(p_forward, forward, reverse), p_reverse, entries, counts)
         for state in range(states):
             number = source.words[source.offsets[pair] + state]
             if number >= 0 and back_rest[state] > 0.0:

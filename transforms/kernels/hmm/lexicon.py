@@ -8,8 +8,8 @@ import numpy as np
 NO_FREQUENT = np.empty((0, 0), dtype=np.int32)
 """The table of a lexicon that has no long rows."""
 
-LONG_ROW = 100
-"""A row is long that has so many entries."""
+FREQUENT_ENTRIES = 100
+"""The table of frequent words ends with the last row that has so many entries."""
 
 FREQUENT_BYTES = 64 << 20
 """Size of a table of frequent words, at most (16 MiB: a fit takes a quarter longer)."""
@@ -56,12 +56,6 @@ def search_row(columns: np.ndarray, first: int, last: int, wanted: int) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def find_entry(row_offsets: np.ndarray, columns: np.ndarray, source: int, target: int) -> int:
-    """Return the entry of a pair of words in the lexicon, or -1."""
-    return search_row(columns, row_offsets[source], row_offsets[source + 1], target)
-
-
-@numba.njit(nogil=True, cache=True)
 def tabulate_frequent(row_offsets: np.ndarray, columns: np.ndarray, targets: int) -> np.ndarray:
     """Return the entries of the most frequent source words, as in `Lexicon`.
 
@@ -74,7 +68,7 @@ def tabulate_frequent(row_offsets: np.ndarray, columns: np.ndarray, targets: int
     rows = min(len(row_offsets) - 1, room // (4 * max(targets, 1)))
     if row_offsets[-1] > np.iinfo(np.int32).max:
         rows = 0
-    while rows > 0 and row_offsets[rows] - row_offsets[rows - 1] < LONG_ROW:
+    while rows > 0 and row_offsets[rows] - row_offsets[rows - 1] < FREQUENT_ENTRIES:
         rows -= 1
     table = np.full((rows, targets), -1, dtype=np.int32)
     for row in range(rows):

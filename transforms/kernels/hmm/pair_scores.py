@@ -3,12 +3,11 @@
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.hmm.agreement import Model, in_window, share_of_last
+from pairweave.transforms.kernels.hmm.agreement import Model, beside_reverse, share_of_last
 from pairweave.transforms.kernels.hmm.emissions import emissions
 from pairweave.transforms.kernels.hmm.hmm import JumpCounts, lay_out, position_rows, posteriors
 from pairweave.transforms.kernels.hmm.sides import Side, tokens_of
 from pairweave.transforms.kernels.integers import Integer
-from pairweave.transforms.kernels.matrices import transpose
 
 LIKELIHOOD, COVERAGE, GAP, ORDER = range(4)
 """Columns of `score_pairs` for one direction."""
@@ -63,7 +62,7 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
         forward, reverse, _ = emissions(
             source, target, pair, source_words, target_words, lexicon, heads, stem_heads
         )
-        low, back_low = forward.low, reverse.low
+        back_low = reverse.low
         p_end = share_of_last(source, target, pair, p_last)
         p_forward = np.zeros_like(forward.values)
         p_reverse = np.zeros_like(reverse.values)
@@ -81,13 +80,7 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
         back_partner = np.zeros(states, dtype=np.int64)
         best = np.zeros(words, dtype=np.float32)
         back_best = np.zeros(states, dtype=np.float32)
-        given = np.empty_like(p_reverse)
-        if forward.width == states and reverse.width == words:
-            transpose(p_forward, given)
-        else:
-            for state in range(states):
-                for at in range(reverse.width):
-                    given[state, at] = in_window(p_forward, low, back_low[state] + at, state)
+        given = beside_reverse(p_forward, forward, reverse)
         for state in range(states):
             for at in range(reverse.width):
                 word = back_low[state] + at

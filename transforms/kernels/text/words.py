@@ -210,16 +210,9 @@ def hash_tokens(offsets: np.ndarray, letters: np.ndarray, max_letters: int) -> n
 @numba.njit(nogil=True, cache=True)
 def numbers_of(hashes: np.ndarray, keys: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """Return the id of each hash, int32; -1 for unknown ones."""
-    numbers = np.full(len(hashes), -1, dtype=np.int32)
-    mask = np.uint64(len(keys) - 1)
+    numbers = np.empty(len(hashes), dtype=np.int32)
     for at in range(len(hashes)):
-        key = hashes[at]
-        slot = (key >> np.uint64(1)) & mask
-        while keys[slot] != 0:
-            if keys[slot] == key:
-                numbers[at] = ids[slot]
-                break
-            slot = (slot + np.uint64(1)) & mask
+        numbers[at] = find(keys, ids, hashes[at])
     return numbers
 
 

@@ -98,7 +98,7 @@ def test_an_entry_is_found_where_it_is(rows):
     offsets, columns = lexicon(rows)
     for source, row in enumerate(rows):
         for target in range(8):
-            entry = lexicons.find_entry(offsets, columns, source, target)
+            entry = lexicons.search_row(columns, offsets[source], offsets[source + 1], target)
             assert (entry >= 0) == (target in row)
             assert entry < 0 or (columns[entry] == target and offsets[source] <= entry)
 
