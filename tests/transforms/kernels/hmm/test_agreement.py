@@ -238,6 +238,22 @@ def test_counts_are_products_of_both_directions(model, markov):
         np.testing.assert_allclose(count / FIXED_POINT, wanted if markov else 0, atol=2e-3)
 
 
+@pytest.mark.parametrize("greatest", [1.0, 1e-3, 1e-6, 1e-9, 1e-11])
+def test_every_link_of_a_unit_or_more_is_counted(greatest):
+    rng = np.random.default_rng(7)
+    one = (rng.random((3, 19)) * greatest).astype(np.float32)
+    other = rng.random((3, 19)).astype(np.float32)
+    entries = rng.permutation(np.arange(-7, 50)).reshape(3, 19).clip(-1)
+    counts = np.zeros(50, np.int64)
+    agreement.count_links(padded(one), padded(other, np.nan), entries, counts)
+    expected = np.zeros(50, np.int64)
+    for entry, both in zip(entries.ravel(), (one * other).ravel(), strict=True):
+        if entry >= 0:
+            expected[entry] += int(float(both) * FIXED_POINT)
+    assert counts.tolist() == expected.tolist()
+    assert counts.any() == (greatest >= 1e-9)
+
+
 @pytest.mark.parametrize(("words", "states"), [(2, 2), (1, 3), (9, 5), (13, 17), (8, 24)])
 def test_each_direction_hears_the_odds_of_the_other(words, states):
     rng = np.random.default_rng(words)
