@@ -164,6 +164,7 @@ def unpack(files: Mapping[str, bytes]) -> Parts:
             row_offsets,
             columns,
             np.stack([_numbers(lexicon, "forward"), _numbers(lexicon, "reverse")], axis=1),
+            NO_FREQUENT,
             stem_offsets,
             stem_columns,
             _numbers(tables["stem_lexicon.arrow"], "count"),

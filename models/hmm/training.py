@@ -223,6 +223,9 @@ class _Candidates:
             target.stem_count,
         )
         self._frequent = tabulate_frequent(self.row_offsets, self.columns, len(target))
+        self._frequent_stems = tabulate_frequent(
+            self._stem_offsets, self._stem_columns, target.stem_count
+        )
         self._probabilities = np.empty((len(self.columns), 2), dtype=np.float32)
 
     def _compare(self, respelling: Respelling | None, pool: ThreadPoolExecutor) -> None:
@@ -298,10 +301,11 @@ class _Candidates:
                 self.row_offsets,
                 self.columns,
                 self._probabilities,
+                self._frequent,
                 self._stem_offsets,
                 self._stem_columns,
                 stem_counts,
-                self._frequent,
+                self._frequent_stems,
             ),
             state.jumps,
             state.source_factors,
@@ -478,6 +482,7 @@ def _prune(parts: Parts, counts: np.ndarray) -> Parts:
             _kept_offsets(lexicon.row_offsets, kept),
             lexicon.columns[kept],
             lexicon.probabilities[kept],
+            NO_FREQUENT,
             _kept_offsets(lexicon.stem_offsets, stems_kept),
             lexicon.stem_columns[stems_kept],
             lexicon.stem_counts[stems_kept],

@@ -31,6 +31,7 @@ from pairweave.transforms.kernels.vectors import (
     greatest,
     least,
     load,
+    prefetch,
     spread,
     store,
 )
@@ -172,17 +173,24 @@ def count_links(
     states, words = entries.shape
     columns = both.shape[1]
     unit = spread(np.float32(1.0 / FIXED_POINT))
+    linked = np.empty(states * words + 1, dtype=np.int64)
+    shares = np.empty(states * words + 1, dtype=np.int64)
+    used = np.uint64(0)
     for state in range(states):
         for first in range(0, columns, LANES):
             product = load(reverse, state * columns + first) * load(both, state * columns + first)
-            # Nearly all are less than a unit, and the memory of the counts is not near.
+            # Nearly all are less than a unit.
             if any_reaches(product, unit):
                 store(both, state * columns + first, product)
                 for word in range(first, min(first + LANES, words)):
                     entry = entries[state, word]
                     share = np.int64(both[state, word] * FIXED_POINT)
-                    if entry >= 0 and share > 0:
-                        counts[entry] += share
+                    linked[used], shares[used] = entry, share
+                    used += np.uint64(entry >= 0 and share > 0)
+                    prefetch(counts, max(entry, 0))
+    # All at once, since the counts are far apart in memory.
+    for at in range(used):
+        counts[np.uint64(linked[at])] += shares[at]
 
 
 @numba.njit(nogil=True, cache=True)

@@ -260,23 +260,26 @@ def find_entries(
     begins[0] = 0
     for at in range(len(rows)):
         on = at * counts.shape[1]
+        row = np.uint64(max(rows[at], 0))
+        tabulated = rows[at] >= 0 and row < dense
         for place in range(len(numbers)):
             entries[at, place] = -1
+        if tabulated:
+            # Without a branch, so that the processor does not wait for one place after the other.
+            for place in range(len(numbers)):
+                one = frequent[row, np.uint64(max(numbers[place], 0))]
+                entries[at, place] = one if numbers[place] >= 0 else -1
         if rows[at] >= 0:
-            row = np.uint64(rows[at])
             first, last = offsets[row], offsets[row + np.uint64(1)]
-            if row < dense or last - first > LONG_ROW * len(numbers):
+            if tabulated or last - first > LONG_ROW * len(numbers):
                 for place in range(len(numbers)):
-                    if numbers[place] >= 0:
-                        if row < dense:
-                            one = np.int64(frequent[row, np.uint64(numbers[place])])
-                        else:
-                            one = np.int64(search_row(columns, first, last, numbers[place]))
-                        if one >= 0:
-                            entries[at, place] = one
-                            found[used] = one
-                            places[used] = on + place
-                            used += np.uint64(1)
+                    if not tabulated and numbers[place] >= 0:
+                        entries[at, place] = search_row(columns, first, last, numbers[place])
+                    one = entries[at, place]
+                    if one >= 0:
+                        found[used] = one
+                        places[used] = on + place
+                        used += np.uint64(1)
             else:
                 for entry in range(first, last):
                     place = heads[np.uint64(columns[np.uint64(entry)])]
@@ -291,7 +294,7 @@ def find_entries(
 
 @numba.njit(nogil=True, cache=True)
 def find_counts(
-    stored: tuple[np.ndarray, np.ndarray, np.ndarray],
+    stored: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
     rows: np.ndarray,
     numbers: np.ndarray,
     heads: np.ndarray,
@@ -301,15 +304,17 @@ def find_counts(
     """Find the expected links of pairs of stems, for the words that have no entry.
 
     Args:
-        stored: Row offsets of the stems in a lexicon, their columns and counts.
+        stored: Row offsets of the stems in a lexicon, their columns, counts and the table of
+            frequent stems.
         rows: Source stems, negative for none, int32.
         numbers: Target stems, negative for none, int32.
         heads: From `chain` of ``numbers``.
         following: From `chain` of ``numbers``.
         known: The entries of the words, from `find_entries`; receives the counts.
     """
-    offsets, columns, values = stored
+    offsets, columns, values, frequent = stored
     entries, begins, _, _, counts = known
+    dense = np.uint64(len(frequent))
     fetch_rows(offsets, columns, rows)
     for at in range(len(rows)):
         wanted = len(numbers) - (begins[at + 1] - begins[at])
@@ -322,7 +327,13 @@ def find_counts(
             continue
         row = np.uint64(rows[at])
         first, last = offsets[row], offsets[row + np.uint64(1)]
-        if last - first > LONG_ROW * wanted:
+        if row < dense:
+            for place in range(len(numbers)):
+                if entries[at, place] < 0 and numbers[place] >= 0:
+                    one = frequent[row, np.uint64(numbers[place])]
+                    count = values[np.uint64(max(one, 0))]
+                    counts[at, place] = count if one >= 0 else _NONE
+        elif last - first > LONG_ROW * wanted:
             for place in range(len(numbers)):
                 if entries[at, place] < 0 and numbers[place] >= 0:
                     entry = search_row(columns, first, last, numbers[place])
@@ -461,8 +472,8 @@ def emissions(
     words, states = len(theirs.word), len(ours.word)
     width, low = window(words, states)
     back_width, back_low = window(states, words)
-    row_offsets, columns, probabilities, stem_offsets, stem_columns, stem_counts, frequent = lexicon
-    stems = stem_offsets, stem_columns, stem_counts
+    row_offsets, columns, probabilities, frequent = lexicon[:4]
+    stems = lexicon[4:]
     following = chain(theirs.word, heads)
     stem_following = chain(theirs.stem, stem_heads)
     whole = back_width == words and width == states

@@ -25,6 +25,7 @@ from pairweave.transforms.kernels.vectors import (
     load,
     load_half,
     padded,
+    prefetch,
     spread,
     store,
     sum_lanes,
@@ -200,13 +201,13 @@ def posteriors(
     made = np.empty(states, dtype=np.float32)
     inverses = np.empty(words, dtype=np.float32)
     # before[word, last]: mass of the last position before the word, in the word's window.
-    before = np.empty((words if count else 0, width + 1), dtype=np.float32)
+    before = np.empty((padded(words) if count else 0, len(ahead)), dtype=np.float32)
     log_likelihood = 0.0
     likelihood = 1.0
     for word in range(words):
         if count:
-            for last in range(width + 1):
-                before[word, last] = now[last]
+            for last in range(0, len(ahead), LANES):
+                store(before, word * len(ahead) + last, load(now, last))
         add_rows(ahead, now, made)
         if word == words - 1:
             for state in range(width):
@@ -236,7 +237,7 @@ def posteriors(
     backward = np.zeros(room, dtype=np.float32)
     backward[: width + 1] = 1.0
     message = np.zeros(states, dtype=np.float32)
-    messages = np.empty((words if count else 0, width), dtype=np.float32)
+    messages = np.empty((words if count else 0, states), dtype=np.float32)
     gathered = np.empty(len(ahead), dtype=np.float32)
     for word in range(words - 1, -1, -1):
         if word + 1 < words and low[word + 1] > low[word]:
@@ -254,15 +255,15 @@ def posteriors(
             for state in range(width):
                 message[state] *= by_jump
         if count:
-            for state in range(width):
-                messages[word, state] = message[state]
+            for state in range(0, states, LANES):
+                store(messages, row + state, load(message, state))
         if word > 0:
             add_rows(back, message, gathered)
             kept, given = spread(stay * null[word] * inverse), spread(without_jump)
             for last in range(0, len(gathered), LANES):
                 store(backward, last, kept * load(backward, last) + (load(gathered, last) + given))
     if count:
-        count_jumps(before, messages, ahead, counts)
+        count_jumps(before, messages, ahead, width, counts)
     return log_likelihood + np.log(likelihood)
 
 
@@ -277,51 +278,66 @@ def sum_of(values: np.ndarray) -> np.float32:
 
 @numba.njit(nogil=True, cache=True)
 def count_jumps(
-    before: np.ndarray,
-    given: np.ndarray,
-    ahead: np.ndarray,
-    counts: JumpCounts,
+    before: np.ndarray, given: np.ndarray, ahead: np.ndarray, width: int, counts: JumpCounts
 ) -> None:
     """Add the expected jumps of all words, by distance, and by word and bucket.
 
     Args:
-        before: Mass of the last position before each word, float32 ``[word, width + 1]``.
+        before: Mass of the last position before each word, float32 ``[word, position]``, padded.
         given: Probability of each word and those after it given its state, float32
-            ``[word, width]``.
+            ``[word, state]``, columns padded.
         ahead: Probabilities of the jumps.
+        width: Number of states in a window.
         counts: Counts to add to.
     """
-    words = given.shape[0]
-    width = before.shape[1] - 1
+    words, columns = given.shape
     # Unpacked, because each access to an array in a tuple changes its reference count.
     by_distance, by_bucket, rows = counts
-    line = np.empty(width, dtype=np.float32)
+    # mass[last, word]: that before the word.
+    mass = np.empty((before.shape[1], before.shape[0]), dtype=np.float32)
+    transpose(before, mass)
+    likely = np.empty(words + 1, dtype=np.int64)
+    line = np.empty(columns, dtype=np.float32)
     jumps = np.empty(width, dtype=np.float64)
     for last in range(width + 1):
-        for state in range(width):
-            line[state] = 0.0
+        prefetch(by_bucket, BUCKETS * rows[last])
+    for last in range(width + 1):
+        # Most masses are small. Without a branch, because it could not be foreseen.
+        used = np.uint64(0)
         for word in range(words):
-            mass = before[word, last]
-            if mass > _RARE:
-                for state in range(width):
-                    line[state] += mass * given[word, state]
+            likely[used] = word
+            used += np.uint64(mass[last, word] > _RARE)
+        for state in range(0, columns, LANES):
+            total = spread(_NOTHING)
+            for at in range(np.int64(used)):
+                word = likely[at]
+                total = total + spread(mass[last, word]) * load(given, word * columns + state)
+            store(line, state, total)
         for state in range(width):
             jumps[state] = np.float64(line[state] * ahead[last, state])
-        for state in range(width):
-            by_distance[min(max(state - last + 1, -JUMPS), JUMPS) + JUMPS] += jumps[state]
+        # Jumps of each distance are beside each other, but for those over `JUMPS`.
+        begin = min(max(last - JUMPS - 1, 0), width)
+        end = min(last + JUMPS, width)
+        start = JUMPS + 1 - last
+        for state in range(begin):
+            by_distance[0] += jumps[state]
+        for state in range(begin, end):
+            by_distance[start + state] += jumps[state]
+        for state in range(end, width):
+            by_distance[2 * JUMPS] += jumps[state]
         near = max(last - NEAR + 1, 0)
         far = min(last + NEAR, width)
         row = rows[last]
         for state in range(near, far):
             by_bucket[row, state - last + NEAR] += np.int64(jumps[state] * FIXED_POINT)
-        total = 0.0
+        total_back = 0.0
         for state in range(near):
-            total += jumps[state]
-        by_bucket[row, 0] += np.int64(total * FIXED_POINT)
-        total = 0.0
+            total_back += jumps[state]
+        by_bucket[row, 0] += np.int64(total_back * FIXED_POINT)
+        total_far = 0.0
         for state in range(far, width):
-            total += jumps[state]
-        by_bucket[row, BUCKETS - 1] += np.int64(total * FIXED_POINT)
+            total_far += jumps[state]
+        by_bucket[row, BUCKETS - 1] += np.int64(total_far * FIXED_POINT)
 
 
 @numba.njit(nogil=True, cache=True)

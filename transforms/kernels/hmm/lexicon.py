@@ -25,21 +25,23 @@ class Lexicon(NamedTuple):
         row_offsets: Start of each source word's entries, int64.
         columns: Target words, sorted in each row, int32 ``[entry]``.
         probabilities: p(target | source) and p(source | target), float32 ``[entry, 2]``.
-        stem_offsets: Start of each source stem's entries, int64.
-        stem_columns: Target stems, sorted in each row, int32 ``[stem entry]``.
-        stem_counts: Expected links, float32 ``[stem entry]``.
         frequent: Entry of each frequent source word and each target word, -1 for none, int32
             ``[source word, target word]``: what would be found in their rows, which are long. May
             have no rows.
+        stem_offsets: Start of each source stem's entries, int64.
+        stem_columns: Target stems, sorted in each row, int32 ``[stem entry]``.
+        stem_counts: Expected links, float32 ``[stem entry]``.
+        frequent_stems: Stem entry of each frequent source stem and each target stem, likewise.
     """
 
     row_offsets: np.ndarray
     columns: np.ndarray
     probabilities: np.ndarray
+    frequent: np.ndarray
     stem_offsets: np.ndarray
     stem_columns: np.ndarray
     stem_counts: np.ndarray
-    frequent: np.ndarray
+    frequent_stems: np.ndarray
 
 
 @numba.njit(nogil=True, inline="always")
@@ -55,7 +57,6 @@ def search_row(columns: np.ndarray, first: int, last: int, wanted: int) -> int:
     return low if low < last and columns[np.uint64(low)] == wanted else -1
 
 
-@numba.njit(nogil=True, cache=True)
 def tabulate_frequent(row_offsets: np.ndarray, columns: np.ndarray, targets: int) -> np.ndarray:
     """Return the entries of the most frequent source words, as in `Lexicon`.
 
@@ -70,8 +71,15 @@ def tabulate_frequent(row_offsets: np.ndarray, columns: np.ndarray, targets: int
         rows = 0
     while rows > 0 and row_offsets[rows] - row_offsets[rows - 1] < FREQUENT_ENTRIES:
         rows -= 1
+    # Made by NumPy, which asks for huge pages: the entries of a pair are in as many pages as words.
     table = np.full((rows, targets), -1, dtype=np.int32)
-    for row in range(rows):
+    _tabulate(row_offsets, columns, table)
+    return table
+
+
+@numba.njit(nogil=True, cache=True)
+def _tabulate(row_offsets: np.ndarray, columns: np.ndarray, table: np.ndarray) -> None:
+    """Write the entries of the first rows of a lexicon, int32 ``[row, column]``."""
+    for row in range(len(table)):
         for entry in range(row_offsets[row], row_offsets[row + 1]):
             table[row, columns[entry]] = entry
-    return table

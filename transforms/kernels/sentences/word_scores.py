@@ -185,8 +185,8 @@ def _score_rows(
     forward, reverse = scores
     ours, theirs = both.ours, both.theirs
     sums, counts, firsts, heads, stem_heads = recent
-    row_offsets, columns, probabilities, stem_offsets, stem_columns, stem_counts, frequent = lexicon
-    stems = stem_offsets, stem_columns, stem_counts
+    row_offsets, columns, probabilities, frequent = lexicon[:4]
+    stems = lexicon[4:]
     most = len(firsts)
     target_offsets = target.side.offsets
     source_offsets = source.side.offsets

@@ -56,6 +56,7 @@ def model():
         row_offsets,
         columns,
         rng.random((len(columns), 2)).astype(np.float32),
+        NO_FREQUENT,
         stem_offsets,
         stem_columns,
         rng.random(len(stem_columns)).astype(np.float32),
@@ -383,9 +384,11 @@ def search_row_of(row, number):
     return search_row(row, 0, len(row), number)
 
 
-@pytest.mark.parametrize("size", [3, 40, 60, 2000])
+@pytest.mark.parametrize(
+    ("size", "tabulated"), [(3, False), (40, False), (60, False), (2000, False), (2000, True)]
+)
 @pytest.mark.parametrize("row_number", [-1, 0])
-def test_counts_of_words_without_an_entry_are_those_of_the_whole_row(size, row_number):
+def test_counts_of_words_without_an_entry_are_those_of_the_whole_row(size, tabulated, row_number):
     row = np.arange(0, 2 * size, 2, dtype=np.int32)
     offsets = np.array([0, size], np.int64)
     numbers = np.array([0, 7, 2, -1, 2], np.int32)
@@ -396,13 +399,16 @@ def test_counts_of_words_without_an_entry_are_those_of_the_whole_row(size, row_n
     if row_number < 0:
         expected[:] = 0
     rows = np.array([row_number], np.int32)
+    table = tabulate_frequent(offsets, row, 2 * size) if tabulated else NO_FREQUENT
+    assert len(table) == tabulated
     for entries in itertools.product([-1, 5], repeat=5):
         known = emissions.nothing_known(1, 5)
         known.entries[0] = entries
         known.counts[:] = -9
         wanted = np.array(entries) < 0
         known.begins[:] = 0, 5 - wanted.sum()
-        emissions.find_counts((offsets, row, values), rows, numbers, heads, following, known)
+        stored = offsets, row, values, table
+        emissions.find_counts(stored, rows, numbers, heads, following, known)
         assert known.counts[0, :5][wanted].tolist() == expected[wanted].tolist()
         if wanted.any():
             assert not known.counts[0, 5:].any()

@@ -10,6 +10,7 @@ from pairweave.transforms.kernels.hmm.hmm import (
     JumpCounts,
     best_path,
     bucket_of,
+    count_jumps,
     independent_posteriors,
     lay_out,
     position_rows,
@@ -19,6 +20,7 @@ from pairweave.transforms.kernels.hmm.hmm import (
 )
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side
+from pairweave.transforms.kernels.vectors import padded
 from tests.makers.emissions import emission_of
 from tests.oracles import slow_hmm
 from tests.oracles.slow_hmm import enumerated, windowed
@@ -73,6 +75,29 @@ def test_posteriors_and_jumps_are_those_of_all_alignments_together(case):
     # Positions of less than a ten-thousandth are not counted.
     np.testing.assert_allclose(counts, expected[2], atol=2e-3)
     np.testing.assert_allclose(after, expected[4], atol=2e-3)
+
+
+@pytest.mark.parametrize("width", [1, 7, 8, JUMPS - 1, JUMPS, JUMPS + 1, JUMPS + 2, 2 * JUMPS + 9])
+def test_jumps_are_counted_by_distance_and_by_word_in_each_order(width):
+    words, rng = 11, np.random.default_rng(width)
+    columns, positions = padded(width), padded(width + 1)
+    before = np.full((padded(words), positions), np.nan, np.float32)
+    before[:words, : width + 1] = rng.random((words, width + 1))
+    before[2, : width + 1] = 1e-4  # too rare to be counted
+    given = rng.random((words, columns)).astype(np.float32)
+    ahead = rng.random((positions, columns)).astype(np.float32)
+    rows = rng.integers(0, 3, width + 1).astype(np.int32)
+    by_distance, by_bucket = np.zeros(2 * JUMPS + 1), np.zeros((3, BUCKETS), np.int64)
+    count_jumps(before, given, ahead, width, JumpCounts(by_distance, by_bucket, rows))
+    distances, buckets = np.zeros(2 * JUMPS + 1), np.zeros((3, BUCKETS))
+    counted = np.array([word for word in range(words) if word != 2])
+    for last in range(width + 1):
+        for state in range(width):
+            share = (before[counted, last] * given[counted, state]).sum() * ahead[last, state]
+            distances[min(max(state + 1 - last, -JUMPS), JUMPS) + JUMPS] += share
+            buckets[rows[last], bucket_of(state + 1 - last)] += share
+    np.testing.assert_allclose(by_distance, distances, rtol=1e-5)
+    np.testing.assert_allclose(by_bucket / FIXED_POINT, buckets, rtol=1e-5)
 
 
 def test_a_jump_far_back_or_ahead_after_a_word_is_in_the_outermost_bucket():
