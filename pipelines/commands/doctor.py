@@ -128,7 +128,7 @@ def _outdated(package: Path) -> tuple[int, int]:
     sources = [
         path
         for path in (package / "transforms").rglob("*.py")
-        if path.stem in compiled_from and b"njit" in path.read_bytes()
+        if path.stem in compiled_from and kernel_sources.has_kernels(path)
     ]
     outdated = [
         path

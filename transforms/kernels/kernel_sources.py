@@ -15,6 +15,16 @@ PACKAGE = Path(__file__).absolute().parents[2]
 
 _IMPORT = re.compile(rb"^from ([\w.]+) import (\([^)]*\)|.*)$|^import ([\w.]+)", re.MULTILINE)
 _NAME = re.compile(rb"\w+")
+_KERNEL = re.compile(rb"\bnjit\b|^@uncounted$", re.MULTILINE)
+
+
+def has_kernels(source: Path) -> bool:
+    """Tell whether a module has kernels.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    return _KERNEL.search(source.read_bytes()) is not None
 
 
 @functools.cache

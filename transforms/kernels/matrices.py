@@ -5,7 +5,6 @@ Rows and columns that are missing are padded, mostly with zeros.
 
 from collections.abc import Sequence
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
@@ -13,6 +12,7 @@ from numba.core.base import BaseContext
 from numba.core.typing.context import Context
 from numba.core.typing.templates import Signature
 
+from pairweave.transforms.kernels.uncounted import uncounted
 from pairweave.transforms.kernels.vectors import (
     ALIGNMENT,
     LANES,
@@ -161,7 +161,7 @@ def _transpose_block(
     return types.void(matrix, types.intp, made, types.intp), generate
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def transpose(matrix: np.ndarray, made: np.ndarray) -> None:
     """Write the transpose of a matrix.
 

@@ -13,6 +13,7 @@ from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import fields_of, texts_of
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.text import cuts
+from pairweave.transforms.kernels.text.unspaced_letters import may_have_unspaced_letters
 from pairweave.transforms.kernels.text.utf8 import FlatTexts
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.segmenter import NONE, segment
@@ -98,7 +99,11 @@ def word_counts(texts: Texts, language: Language = None, segmenter: str = NONE) 
     marks = cuts.mark_wordlike(*flat, *spans, codepoints.properties())
     words = np.diff(np.concatenate([np.zeros(1, np.int64), np.cumsum(marks)])[spans[0]])
     between_spaces = cuts.count_spaced_words(*flat, codepoints.properties())
-    unspaced = pc.match_substring_regex(texts, _UNSPACED).to_numpy(zero_copy_only=False)
+    unspaced = may_have_unspaced_letters(*flat)
+    if unspaced.any():
+        some = texts.filter(pa.array(unspaced))
+        matches = pc.match_substring_regex(some, _UNSPACED)
+        unspaced[unspaced] = matches.to_numpy(zero_copy_only=False)
     return np.where(unspaced, words, np.minimum(words, between_spaces))
 
 

@@ -12,7 +12,7 @@ from cosmic_ray.plugins import get_operator, operator_names
 from tests.mutants.families.edits import Position
 
 # Without the compiler a kernel works as with it, so to remove its decorator changes nothing.
-_NO_FAULTS = re.compile(r"njit|functools\.(?:cache|lru_cache|wraps)|overload")
+_NO_FAULTS = re.compile(r"njit|uncounted|functools\.(?:cache|lru_cache|wraps)|overload")
 # They say how a kernel is compiled or an object is stored, and not what comes out.
 _SILENT_KEYWORDS = {"slots", "nogil", "cache"}
 

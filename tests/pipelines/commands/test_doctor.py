@@ -42,6 +42,7 @@ def test_it_counts_the_files_whose_compiled_kernels_are_outdated(monkeypatch, tm
     (kernels / "limits.py").write_text("MOST = 3\n")
     for name in ("first", "second", "third", "never_compiled"):
         (kernels / f"{name}.py").write_text("import numba\nf = numba.njit(abs)\n")
+    (kernels / "second.py").write_text("@uncounted\ndef f(x):\n    return x\n")
     with (kernels / "second.py").open("a") as file:
         file.write("from pairweave.transforms.kernels.limits import MOST\n")
     for name in ("first", "second", "third"):

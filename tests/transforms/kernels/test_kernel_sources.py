@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pairweave.transforms.kernels import kernel_sources
-from pairweave.transforms.kernels.kernel_sources import digest
+from pairweave.transforms.kernels.kernel_sources import digest, has_kernels
 
 PACKAGE = kernel_sources.PACKAGE
 
@@ -43,9 +43,7 @@ def assigns(path):
 
 def closure():
     """Return the modules with kernels, and all that they import."""
-    waiting = [
-        path for path in (PACKAGE / "transforms").rglob("*.py") if "numba.njit" in path.read_text()
-    ]
+    waiting = [path for path in (PACKAGE / "transforms").rglob("*.py") if has_kernels(path)]
     result = set()
     while waiting:
         path = waiting.pop()

@@ -1,13 +1,16 @@
 """Words that no tag may split: where texts may be cut, counts of words, results held by column."""
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms import schemas
+from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.kernels.text.unspaced_letters import may_have_unspaced_letters
 from pairweave.transforms.text import whole_words
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens, tokenize
 from pairweave.transforms.text.whole_words import (
@@ -211,3 +214,12 @@ def test_syllables_of_tibetan_are_words():
 
 def test_english_clitics_are_no_words():
     assert word_counts(pa.array(["I can't, she's 12 %!"]), "en").tolist() == [4]
+
+
+def test_texts_without_a_letter_of_an_unspaced_script_are_not_looked_at():
+    points = pa.array([chr(point) for point in [*range(0xD800), *range(0xE000, 0x110000)]])
+    possible = may_have_unspaced_letters(*texts_of(points))
+    matches = pc.match_substring_regex(points, whole_words._UNSPACED)
+    assert not (matches.to_numpy(zero_copy_only=False) & ~possible).any()
+    few = pa.array(["\u201cé\u2026 ŵ", "", "a\u0e01"])
+    assert may_have_unspaced_letters(*texts_of(few)).tolist() == [False, False, True]

@@ -13,6 +13,7 @@ import numpy as np
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.text.utf8 import decode, step_back
+from pairweave.transforms.kernels.uncounted import uncounted
 
 MOST_PERIOD = 8
 """Maximum length of a block of words that is checked for repetition."""
@@ -206,7 +207,7 @@ _SPENT = -1
 """Marks a source word whose copies are all used; 0 would free its slot."""
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _slot(keys: np.ndarray, times: np.ndarray, mask: np.uint64, key: np.uint64) -> Integer:
     """Return the slot of a key, or the free one where it would go."""
     slot = np.int64((key ^ (key >> np.uint64(29))) & mask)

@@ -4,7 +4,6 @@ A tokenizer sees words in them; the rules of ``filter`` need to know which words
 translate. Keys are those of `transforms.kernels.filtering.placeholder_keys`.
 """
 
-import numba
 import numpy as np
 
 from pairweave.transforms.kernels.filtering.characters import OFFSET
@@ -16,6 +15,7 @@ from pairweave.transforms.kernels.filtering.placeholder_keys import (
 )
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text.unbreakable import DIGIT, LONGEST, NAME_START, skip
+from pairweave.transforms.kernels.uncounted import uncounted
 
 _SIMPLE_TYPES = tuple(
     np.frombuffer(word, np.uint8)
@@ -27,7 +27,7 @@ _FORM_TYPES = tuple(
 _OFFSET_WORD = np.frombuffer(b"offset:", np.uint8)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _is_word(data: np.ndarray, at: Integer, end: Integer, word: np.ndarray) -> bool:
     if end - at < len(word):
         return False
@@ -37,7 +37,7 @@ def _is_word(data: np.ndarray, at: Integer, end: Integer, word: np.ndarray) -> b
     return equal == len(word)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def message_argument(
     data: np.ndarray, at: Integer, end: Integer, state: np.ndarray
 ) -> tuple[Integer, np.uint64]:
@@ -82,7 +82,7 @@ def message_argument(
     return at, digest
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _form(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     """Match the selector of a sub-message and its opening brace: ``one {`` or ``=1 {``."""
     here = at
@@ -95,7 +95,7 @@ def _form(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     return brace + 1 if selector > here and brace < end and data[brace] == 123 else at
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def next_form(data: np.ndarray, at: Integer, end: Integer, state: np.ndarray) -> Integer:
     """Match what follows a sub-message at its closing brace; ``at`` if it is another brace."""
     here = skip_blanks(data, at + 1, end)

@@ -33,6 +33,7 @@ from pairweave.transforms.kernels.filtering.numbers import only_mark, read_numbe
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import unbreakable, utf8
 from pairweave.transforms.kernels.text.word_breaks import www_end
+from pairweave.transforms.kernels.uncounted import uncounted
 
 ADDRESS, TAG, PLACEHOLDER, ENTITY, EMAIL, NUMBER, ZEROS = range(7)
 KINDS = 7
@@ -133,7 +134,7 @@ def find_marks(data: np.ndarray, offsets: np.ndarray, properties: np.ndarray) ->
     )
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _next_digit(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray) -> Integer:
     """Return the place of the next digit of any script; the end if there is none."""
     while at < end:
@@ -234,7 +235,7 @@ def _next_match(
     return end, end, _SILENT, OFFSET
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _begins_word(data: np.ndarray, floor: Integer, at: Integer, properties: np.ndarray) -> bool:
     """Tell whether no letter, digit, connector or mark is before a byte."""
     if at == floor:

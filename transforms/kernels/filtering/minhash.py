@@ -12,6 +12,7 @@ import numpy as np
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.sampling import mix64
 from pairweave.transforms.kernels.text.utf8 import decode
+from pairweave.transforms.kernels.uncounted import uncounted
 
 SHINGLE = 5
 """Number of characters in a shingle. For documents, Lee et al. (2022) and others use words, but a
@@ -65,7 +66,7 @@ def signatures(
     return minima, counts
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _fold(
     data: np.ndarray, at: Integer, end: Integer, folded: np.ndarray, points: np.ndarray
 ) -> Integer:
@@ -81,7 +82,7 @@ def _fold(
     return size - 1 if size and points[size - 1] == SPACE else size
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _add(
     points: np.ndarray,
     size: Integer,

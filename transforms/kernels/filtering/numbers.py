@@ -9,12 +9,13 @@ import numpy as np
 from pairweave.transforms.kernels.filtering.characters import OFFSET, PRIME
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text.utf8 import DIGIT, decode
+from pairweave.transforms.kernels.uncounted import uncounted
 
 GROUP = 3
 """Number of digits in each group after the first."""
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def read_number(
     data: np.ndarray,
     at: Integer,
@@ -64,7 +65,7 @@ def read_number(
     return stop, short, before, short == OFFSET
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _group(
     data: np.ndarray,
     at: Integer,
@@ -100,7 +101,7 @@ def _group(
     return stop, size, digest, short
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _digits_from(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray) -> Integer:
     """Return the number of digits at a position, at most one more than `GROUP`."""
     place: Integer = at
@@ -114,7 +115,7 @@ def _digits_from(data: np.ndarray, at: Integer, end: Integer, properties: np.nda
     return size
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def only_mark(data: np.ndarray, begin: Integer, end: Integer) -> Integer:
     """Return the mark between the end of a number and a position; 0 unless it is exactly one."""
     if begin < 0 or begin >= end:
@@ -146,7 +147,7 @@ def _parts_groups(point: Integer) -> bool:
     )
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def zero_of(point: Integer, properties: np.ndarray) -> Integer:
     """Return the code point of zero in a digit's set of decimal digits.
 

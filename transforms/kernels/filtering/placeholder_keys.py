@@ -29,6 +29,7 @@ from pairweave.transforms.kernels.filtering.characters import OFFSET, PRIME
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import unbreakable
 from pairweave.transforms.kernels.text.unbreakable import DIGIT, NAME_START, is_kind, skip
+from pairweave.transforms.kernels.uncounted import uncounted
 
 CURRENCY_LETTERS = 3
 """Maximum capital letters after a ``$`` that make a currency, as in ``5 $CAN`` and ``$US50``."""
@@ -66,7 +67,7 @@ def add_byte(digest: np.uint64, byte: Integer) -> np.uint64:
     return (digest ^ np.uint64(byte)) * PRIME
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def add_text(digest: np.uint64, data: np.ndarray, at: Integer, end: Integer) -> np.uint64:
     """Return the FNV-1a hash of a text and a further one."""
     for place in range(at, end):
@@ -91,7 +92,7 @@ def _is_blank(byte: Integer) -> bool:
     return bool(byte == 32 or 9 <= byte <= 13)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def skip_blanks(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     """Return the end of a run of ASCII white space."""
     while at < end and _is_blank(data[at]):
@@ -99,7 +100,7 @@ def skip_blanks(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     return at
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def key(
     data: np.ndarray,
     text: tuple[Integer, Integer],
@@ -134,7 +135,7 @@ def key(
     return PLACEHOLDER, add_text(OFFSET, data, at, end)  # #{x}, %{x}
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _tag_key(data: np.ndarray, at: Integer, end: Integer) -> np.uint64:
     digest = OFFSET
     here = at + 1
@@ -174,7 +175,7 @@ def _tag_key(data: np.ndarray, at: Integer, end: Integer) -> np.uint64:
             digest = add_text(add_byte(digest, 35), data, value, stop)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _entity_key(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, np.uint64]:
     if data[at + 1] == 35:  # #
         return ENTITY, OFFSET
@@ -188,7 +189,7 @@ def _entity_key(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, n
     return PLACEHOLDER, add_text(OFFSET, data, at, end)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _braces_key(data: np.ndarray, at: Integer, end: Integer, state: np.ndarray) -> np.uint64:
     """Return the key of ``{0:>10}``, ``{{ x | y }}``, ``{{{x}}}`` or ``{% x %}``."""
     if data[at + 1] == 37:  # {%
@@ -212,7 +213,7 @@ def _braces_key(data: np.ndarray, at: Integer, end: Integer, state: np.ndarray) 
     return _field_key(data, first, last, state)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _field_key(data: np.ndarray, first: Integer, last: Integer, state: np.ndarray) -> np.uint64:
     """Return the key of a field in single braces; one without a name takes the next number."""
     digest = add_byte(OFFSET, 123)
@@ -225,7 +226,7 @@ def _field_key(data: np.ndarray, first: Integer, last: Integer, state: np.ndarra
     return _add_number(digest, state[FIELDS] - 1)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _content_key(digest: np.uint64, data: np.ndarray, first: Integer, last: Integer) -> np.uint64:
     """Hash a range with one space for each run of white space, and none at the border."""
     first = skip_blanks(data, first, last)
@@ -241,7 +242,7 @@ def _content_key(digest: np.uint64, data: np.ndarray, first: Integer, last: Inte
     return digest
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _variable_key(
     data: np.ndarray, begin: Integer, at: Integer, end: Integer
 ) -> tuple[Integer, np.uint64]:
@@ -259,7 +260,7 @@ def _variable_key(
     return PLACEHOLDER, add_text(digest, data, at + 1, end)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _printf_key(
     data: np.ndarray,
     text: tuple[Integer, Integer],
@@ -302,7 +303,7 @@ def _printf_key(
     return PLACEHOLDER, add_byte(digest, _C_TYPES[data[end - 1]])
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _is_percent_sign(
     data: np.ndarray,
     text: tuple[Integer, Integer],

@@ -25,6 +25,7 @@ from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side, Words
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.matrices import transpose
+from pairweave.transforms.kernels.uncounted import uncounted
 from pairweave.transforms.kernels.vectors import (
     LANES,
     any_reaches,
@@ -93,7 +94,7 @@ class Counts(NamedTuple):
     after_target: np.ndarray
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def in_window(values: np.ndarray, low: np.ndarray, word: int, state: int) -> np.float32:
     """Return a value of a windowed matrix; 0 outside the window."""
     at = state - low[word]
@@ -123,7 +124,7 @@ def beside_reverse(p_forward: np.ndarray, forward: Emission, reverse: Emission) 
     return given
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def share_of_last(source: Side, target: Side, pair: int, p_last: float) -> float:
     """Return the probability that the last word of a side has the last state, whatever the jump.
 
@@ -386,7 +387,7 @@ def combine_posteriors(own: np.ndarray, odds: np.ndarray, states: int) -> np.nda
     return combined
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def likely_places(
     chances: np.ndarray, count: int, threshold: float, rows: np.ndarray, columns: np.ndarray
 ) -> int:
@@ -418,7 +419,7 @@ def likely_places(
     return int(used)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def path_places(path: np.ndarray, words: np.ndarray, states: np.ndarray) -> int:
     """List the words of a path from `hmm.best_path` that have a state, and these states."""
     used = 0

@@ -12,6 +12,7 @@ import numpy as np
 from pairweave.transforms.kernels.hmm.lexicon import Lexicon, search_row
 from pairweave.transforms.kernels.hmm.sides import STEM_PRIOR, Side, Tokens, Words, tokens_of
 from pairweave.transforms.kernels.matrices import transpose
+from pairweave.transforms.kernels.uncounted import uncounted
 from pairweave.transforms.kernels.vectors import (
     LANES,
     count_bits,
@@ -107,7 +108,7 @@ def window(words: int, states: int) -> tuple[int, np.ndarray]:
     return width, low
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def likeness(
     letters: np.ndarray,
     start: int,
@@ -214,7 +215,7 @@ def nothing_known(rows: int, columns: int) -> Known:
     )
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def fetch_rows(offsets: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> None:
     """Bring rows of a lexicon near, all at once, before they are read one after the other.
 
@@ -227,7 +228,7 @@ def fetch_rows(offsets: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> No
         prefetch(columns, offsets[np.uint64(max(rows[at], 0))])
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def find_entries(
     offsets: np.ndarray,
     columns: np.ndarray,
@@ -292,7 +293,7 @@ def find_entries(
         begins[at + 1] = np.int64(used)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def find_counts(
     stored: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
     rows: np.ndarray,

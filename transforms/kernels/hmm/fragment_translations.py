@@ -4,12 +4,13 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.uncounted import uncounted
 
 SWAP = 0.3
 """Weight of swapping two neighbouring words (results are flat from 0.1 to 1)."""
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _insert(
     score: float,
     origin: np.ndarray,

@@ -13,6 +13,7 @@ from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.links.nesting import nests
 from pairweave.transforms.kernels.text.spans import FlatSpans
+from pairweave.transforms.kernels.uncounted import uncounted
 
 
 class Sentences(NamedTuple):
@@ -74,7 +75,7 @@ class Taken(NamedTuple):
     tried: np.ndarray
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def count_occurrences(words: np.ndarray, wanted: np.ndarray) -> Integer:
     """Count the occurrences of a run of words among others."""
     length = len(wanted)
@@ -191,7 +192,7 @@ def next_fragments(
     return bounds, chosen[:count].copy()
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _find_once(
     sentence: np.ndarray,
     first: Integer,
@@ -222,7 +223,7 @@ def _find_once(
     return low, high
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _has_rival(
     start: Integer,
     end: Integer,
@@ -246,7 +247,7 @@ def _has_rival(
     return False
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def take_fragments(
     active: np.ndarray,
     fragments: FlatSpans,

@@ -19,6 +19,7 @@ from pairweave.transforms.kernels.hmm.emissions import Emission
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side
 from pairweave.transforms.kernels.matrices import add_rows, transpose
+from pairweave.transforms.kernels.uncounted import uncounted
 from pairweave.transforms.kernels.vectors import (
     LANES,
     choose_below,
@@ -267,7 +268,7 @@ def posteriors(
     return log_likelihood + np.log(likelihood)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def sum_of(values: np.ndarray) -> np.float32:
     """Return the sum of float32, a multiple of eight of them, as four partial sums."""
     sums = load_half(values, 0)
@@ -340,7 +341,7 @@ def count_jumps(
         by_bucket[row, BUCKETS - 1] += np.int64(total_far * FIXED_POINT)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def slide(mass: np.ndarray, step: int) -> None:
     """Move masses to a window ``step`` states on; those before it are summed in position 0."""
     size = len(mass)
@@ -350,14 +351,14 @@ def slide(mass: np.ndarray, step: int) -> None:
         mass[max(last - step, 0)] += value
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def slide_back(values: np.ndarray, step: int) -> None:
     """Move values to a window ``step`` states back, the inverse of `slide`."""
     for last in range(len(values) - 1, 0, -1):
         values[last] = values[max(last - step, 0)]
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def independent_posteriors(emission: Emission, p_null: float, result: np.ndarray) -> float:
     """Compute the posteriors of IBM Model 1: every state is as likely as any other.
 

@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
+
+from pairweave.transforms.kernels.uncounted import uncounted
 
 NO_FREQUENT = np.empty((0, 0), dtype=np.int32)
 """The table of a lexicon that has no long rows."""
@@ -44,7 +45,7 @@ class Lexicon(NamedTuple):
     frequent_stems: np.ndarray
 
 
-@numba.njit(nogil=True, inline="always")
+@uncounted
 def search_row(columns: np.ndarray, first: int, last: int, wanted: int) -> int:
     """Return the entry of a column in the row ``first`` to ``last - 1``, or -1."""
     low, high = first, last
@@ -77,7 +78,7 @@ def tabulate_frequent(row_offsets: np.ndarray, columns: np.ndarray, targets: int
     return table
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _tabulate(row_offsets: np.ndarray, columns: np.ndarray, table: np.ndarray) -> None:
     """Write the entries of the first rows of a lexicon, int32 ``[row, column]``."""
     for row in range(len(table)):

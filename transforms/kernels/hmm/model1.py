@@ -13,6 +13,7 @@ from pairweave.transforms.kernels.enlarge import enlarged
 from pairweave.transforms.kernels.hmm.emissions import back_off, likeness
 from pairweave.transforms.kernels.hmm.sides import Words, back_off_weight
 from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.uncounted import uncounted
 
 FIXED_POINT = 1 << 30
 """Counts are integers in units of 2**-30, so that their sum does not depend on the order."""
@@ -230,7 +231,7 @@ def stem_entries(
     return stem_offsets, stem_columns[:used].copy(), entries
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def entry_likeness(
     first: int,
     last: int,
@@ -303,7 +304,7 @@ def sum_counts(
     )
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def maximize(
     first: int,
     last: int,

@@ -8,6 +8,7 @@ from pairweave.transforms.kernels.hmm.emissions import emissions
 from pairweave.transforms.kernels.hmm.hmm import JumpCounts, lay_out, position_rows, posteriors
 from pairweave.transforms.kernels.hmm.sides import Side, tokens_of
 from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.uncounted import uncounted
 
 LIKELIHOOD, COVERAGE, GAP, ORDER = range(4)
 """Columns of `score_pairs` for one direction."""
@@ -100,7 +101,7 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
     return scores
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def judge(
     scores: np.ndarray,
     likelihood: float,

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from pairweave.transforms.kernels.uncounted import uncounted
 from pairweave.transforms.kernels.vectors import count_bits, padded
 
 STEM_PRIOR = np.float32(3.0)
@@ -90,7 +91,7 @@ def back_off_weight(prior: np.float32, mass: np.float32, stem_mass: np.float32) 
     return prior / ((mass + prior) * (stem_mass + STEM_PRIOR))
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def letter_sets(side: Side, first: int, count: int, sets: np.ndarray, sizes: np.ndarray) -> None:
     """Compute the letters of tokens as sets of 64 bits.
 

@@ -23,6 +23,7 @@ from pairweave.transforms.kernels.text.utf8 import (
     FlatTexts,
     decode,
 )
+from pairweave.transforms.kernels.uncounted import uncounted
 
 NAME_LETTERS = 4
 """Letters at the beginning of a capitalized word that count: endings differ between languages."""
@@ -110,7 +111,7 @@ def _is_name(byte: int) -> bool:
     return _is_letter(byte) or 0x30 <= byte <= 0x39 or byte in (0x5F, 0x2E, 0x2D, 0x5B, 0x5D)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _marks_at(data: np.ndarray, at: Integer, begin: Integer, end: Integer) -> Integer:
     """Return what begins at a byte: a tag, braces, a placeholder of printf, or nothing."""
     byte = data[at]

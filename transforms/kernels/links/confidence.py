@@ -14,6 +14,7 @@ import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.links.links import Links, WeightedLinks
+from pairweave.transforms.kernels.uncounted import uncounted
 
 
 class _Posteriors(NamedTuple):
@@ -48,7 +49,7 @@ class _WordLinks(NamedTuple):
     linked: np.ndarray
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _merge(
     forward: WeightedLinks, reverse: WeightedLinks, pair: Integer, merged: _Posteriors
 ) -> Integer:
@@ -91,7 +92,7 @@ def _merge(
     return count
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _group(words: np.ndarray, size: Integer, begins: np.ndarray, order: np.ndarray) -> None:
     """List the links of each word.
 
@@ -112,7 +113,7 @@ def _group(words: np.ndarray, size: Integer, begins: np.ndarray, order: np.ndarr
         begins[words[link] + 1] = place + 1
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _weigh(
     first: Integer,
     behind: Integer,

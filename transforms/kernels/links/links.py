@@ -5,6 +5,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from pairweave.transforms.kernels.uncounted import uncounted
+
 
 class Links(NamedTuple):
     """The links of several pairs.
@@ -41,7 +43,7 @@ class WeightedLinks(NamedTuple):
         return Links(self.offsets, self.sources, self.targets)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def first_bad_pair(
     offsets: np.ndarray,
     source: np.ndarray,

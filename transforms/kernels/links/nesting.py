@@ -1,12 +1,12 @@
 """Relations of phrase pairs: disjoint, nested or crossing; and the order of their tags."""
 
-import numba
 import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.uncounted import uncounted
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def are_disjoint(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
     """Tell whether two phrase pairs share no token on either side.
 
@@ -21,7 +21,7 @@ def are_disjoint(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
     )
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def contains(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
     """Tell whether a phrase pair contains another on both sides, or is equal to it."""
     return (
@@ -32,7 +32,7 @@ def contains(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
     )
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def nests(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
     """Tell whether two phrase pairs are disjoint, or one contains the other on both sides."""
     if boxes[1, one] <= boxes[0, other] or boxes[1, other] <= boxes[0, one]:
@@ -40,7 +40,7 @@ def nests(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
     return contains(boxes, one, other) or contains(boxes, other, one)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def comes_before(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
     """Tell whether a tag precedes another in a row: it begins first, or contains the other."""
     if boxes[0, one] != boxes[0, other]:

@@ -3,6 +3,8 @@
 import numba
 import numpy as np
 
+from pairweave.transforms.kernels.uncounted import uncounted
+
 MAX_INDEX = 32_766
 """The largest word index: the end of a half-open span must still fit 16 bits."""
 
@@ -86,7 +88,7 @@ def parse(
     return offsets[: line + 1], source[:link], target[:link], possible[:link], bad
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _write_number(out: np.ndarray, position: np.uint64, value: int, end: int) -> np.uint64:
     """Write a number of at most five digits and the byte after it; return their end."""
     rest = np.uint32(value)

@@ -11,6 +11,7 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.links.links import Links
+from pairweave.transforms.kernels.uncounted import uncounted
 
 _NEVER = 1 << 40
 _ONE = np.uint64(1)
@@ -32,7 +33,7 @@ class _Reach(NamedTuple):
     target_sums: np.ndarray
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _count_links(
     source: np.ndarray,
     target: np.ndarray,

@@ -21,6 +21,7 @@ from pairweave.transforms.kernels.links.projection_evidence import (
     find_places,
 )
 from pairweave.transforms.kernels.links.projection_points import point_evidence
+from pairweave.transforms.kernels.uncounted import uncounted
 
 CANDIDATES = 12
 """Candidates of each element that the choice for all of them considers. With 6, two tags in a
@@ -213,7 +214,7 @@ class Elements(NamedTuple):
     relations: np.ndarray
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def setting_of(
     starts: np.ndarray, ends: np.ndarray, keyed: np.ndarray, element: int
 ) -> tuple[bool, bool, bool]:

@@ -4,6 +4,7 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.uncounted import uncounted
 
 FREE, HOLDS, HELD, APART = 0, 1, 2, 3
 """How one element relates to another in the source: not at all (they cross, or neither is a pair),
@@ -33,7 +34,7 @@ def agree(relation: int, start: int, end: int, other_start: int, other_end: int)
     return True
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def count_parted(
     start: int, end: int, other_start: int, other_end: int, bounds: np.ndarray, others: np.ndarray
 ) -> Integer:
@@ -55,7 +56,7 @@ def count_parted(
     )
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _later_loss(
     depth: Integer,
     order: np.ndarray,

@@ -14,6 +14,7 @@ import numpy as np
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text.japanese import WO
 from pairweave.transforms.kernels.text.unspaced_letters import kind_of
+from pairweave.transforms.kernels.uncounted import uncounted
 
 WHITE, WORD, OTHER = 1, 2, 3
 """Classes of characters: the low two bits of a shape; 0 is the edge of the text."""
@@ -297,7 +298,7 @@ def find_places(starts: np.ndarray, ends: np.ndarray, length: int) -> tuple[np.n
     return offsets[:places].copy(), before[:places].copy()
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def look(text: np.ndarray, shapes: np.ndarray, at: Integer, step: int) -> tuple[int, int, int, int]:
     """Describe the characters on one side of an offset.
 
@@ -441,7 +442,7 @@ def token_evidence(first: int, last: int, table: Table) -> np.ndarray:
     return rows
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def compare_views(
     source: tuple[int, int, int, int], target: np.ndarray, row: np.ndarray, start: int
 ) -> None:
@@ -456,14 +457,14 @@ def compare_views(
         row[start + ADDED + target[1]] = YES
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def compare_edges(source: int, target: int, row: np.ndarray, start: int) -> None:
     """Write whether the place is at the edge of the text, like the tag or unlike it."""
     if target == 0:
         row[start if source == 0 else start + 1] = YES
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def same_run(
     source: tuple[int, int, int, int],
     source_beside: tuple[int, int, int, int],
@@ -488,7 +489,7 @@ def same_run(
     )
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def compare_capitals(
     source: TokenizedText,
     one: int,
@@ -505,7 +506,7 @@ def compare_capitals(
         row[0 if both else 1] = YES
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def nearest_word(text: TokenizedText, token: int, step: int, shapes: np.ndarray) -> int:
     """Return the first token from one on, in a direction, that is not just a mark; -1 for none."""
     while 0 <= token < len(text.starts):
@@ -515,7 +516,7 @@ def nearest_word(text: TokenizedText, token: int, step: int, shapes: np.ndarray)
     return -1
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def is_tight(text: np.ndarray, shapes: np.ndarray, at: int, step: int) -> bool:
     """Tell whether no space belongs beside the mark outside a tag, in any language.
 
@@ -533,7 +534,7 @@ def is_tight(text: np.ndarray, shapes: np.ndarray, at: int, step: int) -> bool:
     return kind in (COMMA, CLOSER) or text[at] == FULL_STOP
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def is_spaced(text: np.ndarray, at: int) -> bool:
     """Tell whether both letters at an offset are of scripts with spaces between words."""
     return bool(kind_of(text[at - 1]) < 0 and kind_of(text[at]) < 0)

@@ -18,6 +18,7 @@ from pairweave.transforms.kernels.links.projection_evidence import (
     TOKEN_EVIDENCE,
 )
 from pairweave.transforms.kernels.links.projection_points import point_evidence
+from pairweave.transforms.kernels.uncounted import uncounted
 
 TEMPERATURE = 5_000
 """Difference of two scores that makes one candidate e times as probable as the other."""
@@ -53,7 +54,7 @@ def exponential() -> np.ndarray:
     return np.round(np.exp(-np.arange(20 * STEPS_PER_E) / STEPS_PER_E), 12)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def step(learner: Learner, gradient: np.ndarray) -> None:
     """Move the weights along a gradient."""
     weights, squares, totals = learner

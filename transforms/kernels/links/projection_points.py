@@ -30,6 +30,7 @@ from pairweave.transforms.kernels.links.projection_evidence import (
     same_run,
 )
 from pairweave.transforms.kernels.text.japanese import WO, is_hiragana, is_particle
+from pairweave.transforms.kernels.uncounted import uncounted
 
 POINT_EVIDENCE = (
     *(f"left_{name}" for name in VIEW),
@@ -96,7 +97,7 @@ PARTICLES = np.array(
 이, 가 and 도 are left out: they are words, too."""
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def is_stray_japanese(text: np.ndarray, shapes: np.ndarray, at: Integer) -> bool:
     """Tell whether a Japanese particle begins at an offset without the noun that it belongs to.
 
@@ -122,7 +123,7 @@ def is_stray_japanese(text: np.ndarray, shapes: np.ndarray, at: Integer) -> bool
     return bool(is_letter and not is_hiragana(following))
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def is_stray_particle(text: np.ndarray, shapes: np.ndarray, at: Integer) -> bool:
     """Tell whether a Korean particle begins at an offset without the noun that it belongs to.
 

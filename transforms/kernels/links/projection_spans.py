@@ -46,6 +46,7 @@ from pairweave.transforms.kernels.links.projection_evidence import (
     Table,
     TokenizedText,
 )
+from pairweave.transforms.kernels.uncounted import uncounted
 
 CLOSE_FROM = len(TOKEN_EVIDENCE) + len(PLACE_EVIDENCE)
 SPAN_FROM = CLOSE_FROM + len(PLACE_EVIDENCE)
@@ -119,7 +120,7 @@ class Spans(NamedTuple):
     brackets: tuple[int, int]
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def find_tokens(source: TokenizedText, begin: int, end: int) -> tuple[int, int]:
     """Return the first token of an element and the end of its tokens, exclusive."""
     first = np.int64(np.searchsorted(source.starts, begin))
@@ -173,7 +174,7 @@ def count_marks(text: np.ndarray, shapes: np.ndarray) -> np.ndarray:
     return counts
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def cut_brackets(marks: np.ndarray, start: int, end: int) -> tuple[int, int]:
     """Count the brackets of a span whose partners are outside.
 
@@ -381,7 +382,7 @@ def gather(pair: Pair, bounds: tuple[int, int], setting: tuple[bool, bool, bool]
     return Spans(tokens, opening, closing, equal, glosses, times, own, size, begin, end, cut)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def span_evidence(pair: Pair, spans: Spans, opening: int, closing: int, row: np.ndarray) -> None:
     """Write the evidence of one span as a whole, by `SPAN_EVIDENCE`."""
     # Taken out of the tuples once, because that changes the reference count of an array.
@@ -440,7 +441,7 @@ def sum_parts(spans: Spans, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return opening - tokens, closing + tokens
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def score_whole(
     pair: Pair, spans: Spans, start: int, end: int, weights: np.ndarray, row: np.ndarray
 ) -> Integer:
@@ -470,7 +471,7 @@ def score_spans(pair: Pair, spans: Spans, weights: np.ndarray) -> np.ndarray:
     return scores
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def keep_best(
     start: int, end: int, score: int, kept: tuple[np.ndarray, np.ndarray, np.ndarray], count: int
 ) -> int:

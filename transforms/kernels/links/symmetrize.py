@@ -11,6 +11,7 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.links.links import Links, WeightedLinks
+from pairweave.transforms.kernels.uncounted import uncounted
 
 INTERSECTION = 0
 UNION = 1
@@ -72,7 +73,7 @@ class _Size(NamedTuple):
     plane: int
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _largest(values: np.ndarray, offsets: np.ndarray) -> int:
     largest = np.int16(-1)
     for link in range(offsets[0], offsets[-1]):
@@ -80,7 +81,7 @@ def _largest(values: np.ndarray, offsets: np.ndarray) -> int:
     return int(largest)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _set_bits(
     bits: np.ndarray, source: np.ndarray, target: np.ndarray, start: int, end: int, plane: int
 ) -> tuple[int, int]:
@@ -94,7 +95,7 @@ def _set_bits(
     return int(last_row), int(last_column)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _combine(
     matrix: _Matrix, size: _Size, forward: np.ndarray, reverse: np.ndarray, union: int
 ) -> None:
@@ -115,7 +116,7 @@ def _combine(
         taken[word] = in_column
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _grow(matrix: _Matrix, size: _Size, open_rows: np.ndarray, diagonal: int) -> None:
     """Sweep the remaining links until a sweep accepts none.
 
@@ -177,7 +178,7 @@ def _grow(matrix: _Matrix, size: _Size, open_rows: np.ndarray, diagonal: int) ->
         rows = still_open
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _add_final(matrix: _Matrix, size: _Size, directed: np.ndarray, need_both: int) -> None:
     """Go over directed links once and accept those with one free word, or with two."""
     accepted, _, linked, taken = matrix

@@ -17,6 +17,7 @@ from pairweave.transforms.kernels.masks.masks import (
     TokenTags,
     close_tags,
 )
+from pairweave.transforms.kernels.uncounted import uncounted
 
 ATTEMPTS = 8
 """Maximum number of draws of a span that repeats an earlier one."""
@@ -41,7 +42,7 @@ class Distributions(NamedTuple):
     variants: int
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _draw_number(cumulative: np.ndarray, limit: Integer, bits: np.uint64) -> Integer:
     """Draw a number from a distribution truncated at ``limit``.
 
@@ -68,7 +69,7 @@ def _draw_number(cumulative: np.ndarray, limit: Integer, bits: np.uint64) -> Int
     return low + 1
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _extend_to_cuts(cuts: np.ndarray, start: Integer, end: Integer) -> tuple[Integer, Integer]:
     """Extend a range of tokens to borders at which a mask may begin and end."""
     while not cuts[start]:
@@ -78,7 +79,7 @@ def _extend_to_cuts(cuts: np.ndarray, start: Integer, end: Integer) -> tuple[Int
     return start, end
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _extend(
     cuts: np.ndarray,
     tags: np.ndarray,
@@ -220,7 +221,7 @@ def draw_masks(
     )
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _draw_placed(
     run_seed: np.uint64,
     key: np.uint64,

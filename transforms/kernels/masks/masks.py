@@ -11,6 +11,7 @@ import numpy as np
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.links.links import WeightedLinks
 from pairweave.transforms.kernels.text.spans import same_bytes
+from pairweave.transforms.kernels.uncounted import uncounted
 
 POSITIONS = 20
 """Number of bins of equal width for the place of a mask in its sentence."""
@@ -55,7 +56,7 @@ class TokenTags(NamedTuple):
     partners: np.ndarray
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def close_tags(
     tag_token: np.ndarray,
     tag_partner: np.ndarray,
@@ -166,7 +167,7 @@ def _find_units(
     return count
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _is_kept(
     units: np.ndarray,
     unit: Integer,
@@ -203,7 +204,7 @@ def _is_kept(
     return True
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _extend_for_tags(
     units: np.ndarray,
     count: Integer,

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from pairweave.transforms.kernels.uncounted import uncounted
+
 NO_PATH = -1e30
 """The score of a position that no path reaches."""
 
@@ -103,7 +105,7 @@ class Weights(NamedTuple):
     unequal: float
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def prior(
     row: int, position: int, kind: int, kinds: Kinds, document: Document, weights: Weights
 ) -> float:
@@ -139,7 +141,7 @@ def prior(
     return kinds.log_priors[kind] - cost
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def score_priors(
     band: Band,
     kinds: Kinds,
@@ -236,7 +238,7 @@ def widest_row(band: Band) -> int:
     return int((band.high - band.low).max())
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def advance(
     band: Band,
     kinds: Kinds,

@@ -32,6 +32,7 @@ from pairweave.transforms.kernels.sentences.beads import (
     search,
     widest_row,
 )
+from pairweave.transforms.kernels.uncounted import uncounted
 
 WAITING = 1
 SKIPPING = 2
@@ -56,19 +57,19 @@ class Step(NamedTuple):
     state: int
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def ends_at(breaks: np.ndarray, position: int) -> bool:
     """Tell whether a paragraph ends at a position; the text's start counts as an end."""
     return position == 0 or breaks[position] > breaks[position - 1]
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def ends_within(breaks: np.ndarray, before: int, after: int) -> int:
     """Return the number of paragraphs that end strictly between two positions."""
     return breaks[after - 1] - breaks[before] if after > before else 0
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def follow(step: Step, ours: np.ndarray, theirs: np.ndarray) -> tuple[int, int]:
     """Return the number of paragraphs' ends that a bead leaves unmet, and the state after it.
 
@@ -90,7 +91,7 @@ def follow(step: Step, ours: np.ndarray, theirs: np.ndarray) -> tuple[int, int]:
     return unmet, state
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def skips(step: Step, ours: np.ndarray, theirs: np.ndarray) -> bool:
     """Tell whether a bead leads from a corner, or on from there, along its row or column.
 
@@ -106,7 +107,7 @@ def skips(step: Step, ours: np.ndarray, theirs: np.ndarray) -> bool:
     return ends and others_end
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def advance(
     band: Band,
     kinds: Kinds,
@@ -234,7 +235,7 @@ def trace(band: Band, kinds: Kinds, back: np.ndarray) -> np.ndarray:
     return path[used:].copy()
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def unmet_ends(path: np.ndarray, kinds: Kinds, ours: np.ndarray, theirs: np.ndarray) -> int:
     """Return the number of paragraphs' ends, of both sides, that are not corners of a path.
 

@@ -19,6 +19,7 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.sentences.beads import LEAST_APART, NO_PATH, Band, Kinds
+from pairweave.transforms.kernels.uncounted import uncounted
 
 
 class Embedded(NamedTuple):
@@ -45,7 +46,7 @@ class Embedded(NamedTuple):
     weight: float
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def bead_cost(
     row: int, position: int, sources: int, targets: int, band: Band, embedded: Embedded
 ) -> float:
@@ -81,7 +82,7 @@ def bead_cost(
     return 2.0 * max(1.0 - cosine, 0.0) / max(apart, LEAST_APART)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def add_gains(
     band: Band, kinds: Kinds, embedded: Embedded, first: int, last: int, scores: np.ndarray
 ) -> None:

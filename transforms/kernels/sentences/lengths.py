@@ -25,6 +25,7 @@ from pairweave.transforms.kernels.sentences.beads import (
     score_priors,
     widest_row,
 )
+from pairweave.transforms.kernels.uncounted import uncounted
 
 
 @numba.njit(nogil=True, cache=True)
@@ -83,7 +84,7 @@ class LengthModel(NamedTuple):
     log_factorials: np.ndarray
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def with_lengths(
     score: float,
     row: int,
@@ -116,7 +117,7 @@ def with_lengths(
     return score + poisson - log_chances[targets - 1, others]
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def add_lengths(
     band: Band,
     kinds: Kinds,
@@ -200,7 +201,7 @@ def posteriors(
     return _path_chances(path, band, kinds, document, weights, model, sums)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _sum_forward(
     first: int,
     last: int,
@@ -225,7 +226,7 @@ def _sum_forward(
                     forward[here] = _add_logs(forward[here], score)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _sum_backward(
     first: int,
     last: int,
@@ -277,7 +278,7 @@ def _path_chances(
     return chances
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _place(band: Band, row: int, position: int) -> int:
     """Return the index of a position in the concatenation of all rows, -1 outside the band."""
     if row < 0 or not band.low[row] <= position < band.high[row]:

@@ -10,9 +10,10 @@ from pairweave.transforms.kernels.sentences.beads import (
     Kinds,
     Weights,
 )
+from pairweave.transforms.kernels.uncounted import uncounted
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def word_score(
     row: int,
     position: int,
@@ -49,7 +50,7 @@ def word_score(
     return total if total > 0.5 * NO_PATH else NO_PATH
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def add_words(
     band: Band,
     kinds: Kinds,

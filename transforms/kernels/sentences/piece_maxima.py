@@ -13,6 +13,7 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.sentences.beads import NO_PATH, Band, widest_row
+from pairweave.transforms.kernels.uncounted import uncounted
 
 _NOTHING = np.float32(-2.0)
 """Below every cosine."""
@@ -111,7 +112,7 @@ def sentences_of(row: int, band: Band) -> tuple[int, int]:
     return max(int(band.low[row]) - 1, 0), int(band.high[row]) - 1
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def add_similarities(similarities: np.ndarray, first: int, ends: np.ndarray, of_row: OfRow) -> None:
     """Add the similarities of some source pieces of a row.
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from pairweave.transforms.kernels.sentences.beads import LEAST_APART, NO_PATH, Band, Kinds
 from pairweave.transforms.kernels.sentences.piece_maxima import Maxima
+from pairweave.transforms.kernels.uncounted import uncounted
 
 
 class Yisi(NamedTuple):
@@ -72,7 +73,7 @@ def f_score(precision: float, recall: float, alpha: float) -> float:
     return precision * recall / (alpha * precision + (1.0 - alpha) * recall)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def bead_yisi(row: int, position: int, sources: int, targets: int, band: Band, yisi: Yisi) -> float:
     """Return F of a bead with both sides, at most 1.
 
@@ -106,7 +107,7 @@ def bead_yisi(row: int, position: int, sources: int, targets: int, band: Band, y
     return f_score(of_targets / theirs, of_sources / ours, yisi.alpha)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def singles(row: int, band: Band, yisi: Yisi, runs: int, scores: np.ndarray) -> None:
     """Compute F of runs of source sentences with each single target sentence of a row.
 
@@ -122,7 +123,7 @@ def singles(row: int, band: Band, yisi: Yisi, runs: int, scores: np.ndarray) -> 
             scores[run, target] = bead_yisi(row, target + 1, run + 1, 1, band, yisi)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def bead_cost(
     row: int, position: int, sources: int, targets: int, band: Band, pieces: Piecewise
 ) -> float:
@@ -142,7 +143,7 @@ def bead_cost(
     return 2.0 * max(1.0 - score, 0.0) / max(apart, LEAST_APART)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def add_gains(
     band: Band, kinds: Kinds, pieces: Piecewise, first: int, last: int, scores: np.ndarray
 ) -> None:

@@ -28,6 +28,7 @@ from pairweave.transforms.kernels.hmm.emissions import (
 from pairweave.transforms.kernels.hmm.lexicon import Lexicon
 from pairweave.transforms.kernels.hmm.sides import Side, Tokens, Words, tokens_of
 from pairweave.transforms.kernels.sentences.beads import NO_PATH, Band, Told, blocks
+from pairweave.transforms.kernels.uncounted import uncounted
 from pairweave.transforms.kernels.vectors import padded
 
 
@@ -265,7 +266,7 @@ def _score_rows(
                 )
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _log_product(
     sums: np.ndarray,
     first: int,

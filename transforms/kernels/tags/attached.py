@@ -6,19 +6,19 @@ closing quotation mark. In the help pages of ``help/gnome.en-ko`` 0 of 2,121 tag
 ending alone. It may end a tag (``docs/explanation/tags.md``).
 """
 
-import numba
 import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.text.japanese import is_hiragana, is_particle
 from pairweave.transforms.kernels.text.unspaced_letters import kind_of
+from pairweave.transforms.kernels.uncounted import uncounted
 
 # Particles of two letters: kara, made, yori.
 _TWO = ((0x304B, 0x3089), (0x307E, 0x3067), (0x3088, 0x308A))
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _is_particle(data: np.ndarray, at: Integer, end: Integer) -> bool:
     """Tell whether a token of Hiragana, given by its bytes, is a particle."""
     first, step = utf8.decode(data, at, end)
@@ -33,7 +33,7 @@ def _is_particle(data: np.ndarray, at: Integer, end: Integer) -> bool:
     return False
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def is_attached_letter(
     data: np.ndarray, at: Integer, end: Integer, before: Integer, after_closing: np.bool_
 ) -> bool:

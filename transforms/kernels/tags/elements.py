@@ -7,6 +7,7 @@ import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text.spans import FlatSpans
+from pairweave.transforms.kernels.uncounted import uncounted
 
 
 class ElementTags(NamedTuple):
@@ -22,7 +23,7 @@ class ElementTags(NamedTuple):
     tags: np.ndarray
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _splits_no_tag(start: Integer, end: Integer, tags: np.ndarray, element: Integer) -> bool:
     """Tell whether a range contains both tags of an element or neither, and splits none."""
     held = 0
@@ -34,7 +35,7 @@ def _splits_no_tag(start: Integer, end: Integer, tags: np.ndarray, element: Inte
     return held != 1
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def require_whole(
     phrases: FlatSpans, tokens: FlatSpans, elements: ElementTags, fits: np.ndarray
 ) -> None:
@@ -132,7 +133,7 @@ def measure_depths(
     return depths, nested
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _contains(starts: np.ndarray, ends: np.ndarray, one: Integer, other: Integer) -> bool:
     if starts[one] == ends[one]:
         return False

@@ -8,11 +8,12 @@ from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.tags.tag_names import CLOSE, EMPTY, KINDS, OPEN
 from pairweave.transforms.kernels.text.spans import FlatSpans
 from pairweave.transforms.kernels.text.utf8 import FlatTexts
+from pairweave.transforms.kernels.uncounted import uncounted
 
 _BEGIN, _SLASH, _LETTER, _LINE, _END = f"</{PREFIX}>".encode()
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _read(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Integer]:
     """Return the end of the tag at a place, and the tag; (-1, -1) if there is none."""
     closes = at + 1 < end and data[at + 1] == _SLASH

@@ -16,6 +16,7 @@ from pairweave.transforms.kernels.tags.attached import is_attached_letter
 from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.text.spans import advance
 from pairweave.transforms.kernels.text.utf8 import FlatTexts
+from pairweave.transforms.kernels.uncounted import uncounted
 
 # The low five bits of a code point's entry in `transforms.text.punctuation.marks`: the class of its
 # mark; 0 is no mark.
@@ -124,7 +125,7 @@ def _edge(mark: Integer, word: np.bool_) -> Integer:
     return kind
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _point_before(data: np.ndarray, at: Integer, begin: Integer) -> tuple[Integer, Integer]:
     """Return the code point before a byte and where it starts; 0 and ``begin`` at the start."""
     if at <= begin:
@@ -137,7 +138,7 @@ def _point_before(data: np.ndarray, at: Integer, begin: Integer) -> tuple[Intege
     return utf8.decode(data, before, at)[0], before
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _follows_abbreviation(data: np.ndarray, at: Integer, begin: Integer, marks: np.ndarray) -> bool:
     """Tell whether the letters and digits before a full stop make a sentence's end unlikely."""
     letters = 0
@@ -152,7 +153,7 @@ def _follows_abbreviation(data: np.ndarray, at: Integer, begin: Integer, marks: 
     return letters == 1 or (0 < letters <= SHORT and first & LARGE != 0)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _scan(data: np.ndarray, begin: Integer, end: Integer, marks: np.ndarray) -> tuple[bool, bool]:
     """Tell whether a text is ASCII, and whether it may have marks that enclose text.
 
@@ -170,7 +171,7 @@ def _scan(data: np.ndarray, begin: Integer, end: Integer, marks: np.ndarray) -> 
     return bool(together < 0x80), bool(families != 0)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _find_enclosures(
     data: np.ndarray,
     bounds: tuple[Integer, Integer],
@@ -230,7 +231,7 @@ def _find_enclosures(
     return count
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _has_letter(data: np.ndarray, at: Integer, end: Integer, marks: np.ndarray) -> bool:
     """Tell whether a range of bytes has a letter or a digit."""
     while at < end:
@@ -362,7 +363,7 @@ def mark_tokens(
     )
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _is_whole(marks: TokenMarks, text: Integer, first: Integer, end: Integer) -> bool:
     """Tell whether a span contains no end of a sentence and cuts no enclosure."""
     base = marks.token_offsets[text]
@@ -376,7 +377,7 @@ def _is_whole(marks: TokenMarks, text: Integer, first: Integer, end: Integer) ->
     return True
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _has_word(marks: TokenMarks, first: Integer, end: Integer) -> bool:
     """Tell whether a range of the tokens of all texts has a letter or a digit."""
     for token in range(first, end):  # noqa: SIM110 - Numba has no generators

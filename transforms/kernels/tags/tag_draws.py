@@ -9,6 +9,7 @@ from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.links.nesting import are_disjoint, comes_before, nests
 from pairweave.transforms.kernels.tags.tag_text import FORM_CODES
+from pairweave.transforms.kernels.uncounted import uncounted
 
 # A candidate is disjoint from all chosen ones, nests with one, or is excluded.
 _LEFT, _RELATED, _OUT = range(3)
@@ -78,7 +79,7 @@ def counter(variant: Integer, attempt: Integer, number: Integer) -> np.uint64:
     )
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def draw_phrases(
     row: Draw, phrase_pairs: Candidates, order: np.ndarray, chosen: np.ndarray
 ) -> Integer:
@@ -119,7 +120,7 @@ def draw_phrases(
     return count
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def insert_sorted(
     boxes: np.ndarray, phrase: Integer, chosen: np.ndarray, count: Integer
 ) -> Integer:
@@ -132,12 +133,12 @@ def insert_sorted(
     return place
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _weight_of(weights: np.ndarray, phrase: Integer) -> np.float64:
     return np.float64(weights[phrase]) if len(weights) else np.float64(1)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _update_states(
     boxes: np.ndarray, first: Integer, phrase: Integer, free: int, states: np.ndarray
 ) -> None:
@@ -151,7 +152,7 @@ def _update_states(
             states[candidate] = _RELATED if fits else _OUT
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def draw_weighted(
     row: Draw, phrase_pairs: Candidates, states: np.ndarray, chosen: np.ndarray
 ) -> Integer:
@@ -193,7 +194,7 @@ def draw_weighted(
     return wanted
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def categorical(shares: np.ndarray, unit: np.float64) -> Integer:
     """Draw an entry by its share; the shares need not sum to 1. Return -1 if all are 0."""
     left = unit * shares.sum()

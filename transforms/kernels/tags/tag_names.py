@@ -11,6 +11,7 @@ import numpy as np
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.tags.tag_draws import counter
+from pairweave.transforms.kernels.uncounted import uncounted
 
 OPEN, CLOSE, EMPTY = range(3)
 KINDS = 3
@@ -23,7 +24,7 @@ WHOLE_OPEN, WHOLE_CLOSE, ALONE, HALF_OPEN, HALF_CLOSE = range(5)
 USES = 5
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _rank(tags: np.ndarray, ranks: np.ndarray) -> Integer:
     """Number the elements of tags in the order of their first tags; return their number."""
     elements = np.int64(0)
@@ -39,7 +40,7 @@ def _rank(tags: np.ndarray, ranks: np.ndarray) -> Integer:
     return elements
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _find_halves(opens: np.ndarray, closes: np.ndarray, whole: np.ndarray) -> None:
     """Flag the elements that are pairs and cross no other.
 

@@ -11,6 +11,7 @@ from pairweave.transforms.kernels.links.nesting import contains, nests
 from pairweave.transforms.kernels.tags import tag_text
 from pairweave.transforms.kernels.tags.elements import Phrases
 from pairweave.transforms.kernels.tags.tag_draws import counter, insert_sorted
+from pairweave.transforms.kernels.uncounted import uncounted
 
 WHOLE, SOURCE_AGAIN, TARGET_AGAIN = range(3)
 """Whether the range before has the same source, the same target, or neither."""
@@ -77,7 +78,7 @@ def draw_forms(
     return codes
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _touches(boxes: np.ndarray, side: Integer, one: Integer, other: Integer) -> bool:
     """Tell whether two phrases are adjacent on one side (0 or 2) and not on the other."""
     far = 2 - side
@@ -86,7 +87,7 @@ def _touches(boxes: np.ndarray, side: Integer, one: Integer, other: Integer) -> 
     ) and (boxes[far + 1, one] < boxes[far, other] or boxes[far + 1, other] < boxes[far, one])
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _both_nest(boxes: np.ndarray, one: Integer, other: Integer, tag: Integer) -> bool:
     """Tell whether a tag in two parts nests with another tag on both sides.
 

@@ -8,6 +8,7 @@ import numpy as np
 from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS, PREFIX, write_tag
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
+from pairweave.transforms.kernels.uncounted import uncounted
 
 PAIR = 0
 """A pair of tags round a phrase."""
@@ -106,7 +107,7 @@ def numbers_in_order(borders: TagBorders) -> np.ndarray:
     return renumbered
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _sort_borders(
     opens: np.ndarray, closes: np.ndarray, opening: np.ndarray, closing: np.ndarray
 ) -> None:
@@ -138,7 +139,7 @@ def _sort_borders(
         closing[place] = tag
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _write_token(
     out: np.ndarray, at: Integer, slash_before: Integer, slash_after: Integer, number: Integer
 ) -> Integer:
@@ -159,7 +160,7 @@ def _write_token(
     return at + 1
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _write_border(out: np.ndarray, at: Integer, marks: Integer, number: Integer) -> Integer:
     """Write the tokens at one border of a tag; return their end."""
     if marks != _NOTHING:
@@ -169,7 +170,7 @@ def _write_border(out: np.ndarray, at: Integer, marks: Integer, number: Integer)
     return at
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _white_before(out: np.ndarray, at: Integer, floor: Integer, properties: np.ndarray) -> Integer:
     """Return the start of the white space that ends at a place; not before ``floor``."""
     while at > floor:

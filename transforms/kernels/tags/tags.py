@@ -21,6 +21,7 @@ from pairweave.transforms.kernels.tags.tag_draws import (
     insert_sorted,
 )
 from pairweave.transforms.kernels.tags.tag_text import PAIR
+from pairweave.transforms.kernels.uncounted import uncounted
 
 ATTEMPTS = 8
 """Maximum number of draws of a variant that repeats an earlier one."""
@@ -42,7 +43,7 @@ class PairChoices(NamedTuple):
     tagged: np.ndarray
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def draw_indices(
     run_seed: np.uint64, key: np.uint64, variant: Integer, count: Integer, indices: np.ndarray
 ) -> None:
@@ -55,7 +56,7 @@ def draw_indices(
         indices[step], indices[other] = indices[other], indices[step]
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _is_repeated(
     drawn: np.ndarray, codes: np.ndarray, counts: np.ndarray, rows: Integer, row: Integer
 ) -> bool:

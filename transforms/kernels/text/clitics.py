@@ -5,6 +5,7 @@ import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
+from pairweave.transforms.kernels.uncounted import uncounted
 
 NO_CLITICS = 0
 ENGLISH = 1
@@ -19,7 +20,7 @@ MAX_PLACES = 16
 """Maximum number of splits of a word."""
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _lower(data: np.ndarray, at: Integer) -> Integer:
     byte = np.int64(data[at])
     return byte + 32 if 65 <= byte <= 90 else byte
@@ -33,7 +34,7 @@ def _is_among(byte: Integer, letters: tuple[int, ...]) -> bool:
     return False
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _is_english_clitic(data: np.ndarray, at: Integer, end: Integer) -> bool:
     """Tell whether the letters after an apostrophe are 's 'm 'd 're 've 'll."""
     if end - at == 1:
@@ -45,7 +46,7 @@ def _is_english_clitic(data: np.ndarray, at: Integer, end: Integer) -> bool:
     return False
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _clitic_end(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     """Return the end of ASCII letters before an apostrophe or the word's end; else ``at``."""
     stop = at
@@ -57,7 +58,7 @@ def _clitic_end(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     return stop if point == 0x27 or point == 0x2019 else at
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _is_french_elision(data: np.ndarray, at: Integer, end: Integer) -> bool:
     """Tell whether letters are one of c d j l m n s t ç, or end in ``qu``."""
     if end - at == 1:
@@ -67,7 +68,7 @@ def _is_french_elision(data: np.ndarray, at: Integer, end: Integer) -> bool:
     return bool(end - at >= 2 and _lower(data, end - 2) == 113 and _lower(data, end - 1) == 117)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _is_catalan_enclitic(data: np.ndarray, at: Integer, end: Integer) -> bool:
     """Tell whether the letters after an apostrophe are 'l 'ls 'm 'n 'ns 's 't."""
     if end - at == 1:
@@ -75,7 +76,7 @@ def _is_catalan_enclitic(data: np.ndarray, at: Integer, end: Integer) -> bool:
     return end - at == 2 and _lower(data, at + 1) == 115 and _is_among(_lower(data, at), (108, 110))
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def split_places(
     data: np.ndarray,
     begin: Integer,

@@ -5,6 +5,7 @@ import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
+from pairweave.transforms.kernels.uncounted import uncounted
 
 LEAST_LETTERS = 3
 """Minimum letters of a part of a compound that counts as a word: translators put a tag beside the
@@ -59,7 +60,7 @@ def find_cuts(
     return free
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _is_ascii(data: np.ndarray, begin: int, end: int) -> bool:
     high = np.uint8(0)
     for at in range(begin, end):
@@ -152,7 +153,7 @@ def count_spaced_words(data: np.ndarray, offsets: np.ndarray, properties: np.nda
     return counts
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def require_wordlike(
     phrase_offsets: np.ndarray,
     first: np.ndarray,
@@ -184,7 +185,7 @@ def _is_hyphen(point: Integer) -> bool:
     return point in (0x2D, 0x2010, 0x2011, 0x058A, 0x05BE)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _may_have_hyphen(data: np.ndarray, begin: Integer, end: Integer) -> bool:
     possible = False
     for at in range(begin, end):
@@ -193,18 +194,18 @@ def _may_have_hyphen(data: np.ndarray, begin: Integer, end: Integer) -> bool:
     return possible
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _joinable(point: Integer, properties: np.ndarray) -> bool:
     return bool(properties[point] & (utf8.WORD | utf8.MARK) != 0)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _is_letter(point: Integer, properties: np.ndarray) -> bool:
     bits = properties[point]
     return bool(bits & utf8.WORD and bits & utf8.CLASS != utf8.NUMERIC)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _parts_at_hyphen(
     data: np.ndarray,
     begin: Integer,
@@ -317,7 +318,7 @@ def join_at_hyphens(
     return joined_offsets, starts[:count].copy(), ends[:count].copy()
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _may_have_numeral(data: np.ndarray, begin: Integer, end: Integer) -> bool:
     """Tell whether a text may contain a code point that `_is_one_number` looks for."""
     for at in range(begin, end):
@@ -343,7 +344,7 @@ def _in_number(point: Integer, kind: Integer) -> bool:
     return bool(number or point == 0x2044)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _is_one_number(left: Integer, right: Integer, properties: np.ndarray) -> bool:
     """Tell whether two adjacent code points are parts of one number, unit or formula."""
     before = properties[left] & utf8.CLASS

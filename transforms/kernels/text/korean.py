@@ -8,6 +8,7 @@ import numpy as np
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.text.spans import advance
+from pairweave.transforms.kernels.uncounted import uncounted
 
 SYLLABLES = 0xAC00
 """The first of the Hangul syllables (Unicode Standard, section 3.12)."""
@@ -59,7 +60,7 @@ def slot_of(node: Integer, syllable: Integer, size: Integer) -> int:
     return int(((node << 16 | syllable) * 40503 >> 4) & (size - 1))
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _child(table: EndingTable, node: Integer, syllable: Integer) -> Integer:
     """Return the node that a syllable leads to, or 0."""
     size = len(table.keys)
@@ -91,7 +92,7 @@ def _sound(point: Integer) -> int:
     return AFTER_RIEUL if final == _RIEUL else AFTER_CONSONANT
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _cut_of(
     data: np.ndarray, begin: Integer, end: Integer, table: EndingTable
 ) -> tuple[Integer, Integer]:
@@ -143,7 +144,7 @@ def _are_alternatives(one: Integer, other: Integer) -> bool:
     return False
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _has_alternative(data: np.ndarray, at: Integer, end: Integer) -> bool:
     """Tell whether a run of syllables ends in a particle of which the other form follows.
 
@@ -167,7 +168,7 @@ def _has_alternative(data: np.ndarray, at: Integer, end: Integer) -> bool:
     return _are_alternatives(last, other)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _may_have_syllable(data: np.ndarray, begin: Integer, end: Integer) -> bool:
     possible = False
     for at in range(begin, end):
@@ -175,7 +176,7 @@ def _may_have_syllable(data: np.ndarray, begin: Integer, end: Integer) -> bool:
     return possible
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _run_begin(data: np.ndarray, begin: Integer, end: Integer) -> Integer:
     """Return the start of the Hangul syllables at the end of a token; its end if there are none."""
     at = end
@@ -193,7 +194,7 @@ def _is_jamo(point: Integer) -> bool:
     return bool(0x1100 <= point <= 0x11FF or 0xA960 <= point <= 0xA97F)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _parts_from_name(
     data: np.ndarray,
     begin: Integer,

@@ -5,9 +5,10 @@ import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
+from pairweave.transforms.kernels.uncounted import uncounted
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _varint(data: np.ndarray, at: Integer) -> tuple[Integer, Integer]:
     """Return an unsigned number of Protocol Buffers, and its end."""
     value = np.int64(0)
@@ -21,7 +22,7 @@ def _varint(data: np.ndarray, at: Integer) -> tuple[Integer, Integer]:
         shift += 7
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _skip_field(data: np.ndarray, at: Integer, wire: Integer) -> Integer:
     """Return the end of a field's value, by its wire type."""
     if wire == 0:
@@ -35,7 +36,7 @@ def _skip_field(data: np.ndarray, at: Integer, wire: Integer) -> Integer:
     return at + 4
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _surface(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Integer]:
     """Return begin (field 4) and end (field 5) of one piece, in bytes of its text."""
     first: Integer = np.int64(0)

@@ -7,6 +7,7 @@ import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
+from pairweave.transforms.kernels.uncounted import uncounted
 
 
 class FlatSpans(NamedTuple):
@@ -23,7 +24,7 @@ class FlatSpans(NamedTuple):
     ends: np.ndarray
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def advance(data: np.ndarray, at: Integer, points: Integer) -> Integer:
     """Return the byte offset of the code point ``points`` code points after the one at ``at``."""
     end = len(data)
@@ -69,7 +70,7 @@ def token_bytes(
     return starts, ends
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def same_bytes(
     data: np.ndarray, start: Integer, end: Integer, other: np.ndarray, at: Integer, stop: Integer
 ) -> bool:

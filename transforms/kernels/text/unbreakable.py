@@ -10,6 +10,7 @@ import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
+from pairweave.transforms.kernels.uncounted import uncounted
 
 LONGEST = 100
 """Maximum bytes between the delimiters of a placeholder; longer text in braces is not one."""
@@ -56,7 +57,7 @@ def is_kind(byte: np.uint8, kinds: int) -> bool:
     return _ASCII[byte] & kinds != 0
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def skip(data: np.ndarray, at: Integer, end: Integer, kinds: int) -> Integer:
     """Return the end of a run of ASCII characters of several kinds."""
     while at < end and _ASCII[data[at]] & kinds != 0:
@@ -64,7 +65,7 @@ def skip(data: np.ndarray, at: Integer, end: Integer, kinds: int) -> Integer:
     return at
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _in_braces(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     """Match ``{...}`` at a brace: not empty, without spaces and braces inside."""
     inner = at + 1
@@ -76,14 +77,14 @@ def _in_braces(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     return at
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _number_or_star(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     if at < end and data[at] == 42:  # *
         return at + 1
     return skip(data, at, end, DIGIT)
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _printf(data: np.ndarray, begin: Integer, at: Integer, end: Integer) -> Integer:
     """Match ``%%``, ``%s``, ``%1$s``, ``%-5.2f``, ``%(name)s``, ``%{name}`` or ``%@``.
 
@@ -129,7 +130,7 @@ def _printf(data: np.ndarray, begin: Integer, at: Integer, end: Integer) -> Inte
     return at if after_digit and before_letter else here
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _braces(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     """Match ``{}``, ``{0}``, ``{name!r:>10}``, ``{{ x }}``, ``{{{x}}}`` or ``{% x %}``."""
     here = at + 1
@@ -160,7 +161,7 @@ def _braces(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     return here
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _variable(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray) -> Integer:
     """Match ``${name}`` or ``$name``."""
     here = at + 1
@@ -177,7 +178,7 @@ def _variable(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarra
     return here
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _tag(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     """Match an opening, closing or empty tag; its attributes must have values."""
     end = min(end, at + _LONGEST_TAG)
@@ -226,7 +227,7 @@ def _tag(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     return at
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _entity(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     """Match a character reference such as ``&amp;``, ``&#160;`` or ``&#xA0;``."""
     here = at + 1
@@ -255,7 +256,7 @@ def _entity(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     return at
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _fenced(data: np.ndarray, begin: Integer, at: Integer, end: Integer) -> Integer:
     """Match ``#URL1#``, ``%NAME%``, ``@NAME@`` or ``$NAME$``: a name between two equal marks.
 
@@ -281,7 +282,7 @@ def _fenced(data: np.ndarray, begin: Integer, at: Integer, end: Integer) -> Inte
     return here
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def placeholder(
     data: np.ndarray, begin: Integer, at: Integer, end: Integer, properties: np.ndarray
 ) -> Integer:
@@ -347,7 +348,7 @@ def url_tail(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray
     return here
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def scheme_start(data: np.ndarray, begin: Integer, at: Integer) -> Integer:
     """Return the start of the URL scheme that ends at a byte; ``at`` if there is none."""
     start = at
@@ -374,7 +375,7 @@ def _in_address(point: Integer, kinds: Integer) -> bool:
     )
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def address_start(data: np.ndarray, begin: Integer, at: Integer, properties: np.ndarray) -> Integer:
     """Return the start of the local part before an ``@``; ``at`` if there is none."""
     start = at
@@ -393,7 +394,7 @@ def address_start(data: np.ndarray, begin: Integer, at: Integer, properties: np.
     return start
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def domain_end(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray) -> Integer:
     """Return the end of the domain after an ``@``; ``at`` if there is none.
 
@@ -430,13 +431,13 @@ def domain_end(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarr
     return matched
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _is_digit(point: Integer, properties: np.ndarray) -> bool:
     bits = properties[point]
     return bits & utf8.CLASS == utf8.NUMERIC and bits & utf8.WORD != 0
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def slash_in_number(
     data: np.ndarray, begin: Integer, at: Integer, end: Integer, properties: np.ndarray
 ) -> bool:

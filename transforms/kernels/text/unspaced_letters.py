@@ -20,6 +20,30 @@ large."""
 
 
 @numba.njit(nogil=True, cache=True)
+def may_have_unspaced_letters(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Flag texts that may have a letter of a script without spaces, bool ``[text]``.
+
+    The first byte of such a letter is `_FIRST_LEAD` or above; general punctuation, from U+2000 to
+    below U+2E80, is told apart by the second.
+
+    Args:
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Start of each text, int64 ``[text + 1]``.
+    """
+    flags = np.zeros(len(offsets) - 1, np.bool_)
+    for text in range(len(flags)):
+        possible = False
+        before = np.uint8(0)
+        for at in range(offsets[text], offsets[text + 1]):
+            byte = data[at]
+            possible |= (byte >= _FIRST_LEAD) & (byte != 0xE2)
+            possible |= (before == 0xE2) & (byte >= 0xBA)
+            before = byte
+        flags[text] = possible
+    return flags
+
+
+@numba.njit(nogil=True, cache=True)
 def kind_of(point: Integer) -> Integer:
     """Return the kind of a code point's block; -1 for any other."""
     if point < 0x0E00:

@@ -10,6 +10,7 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.uncounted import uncounted
 
 CODE_POINTS = 0x110000
 
@@ -94,7 +95,7 @@ class FlatTexts(NamedTuple):
     offsets: np.ndarray
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def decode(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Integer]:
     """Return the code point at a byte, and its width in bytes.
 
@@ -120,7 +121,7 @@ def decode(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Intege
     return 0xFFFD, end - at
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def step_back(data: np.ndarray, at: Integer, begin: Integer) -> Integer:
     """Return the start of the code point before a byte position."""
     at -= 1
@@ -129,7 +130,7 @@ def step_back(data: np.ndarray, at: Integer, begin: Integer) -> Integer:
     return at
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def count_points(data: np.ndarray, begin: Integer, end: Integer) -> int:
     """Count the code points in a range of bytes."""
     points = 0

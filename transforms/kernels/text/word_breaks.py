@@ -12,6 +12,7 @@ import numpy as np
 from pairweave.transforms.kernels.enlarge import enlarged
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import clitics, unbreakable, utf8
+from pairweave.transforms.kernels.uncounted import uncounted
 
 _JOINED = 31
 """Stands for a class: the next code point is known to belong to the segment."""
@@ -45,7 +46,7 @@ def _among(kind: Integer, kinds: int) -> bool:
     return (kinds >> np.int64(kind)) & 1 != 0
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _plain_token_end(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     """Return the end of a word of ASCII letters or of a mark; ``at`` if it needs the full rules."""
     stop = at
@@ -61,7 +62,7 @@ def _plain_token_end(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     return at
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _next_class(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray) -> Integer:
     """Return the class of the next code point that rule WB4 does not skip."""
     while at < end:
@@ -73,7 +74,7 @@ def _next_class(data: np.ndarray, at: Integer, end: Integer, properties: np.ndar
     return utf8.NEWLINE
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _groups_digits(
     data: np.ndarray, at: Integer, point: Integer, end: Integer, properties: np.ndarray
 ) -> bool:
@@ -94,7 +95,7 @@ def _groups_digits(
     return False
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _joins(
     data: np.ndarray,
     previous: Integer,
@@ -123,7 +124,7 @@ def _joins(
     return -1
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def _extend(
     data: np.ndarray,
     begin: Integer,

@@ -12,6 +12,7 @@ import numpy as np
 
 from pairweave.transforms.kernels.sampling import mix_all
 from pairweave.transforms.kernels.text.utf8 import decode
+from pairweave.transforms.kernels.uncounted import uncounted
 
 PLANE = 0x10000
 """Code points from this one on are not folded."""
@@ -164,7 +165,7 @@ def hash_spans(letters: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.
     return mix_all(states) | np.uint64(1)
 
 
-@numba.njit(nogil=True, inline="always")
+@uncounted
 def find(keys: np.ndarray, ids: np.ndarray, key: np.uint64) -> int:
     """Return the id of a key in an open-addressing table, or -1."""
     mask = np.uint64(len(keys) - 1)
@@ -176,7 +177,7 @@ def find(keys: np.ndarray, ids: np.ndarray, key: np.uint64) -> int:
     return -1
 
 
-@numba.njit(nogil=True, cache=True)
+@uncounted
 def fill_table(keys: np.ndarray, ids: np.ndarray, words: np.ndarray) -> int:
     """Put word hashes into an empty table; id is the position in ``words``.
 
