@@ -84,7 +84,7 @@ def check(extra: Sequence[str]) -> None:
         if value is not None and not re.fullmatch(form.pattern, value):
             raise ConfigError(f"--{name} {value}: expected {form.expected}")
     size = values["disk_size_gb"]
-    if size is not None and size < LEAST_DISK_GB:
+    if size and size < LEAST_DISK_GB:  # to Beam, 0 is the service's default
         raise ConfigError(
             f"--disk_size_gb {size}: expected {LEAST_DISK_GB} or more, for the workers' image and "
             "logs; leave it out for the service's default"

@@ -14,6 +14,7 @@ KEY = "projects/p/locations/europe-west4/keyRings/r/cryptoKeys/k"
     [
         "--labels team=corpora --labels cost_centre=12-b --label empty --labels ärger=é",
         "--disk_size_gb 30",
+        "--disk_size_gb 0",  # Beam's help: the default size
         "--machine_type n2-highmem-4",
         "--worker_machine_type custom-4-5120",
         "--worker_zone us-central1-ai1a",
