@@ -167,23 +167,24 @@ def make_suggestions(
     source_words, _ = token_counts(
         table.column("source"), TokenConfig(config.words), table.column("source_lang")
     )
-    reserved = _reserved(texts)
-
-    def filtered(masks: Masks) -> tuple[pa.StringArray, np.ndarray]:
-        suggestions = _slices(
-            views["reference"], masks.pair, masks.suggestion_start, masks.suggestion_end
-        )
-        identical = _identical(views["translation"], masks, suggestions)
-        examples = Examples(masks, source_words[masks.pair], identical, reserved[masks.pair])
-        return suggestions, first_rules(examples, config.filters)
-
-    masks_by_method, judged = _spans(table, views, keys, draws, config)
-    left = masks_by_method
+    span_masks, judged = _spans(table, views, keys, draws, config)
+    pairs = table.num_rows
+    spans_of_pair = sum(np.bincount(one.pair, minlength=pairs) for one in span_masks)
+    wholes = whole_texts(views["reference"], _get_whole(draws, spans_of_pair, config))
+    masks = join([*span_masks, wholes])
+    suggestions = _slices(
+        views["reference"], masks.pair, masks.suggestion_start, masks.suggestion_end
+    )
+    identical = _identical(views["translation"], masks, suggestions)
+    reserved = _reserved(texts)[masks.pair]
+    examples = Examples(masks, source_words[masks.pair], identical, reserved)
+    dropped = first_rules(examples, config.filters)
     if config.mix < 1:  # otherwise each pair gets its whole sentence, however many spans are left
-        left = [masks.take(filtered(masks)[1] < 0) for masks in masks_by_method]
-    masks_by_method.append(_wholes(views["reference"], draws, left, config))
-    masks = join(masks_by_method)
-    suggestions, dropped = filtered(masks)
+        is_span = masks.method != _WHOLE
+        left = np.bincount(masks.pair[is_span & (dropped < 0)], minlength=pairs)
+        wanted = is_span | _get_whole(draws, left, config)[masks.pair]
+        masks, dropped = masks.take(wanted), dropped[wanted]
+        suggestions = suggestions.filter(pa.array(wanted))
     kept = dropped < 0
     rows = _rows(table, views, masks.take(kept), suggestions.filter(pa.array(kept)), keys, config)
     scores = None
@@ -248,17 +249,24 @@ def _spans(
     return masks_by_method, judged
 
 
-def _wholes(
-    reference: TokenView, draws: np.ndarray, span_masks: list[Masks], config: SuggestionConfig
-) -> Masks:
-    """Return the masks over whole references."""
+def _get_whole(
+    draws: np.ndarray, spans_of_pair: np.ndarray | int, config: SuggestionConfig
+) -> np.ndarray:
+    """Return whether each pair gets its whole sentence, bool ``[pair]``.
+
+    More spans never take it away.
+
+    Args:
+        draws: Hashes of the pairs, in [0, 1).
+        spans_of_pair: Number of masked spans of each pair, ``[pair]``, or of all.
+        config: The settings.
+    """
     if "parallel" not in config.methods:
-        return whole_texts(reference, np.zeros(len(draws), np.bool_))
-    if not span_masks:
-        return whole_texts(reference, np.ones(len(draws), np.bool_))
-    others = sum(np.bincount(masks.pair, minlength=len(draws)) for masks in span_masks)
-    share = config.mix if np.isinf(config.mix) else config.mix * np.maximum(1, others)
-    return whole_texts(reference, draws < share)
+        return np.zeros(len(draws), np.bool_)
+    if len(config.methods) == 1:
+        return np.ones(len(draws), np.bool_)
+    share = config.mix if np.isinf(config.mix) else config.mix * np.maximum(1, spans_of_pair)
+    return draws < share
 
 
 def _slices(

@@ -12,6 +12,7 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.ids import pair_keys
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.rejects import Reject
+from pairweave.transforms.suggestions import suggestion_filters, suggestions
 from pairweave.transforms.suggestions.suggestion_options import (
     AlignedConfig,
     FilterConfig,
@@ -316,6 +317,20 @@ def test_masks_that_are_filtered_have_no_whole_sentences():
         counts["alignment_examples"] == counts["alignment_masks_dropped_suggestion_length"] == 2000
     )
     assert abs(counts["parallel_examples"] / 2000 - 0.4) < 0.03
+
+
+@pytest.mark.parametrize("mix", [0, 0.4, 1, 2])
+def test_the_filters_look_at_all_masks_once(monkeypatch, mix):
+    looks = []
+
+    def first_rules(examples, config):
+        looks.append(len(examples.masks))
+        return suggestion_filters.first_rules(examples, config)
+
+    monkeypatch.setattr(suggestions, "first_rules", first_rules)
+    config = SuggestionConfig(("alignment", "parallel"), mix=mix, filters=LOOSE)
+    assert make_suggestions(many(30), config).rows.num_rows
+    assert len(looks) == 1
 
 
 def test_a_smaller_mix_is_inside_a_larger_one():
