@@ -31,6 +31,14 @@ class ArmAbout(JsonFile):
     stages: list[StageAbout] | None = None
 
 
+class VocabularyAbout(JsonFile):
+    """The content of ``vocabulary.json``, beside the vocabulary."""
+
+    ADVICE: ClassVar[str] = "delete it and vocabulary.spm to make both again"
+
+    sha256: Digest
+
+
 class Score(JsonFile):
     """The value of a metric on a test set."""
 

@@ -1,17 +1,21 @@
 """The vocabulary that all models of an ablation share."""
 
+import hashlib
 from pathlib import Path
 
+import orjson
 import pyarrow.parquet as pq
 import sentencepiece
 
 from pairweave.models.subwords.symbol_pieces import extend_sentencepiece
 from pairweave.models.subwords.symbol_training import train_with_symbols
 from pairweave.pipelines.ablation.ablation_config import Ablation
+from pairweave.pipelines.ablation.ablation_files import VocabularyAbout
 from pairweave.pipelines.ablation.model_texts import RAW_CHARACTERS
 from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
+from pairweave.transforms.storage.json_files import read_model
 
 
 def shared_vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:
@@ -24,15 +28,39 @@ def shared_vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:
 
     Raises:
         ConfigError: The given model cannot be read, a new model cannot be trained, the model has
-            no pieces for the raw tags of an arm, or its file is damaged.
+            no pieces for the raw tags of an arm, or its file is damaged or not the one that was
+            made.
     """
     raw = next((name for name, arm in ablation.arms.items() if arm.raw_tags), None)
     characters = RAW_CHARACTERS if raw is not None else ""
-    model = path.read_bytes() if path.exists() else _new_model(ablation, text, characters)
-    _require_pieces(_loaded(model, path), characters, f"arms.{raw}.raw_tags")
-    if not path.exists():
+    is_made = path.exists()
+    model = path.read_bytes() if is_made else _new_model(ablation, text, characters)
+    processor = _loaded(model, path)
+    about, digest = path.with_suffix(".json"), hashlib.sha256(model).hexdigest()
+    is_known = is_made and about.exists()  # earlier versions wrote no digest
+    if is_known:
+        _require_digest(digest, about, path)
+    _require_pieces(processor, characters, f"arms.{raw}.raw_tags")
+    if not is_known:
+        # Before the model: a run that ends between the two makes both again.
+        files.write_bytes(str(about), orjson.dumps({"sha256": digest}))
+    if not is_made:
         files.write_bytes(str(path), model)
     return model
+
+
+def _require_digest(found: str, about: Path, path: Path) -> None:
+    """Check that a model is the one that was made.
+
+    Raises:
+        ConfigError: It is another one.
+    """
+    wanted = read_model(str(about), VocabularyAbout).sha256
+    if found != wanted:
+        raise ConfigError(
+            f"{path}: is not the vocabulary that was made for this directory: expected SHA-256 "
+            f"{wanted}, found {found}; put that file back, or delete this one to make it again"
+        )
 
 
 def _new_model(ablation: Ablation, text: Path, characters: str) -> bytes:

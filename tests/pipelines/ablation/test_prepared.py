@@ -1,10 +1,12 @@
 """A directory is prepared once, and test segments never get into training data."""
 
+import hashlib
 import json
 from pathlib import Path
 
 import pytest
 
+from pairweave.models.subwords.symbol_pieces import extend_sentencepiece
 from pairweave.models.translation.translation_pairs import Vocabulary
 from pairweave.pipelines.ablation.ablation_config import Ablation
 from pairweave.pipelines.ablation.prepared import prepare
@@ -54,6 +56,7 @@ def test_a_second_preparation_reads_no_data_again(tmp_path):
         ("arms/own/about.json", b"{", "not JSON"),
         ("arms/own/about.json", b"{}", "recipe: is missing; delete the arm's directory"),
         ("arms/own/about.json", b'{"recipe": 5}', "recipe: expected an object, found 5; delete"),
+        ("vocabulary.json", b"{}", "sha256: is missing; delete it and vocabulary.spm to make both"),
     ],
 )
 def test_a_damaged_file_is_named_in_one_line(tmp_path, name, data, said):
@@ -247,10 +250,37 @@ def test_a_unit_of_an_arm_with_a_longer_name_is_not_one_of_the_shorter(tmp_path)
 def test_a_damaged_vocabulary_is_named(tmp_path, size):
     ablation = Ablation.model_validate(configuration(tmp_path))
     prepare(ablation, tmp_path / "made")
-    (path,) = (tmp_path / "made").glob("vocabulary*")
+    path = tmp_path / "made" / "vocabulary.spm"
     path.write_bytes(path.read_bytes()[:size])
     with pytest.raises(ConfigError, match=f"{path}: is damaged"):
         prepare(ablation, tmp_path / "made")
+
+
+def test_another_vocabulary_in_its_place_is_refused(tmp_path):
+    value = configuration(tmp_path)
+    made = prepared(tmp_path, value)
+    other = extend_sentencepiece(made.vocabulary, ["<another>"])
+    made.vocabulary_path.write_bytes(other)
+    with pytest.raises(ConfigError) as caught:
+        prepared(tmp_path, value)
+    found, wanted = hashlib.sha256(other).hexdigest(), made.vocabulary_digest
+    assert str(caught.value) == (
+        f"{made.vocabulary_path}: is not the vocabulary that was made for this directory: expected "
+        f"SHA-256 {wanted}, found {found}; put that file back, or delete this one to make it again"
+    )
+    made.vocabulary_path.unlink()
+    assert prepared(tmp_path, value).vocabulary == made.vocabulary
+    assert prepared(tmp_path, value).vocabulary == made.vocabulary
+
+
+def test_a_vocabulary_of_an_earlier_version_has_no_digest_and_gets_one(tmp_path):
+    value = configuration(tmp_path)
+    made = prepared(tmp_path, value)
+    about = made.directory / "vocabulary.json"
+    before = about.read_bytes()
+    about.unlink()
+    assert prepared(tmp_path, value).vocabulary == made.vocabulary
+    assert about.read_bytes() == before
 
 
 def test_another_start_is_refused(tmp_path):
