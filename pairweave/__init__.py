@@ -25,9 +25,10 @@ if TYPE_CHECKING:
         suggest,
         try_,
     )
+    from pairweave.pipelines.in_memory.stream_function import stream
     from pairweave.pipelines.in_memory.table_jobs import Result
     from pairweave.pipelines.in_memory.text_functions import project_tags, symmetrize
-    from pairweave.pipelines.streaming.row_stream import RowStream, stream
+    from pairweave.pipelines.streaming.row_stream import RowStream
     from pairweave.transforms.errors import PairweaveError
     from pairweave.transforms.findings import Finding
 
@@ -61,7 +62,7 @@ _ROOMS = {
     "RowStream": "pipelines.streaming.row_stream",
     "evaluate": "pipelines.in_memory.evaluate_function",
     "project_tags": "pipelines.in_memory.text_functions",
-    "stream": "pipelines.streaming.row_stream",
+    "stream": "pipelines.in_memory.stream_function",
     "symmetrize": "pipelines.in_memory.text_functions",
 }
 """Where public names are that are not in `pipelines.in_memory.job_functions`."""

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from pairweave.pipelines.ablation.ablation_config import Ablation, DataItem, EvaluationFiles
 from pairweave.pipelines.ablation.task_kind import EvaluationSet, Pair, Task, plain
-from pairweave.pipelines.streaming.row_stream import stream
+from pairweave.pipelines.streaming.row_stream import open_rows
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.indexed_tag import INDICES
 from pairweave.transforms.markup.markup import INDEXED, find_syntax, parse_markup, strip_markup
@@ -154,7 +154,7 @@ def _check_representation(run: FinishedRun) -> None:
 
 def _streamed(directory: str, epochs: int, options: Mapping[str, Any]) -> list[list[Pair]]:
     """Return the rows of each epoch of a stream."""
-    rows = stream([directory], **{**options, "epochs": epochs})
+    rows = open_rows([directory], {**options, "epochs": epochs})
     passes: list[list[Pair]] = [[] for _ in range(epochs)]
     for table in rows.batches():
         both = (table.column(side).to_pylist() for side in ("source", "target"))

@@ -1,8 +1,7 @@
-"""The iterable that `pairweave.stream` returns."""
+"""Rows of finished runs with new tags in every epoch: what `pairweave.stream` returns."""
 
 import itertools
 import operator
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -133,32 +132,26 @@ def rows_of_windows(stream: RowStream, windows: Iterable[tuple[int, int]]) -> It
         yield from stream.rows_of(epoch, window).to_pylist()
 
 
-def stream(
-    runs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    *,
+def open_rows(
+    runs: Sequence[str],
+    options: Mapping[str, Any],
     columns: Sequence[str] = ("source", "target"),
     rank: int = 0,
     ranks: int = 1,
-    **options: Any,  # noqa: ANN401
 ) -> RowStream:
-    """Stream finished runs as training data whose tags are drawn anew in every epoch.
+    """Open finished runs as rows.
 
     Args:
-        runs: Directories of finished runs of ``align``, or of ``augment`` with ``keep_links``.
-        columns: Columns of a row: those of ``augment`` (`transforms.schemas.TAGGED`), and
-            ``word_links``, the linked ranges of the texts without tags.
-        rank: Which of several readers this is, from 0, such as processes that train together.
-        ranks: Number of readers; each gets different rows.
-        options: Options of ``pairweave stream``, such as ``epochs=3``, ``seed=1``, ``mix=0.5``.
-
-    Returns:
-        An iterable of rows as dictionaries, which can be resumed (`RowStream`).
+        runs: Their directories.
+        options: Options of ``pairweave stream``.
+        columns: See `pairweave.stream`, as for the next ones.
+        rank: Likewise.
+        ranks: Likewise.
 
     Raises:
         ConfigError: An option or a run cannot be used.
     """
-    listed = [runs] if isinstance(runs, str | os.PathLike) else list(runs)
-    values = {**options, "runs": tuple(os.fspath(run) for run in listed)}
+    values = {**options, "runs": tuple(runs)}
     flags.check_keys(values, list(StreamedTagOptions.model_fields))
     chosen = flags.validate(StreamedTagOptions, values, "pairweave stream")
     columns, names = list(columns), [*schemas.TAGGED.names, COLUMN]

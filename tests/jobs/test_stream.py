@@ -288,7 +288,11 @@ def test_runs_whose_tags_cannot_be_drawn_again_say_what_to_do(made, options, mes
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"runs": "plain"}, "--keep_links"),
+        ({"runs": "plain"}, "run it with keep_links, or"),
+        ({"runs": "nothing"}, "give the output of a finished run"),
+        ({"source_input": "a"}, r"^source_input: no such option; see help\(pairweave.stream\)$"),
+        ({"epochs": 0}, r"^epochs: .* 1, got 0; see help\(pairweave.stream\)$"),
+        ({"template": ["x"]}, "^representation template needs template OPENING"),
         ({"weights": [1, 2]}, "2 weights for 1 runs"),
         ({"columns": ["words"]}, "no column words"),
         ({"rank": 2, "ranks": 2}, "rank 2 of 2"),
@@ -297,8 +301,9 @@ def test_runs_whose_tags_cannot_be_drawn_again_say_what_to_do(made, options, mes
     ],
 )
 def test_what_cannot_be_streamed_is_one_message(made, options, message):
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=message) as refused:
         pairweave.stream(**{"runs": made / options.pop("runs", "links"), **options})
+    assert "--" not in str(refused.value)  # callers in Python know no flags
 
 
 @pytest.mark.parametrize("share", SHAPES)
