@@ -8,8 +8,8 @@ import dataclasses
 import enum
 import functools
 import re
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.indexed_tag import ANY_TAG, NAME, digits_of
@@ -170,18 +170,31 @@ _VALUE = r"""(?:"[^"]*"|'[^']*'|[^\s"'=<>`][^\s"'<>`]*)"""
 _GAP = r"""(?:\s+|(?<=["']))"""
 _ATTRIBUTE = rf"""[^\s"'<>/=]+(?:\s*=\s*{_VALUE})?"""
 _ATTRIBUTES = rf"(?:{_GAP}{_ATTRIBUTE})*"
-_ANY = (
+_TAG = (
     rf"<(?:(?P<close>/)(?P<closed>{_NAME})\s*"
-    rf"|(?P<opened>{_NAME})(?P<attributes>{_ATTRIBUTES})\s*(?P<empty>/)?"
-    r"|!--.*?--)>"
+    rf"|(?P<opened>{_NAME})(?P<attributes>{_ATTRIBUTES})\s*(?P<empty>/)?)>"
 )
-_TAG = re.compile(_ANY, re.DOTALL)
 # A native code with an identifier; its content is text, and elements sub of text.
 _CODE = (
     rf"<(?P<code>{'|'.join(_CODES)})(?=\s[^<>]*\b(?:i|id|rid|x)\s*=)(?P<facts>{_ATTRIBUTES})\s*>"
     r"[^<]*(?:<sub\b[^<>]*>[^<]*</sub\s*>[^<]*)*</(?P=code)\s*>"
 )
-_TAG_OR_CODE = re.compile(f"{_CODE}|{_ANY}", re.DOTALL)
+_BEGIN_COMMENT, _END_COMMENT = "<!--", "-->"
+
+
+class _Patterns(NamedTuple):
+    """Matches tags, and tags and comments."""
+
+    tags: re.Pattern[str]
+    with_comments: re.Pattern[str]
+
+
+def _compiled(tags: str) -> _Patterns:
+    with_comments = f"{tags}|{_BEGIN_COMMENT}.*?{_END_COMMENT}"
+    return _Patterns(re.compile(tags), re.compile(with_comments, re.DOTALL))
+
+
+_TAGS, _TAGS_AND_CODES = _compiled(_TAG), _compiled(f"{_CODE}|{_TAG}")
 _ISOLATED = {"begin": Kind.OPEN, "open": Kind.OPEN, "end": Kind.CLOSE, "close": Kind.CLOSE}
 
 
@@ -209,7 +222,7 @@ def parse_markup(string: str, syntax: Syntax = XML) -> Marked:
     [('open', 'g', '1', 4), ('self_closing', 'x', '2', 9), ('close', 'g', '', 10)]
     """
     texts, tags, done, offset = [], [], 0, 0
-    for match in _pattern(syntax).finditer(string):
+    for match in _matches(string, syntax):
         facts = _indexed_facts(match) if syntax is INDEXED else _facts(match, syntax)
         if facts is None:
             continue
@@ -222,10 +235,32 @@ def parse_markup(string: str, syntax: Syntax = XML) -> Marked:
     return Marked("".join(texts), tuple(tags))
 
 
-def _pattern(syntax: Syntax) -> re.Pattern[str]:
+def _matches(string: str, syntax: Syntax) -> Iterator[re.Match[str]]:
+    """Return the tags and comments of a text."""
     if syntax is INDEXED:
-        return ANY_TAG
-    return _TAG_OR_CODE if syntax.codes else _TAG
+        return ANY_TAG.finditer(string)
+    patterns = _TAGS_AND_CODES if syntax.codes else _TAGS
+    if _BEGIN_COMMENT not in string:
+        return patterns.tags.finditer(string)
+    return _with_comments(string, patterns)
+
+
+def _with_comments(string: str, patterns: _Patterns) -> Iterator[re.Match[str]]:
+    """Yield the tags and comments of a text in linear time.
+
+    The pattern with comments looks for the end of each comment, to the end of the text if there is
+    none. So it is used only as long as a comment with an end follows.
+    """
+    done, comment = 0, string.find(_BEGIN_COMMENT)
+    last = string.rfind(_END_COMMENT) - len(_BEGIN_COMMENT)
+    while 0 <= comment <= last:
+        match = patterns.with_comments.search(string, done)
+        assert match is not None  # at least the comment
+        yield match
+        done = match.end()
+        if comment < done:
+            comment = string.find(_BEGIN_COMMENT, done)
+    yield from patterns.tags.finditer(string, done)
 
 
 def kind_of(match: re.Match[str]) -> Kind:

@@ -1,12 +1,14 @@
 """Markup is taken apart and put together without losing a character."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup import markup
 from pairweave.transforms.markup.markup import (
     HTML,
     INDEXED,
@@ -54,6 +56,35 @@ def test_what_is_taken_apart_is_put_together_again(string):
             if number is not None
         ]
         assert sorted(numbers) == list(range(len(marked.tags)))
+
+
+def slow_matches(string, syntax):
+    """Find tags and comments by a single pattern, which looks far for each comment's end."""
+    patterns = markup._TAGS_AND_CODES if syntax.codes else markup._TAGS
+    return patterns.with_comments.finditer(string)
+
+
+COMMENTED = st.sampled_from(
+    [
+        *("<!--", "-->", "<!-->", "<!--->", "--", ">", "<", "!", "a", "\n"),
+        *("<b>", "</b>", "<b c='", "'>", '<b c="', '">', "<ph id='1'>", "<sub>", "</sub>", "</ph>"),
+    ]
+)
+
+
+@given(st.lists(COMMENTED, max_size=20).map("".join), st.sampled_from([XML, HTML, XLIFF]))
+def test_comments_are_those_that_a_single_pattern_finds(string, syntax):
+    fast, slow = markup._matches(string, syntax), slow_matches(string, syntax)
+    assert [each.regs for each in fast] == [each.regs for each in slow]
+
+
+@pytest.mark.parametrize("syntax", [XML, HTML, XLIFF])
+def test_many_comments_without_an_end_take_linear_time(syntax):
+    begin = "<!--" * 20_000  # half a minute if each looks for its end
+    start = time.process_time()
+    for string in (begin, f"<b><!-- a --><b>{begin}", f"{begin}-->{begin}"):
+        assert str(parse_markup(string, syntax)) == string
+    assert time.process_time() - start < 5
 
 
 def forms(string, syntax=XML):
