@@ -444,7 +444,7 @@ class Notice:
     """A note on a file that is not an error, for its owner.
 
     Attributes:
-        code: ``empty_file``, ``not_for_translation``, ``unpaired_document``,
+        code: ``empty_file``, ``not_for_translation``, ``outside_segments``, ``unpaired_document``,
             ``byte_order_mark``, ``carriage_returns``, ``duplicate_file``, ``copied``,
             ``tags_stripped``, ``side_limit``, ``no_parallel_text``, ``band_edge``,
             ``exchanged_sides``, ``other_languages``, ``other_syntax``, ``html_entities``,

@@ -3,8 +3,8 @@
 A segment is a ``trans-unit`` (1.x), or each ``mrk mtype="seg"`` of its ``seg-source`` if its target
 is segmented too, or a ``segment`` (2.x). One that only the target has is a row without a source,
 which is rejected. One without a target is not a row if it or an enclosing element has
-``translate="no"``. Other content of a segment (``alt-trans``, matches, notes, skeletons) is
-ignored.
+``translate="no"``. Text outside of the segments of a unit (in 2.x, ``ignorable``) is in no row, and
+counted. Other content of a segment (``alt-trans``, matches, notes, skeletons) is ignored.
 """
 
 import dataclasses
@@ -41,6 +41,9 @@ _DOUBTFUL = frozenset(
     }
 )
 _PARENTS = {"trans-unit", "segment"}
+_BETWEEN = "ignorable"
+"""The element of XLIFF 2.x with what is between two segments."""
+_HOLDERS = _PARENTS | {_BETWEEN}
 
 _OWN_TAGS = frozenset({"g", "x", "bx", "ex", "bpt", "ept", "ph", "it", "mrk"})
 """Names of XLIFF 1.2's inline elements."""
@@ -61,6 +64,8 @@ class XliffHandler:
         rows_with_tags: Number of rows with inline tags.
         untranslatable: Number of segments that are not rows, since they have no target and are not
             to be translated.
+        outside_segments: Number of units, or parts of them between segments, with text that is in
+            no segment.
     """
 
     def __init__(
@@ -91,6 +96,7 @@ class XliffHandler:
         self.languages: dict[tuple[str, str], int] = {}
         self.rows_with_tags = 0
         self.untranslatable = 0
+        self.outside_segments = 0
 
     def pop_rows(self) -> list[XmlRow]:
         """Return the complete rows, and forget them."""
@@ -106,10 +112,10 @@ class XliffHandler:
         parent = self._path[-1] if self._path else ""
         self._path.append(local)
         self._translate.append(attributes.get("translate", self._translate[-1]))
-        if local in _PARENTS:
+        if local in _HOLDERS:
             self._parts, self._line = {}, line
             self._state, self._target_lang = attributes.get("state", ""), ""
-        elif parent in _PARENTS and local in ("source", "target", "seg-source"):
+        elif parent in _HOLDERS and local in ("source", "target", "seg-source"):
             self._content = self._parts[local] = _Content(self._limits.max_line_bytes)
             if local == "target":
                 self._state = attributes.get("state", self._state)
@@ -134,6 +140,8 @@ class XliffHandler:
         self._path.pop()
         if local in _PARENTS:
             self._add_rows()
+        elif local == _BETWEEN:
+            self._count_outside(*self._parts.values())
         self._translate.pop()
 
     def text(self, data: str) -> None:
@@ -148,6 +156,7 @@ class XliffHandler:
         self.languages[langs] = self.languages.get(langs, 0) + 1
         problem = self._language_problem(langs)
         if cut is not None and cut.segments and (target is None or target.segments):
+            self._count_outside(cut, target)
             translated = target.segments if target is not None else {}
             for mid, segment in cut.segments.items():
                 self._add_row(segment, translated.get(mid), problem)
@@ -157,6 +166,9 @@ class XliffHandler:
         else:
             self._add_row(_whole(source), _whole(target), problem)
         self._parts = {}
+
+    def _count_outside(self, *sides: "_Content | None") -> None:
+        self.outside_segments += any(side is not None and side.has_text_outside for side in sides)
 
     def _add_row(
         self, source: Segment | None, target: Segment | None, problem: Problem | None
@@ -200,7 +212,12 @@ class XliffHandler:
 
 
 class _Content:
-    """A ``source``, ``target`` or ``seg-source``: as a whole, and by its ``mrk`` segments."""
+    """A ``source``, ``target`` or ``seg-source``: as a whole, and by its ``mrk`` segments.
+
+    Attributes:
+        whole: All of it.
+        has_text_outside: Whether text other than white space is in none of the segments.
+    """
 
     def __init__(self, max_bytes: int) -> None:
         self._limit = max_bytes
@@ -208,6 +225,7 @@ class _Content:
         self._open: Segment | None = None
         self._inside = 0
         self.whole = Segment(max_bytes)
+        self.has_text_outside = False
 
     @property
     def segments(self) -> dict[str, Segment]:
@@ -242,6 +260,8 @@ class _Content:
         self.whole.text(data)
         if self._open is not None:
             self._open.text(data)
+        elif not (self.has_text_outside or self.whole.in_code):
+            self.has_text_outside = bool(data.strip())
 
 
 def _whole(part: _Content | None) -> Segment | None:
@@ -257,7 +277,12 @@ def _scan(file: ScanRequest) -> Scan:
         stated = [pair[side] for pair in handler.languages]
         if all(stated):
             require_languages(stated, (file.langs[side],), file.name)
-    return dataclasses.replace(scan, langs=guessed, untranslatable=handler.untranslatable)
+    return dataclasses.replace(
+        scan,
+        langs=guessed,
+        untranslatable=handler.untranslatable,
+        outside_segments=handler.outside_segments,
+    )
 
 
 def read_xliff(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:

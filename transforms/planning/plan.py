@@ -357,6 +357,14 @@ def _notices(name: str, scan: Scan, inline_tags: str) -> Iterator[Notice]:
             f"no pair is made of {counted(scan.untranslatable, 'segment')} without a target, "
             "marked as not to be translated",
         )
+    if scan.outside_segments:
+        yield Notice(
+            "outside_segments",
+            name,
+            scan.outside_segments,
+            f"text outside of the segments of {counted(scan.outside_segments, 'unit')} is in no "
+            "pair",
+        )
     if not scan.rows:
         what = "zero bytes" if not scan.bytes else "no rows"
         yield Notice("empty_file", name, 1, f"{what}; nothing was read from it")

@@ -82,6 +82,7 @@ class Scan:
         rows_with_tags: Number of rows with inline tags, in formats that have them.
         untranslatable: Segments without a target that are marked as not to be translated; they are
             not rows.
+        outside_segments: Units with text outside of their segments, which is in no row.
         names: Names by which rows of parallel files are matched; empty if their order matches
             them.
     """
@@ -99,6 +100,7 @@ class Scan:
     langs: tuple[str, str] | None = None
     rows_with_tags: int = 0
     untranslatable: int = 0
+    outside_segments: int = 0
     names: tuple[str, ...] = ()
 
     def whole(self) -> Cut:

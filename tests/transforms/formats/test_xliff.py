@@ -98,6 +98,60 @@ def test_a_segment_of_the_target_alone_is_rejected_and_not_lost(tmp_path):
     assert reasons(rows) == [None, "missing_field"]
 
 
+CUT = (
+    "<trans-unit id='1'><source>{source}</source><seg-source>{source}</seg-source>"
+    "<target>{target}</target></trans-unit>"
+)
+SEGMENTS = "<mrk mtype='seg' mid='0'>{}</mrk>{}<mrk mtype='seg' mid='1'>{}</mrk>"
+
+
+@pytest.mark.parametrize("sides", ["source", "target", "both"])
+def test_text_between_segments_is_in_no_pair_and_told_of(tmp_path, sides):
+    source, target = (" 2) " if sides in (side, "both") else " " for side in ("source", "target"))
+    body = CUT.format(
+        source=SEGMENTS.format("One.", source, "Two."),
+        target=SEGMENTS.format("Eins.", target, "Zwei."),
+    )
+    path = write(tmp_path, body * 3 + unit("d", "e"))
+    (notice,) = make_plan([single(path)]).notices
+    assert (notice.code, notice.count) == ("outside_segments", 3)
+    assert notice.message == "text outside of the segments of 3 units is in no pair"
+    assert pairs(read_all(single(path)))[-3:] == [("One.", "Eins."), ("Two.", "Zwei."), ("d", "e")]
+
+
+@pytest.mark.parametrize("between", ["", " \n", "\u3000", "<x id='1'/>", "<ph id='1'>code</ph>"])
+def test_white_space_and_tags_between_segments_are_no_text(tmp_path, between):
+    body = CUT.format(
+        source=SEGMENTS.format("One.", between, "<ph id='2'/>Two."),
+        target=SEGMENTS.format("Eins.", between, "<ph id='2'/>Zwei."),
+    )
+    path = write(tmp_path, body)
+    assert [each.code for each in make_plan([single(path)]).notices] == ["tags_stripped"]
+    assert len(pairs(read_all(single(path)))) == 2
+
+
+def test_text_outside_of_segments_that_are_not_used_is_in_the_row(tmp_path):
+    cut = "<seg-source>1) <mrk mtype='seg' mid='0'>One.</mrk></seg-source>"
+    body = f"<trans-unit><source>1) One.</source>{cut}<target>1) Eins.</target></trans-unit>"
+    path = write(tmp_path, body)
+    assert not make_plan([single(path)]).notices
+    assert pairs(read_all(single(path))) == [("1) One.", "1) Eins.")]
+
+
+def test_text_of_version_2_between_segments_is_told_of(tmp_path):
+    between = "<ignorable><source>{}</source><target>{}</target></ignorable>"
+    body = (
+        f"<unit id='u'>{between.format('1) ', ' ')}"
+        "<segment><source>One.</source><target>Eins.</target></segment>"
+        f"{between.format(' ', '<ph/>')}{between.format('2) ', '2) ')}"
+        "<segment><source>Two.</source><target>Zwei.</target></segment></unit>"
+    )
+    path = write(tmp_path, body, 2)
+    (notice,) = make_plan([single(path)]).notices
+    assert (notice.code, notice.count) == ("outside_segments", 2)
+    assert pairs(read_all(single(path))) == [("One.", "Eins."), ("Two.", "Zwei.")]
+
+
 def test_a_segment_inside_of_code_is_none(tmp_path):
     side = "<ph id='1'><mrk mtype='seg' mid='9'>{}</mrk></ph><mrk mtype='seg' mid='0'>{}</mrk>"
     body = (
