@@ -53,8 +53,7 @@ def main(arguments: Sequence[str]) -> int:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's SIGINT reaches this server, too
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _AWAITED)
 
-    # A `preexec_fn` is safe because there is only one thread.
-    server = subprocess.Popen(command, preexec_fn=end_with_this)
+    server = subprocess.Popen(command, preexec_fn=end_with_this)  # noqa: PLW1509 - just one thread
     while server.poll() is None and os.getppid() == caller:
         received = signal.sigtimedwait(_AWAITED, WATCH_SECONDS)
         if received is None or received.si_signo not in _ASKED:

@@ -1,13 +1,11 @@
 """The command line in a terminal of its own, with keys to press and processes to count."""
 
 import contextlib
-import fcntl
 import os
 import pty
 import signal
 import subprocess
 import sys
-import termios
 import threading
 import time
 from pathlib import Path
@@ -17,6 +15,16 @@ from tests.makers import runs
 
 CTRL_C = b"\x03"
 SECONDS = 120
+
+INSIDE = f"""
+import fcntl, os, signal, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+for number in {[int(number) for number in interrupt.ASKING]}:  # the tests may ignore them
+    signal.signal(number, signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+"""Takes the terminal and becomes a program. A ``preexec_fn`` would run in a fork of the tests, in
+which gRPC writes to standard error or aborts if it is at work in them."""
 
 
 class Terminal:
@@ -28,13 +36,8 @@ class Terminal:
         self.temporary.mkdir(parents=True, exist_ok=True)
         self._screen, inside = pty.openpty()
 
-        def take_terminal():
-            fcntl.ioctl(inside, termios.TIOCSCTTY, 0)
-            for number in interrupt.ASKING:  # whoever runs the tests may ignore them
-                signal.signal(number, signal.SIG_DFL)
-
         self.process = subprocess.Popen(
-            [str(word) for word in command],
+            [sys.executable, "-I", "-S", "-c", INSIDE, *(str(word) for word in command)],
             env={
                 **os.environ,
                 "PYTHONPATH": str(runs.ROOT),
@@ -46,7 +49,6 @@ class Terminal:
             stdout=inside,
             stderr=inside,
             start_new_session=True,
-            preexec_fn=take_terminal,
         )
         os.close(inside)
         self._shown = bytearray()

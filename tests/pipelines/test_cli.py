@@ -27,6 +27,16 @@ sys.argv[1:] = sys.argv[1:] or ["job"]
 sys.exit(cli.main())
 """
 
+HEARING = f"""
+import signal
+for number in {[int(number) for number in interrupt.ASKING]}:
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
+"""
+"""Begins a program whose tests may be run by something that ignores signals, as nohup does. A
+``preexec_fn`` would do so in a fork of the tests, in which gRPC writes to standard error or aborts
+if it is at work in them."""
+
 
 def start(directory: Path, job: str, *words: str, **settings) -> subprocess.Popen:
     """Start the command line with a job of a few lines, or another command with them."""
@@ -34,13 +44,11 @@ def start(directory: Path, job: str, *words: str, **settings) -> subprocess.Pope
         f"import atexit, time\n\ndef main(prog, arguments):\n    {job}\n", encoding="utf-8"
     )
     return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *words],
+        [sys.executable, "-c", HEARING + PROGRAM, *words],
         env={**os.environ, "PYTHONPATH": f"{runs.ROOT}{os.pathsep}{directory}"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # Whoever runs the tests may ignore some signals, as nohup does.
-        preexec_fn=lambda: [signal.signal(n, signal.SIG_DFL) for n in interrupt.ASKING],
         **settings,
     )
 

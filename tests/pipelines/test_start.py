@@ -26,23 +26,23 @@ sys.meta_path.insert(0, Waits())
 sys.argv = ["pairweave", "align", "--input", "a.tsv", "--output", "out"]
 """
 AS_SCRIPT = "from pairweave.pipelines.start import main\nsys.exit(main())\n"
+IGNORING = "import signal\nsignal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
 AS_MODULE = "runpy.run_module('pairweave.pipelines.cli', run_name='__main__')\n"
 
 
-def stopped(directory, program, module, number, before=None):
+def stopped(directory, program, module, number, before=""):
     """Send a signal while the command imports a module; return its status, and its errors."""
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM.format(module=module) + program],
+        [sys.executable, "-c", before + PROGRAM.format(module=module) + program],
         cwd=directory,
         env={**os.environ, "PYTHONPATH": str(runs.ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=before,
     ) as process:
         assert process.stdout.readline() == "waits\n"
         process.send_signal(number)
-        if before is not None:
+        if before:
             process.send_signal(signal.SIGTERM)
         return process.wait(), process.stderr.read()
 
@@ -88,11 +88,8 @@ def test_a_signal_at_any_early_moment_ends_it_with_a_message(tmp_path, number, m
 
 
 def test_a_signal_that_is_ignored_stays_so_from_the_start(tmp_path):
-    def ignore():
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-
     status, errors = stopped(
-        tmp_path, AS_SCRIPT, "pairweave.pipelines.cli", signal.SIGHUP, before=ignore
+        tmp_path, AS_SCRIPT, "pairweave.pipelines.cli", signal.SIGHUP, before=IGNORING
     )
     assert (status, errors) == (143, "pairweave: ended by SIGTERM\n")
 
