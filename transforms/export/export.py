@@ -2,9 +2,11 @@
 
 import contextlib
 import dataclasses
+import hashlib
+import io
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import BinaryIO, Literal, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import BinaryIO, Literal, TypeAlias, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -41,11 +43,13 @@ class Exported:
         paths: The files.
         rows: Number of rows in them.
         left_out: Number of rows left out.
+        digests: The SHA-256 of each file of a format with a card.
     """
 
     paths: tuple[str, ...]
     rows: int
     left_out: int
+    digests: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def export(
@@ -96,10 +100,32 @@ def export(
     done = target.write(source.read, selection, sizes)
     if how.card is not None:
         inside = files.join(output, "")
-        digests = {path.removeprefix(inside): files.sha256_of(path) for path in done.paths}
+        digests = {path.removeprefix(inside): digest for path, digest in done.digests.items()}
         files.write_bytes(card, how.card(run.manifest, digests).encode())
         done = dataclasses.replace(done, paths=(*done.paths, card))
     return dataclasses.replace(done, left_out=source.left_out)
+
+
+class _Hashed(io.RawIOBase):
+    """A file that is written, with the hash of what has been written.
+
+    Attributes:
+        hash: SHA-256.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.hash = hashlib.sha256()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        self.hash.update(data)
+        return self._file.write(data)
+
+    def tell(self) -> int:
+        return self._file.tell()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,11 +169,16 @@ class RowFiles:
         if sizes:
             require_rows(read(), max(sizes))
         rows = 0
+        hashed: dict[str, _Hashed] = {}
         with contextlib.ExitStack() as stack:
             for own, (_, wanted) in zip(paths, samples, strict=True):
                 opened = [stack.enter_context(files.open_write(path)) for path in own]
+                if self.how.card is not None:
+                    hashed |= {path: _Hashed(file) for path, file in zip(own, opened, strict=True)}
+                    opened = [cast("BinaryIO", hashed[path]) for path in own]
                 rows += self._write(select(read, wanted, self.stored_bytes), opened)
-        return Exported(tuple(itertools.chain(*paths)), rows, 0)
+        digests = {path: file.hash.hexdigest() for path, file in hashed.items()}
+        return Exported(tuple(itertools.chain(*paths)), rows, 0, digests)
 
     def _write(self, batches: Iterable[Rows], opened: Sequence[BinaryIO]) -> int:
         if self.how.rows_writer is None:

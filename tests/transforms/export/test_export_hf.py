@@ -1,10 +1,14 @@
 """Rows as a folder for Hugging Face `datasets`."""
 
+import hashlib
+
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from pairweave.transforms.output.card_facts import configuration
+from pairweave.transforms.storage import files
 from tests.makers import finished_runs, runs
 
 
@@ -45,6 +49,23 @@ def test_the_card_has_the_languages_and_a_configuration_for_each_size(tagged, tm
     ]
     assert len(set(descriptions)) == 2
     assert pq.read_table(tmp_path / "out" / "tagged-4.parquet").num_rows == 4
+
+
+def test_the_hashes_in_the_card_are_those_of_the_files_which_are_not_read_for_them(
+    tagged, tmp_path, monkeypatch
+):
+    output = tmp_path / "out"
+    read = files.open_read
+
+    def open_read(path):
+        assert not path.startswith(str(output))
+        return read(path)
+
+    monkeypatch.setattr(files, "open_read", open_read)
+    for each in export(tagged, output, "--sizes", "2,4")["configs"]:
+        name = each["data_files"][0]["path"]
+        digest = hashlib.sha256((output / name).read_bytes()).hexdigest()
+        assert each["description"] == configuration("", "", [digest])["description"]
 
 
 def test_a_card_that_is_there_is_kept(tagged, tmp_path):
