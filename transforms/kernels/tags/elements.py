@@ -64,14 +64,33 @@ def require_whole(
 
 
 @numba.njit(nogil=True, cache=True)
-def keep_phrases(phrase_offsets: np.ndarray, fits: np.ndarray) -> np.ndarray:
-    """Return the start of each pair's phrases among those that fit, int64 ``[pair + 1]``."""
+def keep_phrases(
+    phrase_offsets: np.ndarray, boxes: np.ndarray, weights: np.ndarray, fits: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the phrases that fit: offsets, boxes and weights, as in `Phrases`."""
     kept = np.zeros(len(phrase_offsets), np.int64)
+    count = 0
     for pair in range(len(phrase_offsets) - 1):
-        kept[pair + 1] = kept[pair]
         for phrase in range(phrase_offsets[pair], phrase_offsets[pair + 1]):
-            kept[pair + 1] += fits[phrase]
-    return kept
+            count += fits[phrase]
+        kept[pair + 1] = count
+    kept_boxes = np.empty((len(boxes), count), boxes.dtype)
+    kept_weights = np.empty(count if len(weights) > 0 else 0, weights.dtype)
+    first, last = phrase_offsets[0], phrase_offsets[-1]
+    for side in range(len(boxes)):
+        # Without a branch: which phrases fit cannot be foreseen. The last is written again.
+        used = np.uint64(0)
+        for phrase in range(first, last):
+            if used < np.uint64(count):
+                kept_boxes[side, used] = boxes[side, phrase]
+            used += np.uint64(fits[phrase])
+    if len(weights) > 0:
+        used = np.uint64(0)
+        for phrase in range(first, last):
+            if used < np.uint64(count):
+                kept_weights[used] = weights[phrase]
+            used += np.uint64(fits[phrase])
+    return kept, kept_boxes, kept_weights
 
 
 class Phrases(NamedTuple):
@@ -93,12 +112,7 @@ class Phrases(NamedTuple):
         """Return the flagged phrase pairs (``fits``: bool ``[phrase pair]``)."""
         if fits.all():
             return self
-        inside = slice(self.offsets[0], self.offsets[-1])
-        return Phrases(
-            keep_phrases(self.offsets, fits),
-            np.ascontiguousarray(self.boxes[:, inside][:, fits[inside]]),
-            self.weights[inside][fits[inside]] if len(self.weights) else self.weights,
-        )
+        return Phrases(*keep_phrases(*self, fits))
 
 
 @numba.njit(nogil=True, cache=True)
