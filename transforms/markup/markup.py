@@ -339,15 +339,18 @@ def find_elements(tags: Sequence[Tag]) -> list[Element]:
     cross; a tag without a partner is an element by itself.
     """
     partner: dict[int, int] = {}
-    waiting: list[int] = []
+    # Open tags by name, and by name and key; one that was closed may still be in the other list.
+    waiting: dict[tuple[str, str | None], list[int]] = {}
     for number, tag in enumerate(tags):
         if tag.kind is Kind.OPEN:
-            waiting.append(number)
+            for key in (None, tag.key):
+                waiting.setdefault((tag.name, key), []).append(number)
         elif tag.kind is Kind.CLOSE:
-            opening = next((place for place in reversed(waiting) if closes(tags[place], tag)), None)
-            if opening is not None:
-                waiting.remove(opening)
-                partner[opening] = number
+            candidates = waiting.get((tag.name, tag.key or None), [])
+            while candidates and candidates[-1] in partner:
+                candidates.pop()
+            if candidates:
+                partner[candidates.pop()] = number
     closed = set(partner.values())
     elements = []
     for number, tag in enumerate(tags):

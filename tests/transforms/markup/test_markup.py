@@ -16,6 +16,8 @@ from pairweave.transforms.markup.markup import (
     XML,
     Form,
     Kind,
+    Tag,
+    closes,
     find_elements,
     find_syntax,
     is_nested,
@@ -85,6 +87,47 @@ def test_many_comments_without_an_end_take_linear_time(syntax):
     for string in (begin, f"<b><!-- a --><b>{begin}", f"{begin}-->{begin}"):
         assert str(parse_markup(string, syntax)) == string
     assert time.process_time() - start < 5
+
+
+def slow_partners(tags):
+    """Return the closing tag of each opening one that has any, by a look at each open tag."""
+    partner, waiting = {}, []
+    for number, tag in enumerate(tags):
+        if tag.kind is Kind.OPEN:
+            waiting.append(number)
+        elif tag.kind is Kind.CLOSE:
+            opening = next((place for place in reversed(waiting) if closes(tags[place], tag)), None)
+            if opening is not None:
+                waiting.remove(opening)
+                partner[opening] = number
+    return partner
+
+
+TAGS = st.builds(
+    Tag,
+    st.sampled_from([Kind.OPEN, Kind.CLOSE, Kind.EMPTY]),
+    st.sampled_from(["a", "b"]),
+    st.sampled_from(["", "1", "2"]),
+    st.just(""),
+    st.just(0),
+)
+
+
+@given(st.lists(TAGS, max_size=12))
+def test_a_closing_tag_closes_the_last_open_one_that_it_can(tags):
+    elements = find_elements(tags)
+    pairs = {each.opening: each.closing for each in elements if each.form is Form.PAIR}
+    assert pairs == slow_partners(tags)
+
+
+@pytest.mark.parametrize(
+    "string", ["<b>" * 20_000 + "</i>" * 20_000, "<b>" * 40_000 + "</b>" * 40_000]
+)
+def test_the_partners_of_many_tags_are_found_in_linear_time(string):
+    tags = parse_markup(string).tags
+    start = time.process_time()
+    find_elements(tags)
+    assert time.process_time() - start < 2
 
 
 def forms(string, syntax=XML):
