@@ -44,6 +44,7 @@ _PARENTS = {"trans-unit", "segment"}
 _BETWEEN = "ignorable"
 """The element of XLIFF 2.x with what is between two segments."""
 _HOLDERS = _PARENTS | {_BETWEEN}
+_UNITS = {"trans-unit", "unit"}
 
 _OWN_TAGS = frozenset({"g", "x", "bx", "ex", "bpt", "ept", "ph", "it", "mrk"})
 """Names of XLIFF 1.2's inline elements."""
@@ -64,8 +65,7 @@ class XliffHandler:
         rows_with_tags: Number of rows with inline tags.
         untranslatable: Number of segments that are not rows, since they have no target and are not
             to be translated.
-        outside_segments: Number of units, or parts of them between segments, with text that is in
-            no segment.
+        outside_segments: Number of units with text that is in no segment.
     """
 
     def __init__(
@@ -97,6 +97,7 @@ class XliffHandler:
         self.rows_with_tags = 0
         self.untranslatable = 0
         self.outside_segments = 0
+        self._has_text_outside = False
 
     def pop_rows(self) -> list[XmlRow]:
         """Return the complete rows, and forget them."""
@@ -141,7 +142,10 @@ class XliffHandler:
         if local in _PARENTS:
             self._add_rows()
         elif local == _BETWEEN:
-            self._count_outside(*self._parts.values())
+            self._look_outside(*self._parts.values())
+        if local in _UNITS:
+            self.outside_segments += self._has_text_outside
+            self._has_text_outside = False
         self._translate.pop()
 
     def text(self, data: str) -> None:
@@ -156,7 +160,7 @@ class XliffHandler:
         self.languages[langs] = self.languages.get(langs, 0) + 1
         problem = self._language_problem(langs)
         if cut is not None and cut.segments and (target is None or target.segments):
-            self._count_outside(cut, target)
+            self._look_outside(cut, target)
             translated = target.segments if target is not None else {}
             for mid, segment in cut.segments.items():
                 self._add_row(segment, translated.get(mid), problem)
@@ -167,8 +171,8 @@ class XliffHandler:
             self._add_row(_whole(source), _whole(target), problem)
         self._parts = {}
 
-    def _count_outside(self, *sides: "_Content | None") -> None:
-        self.outside_segments += any(side is not None and side.has_text_outside for side in sides)
+    def _look_outside(self, *sides: "_Content | None") -> None:
+        self._has_text_outside |= any(side is not None and side.has_text_outside for side in sides)
 
     def _add_row(
         self, source: Segment | None, target: Segment | None, problem: Problem | None

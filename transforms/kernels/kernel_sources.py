@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).absolute().parents[2]
 
 _IMPORT = re.compile(rb"^from ([\w.]+) import (\([^)]*\)|.*)$|^import ([\w.]+)", re.MULTILINE)
 _NAME = re.compile(rb"\w+")
-_KERNEL = re.compile(rb"\bnjit\b|^@uncounted$", re.MULTILINE)
+_KERNEL = re.compile(rb"\bnjit\b|^@uncounted\b", re.MULTILINE)
 
 
 def has_kernels(source: Path) -> bool:

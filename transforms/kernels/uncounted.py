@@ -20,7 +20,9 @@ _Result = TypeVar("_Result")
 def uncounted(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Compile a function that counts no references to its arrays.
 
-    Its result has no array: a view would not keep its memory. Every kernel that it calls is
-    uncounted as well, since Numba compiles them with the same settings.
+    Its result has no array, nor a tuple of arrays, which Numba does not refuse: nothing would keep
+    a view's memory. A kernel that it calls may be compiled for the first time from here, and then
+    counts none for its other callers either. So it calls only uncounted ones, and ones of numbers
+    that make no array.
     """
     return cast("Callable[_Parameters, _Result]", numba.njit(**_SETTINGS)(function))

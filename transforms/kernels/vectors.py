@@ -6,8 +6,7 @@ Here the kernel says what is computed at once. Lanes are computed as single numb
 multiplication is fused with an addition, so a CPU with shorter vectors gets the same bits.
 
 Functions take a place in an array as if the array had one dimension, and check no bounds. They
-generate code where they are called: a compiled function would count the references to its arrays,
-which takes longer than most of what is done here.
+generate code where they are called, which counts no references to arrays.
 """
 
 import operator

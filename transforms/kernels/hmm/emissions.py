@@ -241,9 +241,6 @@ def find_entries(
 ) -> None:
     """Find the entries of pairs of words.
 
-    All words in one call, because a call counts the references to its arrays, which takes as long
-    as reading a row.
-
     Args:
         offsets: Row offsets of a lexicon.
         columns: Its columns.

@@ -328,7 +328,6 @@ def maximize(
         probabilities: Receives p(target | source) and p(source | target), float32 ``[entry, 2]``.
     """
     row_offsets, columns, stem_entry, alike = entries
-    # Unpacked, because each access to an array in a tuple changes its reference count.
     stems, masses, shares, unigrams, _, stem_masses, _, prior = source
     other_stems, other_masses, other_shares, other_unigrams, _, other_stem_masses, _, _ = target
     unit = np.float32(1.0 / FIXED_POINT)

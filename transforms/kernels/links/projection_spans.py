@@ -385,7 +385,6 @@ def gather(pair: Pair, bounds: tuple[int, int], setting: tuple[bool, bool, bool]
 @uncounted
 def span_evidence(pair: Pair, spans: Spans, opening: int, closing: int, row: np.ndarray) -> None:
     """Write the evidence of one span as a whole, by `SPAN_EVIDENCE`."""
-    # Taken out of the tuples once, because that changes the reference count of an array.
     source_marks, target_marks, target_kept = pair.source_marks, pair.target_marks, pair.target_kept
     start, end = pair.places.offsets[opening], pair.places.offsets[closing]
     kept = target_kept[start]

@@ -63,6 +63,17 @@ def require_whole(
                     break
 
 
+@uncounted
+def _copy_kept(values: np.ndarray, fits: np.ndarray, kept: np.ndarray) -> None:
+    """Copy the flagged values ``[phrase]`` to an array with room for just these."""
+    # All are copied, because which fit cannot be foreseen; the next one replaces one that does not.
+    used = np.uint64(0)
+    for phrase in range(len(values)):
+        if used < np.uint64(len(kept)):
+            kept[used] = values[phrase]
+        used += np.uint64(fits[phrase])
+
+
 @numba.njit(nogil=True, cache=True)
 def keep_phrases(
     phrase_offsets: np.ndarray, boxes: np.ndarray, weights: np.ndarray, fits: np.ndarray
@@ -74,22 +85,13 @@ def keep_phrases(
         for phrase in range(phrase_offsets[pair], phrase_offsets[pair + 1]):
             count += fits[phrase]
         kept[pair + 1] = count
+    inside = slice(phrase_offsets[0], phrase_offsets[-1])
     kept_boxes = np.empty((len(boxes), count), boxes.dtype)
-    kept_weights = np.empty(count if len(weights) > 0 else 0, weights.dtype)
-    first, last = phrase_offsets[0], phrase_offsets[-1]
     for side in range(len(boxes)):
-        # Without a branch: which phrases fit cannot be foreseen. The last is written again.
-        used = np.uint64(0)
-        for phrase in range(first, last):
-            if used < np.uint64(count):
-                kept_boxes[side, used] = boxes[side, phrase]
-            used += np.uint64(fits[phrase])
+        _copy_kept(boxes[side, inside], fits[inside], kept_boxes[side])
+    kept_weights = np.empty(count if len(weights) > 0 else 0, weights.dtype)
     if len(weights) > 0:
-        used = np.uint64(0)
-        for phrase in range(first, last):
-            if used < np.uint64(count):
-                kept_weights[used] = weights[phrase]
-            used += np.uint64(fits[phrase])
+        _copy_kept(weights[inside], fits[inside], kept_weights)
     return kept, kept_boxes, kept_weights
 
 

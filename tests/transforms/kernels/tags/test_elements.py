@@ -1,9 +1,18 @@
 """Phrases contain elements of the text's own markup completely or not at all."""
 
+import itertools
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pairweave.transforms.kernels.tags.elements import ElementTags, require_whole
+from pairweave.transforms.kernels.tags.elements import (
+    ElementTags,
+    Phrases,
+    keep_phrases,
+    require_whole,
+)
 from pairweave.transforms.kernels.text.spans import FlatSpans
 
 
@@ -62,3 +71,28 @@ def test_an_element_of_one_tag_is_not_split():
 def test_each_element_is_looked_at():
     assert not fits((0, 6), (0, 1, 4, 5), (5, 7, 8, 9))
     assert fits((0, 5), (0, 1, 4, 5), (5, 7, 8, 9))
+
+
+@given(
+    sizes=st.lists(st.integers(0, 4), min_size=1, max_size=5),
+    before=st.integers(0, 3),
+    weighted=st.booleans(),
+    data=st.data(),
+)
+def test_the_phrases_that_fit_are_kept_in_order(sizes, before, weighted, data):
+    offsets = before + np.cumsum([0, *sizes])
+    number = int(offsets[-1]) + 2  # of more pairs than these
+    fits = np.array(data.draw(st.lists(st.booleans(), min_size=number, max_size=number)))
+    boxes = np.arange(4 * number, dtype=np.int16).reshape(4, number)
+    weights = np.arange(number if weighted else 0, dtype=np.float32)
+    chosen = [np.arange(*pair)[fits[slice(*pair)]] for pair in itertools.pairwise(offsets)]
+    kept_offsets, kept_boxes, kept_weights = keep_phrases(offsets, boxes, weights, fits)
+    assert kept_offsets.tolist() == np.cumsum([0, *map(len, chosen)]).tolist()
+    assert kept_boxes.tolist() == boxes[:, np.concatenate(chosen)].tolist()
+    assert kept_weights.tolist() == (np.concatenate(chosen).tolist() if weighted else [])
+
+
+def test_phrases_that_all_fit_are_not_copied():
+    phrases = Phrases(np.array([0, 2]), np.zeros((4, 2), np.int16), np.zeros(0, np.float32))
+    assert phrases.only(np.ones(2, np.bool_)) is phrases
+    assert phrases.only(np.zeros(2, np.bool_)).boxes.shape == (4, 0)
