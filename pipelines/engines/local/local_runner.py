@@ -273,6 +273,34 @@ def _merge(
     )
 
 
+class Requests:
+    """The requests to a worker, which fail once it has ended.
+
+    `ControlConnection.abort` fails only those that wait: one that is made later, because the worker
+    ended between two bundles, would wait forever.
+    """
+
+    def __init__(self, connection: Any) -> None:
+        """Take the place of the `push` of a worker's `ControlConnection`."""
+        self._connection, self._push = connection, connection.push
+        self._error: WorkerError | None = None
+        connection.push = self.push
+
+    def push(self, request: Any) -> Any:
+        """Send a request and return its future, as `ControlConnection.push` does."""
+        future = self._push(request)
+        # After the future is known: `fail` sees it, or it has set the error before.
+        if self._error is not None and future is not None:
+            future.abort(self._error)
+        return future
+
+    def fail(self, error: WorkerError) -> None:
+        """Let all requests fail, those that wait and those to come."""
+        self._error = error
+        for future in list(self._connection._futures_by_id.values()):  # an answer may still arrive
+            future.abort(error)
+
+
 @worker_handlers.WorkerHandler.register_environment(WORKER_URN, bytes)
 class ProcessHandler(worker_handlers.GrpcWorkerHandler):
     """One worker process, started by the launcher and ended with it."""
@@ -282,6 +310,7 @@ class ProcessHandler(worker_handlers.GrpcWorkerHandler):
         super().__init__(*args)
         self._file = int(file)
         self._process: subprocess.Popen[bytes] | forks.Fork | None = None
+        self._requests = Requests(self.control_conn)
         self._stopping = False
 
     def start_worker(self) -> None:
@@ -295,7 +324,7 @@ class ProcessHandler(worker_handlers.GrpcWorkerHandler):
             return
         error = WorkerError(f"worker process {process.pid} {_ending(code)}")
         # This wakes up any code that waits for an answer or for data from the worker.
-        self.control_conn.abort(error)
+        self._requests.fail(error)
         self.data_conn._exception = error
 
     def close(self) -> None:

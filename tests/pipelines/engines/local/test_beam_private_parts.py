@@ -69,6 +69,11 @@ PRIVATE_PARTS = {
         "= data_conn",
         "= control_address",
     ],
+    "apache_beam.runners.portability.fn_api_runner.worker_handlers:ControlConnection": [
+        "push",
+        "= _futures_by_id",
+    ],
+    "apache_beam.runners.portability.fn_api_runner.worker_handlers:ControlFuture": ["abort"],
     "apache_beam.runners.worker.data_plane:_GrpcDataChannel": ["= _exception"],
     "apache_beam.runners.worker.sdk_worker_main:main": [],
     "apache_beam.runners.worker.channel_factory:GRPCChannelFactory": ["insecure_channel"],

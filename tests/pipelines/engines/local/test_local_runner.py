@@ -14,6 +14,7 @@ import grpc
 import pytest
 from apache_beam.coders import coders
 from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.portability.api import beam_fn_api_pb2
 from apache_beam.runners.portability.fn_api_runner import worker_handlers
 from apache_beam.runners.portability.fn_api_runner.execution import GroupingBuffer
 from apache_beam.runners.worker import data_plane
@@ -68,17 +69,29 @@ def test_a_lost_worker_wakes_what_waits_for_its_answer_and_for_its_data():
         def wait(self):
             return -9
 
-    aborted = []
     handler = local_runner.ProcessHandler.__new__(local_runner.ProcessHandler)
     handler._stopping = False
     handler.data_conn = data_plane._GrpcDataChannel()
-    handler.control_conn = types.SimpleNamespace(abort=aborted.append)
+    handler.control_conn = worker_handlers.ControlConnection()
+    handler._requests = local_runner.Requests(handler.control_conn)
+    waiting = handler.control_conn.push(beam_fn_api_pb2.InstructionRequest())
     handler._watch(Killed())
     with pytest.raises(WorkerError, match=r"worker process 17 was killed \(signal 9\)"):
         next(handler.data_conn.input_elements("bundle-1", ["input"], lambda: False))
-    assert [str(error).partition(":")[0] for error in aborted] == [
-        "worker process 17 was killed (signal 9)"
-    ]
+    later = handler.control_conn.push(beam_fn_api_pb2.InstructionRequest())
+    for future in (waiting, later):
+        with pytest.raises(WorkerError, match=r"worker process 17 was killed \(signal 9\)"):
+            future.get(timeout=5)
+
+
+def test_requests_are_answered_until_the_worker_ends():
+    connection = worker_handlers.ControlConnection()
+    local_runner.Requests(connection)
+    future = connection.push(beam_fn_api_pb2.InstructionRequest())
+    assert connection.push(worker_handlers.BeamFnControlServicer._DONE_MARKER) is None
+    future.set(answer := beam_fn_api_pb2.InstructionResponse(error="none"))
+    assert future.get() is answer
+    assert connection.get_req().instruction_id == future.instruction_id
 
 
 def test_a_worker_that_was_told_to_end_is_not_lost():
