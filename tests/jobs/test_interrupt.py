@@ -121,11 +121,11 @@ def test_sigterm_stops_a_run_within_a_long_document(tmp_path):
     paragraph = [corpora.sentence(number) for number in range(500)]
     for side, name in enumerate(("en", "de")):
         lines = "".join(f"{texts[side]}\n" for texts in paragraph)
-        (tmp_path / f"long.{name}").write_text(lines * 80)
+        (tmp_path / f"long.{name}").write_text(lines * 240)
     command = ["bitext", "--source_lang", "en", "--target_lang", "de", "--output", tmp_path / "out"]
     command += ["--source_input", tmp_path / "long.en", "--target_input", tmp_path / "long.de"]
     with terminals.Terminal([*runs.COMMAND, *command], tmp_path / "tmp") as terminal:
-        said = "(40,000 sentences): pass 1 of 2, comparing lengths:"
+        said = "(120,000 sentences): pass 1 of 2, comparing lengths:"
         assert terminals.until(lambda: said in terminal.shown), terminal.shown[-2000:]
         pids = terminal.below()
         os.kill(terminal.process.pid, signal.SIGTERM)
