@@ -49,17 +49,17 @@ def shared_vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:
     return model
 
 
-def _require_digest(found: str, about: Path, path: Path) -> None:
+def _require_digest(digest: str, about: Path, path: Path) -> None:
     """Check that a model is the one that was made.
 
     Raises:
         ConfigError: It is another one.
     """
     wanted = read_model(str(about), VocabularyAbout).sha256
-    if found != wanted:
+    if digest != wanted:
         raise ConfigError(
             f"{path}: is not the vocabulary that was made for this directory: expected SHA-256 "
-            f"{wanted}, found {found}; put that file back, or delete this one to make it again"
+            f"{wanted}, found {digest}; put that file back, or delete this one to make it again"
         )
 
 

@@ -260,13 +260,14 @@ def find_entries(
         on = at * counts.shape[1]
         row = np.uint64(max(rows[at], 0))
         tabulated = rows[at] >= 0 and row < dense
-        for place in range(len(numbers)):
-            entries[at, place] = -1
         if tabulated:
             # Without a branch, so that the processor does not wait for one place after the other.
             for place in range(len(numbers)):
                 one = frequent[row, np.uint64(max(numbers[place], 0))]
                 entries[at, place] = one if numbers[place] >= 0 else -1
+        else:
+            for place in range(len(numbers)):
+                entries[at, place] = -1
         if rows[at] >= 0:
             first, last = offsets[row], offsets[row + np.uint64(1)]
             if tabulated or last - first > LONG_ROW * len(numbers):
