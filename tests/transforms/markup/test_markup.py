@@ -80,6 +80,11 @@ def test_comments_are_those_that_a_single_pattern_finds(string, syntax):
     assert [each.regs for each in fast] == [each.regs for each in slow]
 
 
+@pytest.mark.parametrize("string", ["<!---->", "a<!---->b", "<!-- a --><!---->", "<b><!----></b>"])
+def test_an_empty_comment_at_the_end_is_a_comment(string):
+    assert "<!---->" in [tag.raw for tag in parse_markup(string).tags]
+
+
 @pytest.mark.parametrize("syntax", [XML, HTML, XLIFF])
 def test_many_comments_without_an_end_take_linear_time(syntax):
     begin = "<!--" * 20_000  # half a minute if each looks for its end
