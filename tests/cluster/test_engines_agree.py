@@ -5,6 +5,7 @@ import os
 import pytest
 
 from tests.cluster.conftest import run_toy
+from tests.makers import flink_settings
 
 pytestmark = pytest.mark.flink
 
@@ -40,6 +41,8 @@ def test_two_flink_slots_are_two_processes_and_leave_none_behind(tmp_path, golde
 
 @pytest.mark.usefixtures("flink")
 def test_a_flink_mini_cluster_fails_with_the_message_alone(tmp_path):
-    failed = run_toy(tmp_path / "out", "--engine", "flink", "--workers", "2", "--fault", "worker")
+    settings = flink_settings.restart_once(tmp_path / "settings")
+    flags = ("--engine", "flink", "--workers", "2", f"--flink_conf_dir={settings}")
+    failed = run_toy(tmp_path / "out", *flags, "--fault", "worker")
     assert failed["error"] == "toy: shard 1: 3 pairs in, 2 out, first pair 00ff"
     assert not failed["user_error"]

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from pairweave.pipelines.engines.flink import session_cluster
 from tests.cluster.test_plugin_workers import ALIGN, FILTER, PAIRS, write_pairs
 from tests.makers import plugins, runs
 
@@ -60,9 +61,17 @@ def test_workers_of_a_running_cluster_have_what_the_command_has(
     assert runs.tree_digest(tmp_path / "two") == one_worker(ALIGN)
 
 
+@pytest.fixture
+def one_restart(monkeypatch):
+    """Let a cluster that is started next restart a failed job once, after a second."""
+    monkeypatch.setattr(session_cluster, "RESTARTS", 1)
+    monkeypatch.setattr(session_cluster, "RESTART_SECONDS", 1)
+
+
 def test_workers_without_the_package_end_the_run_with_its_name(
-    running_cluster, worker_pool, directory, site, tmp_path
+    one_restart, running_cluster, worker_pool, directory, site, tmp_path
 ):
+    del one_restart
     master = f"--flink_master=localhost:{running_cluster.state.rest}"
     place = ("--environment_type=EXTERNAL", f"--environment_config=localhost:{worker_pool}")
     words = (*ALIGN, *FLINK, master, *place, "--output", tmp_path / "out")

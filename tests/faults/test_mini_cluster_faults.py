@@ -7,6 +7,7 @@ import pytest
 from tests.faults import matrix
 from tests.faults.held import kill_launcher
 from tests.faults.matrix import ALWAYS, ASIDE, HELD, KILLED, MIDDLE, POISON, RAISES, Cell
+from tests.makers import flink_settings
 
 MINI = "flink, mini cluster"
 SMALL = ("--engine", "flink", "--workers", "2")
@@ -21,12 +22,6 @@ SOON = (
     "--environment_cache_millis=500",  # a worker process is forgotten before the job is restarted
 )
 """What always fails costs each graph its restarts: on the mini cluster one, after a second."""
-
-RESTART_ONCE = """
-restart-strategy.type: fixed-delay
-restart-strategy.fixed-delay.attempts: 1
-restart-strategy.fixed-delay.delay: 1 s
-"""
 ALWAYS_ON_MINI = [
     Cell("function raises for one shard", MINI, SOON, (ALWAYS,), (3, 0), ASIDE),
     Cell("shard kills its worker always", MINI, SOON, (POISON,), (3, 0), ASIDE),
@@ -48,8 +43,7 @@ def test_a_fault_on_a_mini_cluster(cell, golden, tmp_path, record, flink):
 @pytest.mark.parametrize("cell", ALWAYS_ON_MINI, ids=lambda cell: cell.id)
 def test_a_shard_that_always_fails_on_a_mini_cluster(cell, golden, tmp_path, record, flink):
     del flink
-    (tmp_path / "soon").mkdir()
-    (tmp_path / "soon" / "flink-conf.yaml").write_text(RESTART_ONCE)
+    flink_settings.restart_once(tmp_path / "soon")
     record(cell, matrix.examine(cell, golden, tmp_path))
 
 

@@ -125,6 +125,7 @@ def test_the_best_words_are_selected_in_the_order_of_scores_and_ids(directory, a
     assert not (directory / name / "_scored").exists()
 
 
+@pytest.mark.slow
 def test_a_share_and_a_score_select_what_they_say(directory, annotated):
     kept = [row for row in annotated.values() if row["keep"]]
     run(directory, "share", "--select_share", "0.25")

@@ -329,6 +329,7 @@ def python(code):
     return subprocess.run(command, cwd=runs.ROOT, capture_output=True, text=True, check=True)
 
 
+@pytest.mark.slow
 def test_logs_are_left_to_the_program_that_calls():
     code = (
         "import logging, pairweave\n"
@@ -359,6 +360,7 @@ def test_ctrl_c_in_a_step_ends_a_function_by_an_exception(monkeypatch, workers):
         signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.slow
 def test_a_forked_process_leaves_the_model_of_its_parent():
     code = (
         "import os, sys, pairweave\n"

@@ -163,6 +163,7 @@ def test_shipped_kernels_are_found_by_any_cpu_until_a_source_changes(shipped, tm
 
 
 @pytest.mark.skipif(len(kernel_cache.usable_cpus()) < 2, reason="needs a CPU with AVX2")
+@pytest.mark.slow
 def test_kernels_for_most_cpus_are_loaded_where_they_run_unless_numba_is_told_otherwise(
     ship, tmp_path
 ):
@@ -232,6 +233,7 @@ def test_another_platform_has_one_kind_of_kernels(monkeypatch):
     assert kernel_cache.usable_cpus.__wrapped__() == (kernel_cache.ANY_CPU,)
 
 
+@pytest.mark.slow
 def test_shipped_kernels_are_left_alone_in_debugging(shipped, tmp_path):
     assert run_elsewhere(shipped, tmp_path / "cache", NUMBA_BOUNDSCHECK="1") == [3.0, 0]
 

@@ -108,6 +108,7 @@ def test_servers_are_on_sockets_in_a_folder_that_only_their_user_can_enter(
         local_sockets._folder.cache_clear()
 
 
+@pytest.mark.slow
 def test_the_folder_of_sockets_outlives_forks_and_not_its_process():
     script = """
 import os, sys
