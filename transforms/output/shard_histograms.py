@@ -6,8 +6,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.transforms.arrow.flat_columns import chunk_of, fields_of, offsets_of
+from pairweave.transforms.arrow.flat_columns import chunk_of, fields_of, lengths_of
 from pairweave.transforms.counts.histograms import Bars, Values, count_by_group
+from pairweave.transforms.kernels import row_counts
+from pairweave.transforms.kernels.tags.row_tags import count_tokens, find_depths
+from pairweave.transforms.kernels.text.spans import FlatSpans
+
+_NUMBERS = 1 << 15
+"""Tags and words are numbered in int16."""
 
 
 def count_histograms(
@@ -64,86 +70,57 @@ def _lengths(kept: pa.Table) -> Iterator[Values]:
 
 def _links(table: pa.Table) -> Iterator[Values]:
     offsets, links = fields_of(table.column("links"))
-    sides = (offsets_of(table.column("source_tokens")), offsets_of(table.column("target_tokens")))
     numbers = np.diff(offsets)
-    row = np.repeat(np.arange(table.num_rows), numbers)
-    inside = slice(int(offsets[0]), int(offsets[-1]))
     if "probability" in links:
-        # Whole millionths: the sum of whole numbers does not depend on their order.
-        parts = np.rint(links["probability"][inside].astype(np.float64) * 1e6).astype(np.int64)
-        sums = _sums(parts, offsets - offsets[0])
         rows = np.flatnonzero(numbers)
+        sums = sums_of_millionths(offsets, links["probability"])
         yield Values("confidence", sums[rows] // (10_000 * numbers[rows]), rows)
     linked = tokens = np.zeros(table.num_rows, np.int64)
-    for side, starts in zip(("source", "target"), sides, strict=True):
-        starts -= starts[0]
-        marked = np.zeros(starts[-1], np.int64)
-        marked[starts[row] + links[side][inside]] = 1
-        linked = linked + _sums(marked, starts)
-        tokens = tokens + np.diff(starts)
+    for side in ("source", "target"):
+        linked = linked + distinct_by_row(offsets, links[side])
+        tokens = tokens + lengths_of(table.column(f"{side}_tokens"))
     rows = np.flatnonzero(tokens)
     yield Values("coverage", 100 * linked[rows] // tokens[rows], rows)
 
 
-def _sums(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    return np.diff(np.concatenate([[0], np.cumsum(values)])[offsets])
+def sums_of_millionths(offsets: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Return the sum of each row's shares in millionths, int64 ``[row]``.
+
+    Args:
+        offsets: Start of each row's shares, int64 ``[row + 1]``.
+        shares: The shares, in [0, 1], float32.
+    """
+    sums = np.empty(len(offsets) - 1, np.int64)
+    row_counts.sum_millionths(offsets, shares, sums)
+    return sums
+
+
+def distinct_by_row(offsets: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Return how many different numbers each row has, int64 ``[row]``.
+
+    Args:
+        offsets: Start of each row's numbers, int64 ``[row + 1]``.
+        numbers: The numbers, not negative, int16.
+    """
+    counts = np.empty(len(offsets) - 1, np.int64)
+    row_counts.count_distinct(offsets, numbers, np.full(_NUMBERS, -1, np.int64), counts)
+    return counts
 
 
 def _tags(data: pa.Table, table: pa.Table) -> Iterator[Values]:
     """Return the values of tags to count; a tag in two parts is one tag with two spans."""
     offsets, tags = fields_of(data.column("tags"), "index", "source_start", "source_end")
-    inside = slice(int(offsets[0]), int(offsets[-1]))
-    row = np.repeat(np.arange(data.num_rows), np.diff(offsets))
-    index, start, end = (tags[name][inside] for name in ("index", "source_start", "source_end"))
-    start, end = start.astype(np.int64), end.astype(np.int64)
     rows = np.flatnonzero(np.diff(offsets))
-    yield Values("tags", distinct_by_row(row, index, data.num_rows)[rows], rows)
-    nonempty = end > start
-    row, start, end = row[nonempty], start[nonempty], end[nonempty]
-    yield Values("depth", _depths(row, start, end, data.num_rows)[rows], rows)
+    yield Values("tags", distinct_by_row(offsets, tags["index"])[rows], rows)
+    spans = FlatSpans(offsets, tags["source_start"], tags["source_end"])
+    yield Values("depth", find_depths(spans)[rows], rows)
     if "source_tokens" in table.column_names and "id" in table.column_names:
-        yield Values("span", _tokens_within(data, table, row, start, end), row)
-
-
-def distinct_by_row(row: np.ndarray, values: np.ndarray, rows: int) -> np.ndarray:
-    """Return how many different values each row has, int64 ``[row]``.
-
-    Args:
-        row: The row of each value, ascending, int64.
-        values: The values, not negative.
-        rows: Number of rows.
-    """
-    # A stable sort takes little time where most is in order, as here; the default does not.
-    both = np.sort(row << 32 | values.astype(np.int64), kind="stable")
-    first = np.ones(len(both), np.bool_)
-    first[1:] = both[1:] != both[:-1]
-    return np.bincount(both[first] >> 32, minlength=rows)
-
-
-def _depths(row: np.ndarray, start: np.ndarray, end: np.ndarray, rows: int) -> np.ndarray:
-    """Return the largest number of spans over one character, int64 ``[row]``."""
-    # At one place, spans end (an even number) before others begin (an odd one).
-    places = np.sort(
-        np.concatenate([row << 33 | start << 1 | 1, row << 33 | end << 1]), kind="stable"
-    )
-    depth = np.cumsum(2 * (places & 1) - 1)  # 0 at the end of each row, where the next one starts
-    numbers = 2 * np.bincount(row, minlength=rows)
-    with_spans = np.flatnonzero(numbers)
-    most = np.zeros(rows, np.int64)
-    if len(with_spans):
-        most[with_spans] = np.maximum.reduceat(depth, (np.cumsum(numbers) - numbers)[with_spans])
-    return most
-
-
-def _tokens_within(
-    data: pa.Table, table: pa.Table, row: np.ndarray, start: np.ndarray, end: np.ndarray
-) -> np.ndarray:
-    """Return how many source tokens begin within each span, int64 ``[span]``."""
-    offsets, tokens = fields_of(table.column("source_tokens"))
-    inside = slice(int(offsets[0]), int(offsets[-1]))
-    pair = np.repeat(np.arange(table.num_rows), np.diff(offsets))
-    shown = tokens["end"][inside] > tokens["start"][inside]
-    begin = np.sort((pair << 32 | tokens["start"][inside].astype(np.int64))[shown], kind="stable")
-    places = pc.index_in(chunk_of(data.column("id")), chunk_of(table.column("id")))
-    pair_key = places.to_numpy(zero_copy_only=False).astype(np.int64)[row] << 32
-    return np.searchsorted(begin, pair_key | end) - np.searchsorted(begin, pair_key | start)
+        tokens, fields = fields_of(table.column("source_tokens"))
+        places = pc.index_in(chunk_of(data.column("id")), chunk_of(table.column("id")))
+        counts = np.full(len(spans.starts), -1, np.int64)
+        count_tokens(
+            spans, places.to_numpy(), FlatSpans(tokens, fields["start"], fields["end"]), counts
+        )
+        inside = slice(int(offsets[0]), int(offsets[-1]))
+        row = np.repeat(np.arange(data.num_rows), np.diff(offsets))
+        yield Values("span", counts[inside][counts[inside] >= 0], row[counts[inside] >= 0])

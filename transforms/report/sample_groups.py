@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms.arrow.flat_columns import chunk_of, fields_of
-from pairweave.transforms.output.shard_histograms import distinct_by_row
+from pairweave.transforms.output.shard_histograms import distinct_by_row, sums_of_millionths
 
 SCANNED = 50_000
 """Number of rows of a shard among which extremes are searched, the first by id."""
@@ -107,20 +107,17 @@ def measures_of(rows: pa.Table) -> dict[str, np.ndarray]:
         values = chunk_of(rows.column(sure)).to_numpy(zero_copy_only=False)
         measures["confidence"] = values.astype(np.float64)
     if "tags" in rows.column_names:
-        measures["tags"] = _distinct_tags(rows.column("tags"), rows.num_rows)
+        measures["tags"] = _distinct_tags(rows.column("tags"))
     return measures
 
 
 def _mean_probability(column: pa.ChunkedArray) -> np.ndarray:
     offsets, links = fields_of(column)
-    parts = np.rint(links["probability"].astype(np.float64) * 1e6).astype(np.int64)
-    sums = np.diff(np.concatenate([[0], np.cumsum(parts)])[offsets])
+    sums = sums_of_millionths(offsets, links["probability"])
     numbers = np.diff(offsets)
     return np.where(numbers > 0, sums // np.maximum(1, numbers) / 1e6, np.nan)
 
 
-def _distinct_tags(column: pa.ChunkedArray, rows: int) -> np.ndarray:
+def _distinct_tags(column: pa.ChunkedArray) -> np.ndarray:
     offsets, tags = fields_of(column, "index")
-    row = np.repeat(np.arange(rows), np.diff(offsets))
-    index = tags["index"][int(offsets[0]) : int(offsets[-1])]
-    return distinct_by_row(row, index, rows).astype(np.float64)
+    return distinct_by_row(offsets, tags["index"]).astype(np.float64)
