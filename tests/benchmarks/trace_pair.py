@@ -1,9 +1,10 @@
 """The way of one pair through ``augment``: which files of the project it enters, and how often.
 
-Run the job on one pair, with a fitted aligner and with kernels as plain Python, and record every
-call of a function of the project from reading to the written shard. A change of file is two
-consecutive calls in different files. Engines, options and the commit are left out, because the
-number of their calls does not depend on the pairs.
+Fit an aligner, run the job on one pair with kernels as plain Python, and record every call of a
+function of the project from reading to the written shard. A change of file is two consecutive calls
+in different files. Engines, options and the commit are left out, because the number of their calls
+does not depend on the pairs. Vectors of kernels exist in compiled code alone; functions of this
+file stand for theirs, which are no calls either once they are compiled.
 
     .venv/bin/python tests/benchmarks/trace_pair.py
     .venv/bin/python tests/benchmarks/trace_pair.py --root ../other-checkout
@@ -13,10 +14,13 @@ import argparse
 import collections
 import itertools
 import os
+import subprocess
 import sys
 import tempfile
 import threading
 from pathlib import Path
+
+import numpy as np
 
 FOLDERS = ("transforms", "models", "pipelines")
 LEFT_OUT = (
@@ -81,6 +85,36 @@ def part_of(root, left_out, name):
     return part
 
 
+def use_plain_vectors():
+    """Replace the generated functions of kernels by plain ones, before others import them."""
+    from pairweave.transforms.kernels import vectors
+
+    def store(array, at, vector):
+        array.reshape(-1)[at : at + len(vector)] = vector
+
+    vectors.load = lambda array, at: array.reshape(-1)[at : at + 8].copy()
+    vectors.load_half = lambda array, at: array.reshape(-1)[at : at + 4].copy()
+    vectors.store = store
+    vectors.spread = lambda value: np.full(8, value, np.float32)
+    vectors.sum_lanes = lambda vector: (vector[0] + vector[1]) + (vector[2] + vector[3])
+    vectors.least, vectors.greatest = np.minimum, np.maximum
+    vectors.choose_below = lambda places, limit, one, other: np.where(places < limit, one, other)
+    vectors.any_reaches = lambda vector, limits: bool((vector >= limits).any())
+    vectors.count_bits = lambda value: int(value).bit_count()
+    vectors.prefetch = lambda _array, _at: None
+    from pairweave.transforms.kernels import matrices
+
+    def add_rows(matrix, weights, sums):
+        sums[:] = weights[: len(matrix)] @ matrix
+
+    def transpose_block(matrix, at, made, to):
+        rows, columns = divmod(at, matrix.shape[1]), divmod(to, made.shape[1])
+        block = matrix[rows[0] : rows[0] + 8, rows[1] : rows[1] + 8]
+        made[columns[0] : columns[0] + 8, columns[1] : columns[1] + 8] = block.T
+
+    matrices.add_rows, matrices._transpose_block = add_rows, transpose_block
+
+
 def main():
     """Print the number of files and of changes, and where most of them are."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -90,13 +124,15 @@ def main():
     known = parser.parse_args()
     root, left_out = known.root.resolve(), (*LEFT_OUT, *known.leave_out)
     sys.path.insert(0, str(root))
-    os.environ["NUMBA_DISABLE_JIT"] = "1"
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "pairs.tsv")
         path.write_text(f"{SOURCE}\t{TARGET}\n", encoding="utf-8")
         shared = ["--input", str(path), "--format", "tsv", "--workers", "1"]
         model, output = str(Path(directory, "model")), str(Path(directory, "output"))
-        record(root, left_out, ["fit", *shared, "--output", model])
+        fit = [sys.executable, "-m", "pairweave.pipelines.cli", "fit", *shared, "--output", model]
+        subprocess.run(fit, check=True, cwd=root)
+        os.environ["NUMBA_DISABLE_JIT"] = "1"
+        use_plain_vectors()
         calls = record(root, left_out, ["augment", *shared, "--model", model, "--output", output])
     names = [file for file, _ in calls]
     changes = [pair for pair in itertools.pairwise(names) if pair[0] != pair[1]]
