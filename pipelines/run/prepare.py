@@ -9,7 +9,7 @@ from typing import Any
 from pairweave.pipelines.command_line import outputs
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.local import worker
-from pairweave.pipelines.options.base import PlannedOptions
+from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
 from pairweave.pipelines.options.corpora import UNDETERMINED, corpora_of
 from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.part import Planning, Settled
@@ -63,25 +63,9 @@ def prepare(job: JobDefinition[GraphT], options: GraphT, extra: Sequence[str] = 
     engines.check_place(options, extra)
     if engines.forks_workers(options.engine, extra):
         worker.prepare_forks()  # Do this before anything that may start a thread.
-    plan, limits, settled = _settle(job, options)
-    shards = shard_count(plan, expected_rows(plan, options), options.shard_pairs)
-    fitted_models = [
-        part.fitting.directory for part in settled.values() if part.fitting is not None
-    ]
-    models = fitted_models if options.WRITES_ROWS else []
-    document = _document(job.name, options, plan, settled, shards=shards, models=models)
-    run = Run(
-        job=job.name,
-        options=options,
-        plan=plan,
-        limits=limits,
-        settled=settled,
-        document=document,
-        digest=run_files.plan_digest(document),
-        shards=shards,
-    )
+    run: Run[GraphT] = Run(**vars(_planned(job, options)))
     run = share_cores(within_memory(run))
-    _warn_of_unknown_languages(plan)
+    _warn_of_unknown_languages(run.plan)
     return run
 
 
@@ -91,9 +75,18 @@ def prepare_training(job: JobDefinition[PlannedT], options: PlannedT) -> Planned
     Raises:
         ConfigError: The options or the input cannot be used.
     """
+    run = _planned(job, options)
+    _warn_of_unknown_languages(run.plan)
+    return run
+
+
+def _planned(job: JobDefinition[PlannedT], options: PlannedT) -> Planned[PlannedT]:
+    """Plan the input and the parts; a job without a graph has one shard."""
     plan, limits, settled = _settle(job, options)
-    document = _document(job.name, options, plan, settled, shards=1, models=[])
-    _warn_of_unknown_languages(plan)
+    shards = 1
+    if isinstance(options, GraphOptions):
+        shards = shard_count(plan, expected_rows(plan, options), options.shard_pairs)
+    document = _document(job.name, options, plan, settled, shards)
     return Planned(
         job=job.name,
         options=options,
@@ -102,7 +95,7 @@ def prepare_training(job: JobDefinition[PlannedT], options: PlannedT) -> Planned
         settled=settled,
         document=document,
         digest=run_files.plan_digest(document),
-        shards=1,
+        shards=shards,
     )
 
 
@@ -183,11 +176,10 @@ def _document(
     options: PlannedOptions,
     plan: Plan,
     settled: dict[str, Settled[Any]],
-    *,
     shards: int,
-    models: list[str],
 ) -> dict[str, object]:
     """Return the content of ``_plan.json`` for a job."""
+    fitted = [part.fitting.directory for part in settled.values() if part.fitting is not None]
     version = importlib.metadata.version("pairweave")
     settings = configuration(options, settled.values())
     # Convert to plain values: the types of settings only matter for the signature.
@@ -217,7 +209,7 @@ def _document(
         "notices": [str(notice) for notice in plan.notices],
         "rows": plan.rows,
         "shards": shards,
-        "models": models,
+        "models": fitted if options.WRITES_ROWS else [],
         **({} if options.WRITES_ROWS else {run_files.WRITES_ROWS: False}),
         **facts,
     }
