@@ -24,7 +24,6 @@ from pairweave.pipelines.run_steps.fragment_finding import (
     find_fragments_of,
     fragment_config,
 )
-from pairweave.pipelines.run_steps.glossary_terms import check_glossary, find_terms_of
 from pairweave.pipelines.run_steps.phrase_scoring import (
     aligned_phrases,
     check_confidence,
@@ -32,7 +31,7 @@ from pairweave.pipelines.run_steps.phrase_scoring import (
 )
 from pairweave.pipelines.run_steps.screened_rows import screened_rows
 from pairweave.pipelines.steps.aligning import align_with_second
-from pairweave.pipelines.steps.steps import Commit, MapShards, MapWholeShards, WriteShards
+from pairweave.pipelines.steps.steps import Commit, MapShards, MapWholeShards, WriteShards, timed
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.kept_links import with_links
@@ -43,11 +42,13 @@ from pairweave.transforms.links.phrase_extraction import (
     without_phrases,
 )
 from pairweave.transforms.links.symmetrize import symmetrize
+from pairweave.transforms.option_marks import reasons_of
 from pairweave.transforms.option_values import dashed
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards.shard import Batches, Shard, Shards
 from pairweave.transforms.shards.shuffle import MakeShards
+from pairweave.transforms.tags.glossary import Glossary, TermConfig, find_terms
 from pairweave.transforms.tags.injection_options import MethodOptions
 from pairweave.transforms.tags.kept_tags import keep_or_inject_tags, own_symbols
 from pairweave.transforms.tags.tag_config import TagConfig
@@ -77,15 +78,26 @@ def check_run(run: Run[AugmentOptions]) -> None:
     """
     options = run.options
     check_confidence(run)
+    _check_method(run)
     if options.method == "fragment":
         check_fragments(run)
         fragment_config(options, tag_config(run))
-    if options.method == "glossary":
-        check_glossary(run)
     if options.representation == "raw" and keeps_tags(run):
         raise ConfigError(
             "--representation raw names injected tags; tags of the input keep their numbers: "
             "give --inline_tags strip, or another representation"
+        )
+
+
+def _check_method(run: Run[AugmentOptions]) -> None:
+    """Refuse options, and tags of the input, that the method does not take."""
+    method = run.options.method
+    why = reasons_of(AugmentOptions, method)
+    for name in sorted(why.keys() & run.options.model_fields_set):
+        raise ConfigError(f"--method {method} does not take --{name}: {why[name]}; leave it out")
+    if method != "alignment" and keeps_tags(run):
+        raise ConfigError(
+            f"--method {method} tags text without tags of its own; give --inline_tags strip"
         )
 
 
@@ -162,8 +174,18 @@ def find_phrases(
         second = MapWholeShards(align_with_second, reference=reference, **ways)
         links = links | "AlignWithSecond" >> second
     if options.method == "glossary":
-        return links | "FindTerms" >> find_terms_of(run, tag_config(run))
+        tags = tag_config(run)
+        terms = pick(TermConfig, tags, share=tags.tagged_share)
+        find = MapWholeShards(find_terms_on_shard, glossary=run.need(GLOSSARY), terms=terms)
+        return links | "FindTerms" >> find
     return links | "ExtractPhrases" >> MapShards(extract_phrases, config=phrases)
+
+
+def find_terms_on_shard(shard: Shard, glossary: Glossary, terms: TermConfig) -> Shard:
+    """Turn a shard's links into the PHRASES rows of its terms, with their counts."""
+    with timed(shard.table.num_rows):
+        tagged = find_terms(shard.table, glossary, terms)
+        return shard.with_table(tagged.table).with_notes(counts=tagged.counts)
 
 
 def inject_tags_of(run: Run[AugmentOptions]) -> WriteShards:

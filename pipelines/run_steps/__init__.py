@@ -1,1 +1,1 @@
-"""Steps that a planned run sets up: reading and screening, fragments, terms, scored phrases."""
+"""Steps that a planned run sets up: reading and screening, fragments, scored phrases."""

@@ -15,7 +15,6 @@ from pairweave.pipelines.steps.steps import MapWholeShards, timed
 from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.option_marks import reasons_of
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.tags.fragments import FragmentConfig, FragmentTranslator, find_fragments
 from pairweave.transforms.tags.tag_config import TagConfig
@@ -35,10 +34,10 @@ def fragment_config(options: AugmentOptions, tags: TagConfig) -> FragmentConfig:
 
 
 def check_fragments(run: Run[AugmentOptions]) -> None:
-    """Refuse options that do not apply to fragments, before anything is written.
+    """Refuse aligners and tokens other than those of a fitted hmm on words, before a run starts.
 
     Raises:
-        ConfigError: There are such options.
+        ConfigError: The run has such an aligner, or such tokens.
     """
     options = run.options
     if options.aligner != "hmm":
@@ -47,13 +46,6 @@ def check_fragments(run: Run[AugmentOptions]) -> None:
         raise ConfigError(
             "--method fragment translates words; give --tokens words or whitespace, and a model "
             "that was fitted on them"
-        )
-    why = reasons_of(AugmentOptions, "fragment")
-    for name in sorted(why.keys() & options.model_fields_set):
-        raise ConfigError(f"--method fragment does not take --{name}: {why[name]}; leave it out")
-    if any(unit.inline_tags == "index" for unit in run.plan.units):
-        raise ConfigError(
-            "--method fragment tags text without tags of its own; give --inline_tags strip"
         )
 
 
