@@ -1,7 +1,7 @@
 """The properties of all code points, from the Unicode tables of the `regex` module."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import regex
@@ -105,12 +105,8 @@ def properties(*, whole_words: bool = False) -> np.ndarray:
     """
     table = np.zeros(utf8.CODE_POINTS, dtype=np.uint16)
     classes = (*_CLASSES, *_WHOLE_WORD_CLASSES) if whole_words else _CLASSES
-    for members, number in classes:
-        for start, end in code_point_runs(members):
-            table[start:end] = number
-    for members, flag in _FLAGS:
-        for start, end in code_point_runs(members):
-            table[start:end] |= flag
+    set_members(table, classes)
+    add_flags(table, _FLAGS)
     table.flags.writeable = False
     return table
 
@@ -123,9 +119,7 @@ def all_properties() -> np.ndarray:
         uint32 ``[1114112]``, read-only; its lower half is `properties`.
     """
     table = properties().astype(np.uint32)
-    for members, flag in _UPPER_FLAGS:
-        for start, end in code_point_runs(members):
-            table[start:end] |= flag
+    add_flags(table, _UPPER_FLAGS)
     letters = (table & utf8.ALPHABETIC) != 0
     for number, script in enumerate(SCRIPTS, 1):
         entry = number << utf8.SCRIPT_SHIFT | (utf8.UNSPACED if script in _UNSPACED else 0)
@@ -134,6 +128,25 @@ def all_properties() -> np.ndarray:
             table[start:end][letters[start:end]] |= entry
     table.flags.writeable = False
     return table
+
+
+def set_members(table: np.ndarray, values: Iterable[tuple[str, int]]) -> None:
+    """Set the values of the members of sets; where sets have members in common, later ones win.
+
+    Args:
+        table: A number for each code point.
+        values: Sets, as for `code_point_runs`, each with the value of its members.
+    """
+    for members, value in values:
+        for start, end in code_point_runs(members):
+            table[start:end] = value
+
+
+def add_flags(table: np.ndarray, flags: Iterable[tuple[str, int]]) -> None:
+    """Add flags to the members of sets; the arguments are as for `set_members`."""
+    for members, flag in flags:
+        for start, end in code_point_runs(members):
+            table[start:end] |= flag
 
 
 def code_point_runs(

@@ -6,7 +6,7 @@ import numpy as np
 
 from pairweave.transforms.kernels.tags import sound_phrases as kernel
 from pairweave.transforms.kernels.text import utf8
-from pairweave.transforms.text.codepoints import code_point_runs
+from pairweave.transforms.text.codepoints import add_flags, set_members
 from pairweave.transforms.text.sentence_marks import (
     COLONS,
     COMMAS,
@@ -42,9 +42,14 @@ _MARKS = (
 )
 
 # Families of marks that enclose text. Any mark of a family can close text that one opened.
-_OPENING = (r"(（", r"\[［", r"\{｛", r"「", r"『", r"《", r"〈", r"【")  # noqa: RUF001
-_CLOSING = (r")）", r"\]］", r"\}｝", r"」", r"』", r"》", r"〉", r"】")  # noqa: RUF001
-_EITHER = (r"\"“”„‟＂", r"«»", r"‹›", r"'‘’‚‛")  # noqa: RUF001
+_FAMILIES = (
+    (r"(（", r")）"),  # noqa: RUF001
+    (r"\[［", r"\]］"),  # noqa: RUF001
+    (r"\{｛", r"\}｝"),  # noqa: RUF001
+    *(("「", "」"), ("『", "』"), ("《", "》"), ("〈", "〉"), ("【", "】")),
+    # Each mark of these can open and close.
+    *((marks, marks) for marks in (r"\"“”„‟＂", "«»", "‹›", "'‘’‚‛")),  # noqa: RUF001
+)
 
 _FLAGS = (
     # Ends a sentence without a space after it.
@@ -64,20 +69,12 @@ def marks() -> np.ndarray:
         uint16 ``[1114112]``, read-only.
     """
     table = np.zeros(utf8.CODE_POINTS, np.uint16)
-
-    def fill(members: str, value: int) -> None:
-        for start, end in code_point_runs(members):
-            table[start:end] |= value
-
-    for members, mark in reversed(_MARKS):
-        for start, end in code_point_runs(members):
-            table[start:end] = mark
-    for number, (opening, closing) in enumerate(zip(_OPENING, _CLOSING, strict=True), 1):
-        fill(opening, number << kernel.FAMILY_SHIFT | kernel.OPENS)
-        fill(closing, number << kernel.FAMILY_SHIFT | kernel.CLOSES)
-    for number, members in enumerate(_EITHER, len(_OPENING) + 1):
-        fill(members, number << kernel.FAMILY_SHIFT | kernel.OPENS | kernel.CLOSES)
-    for members, flag in _FLAGS:
-        fill(members, flag)
+    set_members(table, reversed(_MARKS))
+    families = [
+        (members, number << kernel.FAMILY_SHIFT | role)
+        for number, family in enumerate(_FAMILIES, 1)
+        for members, role in zip(family, (kernel.OPENS, kernel.CLOSES), strict=True)
+    ]
+    add_flags(table, [*families, *_FLAGS])
     table.flags.writeable = False
     return table
