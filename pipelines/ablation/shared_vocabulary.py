@@ -50,11 +50,7 @@ def shared_vocabulary(ablation: Ablation, path: Path, text: Path) -> bytes:
 
 
 def _require_digest(digest: str, about: Path, path: Path) -> None:
-    """Check that a model is the one that was made.
-
-    Raises:
-        ConfigError: It is another one.
-    """
+    """Check that a model is the one that was made."""
     wanted = read_model(str(about), VocabularyAbout).sha256
     if digest != wanted:
         raise ConfigError(
@@ -100,11 +96,7 @@ def _loaded(model: bytes, path: Path) -> sentencepiece.SentencePieceProcessor:
 def _require_pieces(
     processor: sentencepiece.SentencePieceProcessor, characters: str, field: str
 ) -> None:
-    """Check that a model has a piece for each of these characters.
-
-    Raises:
-        ConfigError: A character has no piece.
-    """
+    """Check that a model has a piece for each of these characters."""
     for character in characters:
         if processor.unk_id() in processor.encode(character):
             raise ConfigError(

@@ -32,11 +32,7 @@ def unused_options(options: WordAlignerOptions) -> set[str]:
 
 
 def check_options(options: WordAlignerOptions) -> None:
-    """Refuse options of other aligners, and options that exclude each other.
-
-    Raises:
-        ConfigError: There are such options.
-    """
+    """Refuse options of other aligners, and options that exclude each other."""
     aligner = aligner_of(options)
     foreign = sorted(unused_options(options) & options.model_fields_set)
     if foreign:
@@ -49,11 +45,7 @@ def check_options(options: WordAlignerOptions) -> None:
 
 
 def check_tokens(options: WordAlignerOptions) -> None:
-    """Refuse an encoder's pieces for an aligner without an encoder.
-
-    Raises:
-        ConfigError: The aligner cannot use the tokens.
-    """
+    """Refuse an encoder's pieces for an aligner without an encoder."""
     aligner = aligner_of(options)
     if options.tokens == "pieces" and not aligner.brings_pieces:
         raise ConfigError(

@@ -29,11 +29,7 @@ class AlignerName:
     option: str = "--aligners"
 
     def require_settings(self, *known: str) -> None:
-        """Refuse settings that the aligner does not have.
-
-        Raises:
-            ConfigError: There are such settings.
-        """
+        """Refuse settings that the aligner does not have."""
         foreign = sorted(set(self.settings) - set(known))
         if foreign:
             raise ConfigError(

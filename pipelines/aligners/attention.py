@@ -64,11 +64,7 @@ class Attention(JobAligner):
     def second(
         self, name: AlignerName, options: WordAlignerOptions, tokens: "TokenConfig"
     ) -> "LoadableReference":
-        """Refuse attention, which exists for given lines only.
-
-        Raises:
-            ConfigError: Always.
-        """
+        """Refuse attention, which exists for given lines only."""
         raise ConfigError(
             f"{name.option} {name.text}: attention can be used by --aligner given or evaluate "
             "aligners only"

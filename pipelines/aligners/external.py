@@ -139,11 +139,7 @@ class External(JobAligner):
     def learn_here(
         self, options: FitSettings, tokens: "TokenConfig | None", pairs: "Pairs"
     ) -> "tuple[LoadedAligner, TokenConfig]":
-        """Refuse training: a program is trained only in a run.
-
-        Raises:
-            ConfigError: Always.
-        """
+        """Refuse training: a program is trained only in a run."""
         raise ConfigError(
             f"--aligner external: use --model to give what {config_of_options(options).program} "
             "learned in an earlier run"

@@ -88,11 +88,7 @@ class JobAligner:
         return f"--aligner {self.name}"
 
     def check(self, options: WordAlignerOptions) -> None:
-        """Refuse options that exclude each other.
-
-        Raises:
-            ConfigError: There are such options.
-        """
+        """Refuse options that exclude each other."""
         if options.given_model is not None:
             raise ConfigError(
                 f"--aligner {self.name} has no model; leave --model out, or give --aligner hmm"
@@ -139,18 +135,10 @@ class JobAligner:
         return None
 
     def check_machine(self, reference: "AlignerReference") -> None:
-        """Check that this machine can run the aligner with its settings.
-
-        Raises:
-            ConfigError: It cannot.
-        """
+        """Check that this machine can run the aligner with its settings."""
 
     def check_translations(self, reference: "AlignerReference | None") -> None:
-        """Check that a given model is for two texts in one language.
-
-        Raises:
-            ConfigError: It is not.
-        """
+        """Check that a given model is for two texts in one language."""
 
     def needed(self, options: WordAlignerOptions) -> tuple[str, ...]:
         """Return the distributions that it needs."""

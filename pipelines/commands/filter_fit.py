@@ -68,11 +68,7 @@ def main(
 
 
 def check_folder(path: str) -> None:
-    """Refuse a file in a folder that does not exist.
-
-    Raises:
-        ConfigError: The folder does not exist.
-    """
+    """Refuse a file in a folder that does not exist."""
     folder = Path(path).absolute().parent
     if not files.is_uri(path) and not folder.is_dir():
         raise ConfigError(

@@ -34,11 +34,7 @@ OF_SPANS = {*_limits_of("random", "alignment"), *SegmenterOptions.model_fields}
 
 
 def check_methods(options: SuggestOptions) -> None:
-    """Refuse given options that no method in use needs.
-
-    Raises:
-        ConfigError: There are such options.
-    """
+    """Refuse given options that no method in use needs."""
     chosen = options.model_fields_set
     used = options.used_methods
     # A golden set is also compared with examples of the method alignment.

@@ -57,11 +57,7 @@ from pairweave.transforms.tags.tags import inject_tags, symbols
 
 
 def check(options: AugmentOptions) -> None:
-    """Refuse options of tags if nothing is to be tagged.
-
-    Raises:
-        ConfigError: There are such options; the message names them.
-    """
+    """Refuse options of tags if nothing is to be tagged."""
     names = {*MethodOptions.model_fields, *TranslatorOptions.model_fields, "keep_links"}
     unused = sorted(options.model_fields_set & names)
     if options.mix == 0 and unused:
@@ -71,11 +67,7 @@ def check(options: AugmentOptions) -> None:
 
 
 def check_run(run: Run[AugmentOptions]) -> None:
-    """Refuse options that do not apply to the things that the run tags.
-
-    Raises:
-        ConfigError: There are such options; the message names them.
-    """
+    """Refuse options that do not apply to the things that the run tags."""
     options = run.options
     check_confidence(run)
     _check_method(run)

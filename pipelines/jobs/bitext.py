@@ -59,11 +59,7 @@ _NOTHING_TO_FIT = (
 
 
 def check(options: BitextOptions) -> None:
-    """Refuse options that cannot be combined.
-
-    Raises:
-        ConfigError: There are such options; the message names them.
-    """
+    """Refuse options that cannot be combined."""
     of_words = options_of_scorer(BitextOptions, "words")
     unused = sorted((of_words - {"model"}) & options.model_fields_set)
     if options.model is not None and unused:
@@ -119,11 +115,7 @@ def bead_files_of(run: Run[BitextOptions]) -> list[BesideFile]:
 
 
 def check_run(run: Run[BitextOptions]) -> None:
-    """Refuse tables in a format whose rows cannot be documents.
-
-    Raises:
-        ConfigError: There is such a table; the message names the file.
-    """
+    """Refuse tables in a format whose rows cannot be documents."""
     for unit in run.plan.units:
         if unit.parts[0].role == "pairs" and not is_table(unit):
             raise ConfigError(

@@ -85,9 +85,6 @@ def check_run(run: Run[FilterJobOptions]) -> None:
     """Refuse a model that cannot score, and corpora of which only some come with scores.
 
     All scores are compared, so each corpus needs them.
-
-    Raises:
-        ConfigError: Names what is wrong.
     """
     if isinstance(run.model, HmmReference):
         scoring_models(run.model)

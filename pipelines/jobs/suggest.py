@@ -56,11 +56,7 @@ from pairweave.transforms.symbols.mask import MASK
 
 
 def check(options: SuggestOptions) -> None:
-    """Refuse options of a method, a model or a distribution that is not used.
-
-    Raises:
-        ConfigError: There are such options; the message names them.
-    """
+    """Refuse options of a method, a model or a distribution that is not used."""
     check_methods(options)
     chosen = options.model_fields_set
     kind = lengths_of(options)
@@ -81,11 +77,7 @@ def lengths_of(options: SuggestOptions) -> str:
 
 
 def check_run(run: Run[SuggestOptions]) -> None:
-    """Refuse an aligner of two languages, and masks that cannot be drawn.
-
-    Raises:
-        ConfigError: Names what is wrong.
-    """
+    """Refuse an aligner of two languages, and masks that cannot be drawn."""
     run.aligner.check_translations(run.model)
     suggestion_config(run)
 

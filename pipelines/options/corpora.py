@@ -122,9 +122,6 @@ def _check_tags_differ(corpus: Corpus, own: Collection[str]) -> None:
     """Refuse ``tags_differ`` in a corpus whose tags are not kept.
 
     A corpus in a list may inherit the option without using it, if another corpus keeps its tags.
-
-    Raises:
-        ConfigError: The option would have no effect.
     """
     if "tags_differ" in own and getattr(corpus, "inline_tags", None) != "index":
         raise ConfigError("tags_differ: only with --inline_tags index; add that, or leave it out")

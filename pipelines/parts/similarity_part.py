@@ -167,11 +167,7 @@ def _find(options: SimilarityOptions) -> Similarity:
 
 
 def _check_scorer(options: SimilarityOptions) -> None:
-    """Refuse options of the other scorer that has an encoder.
-
-    Raises:
-        ConfigError: There are such options.
-    """
+    """Refuse options of the other scorer that has an encoder."""
     owners = {
         name: mark_of(SimilarityOptions.model_fields[name], OF_SCORER)
         for name in options.model_fields_set & SimilarityOptions.model_fields.keys()

@@ -180,11 +180,7 @@ def _check_keys(values: Values, kind: type[GraphOptions]) -> None:
 
 
 def _check_pairwise(options: GraphOptions) -> None:
-    """Refuse options for which the rows of a pair depend on other pairs.
-
-    Raises:
-        ConfigError: Such an option is set.
-    """
+    """Refuse options for which the rows of a pair depend on other pairs."""
     for name, field in type(options).model_fields.items():
         why, value = mark_of(field, VALUES_NOT_AT_NIGHT), getattr(options, name)
         if isinstance(why, dict) and value in why:

@@ -34,11 +34,7 @@ def fragment_config(options: AugmentOptions, tags: TagConfig) -> FragmentConfig:
 
 
 def check_fragments(run: Run[AugmentOptions]) -> None:
-    """Refuse aligners and tokens other than those of a fitted hmm on words, before a run starts.
-
-    Raises:
-        ConfigError: The run has such an aligner, or such tokens.
-    """
+    """Refuse aligners and tokens other than those of a fitted hmm on words, before a run starts."""
     options = run.options
     if options.aligner != "hmm":
         raise ConfigError("--method fragment translates with a fitted hmm; give --aligner hmm")

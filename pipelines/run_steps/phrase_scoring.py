@@ -18,11 +18,7 @@ from pairweave.transforms.links.symmetrize import symmetrize
 
 
 def check_confidence(run: Run[AugmentOptions]) -> None:
-    """Refuse scores with two aligners, whose links are joined but not their probabilities.
-
-    Raises:
-        ConfigError: Both are given.
-    """
+    """Refuse scores with two aligners, whose links are joined but not their probabilities."""
     options = run.options
     if run.need(SECOND_ALIGNER) is not None and options.needs_scores:
         raise ConfigError(

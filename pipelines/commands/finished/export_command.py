@@ -213,11 +213,7 @@ def _with_templates(how: RowExport, options: ExportOptions, job: str) -> RowExpo
 
 
 def _check_series(options: ExportOptions) -> None:
-    """Refuse options of series and golden sets that do not go together.
-
-    Raises:
-        ConfigError: There are such options; the message names them.
-    """
+    """Refuse options of series and golden sets that do not go together."""
     if options.sizes and options.sample is not None:
         raise ConfigError("--sample and --sizes exclude each other; leave one out")
     for name in ("sizes", "golden_sizes"):

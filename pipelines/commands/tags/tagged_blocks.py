@@ -61,11 +61,7 @@ _OF_ALIGNERS = AlignerOptions.model_fields.keys() - {"tokens", "aligner", *Given
 
 
 def check_links(options: TagOptions, command: str) -> None:
-    """Refuse options of links that contradict each other, or that do not apply.
-
-    Raises:
-        ConfigError: There are such options.
-    """
+    """Refuse options of links that contradict each other, or that do not apply."""
     sources = [name for name in own_links(options) if name != "reverse_links"]
     sources += [f"aligner {options.aligner}"] if options.aligner not in ("hmm", "given") else []
     sources += ["model"] if options.model is not None and options.aligner == "hmm" else []
@@ -102,11 +98,7 @@ def check_links(options: TagOptions, command: str) -> None:
 
 
 def _check_unused(options: TagOptions) -> None:
-    """Refuse options that do not apply to the source of links.
-
-    Raises:
-        ConfigError: There are such options.
-    """
+    """Refuse options that do not apply to the source of links."""
     set_options = options.model_fields_set
     origin = next(iter(own_links(options)), None)
     foreign = _OF_ALIGNERS if options.aligner == "given" else {*_OF_ALIGNERS, "aligner"}

@@ -48,11 +48,7 @@ def check(options: GraphOptions) -> None:
 
 
 def check_no_plugin(options: GraphOptions) -> None:
-    """Check that options name no plugin, since workers have only the plugins of their image.
-
-    Raises:
-        ConfigError: An option names a plugin; names both.
-    """
+    """Check that options name no plugin, since workers have only the plugins of their image."""
     for option, kind, name in plugins_named(options):
         raise ConfigError(
             f"--{option} {name}: is a {kind.noun} of another package, which Dataflow's workers "

@@ -13,11 +13,7 @@ _ENCODED = re.compile(r"%[0-9A-Fa-f]{2}")
 
 
 def require_delta() -> None:
-    """Check that the extra ``refresh`` is installed.
-
-    Raises:
-        ConfigError: It is not installed.
-    """
+    """Check that the extra ``refresh`` is installed."""
     try:
         import deltalake  # noqa: F401
     except ImportError as error:
