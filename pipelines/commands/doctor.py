@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pairweave.pipelines.command_line.command_function import command
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.flink import job_server
+from pairweave.pipelines.process import memory
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.option_places import STORE
 from pairweave.transforms.storage import files
@@ -53,11 +54,11 @@ def main(
     """
     if install == "flink":
         sys.stdout.write(f"job server of flink: {job_server.install()}\n")
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
+    ram = memory.machine_bytes() / (1 << 30)
     disk = shutil.disk_usage(".").free / (1 << 30)
     lines = [
         f"python {platform.python_version()} on {platform.platform()}",
-        f"{os.cpu_count()} cores, {memory:.1f} GiB of memory, {disk:.0f} GiB free on this disk",
+        f"{os.cpu_count()} cores, {ram:.1f} GiB of memory, {disk:.0f} GiB free on this disk",
         "",
         "packages",
         *(f"  {package} {_version(package)}" for package in PACKAGES),

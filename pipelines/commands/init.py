@@ -15,6 +15,7 @@ import yaml
 from pydantic import Field
 
 from pairweave.pipelines.command_line.command_function import command
+from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run.input_look import ending, pair_files
 from pairweave.transforms.errors import ConfigError, InputError
@@ -54,7 +55,6 @@ _EFFECTS = {
 """Options that mend findings and apply to all jobs on pairs, and what they do."""
 
 _TAG = r"</?[A-Za-z][^<>]*>"
-_UNKNOWN = "und"
 _SIDES = ("source", "target")
 _LINE_ENDS = str.maketrans({"\u2028": r"\u2028", "\u2029": r"\u2029"})
 """Characters that end a line, and so a comment, in YAML besides those of `visible_line`."""
@@ -90,7 +90,7 @@ def main(
     }
     for side in languages:
         stated = {getattr(unit, f"{side}_lang") for unit in plan.units}
-        if len(stated) == 1 and _UNKNOWN not in stated:
+        if len(stated) == 1 and UNDETERMINED not in stated:
             languages[side] = (stated.pop(), "as the file says")
     text = _yaml({**input_options, **of_format}, plan, rows, languages, columns)
     findings = _look(plan, {side: language for side, (language, _) in languages.items()})
@@ -156,8 +156,8 @@ def _by_format(
 def _corpus(input_options: dict[str, Any], given: Mapping[str, str]) -> CorpusInput:
     options = {name: value for name, value in given.items() if name == "csv_delimiter"}
     return CorpusInput(
-        given.get("source_lang", _UNKNOWN),
-        given.get("target_lang", _UNKNOWN),
+        given.get("source_lang", UNDETERMINED),
+        given.get("target_lang", UNDETERMINED),
         format=given.get("format"),
         source_field=given.get("source_field"),
         target_field=given.get("target_field"),
@@ -243,7 +243,7 @@ def _look(plan: Plan, languages: dict[str, str]) -> Sequence[Finding]:
     """Return the findings of a look at a sample of the files."""
     units = [
         dataclasses.replace(unit, source_lang=languages["source"], target_lang=languages["target"])
-        if _UNKNOWN in (unit.source_lang, unit.target_lang)
+        if UNDETERMINED in (unit.source_lang, unit.target_lang)
         else unit
         for unit in plan.units
     ]
@@ -314,7 +314,7 @@ def _language(
         by_field = side_of(field) if field is not None else None
         if by_field in NAMES:
             return by_field, "by the field's name"
-        return _UNKNOWN, "not known: give the tag of the language, such as en"
+        return UNDETERMINED, "not known: give the tag of the language, such as en"
     if by_name and detected not in by_name:
         return detected, f"detected, but the file's name says {by_name[0]}: are sides exchanged?"
     return detected, "detected"

@@ -13,6 +13,7 @@ from pairweave.pipelines.options.base import (
     Patterns,
     RowJobOptions,
     SegmenterOptions,
+    TranslatorName,
     TranslatorOptions,
 )
 from pairweave.pipelines.options.corpus_options import TranslatedCorpus
@@ -22,7 +23,7 @@ from pairweave.transforms.inspection.look_options import LookOptions
 from pairweave.transforms.known_options import KnownPairOptions
 from pairweave.transforms.links.link_options import SymmetrizeConfig
 from pairweave.transforms.option_marks import listed_after
-from pairweave.transforms.option_places import FILES_OF_LAUNCHER, TRANSLATOR
+from pairweave.transforms.option_places import FILES_OF_LAUNCHER
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.screen_options import MAX_TOKENS, MaxTokens
 from pairweave.transforms.suggestions.suggestion_options import (
@@ -73,16 +74,14 @@ class SuggestOptions(
         "files",
         json_schema_extra=listed_after("variants"),
     )
-    scorer: Annotated[str | None, TRANSLATOR] = Field(
+    scorer: TranslatorName = Field(
         None,
-        pattern=r"^(ctranslate2|transformers):.+$",
         description="model from source to target, given as in --translator; with --reverse_scorer "
         "it fills the column score: the dual conditional cross-entropy, lower is better",
         json_schema_extra=listed_after("min_confidence"),
     )
-    reverse_scorer: Annotated[str | None, TRANSLATOR] = Field(
+    reverse_scorer: TranslatorName = Field(
         None,
-        pattern=r"^(ctranslate2|transformers):.+$",
         description="model from target to source, likewise",
         json_schema_extra=listed_after("scorer"),
     )

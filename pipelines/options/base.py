@@ -247,12 +247,17 @@ class SegmenterOptions(Options):
         return ("source", "target")
 
 
+TranslatorName = Annotated[
+    str | None, TRANSLATOR, Field(pattern=r"^(ctranslate2|transformers):.+$")
+]
+"""A translator by its backend and its place (`models.translators.translator.parse_translator`)."""
+
+
 class TranslatorOptions(TranslationOptions, Options):
     """Translation of sources without a translation in the input."""
 
-    translator: Annotated[str | None, TRANSLATOR] = Field(
+    translator: TranslatorName = Field(
         None,
-        pattern=r"^(ctranslate2|transformers):.+$",
         description="translator of sources without a translation: ctranslate2:DIR, "
         "transformers:DIR or transformers:OWNER/NAME (MarianMT, M2M-100, NLLB)",
         json_schema_extra=listed_before("translator_revision"),
