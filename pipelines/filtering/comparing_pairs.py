@@ -12,7 +12,7 @@ from pairweave.models.similarity import idf, scorer_reference
 from pairweave.models.similarity.idf import IdfReference
 from pairweave.models.similarity.scorer_reference import SimilarityReference
 from pairweave.models.similarity.similarity_score import score_of
-from pairweave.pipelines.parts.similarity_part import SIMILARITY
+from pairweave.pipelines.parts.scorer_part import Similarity
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample, LearnFromSample
 from pairweave.transforms.filtering import filtered, rules
@@ -24,10 +24,8 @@ BLOCK_PAIRS = 1 << 12
 """Number of pairs whose pieces are in memory at once for counting: a few kilobytes for each."""
 
 
-def counted_pieces(rows: Batches, run: Run) -> beam.pvalue.AsSingleton:
+def counted_pieces(rows: Batches, run: Run, similarity: Similarity) -> beam.pvalue.AsSingleton:
     """Return the document frequencies of pieces in a sample of a run's rows, as a side input."""
-    similarity = run.need(SIMILARITY)
-    assert similarity is not None
     step = LearnFromSample(
         "Count",
         GatherSample(run.plan.rows, similarity.idf_pairs, run.options.seed),

@@ -12,7 +12,7 @@ from pairweave.pipelines.job_options.pair_options import AlignOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
 from pairweave.pipelines.parts.look_part import LOOK
-from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
+from pairweave.pipelines.parts.rule_parts import RULE_BLOCK
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
 from pairweave.pipelines.run.beside_output import BesideFile, line_file

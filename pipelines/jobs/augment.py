@@ -11,7 +11,7 @@ from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.glossary_part import GLOSSARY
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
 from pairweave.pipelines.parts.look_part import LOOK
-from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
+from pairweave.pipelines.parts.rule_parts import RULE_BLOCK
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.parts.second_aligner_part import SECOND_ALIGNER
 from pairweave.pipelines.parts.segmenter_part import SEGMENTER

@@ -14,15 +14,12 @@ from pairweave.pipelines.filtering.earlier_pairs import RejectEarlier
 from pairweave.pipelines.filtering.near_duplicates import FindNearCopies
 from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
-from pairweave.pipelines.parts.detector_part import DETECTOR, check_detector
 from pairweave.pipelines.parts.earlier_part import EARLIER
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
 from pairweave.pipelines.parts.look_part import LOOK
-from pairweave.pipelines.parts.plugin_rules_part import PLUGIN_RULES
-from pairweave.pipelines.parts.plugin_scorer_part import PLUGIN_SCORER
-from pairweave.pipelines.parts.score_weights_part import SCORE_WEIGHTS
+from pairweave.pipelines.parts.rule_parts import RULES, check_detector
+from pairweave.pipelines.parts.scorer_part import SCORER, Similarity
 from pairweave.pipelines.parts.screen_part import SCREEN
-from pairweave.pipelines.parts.similarity_part import SIMILARITY
 from pairweave.pipelines.run.beside_output import BesideFile, line_file
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run
@@ -54,7 +51,7 @@ from pairweave.transforms.filtering import (
 from pairweave.transforms.filtering.deduplication.duplicates import masked_shard_numbers
 from pairweave.transforms.filtering.deduplication.earlier import Division, parts_of
 from pairweave.transforms.filtering.rule_options import DuplicateConfig
-from pairweave.transforms.filtering.rules import rule_config
+from pairweave.transforms.filtering.score import Weights
 from pairweave.transforms.filtering.scored_shards import Place
 from pairweave.transforms.filtering.selection import Aim
 from pairweave.transforms.output import receipts
@@ -123,7 +120,7 @@ def graph(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset
         judged = selected(pipeline, run, wanted, aim)
     if options.select_score is not None:
         judged = judged | "Select" >> MapShards(reject_low_scores, least=options.select_score)
-    applied = _rules(run)
+    applied = run.need(RULES)
     write = WriteShards(
         finish,
         config,
@@ -164,23 +161,23 @@ def selected(
 
 def scored(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset[int]) -> Shards:
     """Return the wanted shards, whose working tables are SCORED rows."""
-    options, similarity = run.options, run.need(SIMILARITY)
+    options, scorer = run.options, run.need(SCORER)
     rows, pieces = screened_rows(pipeline, run)
     sampled = rows
     if run.fits and run.find_fitted() is None:
-        sampled = rows | "Reject" >> MapBatches("Rules", reject_by_rules, _rules(run))
-    if options.scores_are_given:
+        sampled = rows | "Reject" >> MapBatches("Rules", reject_by_rules, run.need(RULES))
+    if scorer is None:
         shards = _shuffled(rows, run, wanted)
-        take = beam.Map(take_scores, config=_rules(run)).with_output_types(Shard)
+        take = beam.Map(take_scores, config=run.need(RULES)).with_output_types(Shard)
         with_scores = shards | "Score" >> take
-    elif (scorer := run.need(PLUGIN_SCORER)) is not None:
+    elif isinstance(scorer, Plugin):
         with_scores = by_plugin(rows, run, wanted, scorer)
-    elif similarity is None:
-        with_scores = by_aligner(rows, sampled, run, wanted, pieces)
-    elif similarity.reference.scorer == "margin":
-        with_scores = by_margin(rows, run, wanted)
+    elif isinstance(scorer, Weights):
+        with_scores = by_aligner(rows, sampled, run, wanted, scorer, pieces)
+    elif scorer.reference.scorer == "margin":
+        with_scores = by_margin(rows, run, wanted, scorer)
     else:
-        with_scores = by_encoder(rows, sampled, run, wanted)
+        with_scores = by_encoder(rows, sampled, run, wanted, scorer)
     copies, nothing = pick(DuplicateConfig, options), nothing_to_fit(options, run.plan)
     settled = beam.Map(settle, copies=copies, nothing=nothing)
     with_scores = with_scores | "Settle" >> settled.with_output_types(Shard)
@@ -201,6 +198,7 @@ def by_aligner(
     sampled: Batches,
     run: Run[FilterJobOptions],
     wanted: frozenset[int],
+    weights: Weights,
     pieces: beam.pvalue.AsSingleton | None,
 ) -> Shards:
     """Return the wanted shards with the scores of the statistical aligner and the rules.
@@ -210,6 +208,7 @@ def by_aligner(
         sampled: The rows that the aligner is fitted on, if the run fits one.
         run: The run.
         wanted: Numbers of the shards.
+        weights: Weights of the score.
         pieces: The SentencePiece model that the run trains, if any.
     """
     aligner = run.aligner
@@ -220,24 +219,27 @@ def by_aligner(
     return tokens | "Score" >> MapShards(
         judge_and_score,
         model,
-        config=_rules(run),
-        weights=run.need(SCORE_WEIGHTS),
+        config=run.need(RULES),
+        weights=weights,
     )
 
 
 def by_encoder(
-    rows: Batches, sampled: Batches, run: Run[FilterJobOptions], wanted: frozenset[int]
+    rows: Batches,
+    sampled: Batches,
+    run: Run[FilterJobOptions],
+    wanted: frozenset[int],
+    similarity: Similarity,
 ) -> Shards:
     """Return the wanted shards scored by the similarity of pieces; see `by_aligner`."""
-    options, similarity = run.options, run.need(SIMILARITY)
-    assert similarity is not None
-    counted = similarity.idf or run.find_fitted() or counted_pieces(sampled, run)
+    options = run.options
+    counted = similarity.idf or run.find_fitted() or counted_pieces(sampled, run, similarity)
     shards = _shuffled(rows, run, wanted)
     score = MapShards(
         judge_and_compare,
         counted,
         reference=similarity.reference,
-        config=_rules(run),
+        config=run.need(RULES),
         every=options.annotate_only,
     )
     hints = {} if options.accelerator is None else {"accelerator": options.accelerator}
@@ -252,15 +254,16 @@ def by_plugin(
     return shards | "Score" >> MapShards(
         judge_and_score_by_plugin,
         scorer=scorer,
-        config=_rules(run),
+        config=run.need(RULES),
         every=run.options.annotate_only,
     )
 
 
-def by_margin(rows: Batches, run: Run[FilterJobOptions], wanted: frozenset[int]) -> Shards:
+def by_margin(
+    rows: Batches, run: Run[FilterJobOptions], wanted: frozenset[int], similarity: Similarity
+) -> Shards:
     """Return the wanted shards scored by the margins of sentence vectors; see `by_aligner`."""
-    options, similarity = run.options, run.need(SIMILARITY)
-    assert similarity is not None
+    options = run.options
     place = Place(run.write_config.output, run.write_config.plan)
     whole = vector_files.all_there(place, run.shards)
     encoded = wanted if whole else frozenset(range(run.shards))
@@ -270,7 +273,7 @@ def by_margin(rows: Batches, run: Run[FilterJobOptions], wanted: frozenset[int])
         place,
         run.shards,
         wanted,
-        rules=_rules(run),
+        rules=run.need(RULES),
         every=options.annotate_only,
         accelerator=options.accelerator,
     )
@@ -285,11 +288,6 @@ def _shuffled(
     if not run.options.annotate_only:
         return shards
     return shards | "TakeUp" >> beam.Map(annotated.take_up).with_output_types(Shard)
-
-
-def _rules(run: Run[FilterJobOptions]) -> rules.RuleConfig:
-    """Return the rules, with the detector and the plugins that the plan names."""
-    return rule_config(run.options, run.need(DETECTOR), run.need(PLUGIN_RULES))
 
 
 def finish(
@@ -316,10 +314,7 @@ def finish(
 JOB = Job(
     name="filter",
     options=FilterJobOptions,
-    parts=(
-        *(DETECTOR, PLUGIN_RULES, ALIGNER, SIMILARITY, SCREEN, EARLIER),
-        *(KNOWN_PAIRS, SCORE_WEIGHTS, PLUGIN_SCORER, LOOK),
-    ),
+    parts=(RULES, ALIGNER, SCORER, SCREEN, EARLIER, KNOWN_PAIRS, LOOK),
     graph=graph,
     without_run=preview,
     check_run=check_run,

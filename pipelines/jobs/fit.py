@@ -10,7 +10,7 @@ from pairweave.models.hmm.prior_choice import left_out
 from pairweave.pipelines.job_options.pair_options import FitOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.look_part import LOOK
-from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
+from pairweave.pipelines.parts.rule_parts import RULE_BLOCK
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.run.job import Job
 from pairweave.pipelines.run.run import Run

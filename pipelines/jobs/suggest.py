@@ -15,7 +15,7 @@ from pairweave.pipelines.parts.golden_part import GOLDEN
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
 from pairweave.pipelines.parts.look_part import LOOK
 from pairweave.pipelines.parts.pair_scorer_part import PAIR_SCORER
-from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
+from pairweave.pipelines.parts.rule_parts import RULE_BLOCK
 from pairweave.pipelines.parts.screen_part import SCREEN
 from pairweave.pipelines.parts.segmenter_part import SEGMENTER
 from pairweave.pipelines.parts.translator_part import TRANSLATOR

@@ -8,7 +8,7 @@ from pathlib import Path
 from pairweave.pipelines.aligners.aligner_registry import aligner_of
 from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.options.corpora import check_run_options, corpora_of
-from pairweave.pipelines.parts.detector_part import check_detector
+from pairweave.pipelines.parts.rule_parts import check_detector
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.option_marks import NOT_IN_STEPS, mark_of

@@ -15,7 +15,7 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.options.base import TrainedTokenOptions
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
 from pairweave.pipelines.parts.look_part import LOOK
-from pairweave.pipelines.parts.rule_block_part import RULE_BLOCK
+from pairweave.pipelines.parts.rule_parts import RULE_BLOCK
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.scoring_pairs import reject_below, reject_by_rules
 from pairweave.pipelines.steps.steps import GatherSample, MapBatches, ReadUnits, screen_rows

@@ -1,4 +1,4 @@
-"""The encoder that scores the pairs of a job."""
+"""What scores the pairs of ``filter``, unless they come with their scores."""
 
 import dataclasses
 
@@ -12,13 +12,16 @@ from pairweave.models.similarity.similarity_options import (
     SimilarityOptions,
     options_of_scorer,
 )
-from pairweave.pipelines.job_options.filter_options import FilterJobOptions
+from pairweave.pipelines.job_options.filter_options import GIVEN, FilterJobOptions
 from pairweave.pipelines.options.base import FITTING
 from pairweave.pipelines.parts.part import Fitting, Learned, Part, Planning, Settled
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.filtering.score import Weights, read_weights
 from pairweave.transforms.option_marks import mark_of
 from pairweave.transforms.option_values import dashed
+from pairweave.transforms.plugins import pair_scorer
+from pairweave.transforms.plugins.entry_points import Plugin, plan_plugin
 
 OF_HMM = FITTING | options_of_scorer(FilterJobOptions, "hmm")
 """Options that only the statistical aligner's scores need."""
@@ -73,28 +76,45 @@ class Similarity:
         )
 
 
-class SimilarityPart(Part[FilterJobOptions, Similarity | None]):
-    """The encoder that scores pairs; None if no encoder does."""
+Scorer = Similarity | Weights | Plugin
+"""What scores pairs: an encoder, the weights of an aligner's evidence, or another package."""
 
-    name = "similarity"
+
+class ScorerPart(Part[FilterJobOptions, Scorer | None]):
+    """What scores the pairs; None if they come with their scores."""
+
+    name = "scorer"
     options = SimilarityOptions
 
-    def plan(self, options: FilterJobOptions, planning: Planning) -> Settled[Similarity | None]:
-        """Find the encoder, and the models learned from its vectors.
+    def check(self, options: FilterJobOptions) -> Plugin | None:
+        """Load the scorer of another package, so that its faults are found before any reading."""
+        if not options.scored_by_plugin:
+            return None
+        return plan_plugin(pair_scorer.SCORER, options.scorer, "--scorer")[0]
+
+    def plan(self, options: FilterJobOptions, planning: Planning) -> Settled[Scorer | None]:
+        """Find the encoder and the models learned from its vectors, or read the weights.
 
         Raises:
-            ConfigError: It cannot be used, or an option of another scorer is given.
+            ConfigError: They cannot be used, or an option of another scorer is given.
         """
         if options.scores_are_given:
             _check_nothing_scores(options)
-            return Settled(None, left_out=OF_HMM)
+            return Settled(None, settings={"scorer": GIVEN}, left_out=OF_HMM)
         if options.scorer == "hmm":
             _check_no_encoder(options)
-            return Settled(None)
-        if options.scored_by_plugin:
+            weights = read_weights(options.score_weights)
+            return Settled(weights, settings={"score_weights": weights.digest})
+        plugin: Plugin | None = planning.checked[self.name]
+        if plugin is not None:
             _check_no_encoder(options)
             _check_no_hmm(options)
-            return Settled(None, left_out=OF_HMM)
+            return Settled(
+                plugin,
+                settings={"scorer": plugin.name, "scorer_plugin": plugin.facts},
+                left_out=OF_HMM,
+                packages=(plugin.distribution,),
+            )
         similarity = _find(options)
         fitting = None
         if similarity.counts:
@@ -180,4 +200,4 @@ def _check_scorer(options: SimilarityOptions) -> None:
         )
 
 
-SIMILARITY = SimilarityPart()
+SCORER = ScorerPart()

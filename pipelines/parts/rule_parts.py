@@ -1,17 +1,64 @@
-"""The block ``filter:`` of a job: the rules of the job ``filter``, applied after the screen."""
+"""The rules that pairs must pass: those of ``filter``, and of the block ``filter:`` of other jobs.
+
+The block names a detector and rules of other packages, too.
+"""
 
 import dataclasses
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.pair_scores import scoring_models
-from pairweave.pipelines.parts.detector_part import check_detector, detector_settings
+from pairweave.pipelines.job_options.filter_options import FilterJobOptions
+from pairweave.pipelines.parts.file_facts import files_facts
 from pairweave.pipelines.parts.part import Learned, Part, Planning, Settled
 from pairweave.pipelines.steps.scoring_pairs import Minimum
+from pairweave.transforms.filtering import detectors
 from pairweave.transforms.filtering.plugin_rules import PlannedRule, plan_rules, rule_settings
 from pairweave.transforms.filtering.rule_block import RuleBlock, RuleBlockOptions
 from pairweave.transforms.filtering.rule_options import RuleOptions
 from pairweave.transforms.filtering.rules import RuleConfig, rule_config
 from pairweave.transforms.filtering.score import read_weights
+
+
+def check_detector(name: str) -> None:
+    """Load a detector now, before a worker does.
+
+    Raises:
+        ConfigError: It is not installed.
+    """
+    if name != "none":
+        detectors.load(name)
+
+
+def detector_settings(name: str) -> dict[str, object]:
+    """Return the plan's entries for a detector: the digest of its file, and its version."""
+    if name == "none":
+        return {"detector": name}
+    kind, colon, path = name.partition(":")
+    digest = files_facts([path])[0]["sha256"] if path else ""
+    return {"detector": kind + colon + digest, "detector_version": detectors.version(name)}
+
+
+class RulesPart(Part[FilterJobOptions, RuleConfig]):
+    """The rules of ``filter``: the detector is that of the plan, which has its file's digest."""
+
+    name = "rules"
+    options = RuleOptions
+
+    def check(self, options: FilterJobOptions) -> tuple[PlannedRule, ...]:
+        """Check that the detector is installed; load the plugins and hash their code."""
+        check_detector(options.detector)
+        return plan_rules(options.plugin_rules)
+
+    def plan(self, options: FilterJobOptions, planning: Planning) -> Settled[RuleConfig]:
+        """Hash the detector's file, if it has one."""
+        plugins: tuple[PlannedRule, ...] = planning.checked[self.name]
+        settings = detector_settings(options.detector)
+        config = rule_config(options, str(settings["detector"]), plugins)
+        if plugins:
+            settings["plugin_rules"] = rule_settings(plugins)
+        packages = tuple(rule.plugin.distribution for rule in plugins)
+        return Settled(config, settings=settings, packages=packages)
+
 
 _OF_SCORE = frozenset(RuleBlock.model_fields.keys() - RuleOptions.model_fields.keys())
 """Keys that are in the plan only if pairs are scored."""
@@ -80,4 +127,4 @@ class RuleBlockPart(Part[RuleBlockOptions, PlannedRules | None]):
         )
 
 
-RULE_BLOCK = RuleBlockPart()
+RULES, RULE_BLOCK = RulesPart(), RuleBlockPart()
