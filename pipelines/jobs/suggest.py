@@ -8,8 +8,9 @@ import functools
 import apache_beam as beam
 import numpy as np
 
-from pairweave.pipelines.job_options.suggest_methods import check_methods
+from pairweave.pipelines.aligners.aligner_options import AlignerSettings
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
+from pairweave.pipelines.options.base import SegmenterOptions, TranslatorOptions
 from pairweave.pipelines.parts.aligner_part import ALIGNER
 from pairweave.pipelines.parts.golden_part import GOLDEN
 from pairweave.pipelines.parts.known_pairs_part import KNOWN_PAIRS
@@ -41,6 +42,7 @@ from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.suggestions.pair_filters import filter_pairs
 from pairweave.transforms.suggestions.suggestion_options import (
     OF_LENGTHS,
+    OF_METHODS,
     AlignedConfig,
     FilterConfig,
     HintConfig,
@@ -53,6 +55,24 @@ from pairweave.transforms.suggestions.suggestions import (
     make_suggestions,
 )
 from pairweave.transforms.symbols.mask import MASK
+
+
+def _limits_of(*methods: str) -> set[str]:
+    """Return the limits of an example that apply to only some methods."""
+    fields = FilterConfig.model_fields.items()
+    return {name for name, field in fields if mark_of(field, OF_METHODS) == list(methods)}
+
+
+_OF_RANDOM = {*RandomConfig.model_fields, "fit_lengths"}
+_OF_ALIGNMENT = {
+    *AlignedConfig.model_fields,
+    *SymmetrizeConfig.model_fields,
+    *_limits_of("alignment"),
+    # All methods use tokens.
+    *(AlignerSettings.model_fields.keys() - {"tokens"}),
+    *TranslatorOptions.model_fields,
+}
+_OF_SPANS = {*_limits_of("random", "alignment"), *SegmenterOptions.model_fields}
 
 
 def check(options: SuggestOptions) -> None:
@@ -69,6 +89,38 @@ def check(options: SuggestOptions) -> None:
         raise ConfigError(f"{dashed(unknown)}: does not apply to --lengths {kind}; leave it out")
     if kind == "empirical" and not options.fit_lengths:
         raise ConfigError("--lengths empirical needs --fit_lengths FILE.mask FILE.tgt")
+
+
+def check_methods(options: SuggestOptions) -> None:
+    """Refuse given options that no method in use needs."""
+    chosen = options.model_fields_set
+    used = options.used_methods
+    # A golden set is also compared with examples of the method alignment.
+    of_random = _OF_RANDOM - ({"fit_lengths"} if "alignment" in used else set())
+    for method, names in (("random", of_random), ("alignment", _OF_ALIGNMENT)):
+        if method not in used and chosen & names:
+            raise ConfigError(
+                f"{dashed(sorted(chosen & names))}: for the method {method}, "
+                f"{_why_unused(options, method)}"
+            )
+    if used == {"parallel"} and chosen & _OF_SPANS:
+        raise ConfigError(
+            f"{dashed(sorted(chosen & _OF_SPANS))}: for the methods random and alignment; parallel "
+            "masks whole sentences, of any length. Leave it out, or name one of them in --methods"
+        )
+    if "mix" in chosen and not {"parallel"} < set(options.methods):
+        raise ConfigError(
+            "--mix: the ratio of parallel to other examples, so --methods must name parallel and "
+            "another method"
+        )
+    if "hint_letters" in chosen and options.hint != "letters":
+        raise ConfigError("--hint_letters: applies to --hint letters; give both")
+
+
+def _why_unused(options: SuggestOptions, method: str) -> str:
+    if method in options.methods:
+        return f"of which --mix {options.mix:g} makes no examples; leave it out"
+    return "which --methods does not name; leave it out, or name the method"
 
 
 def lengths_of(options: SuggestOptions) -> str:

@@ -8,9 +8,9 @@ import pytest
 from pairweave.pipelines.job_options.bitext_options import BitextOptions
 from pairweave.pipelines.job_options.filter_options import FilterJobOptions
 from pairweave.pipelines.job_options.pair_options import AlignOptions, AugmentOptions, FitOptions
-from pairweave.pipelines.job_options.suggest_methods import check_methods
 from pairweave.pipelines.job_options.suggest_options import SuggestOptions
 from pairweave.pipelines.jobs import bitext
+from pairweave.pipelines.jobs.suggest import check_methods
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.transforms.errors import ConfigError
 
