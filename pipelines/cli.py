@@ -1,7 +1,6 @@
 """The command line: finds the job, builds its options, runs it."""
 
 import contextlib
-import errno
 import gc
 import importlib
 import logging
@@ -33,24 +32,15 @@ from pairweave.pipelines.engines.local import forks, worker
 from pairweave.pipelines.process import interrupt, memory, supervisor, terminal, verbosity
 from pairweave.transforms.errors import (
     FULL,
+    PATH_ERRORS,
+    PLACE_ERRORS,
     ConfigError,
     FullError,
-    IrregularFileError,
     PairweaveError,
     SetAsideError,
 )
 
 DONE, FAILED, MEND, SET_ASIDE = 0, 1, 2, 3
-
-PATH_ERRORS = (
-    *(FileExistsError, FileNotFoundError, IsADirectoryError),
-    *(IrregularFileError, NotADirectoryError, PermissionError),
-)
-"""Errors that a path given by the user can cause."""
-
-
-PLACE_ERRORS = frozenset({errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP}) | FULL
-"""Numbers of further errors that the user must fix, by another place for a file or more room."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -43,6 +43,13 @@ class IrregularFileError(OSError):
     """A pipe or device where a file must be that can be read more than once, or replaced."""
 
 
+PATH_ERRORS = (
+    *(FileExistsError, FileNotFoundError, IsADirectoryError),
+    *(IrregularFileError, NotADirectoryError, PermissionError),
+)
+"""Errors that a path given by the user can cause."""
+
+
 class WorkerError(PairweaveError):
     """A fault of the environment on a worker; the runner retries it (exit 1)."""
 
@@ -57,6 +64,10 @@ class FullError(MachineError):
 
 FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT})
 """Numbers of errors that mean that a file has no room: disk full, file too large, quota used up."""
+
+
+PLACE_ERRORS = frozenset({errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP}) | FULL
+"""Numbers of further errors that the user must fix, by another place for a file or more room."""
 
 
 class SetAsideError(PairweaveError):

@@ -29,7 +29,13 @@ from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.job_options.check_options import CheckOptions
 from pairweave.pipelines.options.base import Options
 from pairweave.pipelines.process import interrupt, terminal
-from pairweave.transforms.errors import ConfigError, InputError, PairweaveError
+from pairweave.transforms.errors import (
+    PATH_ERRORS,
+    PLACE_ERRORS,
+    ConfigError,
+    InputError,
+    PairweaveError,
+)
 from pairweave.transforms.formats import registry
 from pairweave.transforms.option_marks import (
     GIVES_PAIRS,
@@ -229,8 +235,9 @@ def validated(job: str, given_keywords: Mapping[str, Any], own: Mapping[str, Any
     known = job_model(job).model_fields
     function = "try_" if job == "try" else job
     require_known(given_keywords, known, function, suggested=keywords(job))
-    plain = {name: _plain(value) for name, value in given_keywords.items()}
-    options = flags.validate(job_model(job), {**plain, **own}, f"pairweave {job}")
+    options = flags.validate(
+        job_model(job), {**plain_values(given_keywords), **own}, f"pairweave {job}"
+    )
     mistaken_paths.check(options)
     outputs.check(options)
     return options
@@ -257,8 +264,15 @@ def require_known(
             raise ConfigError(f"{name}: {hint}; see help(pairweave.{function})")
 
 
+def plain_values(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the caller's keywords with values in the form for options.
+
+    A path becomes text, a list a tuple, a NumPy number a Python number.
+    """
+    return {name: _plain(value) for name, value in given.items()}
+
+
 def _plain(value: Any) -> Any:  # noqa: ANN401
-    """Return a value in the form for options: a path as text, a NumPy number as a Python number."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, list):
@@ -309,14 +323,17 @@ def in_python(name: str, directory: str | None = None, *, of_pairs: bool = False
         ):
             yield
     except PairweaveError as error:
-        if type(error) is ConfigError:
-            raise ConfigError(in_words(str(error))) from error
         if isinstance(error, InputError):  # of these it is made again in another process
             path, message = without_files(str(error.path)), in_words(error.message)
             error.__init__(error.code, path, message, error.line)  # type: ignore[misc]
         else:
-            error.args = tuple(without_files(str(each)) for each in error.args)
+            error.args = tuple(in_words(str(each)) for each in error.args)
         raise
+    except OSError as error:
+        if not isinstance(error, PATH_ERRORS) and error.errno not in PLACE_ERRORS:
+            raise
+        place = f"{error.filename}: " if error.filename else ""
+        raise ConfigError(in_words(f"{place}{error.strerror or error}")) from error
 
 
 @contextlib.contextmanager

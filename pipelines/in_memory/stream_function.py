@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pairweave.pipelines.in_memory.keyword_options import in_python, require_known
+from pairweave.pipelines.in_memory.keyword_options import in_python, plain_values, require_known
 from pairweave.pipelines.streaming.row_stream import RowStream, open_rows
 from pairweave.pipelines.streaming.stream_options import StreamedTagOptions
 
@@ -38,4 +38,5 @@ def stream(
     known = StreamedTagOptions.model_fields
     require_known(options, known, "stream", suggested=known)
     with in_python("stream"):
-        return open_rows([os.fspath(run) for run in listed], options, columns, rank, ranks)
+        given = plain_values(options)
+        return open_rows([os.fspath(run) for run in listed], given, columns, rank, ranks)

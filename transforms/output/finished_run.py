@@ -33,7 +33,8 @@ SYMBOLS = "symbols.txt"
 
 BATCH_ROWS = 8_192
 
-_CHANGED = "; was it changed or moved? Restore it, or run the job again with another --output"
+_CHANGED = "; was it changed or moved? Restore it, or run the job again in another directory"
+"""Names no flag: rows of `pairweave.stream` are read outside the function that translates them."""
 
 _Read = TypeVar("_Read")
 

@@ -11,7 +11,7 @@ import orjson
 import pyarrow as pa
 from pydantic import Field
 
-from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.errors import PATH_ERRORS, ConfigError
 from pairweave.transforms.kernels.tags.elements import Phrases
 from pairweave.transforms.kernels.tags.tag_draws import Shape
 from pairweave.transforms.markup.markup import (
@@ -29,6 +29,8 @@ from pairweave.transforms.tags.named_tags import FORMS, NO_NAMES, TagNames
 from pairweave.transforms.tags.tag_measures import FEATURES, Elements, Ruler, cells_of, measure
 
 VERSION = 1
+
+_REMEDY = "make one with: pairweave tags profile --input TAGGED --output FILE"
 
 _FORM_NUMBERS = {Form.PAIR: 0, Form.SELF_CLOSING: 2, Form.OPEN: 3, Form.CLOSE: 4}
 
@@ -126,22 +128,23 @@ def read_profile(path: str) -> TagProfile:
     """Read the file of a profile.
 
     Raises:
-        ConfigError: It is not a profile.
+        ConfigError: It cannot be read, or is not a profile.
     """
+    name = f"--tag_profile {path}"
     try:
         value = orjson.loads(files.read_bytes(path))
     except orjson.JSONDecodeError as error:
-        raise ConfigError(f"{path}: expected a tag profile, found no JSON ({error})") from error
+        raise ConfigError(f"{name}: expected a tag profile, found no JSON ({error})") from error
+    except PATH_ERRORS as error:
+        reason = error.strerror or error
+        raise ConfigError(f"{name}: cannot be read: {reason}; {_REMEDY}") from error
     if not isinstance(value, dict) or value.get("tag_profile") != VERSION:
-        raise ConfigError(
-            f"{path}: not a tag profile of version {VERSION}; make one with: "
-            "pairweave tags profile --input TAGGED --output FILE"
-        )
-    check(value, path, _ProfileFile)
+        raise ConfigError(f"{name}: not a tag profile of version {VERSION}; {_REMEDY}")
+    check(value, name, _ProfileFile)
     try:
         return TagProfile.from_json(value)
     except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from error
+        raise ConfigError(f"{name}: {error}") from error
 
 
 def shape_of(
