@@ -7,8 +7,9 @@ pairs that were taken down must not be kept.
 
 import dataclasses
 import functools
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import orjson
@@ -190,34 +191,67 @@ def _covers(stones: Mapping[_Key, Corpora], key: _Key, corpus: str) -> bool:
     return corpora is None or corpus in corpora
 
 
+class PlannedFile(NamedTuple):
+    """A file as it was when the run was planned.
+
+    Attributes:
+        path: Where it is.
+        sha256: Its hash, in hex. A process that has read a file under this path before reads it
+            again if the hash differs.
+    """
+
+    path: str
+    sha256: str
+
+    @classmethod
+    def of(cls, path: str) -> "PlannedFile":
+        """Return a file as it is now."""
+        return cls(path, files.sha256_of(path))
+
+    def read(self) -> bytes:
+        """Return the content.
+
+        Raises:
+            ConfigError: It has changed.
+        """
+        data = files.read_bytes(self.path)
+        if hashlib.sha256(data).hexdigest() != self.sha256:
+            raise ConfigError(
+                f"{self.path}: has changed since the run was planned; restore it, or give another "
+                "--output"
+            )
+        return data
+
+
 @dataclasses.dataclass(frozen=True)
 class KnownPairs:
     """The files of known pairs, in the form sent to workers.
 
     Attributes:
-        known: Path of an encoded `IdSet`, if there is one.
-        taken_down: Path of encoded `Tombstones`, if there is one.
+        known: The file of an encoded `IdSet`, if there is one.
+        taken_down: The file of encoded `Tombstones`, if there is one.
     """
 
-    known: str | None
-    taken_down: str | None
+    known: PlannedFile | None
+    taken_down: PlannedFile | None
 
 
 @functools.lru_cache(maxsize=2)
-def _ids_in(path: str) -> IdSet:
-    data = files.read_bytes(path)
+def _ids_in(file: PlannedFile) -> IdSet:
+    path, data = file.path, file.read()
     if len(data) % 16:
         raise ConfigError(f"{path}: expected 16 bytes for each id, found {len(data)} bytes in all")
     return IdSet.from_bytes(data)
 
 
 @functools.lru_cache(maxsize=2)
-def _stones_in(path: str) -> Tombstones:
+def _stones_in(file: PlannedFile) -> Tombstones:
+    data = file.read()
     try:
-        return Tombstones.from_bytes(files.read_bytes(path))
+        return Tombstones.from_bytes(data)
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as error:
         raise ConfigError(
-            f"{path}: expected one JSON object a line with id or text, and corpora: {error}"
+            f"{file.path}: expected one JSON object a line with id or text, and corpora: {error}"
         ) from error
 
 

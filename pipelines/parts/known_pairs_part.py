@@ -3,7 +3,7 @@
 from pairweave.pipelines.parts.file_facts import files_facts
 from pairweave.pipelines.parts.part import Part, Planning, Settled
 from pairweave.transforms.known_options import KnownPairOptions
-from pairweave.transforms.known_pairs import KnownPairs
+from pairweave.transforms.known_pairs import KnownPairs, PlannedFile
 from pairweave.transforms.storage import files
 
 
@@ -20,7 +20,10 @@ class KnownPairsPart(Part[KnownPairOptions, KnownPairs | None]):
             return Settled(None)
         paths_given = (options.known_pairs, options.taken_down)
         known = KnownPairs(
-            *(None if path is None else files.absolute(path) for path in paths_given)
+            *(
+                None if path is None else PlannedFile.of(files.absolute(path))
+                for path in paths_given
+            )
         )
         settings = {name: files_facts(paths) for name, paths in named.items()}
         return Settled(known, settings=settings)

@@ -66,12 +66,7 @@ def test_a_damaged_header_of_a_fitted_aligner_is_refused_in_one_line(tmp_path):
 def test_damaged_weights_of_a_score_are_refused_in_one_line(tmp_path):
     path = tmp_path / "weights.json"
     path.write_bytes(score.read_weights().to_json())
-
-    def read():
-        score.read_weights.cache_clear()
-        score.read_weights(str(path))
-
-    check_each(path, read)
+    check_each(path, lambda: score.read_weights(str(path)))
 
 
 def test_a_damaged_profile_of_tags_is_refused_in_one_line(tmp_path):

@@ -94,9 +94,8 @@ def fit_weights(values: Values, good: np.ndarray) -> Weights:
     return Weights(tuple(float(f"{weight:.6g}") for weight in weights), float(f"{bias:.6g}"))
 
 
-@functools.lru_cache(maxsize=4)
 def read_weights(path: str | None = None) -> Weights:
-    """Read weights.
+    """Read weights; a file is read anew each time, as it may have changed.
 
     Args:
         path: A file written by `Weights.to_json`; None for the weights that ship.
@@ -105,10 +104,15 @@ def read_weights(path: str | None = None) -> Weights:
         ConfigError: It is not such a file.
     """
     if path is None:
-        return _parse(_SHIPPED, (resources.files(__package__) / _SHIPPED).read_bytes())
+        return _shipped()
     if not files.exists(path):
         raise ConfigError(f"--score_weights {path}: no such file; filter_fit makes one")
     return _parse(f"--score_weights {path}", files.read_bytes(path))
+
+
+@functools.cache
+def _shipped() -> Weights:
+    return _parse(_SHIPPED, (resources.files(__package__) / _SHIPPED).read_bytes())
 
 
 def _parse(name: str, data: bytes) -> Weights:

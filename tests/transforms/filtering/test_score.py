@@ -75,6 +75,13 @@ def test_a_file_of_weights_reads_as_it_was_written(tmp_path):
     assert score.read_weights(str(path)).digest == weights.digest
 
 
+def test_weights_that_are_written_again_are_read_again(tmp_path):
+    path = tmp_path / "weights.json"
+    for bias in (-1.5, 2.5):
+        path.write_bytes(score.Weights((0.0,) * len(EVIDENCE), bias).to_json())
+        assert score.read_weights(str(path)).bias == bias
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
