@@ -34,6 +34,13 @@ SHARD_FACTOR = 16
 FIT_FACTOR = 20
 """Memory of a fit, as a multiple of its sample's text: tokens and pairs of co-occurring words."""
 
+FIRST_TEXT_FACTOR = 75
+"""Further memory of a fit for the first text, in which most pairs of co-occurring words are new."""
+
+FIRST_TEXT_BYTES = 320 << 20
+"""Limit of this further memory. Fits of 1.3, 3.2, 6.9 and 16.8 MiB of text (English and German
+news, captions and help) took 124, 267, 450 and 635 MiB."""
+
 BUFFER_FACTOR = 3
 """Memory for splitting rows for the shuffle, as a multiple of the rows."""
 
@@ -72,8 +79,17 @@ def need_of(run: Run) -> Need:
     split = BUFFER_FACTOR * min(read, BUFFER_BYTES)
     shard = SHARD_FACTOR * text / max(run.shards, 1)
     fit_pairs = 0 if run.fitting is None else run.fitting.pairs
-    fit = FIT_FACTOR * text * min(1.0, fit_pairs / rows)
-    return Need(int(max(shard, split)), int(fit), MODEL_FACTOR * model_bytes(run))
+    fit = fit_bytes(text * min(1.0, fit_pairs / rows))
+    return Need(int(max(shard, split)), fit, MODEL_FACTOR * model_bytes(run))
+
+
+def fit_bytes(text: float) -> int:
+    """Estimate the memory of a fit.
+
+    Args:
+        text: Size of both sides of its sample, in bytes.
+    """
+    return int(FIT_FACTOR * text + min(FIRST_TEXT_FACTOR * text, FIRST_TEXT_BYTES))
 
 
 def model_bytes(run: Run) -> int:

@@ -17,7 +17,7 @@ from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.parts.part import Settled
 from pairweave.pipelines.process import memory
 from pairweave.pipelines.run import memory_plan
-from pairweave.pipelines.run.memory_plan import Need, need_of, within_memory
+from pairweave.pipelines.run.memory_plan import Need, fit_bytes, need_of, within_memory
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
 
@@ -93,6 +93,12 @@ def test_a_fit_needs_memory_for_its_sample_and_a_larger_shard_for_its_rows(plann
     assert need_of(large).shard == pytest.approx(10 * need_of(small).shard, rel=0.5)
     assert need_of(planned(fit_pairs=50)).fit == pytest.approx(need_of(small).fit / 2, rel=0.1)
     assert need_of(planned(mix=0.0)).fit == 0
+
+
+@pytest.mark.parametrize(("text", "needed"), [(1.33, 124), (3.17, 267), (6.87, 450), (16.85, 635)])
+def test_the_estimate_of_a_fit_is_what_fits_of_real_text_have_taken(text, needed):
+    estimate = fit_bytes(text * (1 << 20)) / (1 << 20)
+    assert needed <= estimate < 1.15 * needed
 
 
 @pytest.fixture
