@@ -19,6 +19,7 @@ from pairweave.transforms.kernels.links.phrase_extraction import extract_phrases
 from pairweave.transforms.kernels.links.symmetrize import HEURISTICS, symmetrize
 from pairweave.transforms.links.link_options import Heuristic, SymmetrizeConfig, UnalignedWords
 from pairweave.transforms.links.phrase_extraction import PhraseConfig
+from pairweave.transforms.storage.byte_streams import BYTE_ORDER_MARK
 from pairweave.transforms.storage.text_lines import count_lines, read_blocks, require_equal_lines
 
 _NO_CUTS = np.zeros(0, np.bool_)
@@ -106,7 +107,7 @@ def read_links(path: Path, *, possible: bool = False) -> Iterator[PharaohLinks]:
         InputError: The file cannot be read, or contains an invalid link.
     """
     line = 1
-    for block in read_blocks(str(path)):
+    for block in _text_blocks(path):
         links = parse_links(block, path, line, possible=possible)
         line += len(links)
         yield links
@@ -119,7 +120,7 @@ def read_lengths(path: Path) -> Iterator[np.ndarray]:
         InputError: The file cannot be read, or a line has more words than links can name.
     """
     line = 0
-    for block in read_blocks(str(path)):
+    for block in _text_blocks(path):
         lines = block.removesuffix(b"\n").split(b"\n")
         lengths = np.array([len(text.split()) for text in lines], np.int64)
         most = int(lengths.argmax())
@@ -133,6 +134,14 @@ def read_lengths(path: Path) -> Iterator[np.ndarray]:
             )
         line += len(lengths)
         yield lengths
+
+
+def _text_blocks(path: Path) -> Iterator[bytes]:
+    """Yield the blocks of a file; a byte order mark before its first line is not text."""
+    mark = BYTE_ORDER_MARK
+    for block in read_blocks(str(path)):
+        yield block.removeprefix(mark)
+        mark = b""
 
 
 def in_step(paths: Sequence[Path], streams: Sequence[Iterator[Any]]) -> Iterator[list[Any]]:

@@ -71,6 +71,16 @@ def test_line_ends_empty_lines_and_a_last_line_without_end(write):
     assert phrases(forward) == "0-0:0-0 0-1:0-1 1-1:1-1\n\n2-2:2-2\n"
 
 
+def test_a_byte_order_mark_is_no_link_and_no_word(write):
+    mark, plain = b"\xef\xbb\xbf", b"0-0 1-1\n"
+    marked = write("marked", mark + plain)
+    assert symmetrize(marked, write("plain", plain)) == plain.decode()
+    (lengths,) = pharaoh.read_lengths(write("text", mark + b"\r\nA\r\n"))
+    assert lengths.tolist() == [0, 1]
+    with pytest.raises(InputError, match="twice:2: "):  # it stands before the first line alone
+        list(pharaoh.read_links(write("twice", plain + mark + plain)))
+
+
 def test_empty_files_give_nothing(write):
     assert symmetrize(write("f", ""), write("r", "")) == ""
     assert phrases(write("l", "")) == ""
