@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.reading.parquet.parquet_scan import is_text
 
 Pairs: TypeAlias = Any
 """An Arrow table or record batch, a pandas or Polars frame, a data set of ``datasets``, or an
@@ -48,15 +49,33 @@ def as_table(
     for place, name in enumerate(table.column_names):
         if name not in _TEXTS:
             continue
-        column = table.column(name)
         try:
-            if lists and _is_list(column.type):
-                column = pc.binary_join(column.cast(pa.large_list(pa.string())), "\n")
-            column = column.cast(pa.string())
+            column = _texts(table.column(name), lists=lists)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise ConfigError(f"pairs: column {name} holds no text: {error}") from error
         table = table.set_column(place, name, column)
     return table
+
+
+def _texts(column: pa.ChunkedArray, *, lists: bool) -> pa.ChunkedArray:
+    """Return a column as strings.
+
+    Raises:
+        ArrowInvalid: Its values are no texts. Numbers are none, as in a file of Parquet.
+    """
+    has_lists = lists and _is_list(column.type)
+    kind = column.type.value_type if has_lists else column.type
+    if not is_text(kind) and not pa.types.is_null(kind) and column.null_count < len(column):
+        raise pa.ArrowInvalid(f"its values are {column.type}")
+    if has_lists:
+        return pc.binary_join(column.cast(pa.large_list(pa.string())), "\n").cast(pa.string())
+    if pa.types.is_dictionary(column.type):  # that of Polars has views, which no kernel takes
+        chunks = [
+            pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(pa.string()))
+            for chunk in column.chunks
+        ]
+        column = pa.chunked_array(chunks, pa.dictionary(column.type.index_type, pa.string()))
+    return column.cast(pa.string())
 
 
 def _parted(table: pa.Table, languages: tuple[str | None, str | None]) -> pa.Table:

@@ -125,6 +125,23 @@ def test_every_kind_of_table_is_the_same_pairs():
         assert actual.equals(arrow), type(kind)
 
 
+def test_categories_are_texts_and_numbers_and_bytes_are_none():
+    texts = {"source": ["a", "b", "a"], "target": ["x", None, "z"]}
+    expected = pa.table(texts)
+    for frame in (
+        pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.Categorical)),
+        pl.DataFrame(texts, schema={"source": pl.Enum(["a", "b"]), "target": pl.String}),
+        pd.DataFrame(texts).astype("category"),
+    ):
+        assert python_tables.as_table(frame, tuple(texts)).equals(expected)
+    for values in ([1, 2], [1.5, 2], [b"a", b"b"]):
+        frame = pd.DataFrame({"source": values, "target": ["x", "y"]})
+        with pytest.raises(ConfigError, match=r"^pairs: column source holds no text"):
+            python_tables.as_table(frame, tuple(texts))
+    nothing = pd.DataFrame({"source": ["a"], "target": [float("nan")]})
+    assert python_tables.as_table(nothing, tuple(texts))["target"].to_pylist() == [None]
+
+
 def test_a_column_of_translations_has_both_sides_by_language():
     rows = [{"en": source, "de": target} for source, target in PAIRS]
     expected = pa.table(dict(zip(("source", "target"), zip(*PAIRS, strict=True), strict=True)))
