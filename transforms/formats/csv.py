@@ -4,6 +4,7 @@ A file is one unit, because a reader must start at the beginning to know which l
 a field.
 """
 
+import contextlib
 import csv
 import dataclasses
 import io
@@ -96,9 +97,18 @@ def parse_csv(
         raise InputError(
             "csv_syntax",
             name,
-            f"the record that begins here: {error}. {_ADVICE}",
+            f"the record that begins here: {error}. {_other_delimiter(feed.last)}{_ADVICE}",
             feed.first,
         ) from error
+
+
+def _other_delimiter(line: str) -> str:
+    """Return the advice to give the delimiter that divides a refused line; empty if none does."""
+    for name, sign in DELIMITERS.items():
+        with contextlib.suppress(csv.Error):  # the delimiter with which the line was refused
+            if len(next(csv.reader([line], delimiter=sign, strict=True))) > 1:
+                return f"A {name} divides it: give --csv_delimiter {name}. "
+    return ""
 
 
 class _Feed:
@@ -106,6 +116,7 @@ class _Feed:
 
     def __init__(self, name: str, limit: int) -> None:
         self.first = 1
+        self.last = ""
         self._name = name
         self._limit = limit
         self._size = 0
@@ -129,7 +140,8 @@ class _Feed:
                         f"max_line_bytes. {_ADVICE}",
                         self.first,
                     )
-                yield raw.decode("utf-8", "surrogateescape").replace("\r", _RETURN) + "\n"
+                self.last = raw.decode("utf-8", "surrogateescape").replace("\r", _RETURN) + "\n"
+                yield self.last
 
 
 def read_csv(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:

@@ -146,6 +146,14 @@ def test_a_first_line_without_fields_is_refused_with_what_helps(tmp_path, data, 
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(("name", "sign"), [("semicolon", ";"), ("tab", "\t")])
+def test_a_quoted_file_with_another_delimiter_is_refused_with_its_name(tmp_path, name, sign):
+    with pytest.raises(InputError, match=f"divides it: give --csv_delimiter {name}. A quoted"):
+        rows_of(tmp_path, f'"source"{sign}"target"\n"One, two"{sign}"Eins"\n')
+    with pytest.raises(InputError, match=r"""expected after '"'\. A quoted field"""):
+        rows_of(tmp_path, f'"One" two{sign}"Eins"\n')
+
+
 def test_fields_that_are_not_wanted_cost_no_memory(tmp_path):
     path = write(tmp_path, ("," * 100_000 + "\n") * 100)
     plan = make_plan([single(path)])
