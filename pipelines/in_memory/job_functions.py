@@ -25,6 +25,7 @@ from pairweave.pipelines.trial.trial import Trial, run_trial
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.findings import Finding
 from pairweave.transforms.output.run_files import REJECTS
+from pairweave.transforms.storage import files
 
 PathLike = str | os.PathLike[str]
 Files = PathLike | Sequence[PathLike]
@@ -34,7 +35,8 @@ class FittedModel(os.PathLike[str]):
     """A fitted aligner, the ``model`` of functions on pairs of its languages.
 
     Attributes:
-        directory: Its directory. Without ``output`` it is temporary and deleted with this object.
+        directory: The absolute path of its directory. Without ``output`` it is temporary and
+            deleted with this object.
     """
 
     def __init__(self, directory: str, temporary: str | None = None) -> None:
@@ -73,7 +75,7 @@ def fit(
     """
     temporary = tempfile.mkdtemp(prefix="pairweave-") if output is None else None
     directory = os.fspath(output or "") if temporary is None else str(Path(temporary, "model"))
-    model = FittedModel(directory, temporary)
+    model = FittedModel(files.absolute(directory), temporary)
     try:
         with finished("fit", pairs, {**options, "output": directory}):
             return model

@@ -7,6 +7,7 @@ from typing import Any
 from pairweave.pipelines.in_memory.keyword_options import in_python, plain_values, require_known
 from pairweave.pipelines.streaming.row_stream import RowStream, open_rows
 from pairweave.pipelines.streaming.stream_options import StreamedTagOptions
+from pairweave.transforms.storage import files
 
 
 def stream(
@@ -39,4 +40,6 @@ def stream(
     require_known(options, known, "stream", suggested=known)
     with in_python("stream"):
         given = plain_values(options)
-        return open_rows([os.fspath(run) for run in listed], given, columns, rank, ranks)
+        # Rows are read later, perhaps in another process or after a change of directory.
+        directories = [files.absolute(os.fspath(run)) for run in listed]
+        return open_rows(directories, given, columns, rank, ranks)

@@ -105,6 +105,13 @@ def test_a_model_is_fitted_where_none_is_given():
     assert not Path(directory).exists()
 
 
+def test_a_model_is_found_after_a_change_of_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fitted = pairweave.fit(PAIRS[:20], output="hmm", **LANGS)
+    monkeypatch.chdir("/")
+    assert pairweave.align(PAIRS[:2], fitted, **LANGS).rows.num_rows == 2
+
+
 def test_every_kind_of_table_is_the_same_pairs():
     arrow = table()
     wide = pa.schema([("target", pa.large_string()), ("source", pa.large_string())])

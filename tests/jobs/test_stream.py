@@ -316,6 +316,14 @@ def test_a_share_of_forms_replaces_the_profile_of_a_run(share):
     assert (drawn.tag_profile, getattr(drawn, share)) == (None, 0.1)
 
 
+def test_rows_are_read_after_a_change_of_directory(made, tmp_path, monkeypatch):
+    monkeypatch.chdir(made)
+    expected = list(pairweave.stream("links"))
+    rows = pairweave.stream("links")
+    monkeypatch.chdir(tmp_path)
+    assert list(rows) == expected
+
+
 def test_a_changed_shard_is_refused(made, tmp_path):
     copy = tmp_path / "links"
     shutil.copytree(made / "links", copy)
