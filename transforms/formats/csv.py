@@ -4,10 +4,12 @@ A file is one unit, because a reader must start at the beginning to know which l
 a field.
 """
 
+import collections
 import contextlib
 import csv
 import dataclasses
 import io
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -34,6 +36,9 @@ DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
 
 MAX_LINE_BYTES = 256 << 20
 """The highest ``max_line_bytes``."""
+
+LOOKED_AT = 1000
+"""So many records at the start of a file are looked at for another delimiter."""
 
 _ADVICE = (
     "A quoted field ends with a quote before the next delimiter, and a quote inside it is doubled; "
@@ -221,7 +226,10 @@ def _scan(file: ScanRequest) -> Scan:
         return counter.scan(digests, 0)
     shown = [_bytes(field).decode(errors="backslashreplace") for field in first.fields]
     columns, header = _find_fields(shown, delimiter, file)
-    rows = 1 - header + sum(1 for _ in records)
+    more = map(_divisions, itertools.islice(records, LOOKED_AT - 1))
+    start = [_divisions(first), *more]
+    _check_delimiter(start, delimiter, file.name)
+    rows = len(start) - header + sum(1 for _ in records)
     scan = counter.scan(digests, rows)
     return dataclasses.replace(scan, header_lines=header, columns=columns)
 
@@ -240,6 +248,44 @@ def _find_fields(first: Sequence[str], delimiter: str, file: ScanRequest) -> tup
                     1,
                 )
     return find_fields(first, file)
+
+
+def _divisions(record: Record) -> tuple[int, dict[str, int]]:
+    """Return how many fields a record has, and how often each delimiter is inside them."""
+    inside = {
+        name: sum(field.count(sign) for field in record.fields) for name, sign in DELIMITERS.items()
+    }
+    return len(record.fields), inside
+
+
+def _check_delimiter(
+    records: Sequence[tuple[int, Mapping[str, int]]], delimiter: str, name: str
+) -> None:
+    """Refuse a file most of whose first records differ from the first, as another divides them.
+
+    Args:
+        records: The first records, from `_divisions`.
+        delimiter: The name of the delimiter between their fields.
+        name: The file.
+
+    Raises:
+        InputError: ``csv_delimiter``: another delimiter is in nine of ten records equally often.
+    """
+    expected, number = records[0][0], len(records)
+    others = sum(fields != expected for fields, _ in records)
+    if 2 * others <= number:
+        return
+    for other in sorted(DELIMITERS.keys() - {delimiter}):
+        usual, times = collections.Counter(inside[other] for _, inside in records).most_common(1)[0]
+        if usual and 10 * times >= 9 * number:
+            raise InputError(
+                "csv_delimiter",
+                name,
+                f"the first record has {expected} fields, but {others:,} of the first {number:,} "
+                f"have another number; divided at each {other}, {times:,} have {usual + 1}: give "
+                f"--csv_delimiter {other}",
+                1,
+            )
 
 
 def _write(rows: pa.RecordBatch) -> list[bytes]:

@@ -8,7 +8,7 @@ two tags with translated attributes could not be distinguished.
 """
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pairweave.transforms.counted import counted
 from pairweave.transforms.errors import InputError
@@ -47,6 +47,35 @@ placeholder in the usage of a command."""
 
 
 @dataclasses.dataclass(slots=True)
+class _Others:
+    """Elements of other syntaxes that one message is about.
+
+    Attributes:
+        number: Number of elements.
+        lines: Number of lines with such elements.
+        first: The first line with such an element, from 1, and the element's first tag.
+        fits: Names of the syntaxes that read all of these elements, the narrowest first; HTML
+            reads any.
+    """
+
+    number: int = 0
+    lines: int = 0
+    first: tuple[int, str] | None = None
+    fits: list[str] = dataclasses.field(default_factory=lambda: ["indexed", "xliff", "xml", "html"])
+
+    def add(self, elements: Sequence[tuple[Tag, ...]], line: int) -> None:
+        """Count the elements of a line, each given by its tags."""
+        if not elements:
+            return
+        if self.first is None:
+            self.first = line, elements[0][0].raw
+        self.lines += 1
+        self.number += len(elements)
+        for element in elements:
+            self.fits = [name for name in self.fits if _reads(name, element)]
+
+
+@dataclasses.dataclass(slots=True)
 class SyntaxCheck:
     """Counts the tags of a file's own syntax, and of others, in its lines.
 
@@ -59,11 +88,8 @@ class SyntaxCheck:
         unit: The words for one and for several of the counted things, for messages.
         lines: Number of lines seen.
         own: Number of tags of the syntax.
-        others: Number of elements of other syntaxes.
-        other_lines: Number of lines with such elements.
-        first: The first line with such an element, from 1, and the element's first tag.
-        fits: Names of the syntaxes that read all of these elements, the narrowest first; HTML
-            reads any.
+        void: Void elements of HTML that XML takes for opening tags.
+        foreign: All other elements of other syntaxes.
     """
 
     path: str
@@ -72,10 +98,13 @@ class SyntaxCheck:
     unit: tuple[str, str] = ("line", "lines")
     lines: int = 0
     own: int = 0
-    others: int = 0
-    other_lines: int = 0
-    first: tuple[int, str] | None = None
-    fits: list[str] = dataclasses.field(default_factory=lambda: ["indexed", "xliff", "xml", "html"])
+    void: _Others = dataclasses.field(default_factory=_Others)
+    foreign: _Others = dataclasses.field(default_factory=_Others)
+
+    @property
+    def others(self) -> int:
+        """Return the number of elements of other syntaxes."""
+        return self.void.number + self.foreign.number
 
     def add(self, string: str, marked: Marked | None = None, line: int | None = None) -> None:
         """Count the tags of the next line.
@@ -90,20 +119,11 @@ class SyntaxCheck:
             return
         marked = marked or parse_markup(string, self.syntax)
         self.own += len(marked.tags)
+        line = self.lines if line is None else line
         if self.syntax is XML:
-            tags = _void_tags(marked) or _tags_with_ids(marked)
-        elif self.syntax is HTML:
-            tags = _tags_with_ids(marked)
-        else:
-            tags = _other_tags(string, marked)
-        if not tags:
-            return
-        if self.first is None:
-            self.first = self.lines if line is None else line, tags[0][0].raw
-        self.other_lines += 1
-        self.others += len(tags)
-        for element in tags:
-            self.fits = [name for name in self.fits if _reads(name, element)]
+            self.void.add(_void_tags(marked), line)
+        reads_all = reads_every_tag(self.syntax)
+        self.foreign.add(_tags_with_ids(marked) if reads_all else _other_tags(string, marked), line)
 
     def warning(self) -> str | None:
         """Return the warning about elements of other syntaxes; None if there are none.
@@ -112,9 +132,8 @@ class SyntaxCheck:
             InputError: The file has many such elements and no tag of its own syntax.
         """
         message = self.message()
-        if message is None or self.first is None:
-            return None
-        return f"{self.path}:{self.first[0]}: {message}"
+        lines = [each.first[0] for each in (self.void, self.foreign) if each.first is not None]
+        return None if message is None else f"{self.path}:{min(lines)}: {message}"
 
     def message(self) -> str | None:
         """Return the warning without the place.
@@ -122,16 +141,20 @@ class SyntaxCheck:
         Raises:
             InputError: See `warning`.
         """
-        if self.first is None:
-            return None
-        line, raw = self.first
-        named = self.fits[0]
+        found = [self._about(each) for each in (self.void, self.foreign) if each.first is not None]
+        return "; ".join(found) or None
+
+    def _about(self, others: _Others) -> str:
+        """Return the warning about some elements."""
+        assert others.first is not None
+        line, raw = others.first
+        named = others.fits[0]
         seen = (
-            f"{counted(self.others, 'tag')} in {self.other_lines:,} of "
-            f"{counted(self.lines, *self.unit)} {'is' if self.others == 1 else 'are'} {named}, not "
-            f"{self.syntax.name}, the first is {raw[:80]}"
+            f"{counted(others.number, 'tag')} in {others.lines:,} of "
+            f"{counted(self.lines, *self.unit)} {'is' if others.number == 1 else 'are'} {named}, "
+            f"not {self.syntax.name}, the first is {raw[:80]}"
         )
-        if not self.own and self.other_lines * MANY >= self.lines:
+        if not self.own and others.lines * MANY >= self.lines:
             raise InputError(
                 "other_syntax",
                 self.path,

@@ -154,6 +154,30 @@ def test_a_quoted_file_with_another_delimiter_is_refused_with_its_name(tmp_path,
         rows_of(tmp_path, f'"One" two{sign}"Eins"\n')
 
 
+SEMICOLONS = "two, white;zwei, weiße\n" + "a;b\n" * 8 + "c;d,e;f\n"
+
+
+def test_a_file_that_another_delimiter_divides_better_is_refused_with_its_name(tmp_path):
+    said = (
+        "a.csv:1: the first record has 3 fields, but 9 of the first 10 have another number; "
+        "divided at each semicolon, 9 have 2: give --csv_delimiter semicolon"
+    )
+    with pytest.raises(InputError, match=said):
+        rows_of(tmp_path, SEMICOLONS)
+    assert len(rows_of(tmp_path, SEMICOLONS, csv_delimiter="semicolon")) == 10
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "a,b\n" * 5 + "c;d\n" * 5,  # half have the fields of the first
+        "a,b\n" + "c;d\n" * 7 + "e;f;g\n" * 2,  # the other delimiter divides them unequally
+    ],
+)
+def test_a_file_that_no_other_delimiter_divides_better_is_read(tmp_path, rows):
+    assert len(rows_of(tmp_path, rows)) == 10
+
+
 def test_fields_that_are_not_wanted_cost_no_memory(tmp_path):
     path = write(tmp_path, ("," * 100_000 + "\n") * 100)
     plan = make_plan([single(path)])

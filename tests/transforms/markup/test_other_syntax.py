@@ -83,6 +83,17 @@ def test_one_line_in_a_hundred_refuses_a_file_without_tags_and_one_in_more_warns
     assert "1 tag in 1 of 101 lines" in check("xliff", "<b>y</b>", *["plain"] * 100).warning()
 
 
+def test_tags_that_are_misread_in_two_ways_are_warned_of_apart():
+    lines = ('see <x id="1"/><br>', "one<br>two")
+    assert check("xml", *lines).warning() == (
+        "s.txt:1: 2 tags in 2 of 2 lines are html, not xml, the first is <br>; such tags are taken "
+        "for opening tags that nothing closes; give --syntax html if this is HTML, or write "
+        '<br/>; 1 tag in 1 of 2 lines is xliff, not xml, the first is <x id="1"/>; such tags are '
+        "read without their ids; give --syntax xliff if this is XLIFF"
+    )
+    assert check("xml", *lines).others == 3
+
+
 @given(st.lists(st.sampled_from(["<b>", "</b>", "<a_0>", "</a_0>", "<x/>", "<br/>", "a "])))
 def test_a_syntax_of_any_tags_is_not_warned_of_tags_that_it_reads_well(parts):
     for syntax in ("xml", "html"):
@@ -175,7 +186,7 @@ def test_the_syntax_that_is_named_reads_what_was_found(syntax, parts):
     if made.others and not made.own:
         with pytest.raises(InputError):
             made.warning()
-        again = SyntaxCheck("s.txt", SYNTAXES[made.fits[0]])
+        again = SyntaxCheck("s.txt", SYNTAXES[made.foreign.fits[0]])
         again.add("".join(parts))
         # HTML alone reads an element of XLIFF beside one without an end, and says which it is.
         mixed = {"<g id='1'>", "</g>", "<br>"} <= set(parts)
