@@ -186,6 +186,15 @@ def test_a_table_takes_texts_down_without_its_input_and_after_a_change_of_option
     assert not {source, corpora.sentence(4)[0]} & all_sources(directory)
 
 
+def test_a_takedown_of_a_pair_that_may_come_later_is_committed(directory):
+    (directory / "list.txt").write_text(f"{'0' * 32}\n")
+    words = ("refresh", "takedown", "table", "list.txt")
+    out = runs.run_well_here(*words, cwd=directory)
+    assert out == "removed 0 pairs; committed night 2\n"
+    assert stones(directory).ids == {"0" * 32: None}
+    assert "was taken down before" in runs.run_well_here(*words, cwd=directory)
+
+
 @pytest.mark.parametrize("by", ["id", "text"])
 @pytest.mark.parametrize("way", ["night", "command"])
 def test_a_rejected_pair_that_is_taken_down_is_in_no_file(directory, by, way):

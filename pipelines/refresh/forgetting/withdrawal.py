@@ -53,8 +53,8 @@ class Withdrawn:
 
     Attributes:
         pairs: Ids of the pairs to remove.
-        corpora: For pairs that stay but lose their last place in a corpus: the corpora that still
-            contain them, in order.
+        corpora: For pairs that lose their last place in a corpus but not all: the corpora that
+            still contain them, in order.
     """
 
     pairs: IdSet
@@ -62,10 +62,7 @@ class Withdrawn:
 
     def and_rows_of(self, remade: IdSet) -> "Withdrawn":
         """Return the same with further pairs, whose rows are removed to be made again."""
-        stays = ~remade.has(pa.array(list(self.corpora), pa.string()))
-        left = zip(self.corpora.items(), stays.tolist(), strict=True)
-        pairs = IdSet.joined([self.pairs, remade])
-        return Withdrawn(pairs, dict(item for item, stay in left if stay))
+        return Withdrawn(IdSet.joined([self.pairs, remade]), self.corpora)
 
 
 def withdrawn(places: Places, gone: Collection[str], taken: IdSet, added: Places) -> Withdrawn:

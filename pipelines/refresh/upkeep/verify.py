@@ -59,7 +59,7 @@ def verify(table: str) -> Verified:
 
 def _verify(table: str) -> Verified:
     nights, problems = read_chain(table)
-    if not nights or len(nights) != records.numbers(table)[-1]:
+    if len(nights) != records.numbers(table)[-1]:
         return Verified(0, 0, len(nights), problems)
     checked, is_whole = list(nights), not problems
     if is_whole and not tables.is_applied(table, nights[-1]):

@@ -149,6 +149,9 @@ def test_verify_names_a_damaged_file_of_an_earlier_version_until_it_is_vacuumed(
     check_refused(directory, "verify", old.name)
     runs.run_well_here("refresh", "vacuum", "table", "--retention", "0", cwd=directory)
     assert run(directory, "verify") == (0, "")
+    # Nor is it missed where the record of the night that replaced it cannot be read.
+    damage(table / "_refresh/nights/00000002.json", "cut")
+    assert old.name not in run(directory, "verify")[1]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,7 +1,9 @@
 """What `refresh export` writes, and where: versions by their nights, outside of all tables."""
 
 import json
+import shutil
 
+import pyarrow as pa
 import pytest
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
@@ -9,6 +11,7 @@ pytest.importorskip("deltalake", reason="needs the extra refresh")
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.refresh import table_commands
 from pairweave.pipelines.refresh.chain import records
+from pairweave.pipelines.refresh.upkeep import mixing
 from pairweave.pipelines.refresh.upkeep.mixing import Mixture, export
 from pairweave.transforms.errors import ConfigError
 from tests.makers import nightly, runs
@@ -16,17 +19,56 @@ from tests.makers import nightly, runs
 HELP = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
 
 
-def test_a_version_without_pairs_is_exported_as_no_shards(tmp_path):
-    nightly.write_help(tmp_path, "one", range(3))
-    nightly.write_config(tmp_path, of=HELP)
-    nightly.good_night(tmp_path)
-    ids = sorted(json.loads(row)["id"] for row in nightly.rows(tmp_path / "table"))
-    nightly.write_help(tmp_path, "one", ())
-    nightly.good_night(tmp_path, "--accept", "all withdrawn")
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    """Return a directory with the table of one night."""
+    directory = tmp_path_factory.mktemp("exported")
+    nightly.write_help(directory, "one", range(3))
+    nightly.write_config(directory, of=HELP)
+    nightly.good_night(directory)
+    return directory
+
+
+@pytest.fixture
+def directory(first, tmp_path):
+    """Return a copy of it."""
+    return shutil.copytree(first, tmp_path / "copy")
+
+
+def test_a_version_without_pairs_is_exported_as_no_shards(directory):
+    ids = sorted(json.loads(row)["id"] for row in nightly.rows(directory / "table"))
+    nightly.write_help(directory, "one", ())
+    nightly.good_night(directory, "--accept", "all withdrawn")
     words = ("refresh", "export", "table", "--since", 1, "--output", "out")
-    assert "has no pairs" in runs.run_well_here(*words, cwd=tmp_path)
-    assert runs.rows_of(tmp_path / "out") == []
-    assert (tmp_path / "out/removed.txt").read_text().split() == ids
+    assert "has no pairs" in runs.run_well_here(*words, cwd=directory)
+    assert runs.rows_of(directory / "out") == []
+    assert (directory / "out/removed.txt").read_text().split() == ids
+
+
+def test_an_export_says_whether_vacuum_has_deleted_the_files_of_its_night(directory):
+    taken = json.loads(nightly.rows(directory / "table")[0])["id"]
+    (directory / "list.txt").write_text(f"{taken}\n")
+    runs.run_well_here("refresh", "takedown", "table", "list.txt", cwd=directory)
+    runs.run_well_here("refresh", "vacuum", "table", "--retention", 0, cwd=directory)
+    words = ("refresh", "export", "table", "--output", "out")
+    status, _, errors = runs.run_here(*words, "--night", 1, cwd=directory)
+    assert (status, "deleted by vacuum; export a later night" in errors) == (2, True)
+    for path in (directory / "table/tagged").rglob("part-*.parquet"):
+        path.unlink()
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert (status, "was deleted while the version of night 2 was exported" in errors) == (2, True)
+
+
+def test_an_export_counts_pairs_by_the_rows_that_most_of_them_have(monkeypatch):
+    numbers = {"plain": range(4), "tagged": range(3), "shifted": range(1)}
+
+    def read_rows(_table, _main, entry, _columns):
+        ids = [f"{number:032x}" for number in numbers[entry["partition"]["kind"]]]
+        return pa.table({"id": ids * 2, "corpus": ["help"] * len(ids) * 2})
+
+    monkeypatch.setattr(mixing.tables, "read_rows", read_rows)
+    entries = [{"partition": {"kind": kind}} for kind in ("tagged", "plain", "shifted")]
+    assert mixing._sizes("table", "tagged", entries) == ({"help": 4}, ("plain",))
 
 
 def test_no_version_is_exported_into_a_table(tmp_path):
