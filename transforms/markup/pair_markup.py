@@ -22,6 +22,8 @@ from pairweave.transforms.markup.tag_table import indexed_tag
 # mid. TMX's i connects an opening with a closing tag of one text and may differ between the texts.
 _NAMING = ("x", "id", "rid", "mid", "startRef")
 _ATTRIBUTE = re.compile(r"""\s([\w:.\-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+# The content of a native code behind its opening tag is not an attribute.
+_OPENING = re.compile(r"""(?:[^>"']+|"[^"]*"|'[^']*')*""")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -196,10 +198,9 @@ def _facts(marked: Marked, element: Element) -> _Facts:
 def _identifier(raw: str) -> str:
     if ANY_TAG.fullmatch(raw):
         return digits_of(raw)
-    # The content of a native code between its tags is not an attribute.
-    by_name = {
-        match[1]: match[2] or match[3] or "" for match in _ATTRIBUTE.finditer(raw[: raw.find(">")])
-    }
+    opening = _OPENING.match(raw)
+    assert opening is not None  # it may be empty
+    by_name = {match[1]: match[2] or match[3] or "" for match in _ATTRIBUTE.finditer(opening[0])}
     return next((by_name[name] for name in _NAMING if name in by_name), "")
 
 

@@ -88,6 +88,7 @@ def test_a_text_agrees_with_itself_and_its_indexed_form_has_its_elements(text):
         ("<b id='1'>a</b>", "<b>c</b>", True),
         ("<b href='1'>a</b>", "<b href='2'>c</b>", True),
         ("<b i='1'>a</b>", "<b i='2'>c</b>", True),
+        ("<b n='x > y' id='1'>a</b>", "<b id='2'>c</b>", False),
         ("<b>a</b><b>c</b>", "<b>d</b>", False),
         ("", "", True),
     ],
@@ -95,6 +96,13 @@ def test_a_text_agrees_with_itself_and_its_indexed_form_has_its_elements(text):
 def test_sides_agree_if_each_element_of_one_is_one_of_the_other(source, target, agrees):
     assert paired(source, target).agrees == agrees
     assert paired(target, source).agrees == agrees
+
+
+def test_an_attribute_inside_a_native_code_identifies_no_element():
+    codes = [f'<ph x="{x}" id="{x}">{{<sub>a</sub> id="{x}"}}</ph>' for x in "12"]
+    assert not paired(*codes, XLIFF).agrees
+    codes = [f'<ph id="1">{{<sub id="{number}">a</sub> id="{number}"}}</ph>' for number in "12"]
+    assert paired(*codes, XLIFF).agrees
 
 
 def test_identifiers_beat_order_and_order_serves_without():
