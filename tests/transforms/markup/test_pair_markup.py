@@ -123,6 +123,12 @@ def test_indexed_tags_are_matched_by_their_numbers():
     assert not paired("<a_1/>", "<a_2/>", INDEXED).agrees
 
 
+def test_elements_of_one_side_alone_get_no_new_number():
+    markup = paired("<i>a</i><b>c</b><br/>", "<br/><b>d</b>").renumbered([7, 3])
+    assert [element.index for element in markup.elements] == [None, 7, 3]
+    assert markup.indexed("source", "ac") == "a<a_7>c</a_7><a_3/>"
+
+
 @pytest.mark.parametrize("line", ["", "{}", '{"elements": [{}], "source": [], "target": []}', "[]"])
 def test_what_is_no_markup_is_an_error(line):
     with pytest.raises(WorkerError, match="the column markup holds"):

@@ -1,7 +1,9 @@
-"""Segments of TMX and XLIFF: which inline elements belong together."""
+"""Segments of TMX and XLIFF: which inline elements belong together, and how they are written."""
+
+from xml.etree import ElementTree as ET
 
 from pairweave.transforms.markup.markup import Form, find_elements
-from pairweave.transforms.markup.segments import Segment
+from pairweave.transforms.markup.segments import Segment, opening_tag
 
 
 def segment(*parts):
@@ -32,3 +34,21 @@ def test_isolated_tags_whose_partners_are_in_other_segments_are_no_pair():
 def test_begin_and_end_with_one_number_are_a_pair():
     assert forms(segment(("bpt", {"i": "1"}), "b", ("ept", {"i": "1"}))) == [Form.PAIR]
     assert forms(segment(("bpt", {"i": "1"}), "b", ("ept", {"i": "2"}))) == [Form.OPEN, Form.CLOSE]
+
+
+def test_elements_inside_a_native_code_are_a_part_of_its_tag():
+    made = Segment(1000)
+    for name in ("ph", "sub", "hi"):
+        made.start(name, name, {})
+    for name in ("hi", "sub"):
+        made.end(name, name)
+    made.text("a < b")
+    made.end("ph", "ph")
+    (tag,) = made.finish().tags
+    assert (tag.name, tag.raw) == ("ph", "<ph><sub><hi/></sub>a &lt; b</ph>")
+
+
+def test_any_value_of_an_attribute_is_read_back():
+    value = "a\t\n\r\"&<>' b"
+    element = ET.fromstring(opening_tag("g", {"id": value}) + "</g>")
+    assert element.attrib == {"id": value}

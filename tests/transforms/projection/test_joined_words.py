@@ -1,5 +1,6 @@
 """Words of a translation that no tag may split, whatever the tokens of the links are."""
 
+import numpy as np
 import pytest
 
 from pairweave.transforms.links.soft_links import SoftLinks
@@ -24,6 +25,14 @@ def test_a_word_has_the_links_of_its_characters_and_no_tag_inside():
     assert all(column.flags.c_contiguous for column in masses)
     made = project_tags(source, "アプリを開く", cut, words, joined)
     assert str(made) == "<b>アプリ</b>を開く"
+
+
+def test_links_of_joined_tokens_have_the_greatest_probabilities():
+    ends, forward, reverse = [(0, 0), (0, 1), (1, 2)], [0.2, 0.5, 0.1], [0.4, 0.1, 0.3]
+    certain = SoftLinks.certain(ends)
+    links = SoftLinks(certain.source, certain.target, np.array(forward), np.array(reverse))
+    _, joined = join_words([(0, 1), (1, 2), (2, 3)], links, [(0, 2)])
+    assert (joined.forward.tolist(), joined.reverse.tolist()) == ([0.5, 0.1], [0.4, 0.3])
 
 
 def test_tokens_without_words_are_the_same_objects():

@@ -163,6 +163,7 @@ def projected(source, target, links, rules="best", syntax=XLIFF):
         ("<b>ten</b> squared", "10²", [(0, 0), (1, 1)], "<b>10²</b>"),
         ("<b>hydrogen</b> oxide", "H₂O", [(0, 0), (1, 2)], "<b>H₂O</b>"),
         ("<b>2</b>½ cups", "2½ Tassen", [(0, 0), (1, 1), (2, 2)], "<b>2</b>½ Tassen"),
+        ("<b>2½</b> cups", "2½ Tassen", [(0, 0), (2, 2)], "<b>2½</b> Tassen"),
     ],
 )
 def test_no_tag_splits_a_number_unless_one_does_in_the_source(
@@ -345,6 +346,12 @@ def test_tokens_without_tags_inside_are_not_cut():
     marked = parse_markup("<b>ab</b> cd")
     tokens = [(0, 2), (3, 5)]
     assert cut_tokens(marked, "aB1", tokens, [(0, 3)]) == (tokens, [(0, 3)])
+
+
+def test_every_token_is_cut_at_all_tags_inside():
+    marked = parse_markup("a<x/>b cd<x/>efg<x/>hi")
+    cut, _ = cut_tokens(marked, "uv", [(0, 2), (3, 10)], [(0, 2)])
+    assert cut == [(0, 1), (1, 2), (3, 5), (5, 8), (8, 10)]
 
 
 def test_a_target_token_is_cut_where_a_word_may_turn_into_the_next():

@@ -161,6 +161,12 @@ def test_an_element_of_a_pair_has_one_number_on_both_sides():
     assert numbered[3].entries[3].opening == "<br />"
 
 
+def test_identical_elements_of_a_target_are_numbered_in_their_order():
+    source = parse_markup("<b id='1'>a</b> <b>c</b>")
+    numbered = number_pair(source, parse_markup("<b>d</b> <b>e</b>"))
+    assert str(numbered[1]) == "<a_0>d</a_0> <a_1>e</a_1>"
+
+
 def test_a_target_keeps_an_order_of_its_own_only_where_it_has_one():
     source = parse_markup("<b>a</b> <i>c</i>")
     for text, own in (("<b>d</b> <i>e</i>", ()), ("<i>d</i> <b>e</b>", (1, 1, 0, 0))):
