@@ -226,8 +226,6 @@ def _part(spans: Spans, one: int, other: int) -> None:
         for cut in cuts:
             a, b = spans.starts[left], min(spans.ends[left], cut)
             c, d = max(spans.starts[right], cut), spans.ends[right]
-            if a > b or c > d:
-                continue
             worth = _worth(spans, left, a, b) + _worth(spans, right, c, d)
             if best is None or worth > best[0]:
                 best = worth, ((a, b, c, d) if left == one else (c, d, a, b))

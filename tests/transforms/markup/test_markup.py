@@ -4,7 +4,7 @@ import json
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pairweave.transforms.errors import ConfigError
@@ -75,6 +75,8 @@ COMMENTED = st.sampled_from(
 
 
 @given(st.lists(COMMENTED, max_size=20).map("".join), st.sampled_from([XML, HTML, XLIFF]))
+@example("<!-- a --><b><!--", XML)
+@example("<!-- a --><!-- b --><b><!--", XML)
 def test_comments_are_those_that_a_single_pattern_finds(string, syntax):
     fast, slow = markup._matches(string, syntax), slow_matches(string, syntax)
     assert [each.regs for each in fast] == [each.regs for each in slow]

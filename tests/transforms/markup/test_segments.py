@@ -36,6 +36,11 @@ def test_begin_and_end_with_one_number_are_a_pair():
     assert forms(segment(("bpt", {"i": "1"}), "b", ("ept", {"i": "2"}))) == [Form.OPEN, Form.CLOSE]
 
 
+def test_a_native_code_without_a_partner_is_known_by_its_id_or_its_x():
+    codes = [("ph", {"id": "1", "x": "2"}), ("ph", {"x": "3"}), ("ph", {"type": "br"})]
+    assert [tag.key for tag in segment(*codes).tags] == ["1", "3", ""]
+
+
 def test_elements_inside_a_native_code_are_a_part_of_its_tag():
     made = Segment(1000)
     for name in ("ph", "sub", "hi"):

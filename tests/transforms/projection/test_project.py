@@ -339,7 +339,10 @@ def test_a_tag_inside_a_token_is_placed_by_its_parts():
         'b 2014<g id="1">7</g>'
     )
     assert projected('rate<x id="1"/>July', "KursJuli", [(0, 0)]) == 'Kurs<x id="1"/>Juli'
-    assert projected('EN<x id="1"/>EN', "DEDE", [(0, 0)]) == 'DE<x id="1"/>DE'
+    for text in ('EN<x id="1"/>EN', '  EN<x id="1"/>EN'):
+        assert projected(text, "DEDE", [(0, 0)]) == 'DE<x id="1"/>DE'
+    links = [(0, 0), (1, 1), (2, 2)]
+    assert projected('m a<g id="1">b</g> c', "x yab z", links) == 'x <g id="1">yab</g> z'
 
 
 def test_tokens_without_tags_inside_are_not_cut():
@@ -420,6 +423,8 @@ def test_the_third_of_three_equal_names_is_tagged_without_a_link(links):
         ('Open the <g id="1">file</g>', "", [], False),
         ('Open the <g id="1">file</g>', "Datei", [(2, 0)], True),
         ('<g id="1">Open</g>', "Öffnen", [], True),
+        ('<g id="1">Open</g>!', "Öffnen", [], False),
+        ('¡<g id="1">Open</g>', "Öffnen", [], False),
     ],
 )
 def test_the_only_place_of_words_without_links_is_doubtful(source, target, links, is_certain):

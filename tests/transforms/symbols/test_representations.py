@@ -173,6 +173,7 @@ def test_a_target_keeps_an_order_of_its_own_only_where_it_has_one():
         *_, table, other_table = number_pair(source, parse_markup(text))
         assert table.own == ()
         assert tuple(mark.number for mark in other_table.own) == own
+        assert ("own" in other_table.to_json()) == bool(own)
 
 
 @given(marked_texts(8), marked_texts(8))

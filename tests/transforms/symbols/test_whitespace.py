@@ -58,6 +58,11 @@ def test_self_closing_tags_keep_the_word_behind_them_whole():
     assert shift_whitespace("the <a_0></a_0>witch") == "the<a_0></a_0> witch"
 
 
+def test_white_space_inside_a_run_of_tags_moves_behind_all_of_them():
+    for run in ("<a_0> <a_1><a_2>", "<a_0><a_1> <a_2>", "<a_0/> <a_1></a_1><a_2>"):
+        assert shift_whitespace(f"see{run}page") == f"see{run.replace(' ', '')} page"
+
+
 @given(tagged)
 def test_shifting_moves_nothing_but_white_space(text):
     shifted = shift_whitespace(text)

@@ -112,6 +112,13 @@ def test_a_profile_by_hand():
     assert actual["syntax"] == "xliff"
 
 
+def test_the_depth_of_an_element_is_the_number_of_those_round_it():
+    text = '<g id="1">a <g id="2">b</g> <g id="3">c</g></g>'
+    counts = learn_profile([text], XLIFF)["counts"]
+    actual = {name: counts[name] for name in counts if name.startswith(("depth", "nested"))}
+    assert actual == {"depth 0": 1, "depth 1": 2, "nested yes": 2}
+
+
 def test_a_profile_of_texts_with_nine_tags_is_read_again():
     actual = learn_profile(['<x id="1"/> word ' * 9], XLIFF)
     assert actual["counts"]["tags 9"] == 1
