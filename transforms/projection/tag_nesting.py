@@ -149,8 +149,7 @@ def order_tags(
 
 
 def _holds(outer: Element, inner: Element) -> bool:
-    if outer.form is not Form.PAIR:
-        return False
+    """Tell whether a pair of tags is round an element."""
     assert outer.opening is not None
     assert outer.closing is not None
     return outer.opening < inner.first and _last(inner) < outer.closing

@@ -127,6 +127,7 @@ def test_what_is_empty_goes_into_no_pair_beside_it_unless_it_has_no_end(source, 
     [
         ("<a><b></b></a>", ["01", "23"], "<a>wx<b>y</b></a>z"),
         ("<a><b></b></a>", ["34", "12"], "w<a><b>x</b>yz</a>"),
+        ("<a><b><c></c></b></a>", ["01", "12", "34"], "<a>w<b>xy<c>z</c></b></a>"),
         ("<a><x/></a>", ["12", "44"], "w<a>x<x/></a>yz"),
         ("<a><x/></a>", ["23", "00"], "wx<a><x/>y</a>z"),
     ],

@@ -1,5 +1,6 @@
 """Every representation turns into every other and back, whatever the text."""
 
+import dataclasses
 import itertools
 import json
 import math
@@ -180,6 +181,13 @@ def test_a_target_keeps_an_order_of_its_own_only_where_it_has_one():
 def test_tables_survive_json(source, target):
     for table in number_pair(parse_markup(source), parse_markup(target))[2:]:
         assert TagTable.from_json(table.to_json()) == table
+
+
+def test_text_that_looked_like_symbols_survives_json():
+    table = Coding(syntax=XLIFF).encode("<a_0> <g>b</g> </a_7>")[1]
+    assert table.literals == {0: "<a_0>", 2: "</a_7>"}
+    table = dataclasses.replace(table, plain=frozenset({2}))
+    assert TagTable.from_json(table.to_json()) == table
 
 
 def test_a_damaged_table_is_refused():
