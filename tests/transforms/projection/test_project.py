@@ -416,6 +416,12 @@ def test_the_third_of_three_equal_names_is_tagged_without_a_link(links):
     )
 
 
+@pytest.mark.parametrize("name", ["MENU", "\uff2d\uff25\uff2e\uff35"])
+def test_a_name_is_the_same_in_another_case_or_width(name):
+    actual = projected(f'open the <g id="1">{name}</g> now', "menu jetzt doch starten", [(3, 1)])
+    assert actual == '<g id="1">menu</g> jetzt doch starten'
+
+
 @pytest.mark.parametrize(
     ("source", "target", "links", "is_certain"),
     [

@@ -158,6 +158,12 @@ def test_more_elements_than_numbers_give_no_tagged_row():
         assert without.tolist() == too_many.tolist() == [not fits]
 
 
+def test_a_pair_too_short_for_a_tag_does_not_have_too_many():
+    table = table_of([("a", "b")], [[(0, 0)]])
+    rows, without, too_many = keep_or_inject_tags(kept_of([None]), table, TagConfig(mix=INFINITE))
+    assert (rows.num_rows, without.tolist(), too_many.tolist()) == (0, [True], [False])
+
+
 def test_a_pair_whose_tags_one_side_lacks_gets_other_tags():
     table, markups = marked_table(
         [("<br>" + "one two three four five", "uno dos tres cuatro cinco")]
