@@ -242,6 +242,14 @@ def test_fragments_are_translated_in_batches_and_each_once():
     assert actual.counts["tried_fragments"] <= actual.counts["fragments_in_tried_pairs"] == 300 * 6
 
 
+def test_a_fragment_is_translated_once_however_many_pairs_are_tried():
+    table = table_of([("cat", "chien")] * 30 + [("cat", "chat")] * 2)
+    translator = Dictionary(CAT.entries)
+    found = find_fragments(table, translator, FragmentConfig(share=0.05))
+    assert found.counts["tried_pairs"] > 10
+    assert translator.calls == [(["cat"], "en", "fr")]
+
+
 def test_every_pair_of_languages_is_asked_for_by_itself():
     tables = [table_of([("cat", "chat")]), table_of([("cat", "x")], languages=("en", "de"))]
     translator = Dictionary(CAT.entries)

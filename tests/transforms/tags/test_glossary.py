@@ -118,6 +118,27 @@ def test_terms_do_not_overlap_and_are_no_more_than_wanted():
     assert len(terms_of(WITCH, ONE_TO_ONE, entries, max_tags=1)[0]) == 1
 
 
+@pytest.mark.parametrize(
+    ("source", "links", "entries"),
+    [
+        ("a b c d", [(0, 0), (1, 0), (3, 1)], [("a b c", "x"), ("c d", "y")]),
+        ("a b c d", [(0, 0), (2, 1), (3, 1)], [("b c d", "y"), ("a b", "x")]),
+    ],
+)
+def test_terms_overlap_on_neither_side(source, links, entries):
+    texts, counts = terms_of((source, "x y"), links, entries, match="exact")
+    assert texts == entries[:1]
+    assert counts["terms_on_both_sides"] == 2
+    links, entries = ([pair[::-1] for pair in pairs] for pairs in (links, entries))
+    assert terms_of(("x y", source), links, entries, match="exact")[0] == entries[:1]
+
+
+def test_a_term_is_found_only_with_all_of_its_words():
+    pair, links = ("the green dog", "die grüne Hexe"), [(0, 0), (1, 1), (2, 2)]
+    assert terms_of(pair, links, [("green witch", "grüne Hexe")])[0] == []
+    assert terms_of(pair[::-1], links, [("grüne Hexe", "green witch")])[0] == []
+
+
 def test_a_term_is_no_part_of_a_word_with_hyphens_or_of_an_element():
     pair = ("a witch-hunt <b>and a</b> witch", "eine Hexen-Jagd <b>und eine</b> Hexe")
     links = [(word, word) for word in range(9)]

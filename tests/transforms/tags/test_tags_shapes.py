@@ -277,7 +277,10 @@ def test_ids_of_xliff_count_from_1_left_to_right_in_the_source():
     [
         ({"self_closing_share": 1.5}, "self_closing_share must be 0 to 1, got 1.5"),
         ({"damage_share": float("nan")}, "damage_share must be 0 to 1"),
-        ({"representation": "raw"}, "injected tags have no names"),
+        (
+            {"representation": "raw"},
+            "injected tags have no names: .*; give one, or choose indexed, xliff",
+        ),
         ({"representation": "xlif"}, "xlif"),
         ({"representation": ("<{index}>", "<{index}>", "x")}, "template"),
         ({"draw": "sure"}, "draw 'sure' is unknown"),
