@@ -3,6 +3,7 @@ import pytest
 
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.suggestions.hints import first_letters
+from pairweave.transforms.suggestions.suggestion_filters import outside_scores
 from pairweave.transforms.suggestions.suggestion_options import FilterConfig, HintConfig
 from pairweave.transforms.suggestions.suggestions import SuggestionConfig, make_suggestions
 from tests.makers.suggesting import LOOSE, MASK, WIDE, aligned, compared
@@ -13,6 +14,7 @@ from tests.makers.suggesting import LOOSE, MASK, WIDE, aligned, compared
     [
         ("source length", "min_source_words", 3, 2),
         ("source length", "max_source_words", 1, 2),
+        ("suggestion length", "min_suggestion_words", 3, 2),
         ("suggestion length", "max_suggestion_words", 1, 2),
         ("masked share", "max_masked_share", 0.49, 0.5),
         ("confidence", "min_confidence", 0.8, 0.75),
@@ -113,6 +115,20 @@ def test_examples_are_scored_with_the_suggestion_in_the_masks_place():
     assert made.details.tolist() == [None, "alignment: score 1", "alignment: score 1"]
     assert made.counts["alignment_masks_dropped_score"] == 2
     assert make_suggestions(table, config).rows["score"].null_count == 3
+
+
+@pytest.mark.parametrize(
+    ("limits", "dropped"),
+    [
+        ({}, []),
+        ({"min_score": 2.0}, [0, 3]),
+        ({"max_score": 2.0}, [2, 3]),
+        ({"min_score": 2.0, "max_score": 2.0}, [0, 2, 3]),
+    ],
+)
+def test_a_score_may_be_a_limit_and_is_not_missing_if_there_is_one(limits, dropped):
+    outside = outside_scores(np.array([1.0, 2.0, 3.0, np.nan]), FilterConfig(**limits))
+    assert np.flatnonzero(outside).tolist() == dropped
 
 
 @pytest.mark.parametrize(
