@@ -38,12 +38,15 @@ ROWS = rows_of(
 KEYS = np.array([5, 6, 7], np.uint64)
 
 
-@pytest.mark.parametrize(("syntax", "line_break"), [("html", "<br>"), ("xml", "<br/>")])
-def test_both_sides_have_the_names_in_place_of_the_numbers(syntax, line_break):
-    counts = (("open", "i", 1), ("pair", "b", 3), ("self_closing", "br", 2))
+@pytest.mark.parametrize(
+    ("syntax", "name", "empty"),
+    [("html", "br", "<br>"), ("xml", "br", "<br/>"), ("html", "x-icon", "<x-icon/>")],
+)
+def test_both_sides_have_the_names_in_place_of_the_numbers(syntax, name, empty):
+    counts = (("open", "i", 1), ("pair", "b", 3), ("self_closing", name, 2))
     named = name_rows(1, KEYS, ROWS, TagNames(counts, syntax))
-    assert named["source"].to_pylist() == [f"<b>one</b> two{line_break}", "no tag", "<i>three"]
-    assert named["target"].to_pylist() == [f"{line_break}eins <b>zwei</b>", "kein Tag", "<i>drei"]
+    assert named["source"].to_pylist() == [f"<b>one</b> two{empty}", "no tag", "<i>three"]
+    assert named["target"].to_pylist() == [f"{empty}eins <b>zwei</b>", "kein Tag", "<i>drei"]
 
 
 def test_names_are_drawn_as_often_as_documents_have_them():

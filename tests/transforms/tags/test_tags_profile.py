@@ -106,10 +106,17 @@ def test_a_profile_by_hand():
         "tags 1": 1,
         "tags 3": 1,
     }
+    assert [*actual["counts"]] == sorted(actual["counts"])
     assert actual["split"] == [1, 2]  # of g 2 and the g without a key; the target lacks g 3
     assert actual["target"] == {"lacks": 1, "adds": 0}
     assert actual["names"] == {"pair": {"g": 3}, "self_closing": {"x": 1}}
     assert actual["syntax"] == "xliff"
+
+
+@pytest.mark.parametrize("form", ["pair", "self_closing"])
+def test_tags_may_be_self_closing_where_a_profile_has_such_tags(form):
+    profile = TagProfile(((f"form {form}", 1), ("tags 1", 1)))
+    assert TagConfig(profile=profile).self_closing == (form == "self_closing")
 
 
 def test_the_depth_of_an_element_is_the_number_of_those_round_it():
