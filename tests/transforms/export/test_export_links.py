@@ -84,6 +84,9 @@ def test_tags_are_words_of_their_own_beside_moses_words(text):
 def test_a_tag_inside_a_word_parts_it():
     words = cut_moses("Kfz-<a_1>Papiere</a_1>.", TAGS, MosesWords("de"))
     assert [word.text for word in words] == ["Kfz-", "<a_1>", "Papiere", "</a_1>", "."]
+    parts = ["Kraft", "<a_1>", "fahr", "</a_1>", "zeug-", "<a_2>", "Papiere", "</a_2>"]
+    words = cut_moses("".join(parts), TAGS, MosesWords("de"))
+    assert [word.text for word in words] == parts
 
 
 def test_links_follow_their_words_past_tags():

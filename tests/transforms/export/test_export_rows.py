@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -9,7 +10,7 @@ from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.export import export_rows
 from pairweave.transforms.export.export import export
-from pairweave.transforms.export.export_rows import Selection, select
+from pairweave.transforms.export.export_rows import Selection, draws_of, select
 from pairweave.transforms.formats.registry import row_export
 from pairweave.transforms.output.finished_run import FinishedRun
 from tests.makers import finished_runs, runs
@@ -47,6 +48,19 @@ def run(tmp_path_factory):
 
     finished_runs.write_run(str(directory), data, {}, job="suggest")
     return directory
+
+
+@pytest.mark.parametrize("count", [1, 5, 20, 59, 60, 61])
+def test_a_sample_has_the_rows_with_the_smallest_draws(count):
+    draws = np.arange(1, 61, dtype=np.uint64) * np.uint64(37) % np.uint64(61)
+    last = export_rows._last_draw([draws[at : at + 7] for at in range(0, 60, 7)], count)
+    assert last == (count if count < 60 else None)  # of all rows, there is no last
+
+
+def test_each_row_of_a_pair_has_a_draw_of_its_own():
+    rows = [{**example(1), "method": m, "variant": v} for m in METHODS for v in range(3)]
+    draws = draws_of(pa.Table.from_pylist(rows, schema=schemas.SUGGESTIONS), 1)
+    assert len(set(draws.tolist())) == len(rows)
 
 
 def exported(run, output, form="jsonl", unfit="refuse", **selection):

@@ -96,7 +96,9 @@ def test_rows_of_augment_give_the_phrase_pairs_that_they_were_made_from(links):
     phrases = extract_phrases(symmetrized(links), PhraseConfig())
     tags = TagConfig(seed=3)
     rows = with_links(inject_tags(phrases, tags)[0], phrases)
-    again = extract_phrases(linked_rows(rows, "augment"), PhraseConfig())
+    linked = linked_rows(rows, "augment")
+    assert {link["probability"] for row in linked["links"].to_pylist() for link in row} <= {1.0}
+    again = extract_phrases(linked, PhraseConfig())
     assert again.column("id").equals(phrases.column("id"))
     assert inject_tags(again, tags)[0].equals(inject_tags(phrases, tags)[0])
 
@@ -115,3 +117,5 @@ def test_pieces_that_show_nothing_are_left_out_with_their_links():
         field = schemas.ALIGNED.field(name)
         rows = rows.set_column(place, field, pa.array(values, field.type))
     assert linked_rows(rows, "align").equals(whole)
+    turned = pa.concat_tables([rows[1:], rows[:1]]).combine_chunks()
+    assert linked_rows(turned[1:], "align").equals(pa.concat_tables([whole[2:], whole[:1]]))

@@ -16,6 +16,7 @@ from pairweave.transforms.suggestions.span_lengths import (
     compare,
     from_json,
     golden_bars,
+    golden_sides,
     jensen_shannon,
     length_weights,
     read_golden,
@@ -118,6 +119,12 @@ def test_a_golden_set_may_be_compressed_like_any_input(tmp_path, ending, compres
 def test_what_is_no_golden_set_is_refused(tmp_path, sides, message):
     with pytest.raises(ConfigError, match=message):
         read_golden(write(tmp_path, **sides))
+
+
+@pytest.mark.parametrize("name", ["b.mask", "b.mask.gz", "b.txt"])
+def test_a_golden_set_has_one_file_for_each_side(name):
+    with pytest.raises(ConfigError, match=f"--golden {name}: expected one .mask and one .tgt"):
+        golden_sides(["a.mask", name, "c.tgt"], "--golden")
 
 
 def test_the_golden_set_of_wets_is_read(shared_data):

@@ -241,7 +241,9 @@ def test_judgements_of_translations_are_counted():
         ("s4", "a b c d", "a b c x", "diagonal"),
         ("s5", "a b", None, []),
     )
-    counts = make_suggestions(table, SuggestionConfig(("alignment",))).counts
+    made = make_suggestions(table, SuggestionConfig(("alignment",)))
+    assert (made.reasons[1], made.details[1]) == (Reject.TOO_MANY_PLACEHOLDERS, "3 placeholders")
+    counts = made.counts
     assert counts["triples"] == 4
     assert counts["triples_without_differences"] == 1
     assert counts["triples_over_placeholder_limit"] == 1
