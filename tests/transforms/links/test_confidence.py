@@ -66,6 +66,13 @@ def test_a_threshold_leaves_out_what_is_less_sure():
     assert [len(scores) for scores in scores_of(scored)] == [2, 0, 0]
 
 
+def test_a_phrase_pair_as_sure_as_the_threshold_stays():
+    scores = scores_of(score_phrases(phrases_by(BELIEVED), BELIEVED, ConfidenceConfig()))
+    least = max(score for row in scores for score in row)
+    scored = score_phrases(phrases_by(BELIEVED), BELIEVED, ConfidenceConfig(min_confidence=least))
+    assert scores_of(scored) == [[score for score in row if score == least] for row in scores]
+
+
 def test_phrase_pairs_without_beliefs_are_certain():
     assert scores_of(phrases_by(BELIEVED)) == [[1.0, 1.0, 1.0], [], [1.0]]
 

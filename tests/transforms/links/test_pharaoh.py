@@ -178,7 +178,9 @@ def test_texts_tell_how_long_sentences_are(write):
     assert phrases(links, None, target, unaligned_words="allow") == "0-0:0-0 0-0:0-1\n"
 
 
-def test_a_link_outside_its_sentence_is_an_error(write):
+@pytest.mark.parametrize("block_bytes", [4, 1 << 20])
+def test_a_link_outside_its_sentence_is_an_error(write, monkeypatch, block_bytes):
+    monkeypatch.setattr(text_lines, "BLOCK_BYTES", block_bytes)
     links, text = write("l", "0-0\n0-2\n"), write("t", "a\nb c\n")
     with pytest.raises(InputError, match=r"l:2: links word 2, but that line of .*t has 2 words"):
         phrases(links, None, text)

@@ -23,9 +23,11 @@ def cuts_of(text, language="de"):
         ("3.5 km", ["3.5", "km"], [True, True, True]),
         ("see a@b.de", ["see", "a@b.de"], [True, True, True]),
         ("100%", ["100", "%"], [True, True, True]),
+        ("2½ da", ["2", "½", "da"], [True, False, True, True]),
+        ("da 2½", ["da", "2", "½"], [True, True, False, True]),
     ],
 )
-def test_masks_may_part_compounds_at_hyphens(text, pieces, cuts):
+def test_masks_may_part_compounds_at_hyphens_and_no_numbers(text, pieces, cuts):
     assert cuts_of(text) == (pieces, cuts)
 
 
