@@ -50,11 +50,11 @@ def run(tmp_path_factory):
     return directory
 
 
-@pytest.mark.parametrize("count", [1, 5, 20, 59, 60, 61])
+@pytest.mark.parametrize("count", [1, 50, 2_000, 5_999, 6_000, 6_001])
 def test_a_sample_has_the_rows_with_the_smallest_draws(count):
-    draws = np.arange(1, 61, dtype=np.uint64) * np.uint64(37) % np.uint64(61)
-    last = export_rows._last_draw([draws[at : at + 7] for at in range(0, 60, 7)], count)
-    assert last == (count if count < 60 else None)  # of all rows, there is no last
+    draws = np.random.default_rng(1).permutation(np.arange(1, 6_001, dtype=np.uint64))
+    last = export_rows._last_draw([draws[at : at + 70] for at in range(0, 6_000, 70)], count)
+    assert last == (count if count < 6_000 else None)  # of all rows, there is no last
 
 
 def test_each_row_of_a_pair_has_a_draw_of_its_own():
