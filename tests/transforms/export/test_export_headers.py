@@ -1,9 +1,10 @@
-"""The languages in the headers of exported pairs are those of the run, in their order."""
+"""Exported pairs: the languages in headers are those of the run, and tags are indexed tags."""
 
 from pathlib import Path
 
 import pytest
 
+from pairweave.transforms.errors import ConfigError
 from tests.makers import finished_runs
 
 CORPUS = {"name": "news", "source_lang": "en", "target_lang": "de", "licence": None}
@@ -34,3 +35,11 @@ def test_a_header_names_source_and_target_language_in_their_places(tmp_path, for
 def test_a_header_of_several_source_languages_names_none(tmp_path):
     text = exported(tmp_path, "tmx", [CORPUS, {**CORPUS, "name": "web", "source_lang": "fr"}])
     assert 'srclang="*all*"' in text
+
+
+def test_tags_in_another_representation_are_not_exported(tmp_path):
+    run = str(tmp_path / "run")
+    finished_runs.write_run(run, configuration={"representation": "native"})
+    with pytest.raises(ConfigError, match="are written as native; only those of a run with --rep"):
+        finished_runs.export_pairs(run, "tmx", str(tmp_path / "tmx"))
+    assert not (tmp_path / "tmx").exists()

@@ -122,6 +122,7 @@ def test_a_layer_is_chosen_in_files_of_both_forms(tmp_path, padded):
     chosen = Attention(path, layer=1)
     chosen.check()
     assert pairs(chosen.links(0, 2, 2, "naive")) == [(0, 0)]
-    assert pairs(Attention(path, layer=0).links(0, 2, 2, "naive")) == [(0, 1)]
+    for first in (0, -2):
+        assert pairs(Attention(path, layer=first).links(0, 2, 2, "naive")) == [(0, 1)]
     with pytest.raises(ConfigError, match=r"layer 2: .* has 2 layers, numbered from 0 to 1"):
         Attention(path, layer=2).check()
