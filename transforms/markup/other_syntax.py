@@ -53,22 +53,24 @@ class _Others:
     Attributes:
         number: Number of elements.
         lines: Number of lines with such elements.
-        first: The first line with such an element, from 1, and the element's first tag.
+        first_line: The first line with such an element, from 1; 0 if there is none.
+        first_tag: The first tag of that element.
         fits: Names of the syntaxes that read all of these elements, the narrowest first; HTML
             reads any.
     """
 
     number: int = 0
     lines: int = 0
-    first: tuple[int, str] | None = None
+    first_line: int = 0
+    first_tag: str = ""
     fits: list[str] = dataclasses.field(default_factory=lambda: ["indexed", "xliff", "xml", "html"])
 
     def add(self, elements: Sequence[tuple[Tag, ...]], line: int) -> None:
         """Count the elements of a line, each given by its tags."""
         if not elements:
             return
-        if self.first is None:
-            self.first = line, elements[0][0].raw
+        if not self.lines:
+            self.first_line, self.first_tag = line, elements[0][0].raw
         self.lines += 1
         self.number += len(elements)
         for element in elements:
@@ -132,8 +134,7 @@ class SyntaxCheck:
             InputError: The file has many such elements and no tag of its own syntax.
         """
         message = self.message()
-        lines = [each.first[0] for each in (self.void, self.foreign) if each.first is not None]
-        return None if message is None else f"{self.path}:{min(lines)}: {message}"
+        return None if message is None else f"{self.path}:{self._found[0].first_line}: {message}"
 
     def message(self) -> str | None:
         """Return the warning without the place.
@@ -141,18 +142,21 @@ class SyntaxCheck:
         Raises:
             InputError: See `warning`.
         """
-        found = [self._about(each) for each in (self.void, self.foreign) if each.first is not None]
-        return "; ".join(found) or None
+        return "; ".join(map(self._about, self._found)) or None
+
+    @property
+    def _found(self) -> list[_Others]:
+        """Return what was found, in the order of its first lines."""
+        found = [each for each in (self.void, self.foreign) if each.number]
+        return sorted(found, key=lambda each: each.first_line)
 
     def _about(self, others: _Others) -> str:
         """Return the warning about some elements."""
-        assert others.first is not None
-        line, raw = others.first
         named = others.fits[0]
         seen = (
             f"{counted(others.number, 'tag')} in {others.lines:,} of "
             f"{counted(self.lines, *self.unit)} {'is' if others.number == 1 else 'are'} {named}, "
-            f"not {self.syntax.name}, the first is {raw[:80]}"
+            f"not {self.syntax.name}, the first is {others.first_tag[:80]}"
         )
         if not self.own and others.lines * MANY >= self.lines:
             raise InputError(
@@ -161,7 +165,7 @@ class SyntaxCheck:
                 f"expected tags of {self.syntax.name}, but {seen}, and no tag is "
                 f"{self.syntax.name}; give {self.option} {named}, or write < as &lt; where it "
                 "begins no tag",
-                line,
+                others.first_line,
             )
         misread = _MISREAD.get((self.syntax.name, named), "such tags are taken for text")
         return f"{seen}; {misread.format(option=self.option)}"

@@ -15,6 +15,7 @@ from pairweave.transforms.markup.other_syntax import check_lines
 from pairweave.transforms.option_places import CORPUS_FILES, OUTPUT
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files, text_lines
+from pairweave.transforms.storage.byte_streams import BYTE_ORDER_MARK
 from pairweave.transforms.storage.whole_files import require_outputs_apart
 from pairweave.transforms.tags.tag_profile import learn_profile
 
@@ -58,7 +59,8 @@ def read_texts(path: str) -> Mapping[str, str]:
         InputError: The file is not UTF-8, or not LXM JSON.
     """
     if path.endswith(".json"):
-        return _read_json(b"".join(text_lines.read_blocks(path)), path)
+        data = b"".join(text_lines.read_blocks(path)).removeprefix(BYTE_ORDER_MARK)
+        return _read_json(data, path)
     return {str(number): text for number, text in enumerate(text_lines.read_text_lines(path), 1)}
 
 

@@ -92,6 +92,8 @@ def test_tags_that_are_misread_in_two_ways_are_warned_of_apart():
         "read without their ids; give --syntax xliff if this is XLIFF"
     )
     assert check("xml", *lines).others == 3
+    warning = check("xml", "plain", '<x id="1"/>', "<br>").warning()
+    assert warning.startswith("s.txt:2: 1 tag in 1 of 3 lines is xliff")
 
 
 @given(st.lists(st.sampled_from(["<b>", "</b>", "<a_0>", "</a_0>", "<x/>", "<br/>", "a "])))

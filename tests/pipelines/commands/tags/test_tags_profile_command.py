@@ -27,8 +27,11 @@ def profile(directory, *words):
     return said, json.loads((directory / "profile.json").read_text())
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "byte order mark"])
 @pytest.mark.parametrize("ending", ["txt", "json"])
-def test_lines_and_lxm_are_the_same_texts(directory, ending):
+def test_lines_and_lxm_are_the_same_texts(directory, ending, mark):
+    file = directory / f"s.{ending}"
+    file.write_text(mark + file.read_text())
     said, made = profile(directory, "--input", f"s.{ending}", "--source_lang", "en")
     assert said == {"texts": 3, "tagged_texts": 2, "tags": 2}
     assert {name: made[name] for name in said} == said
