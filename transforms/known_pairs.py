@@ -203,11 +203,6 @@ class PlannedFile(NamedTuple):
     path: str
     sha256: str
 
-    @classmethod
-    def of(cls, path: str) -> "PlannedFile":
-        """Return a file as it is now."""
-        return cls(path, files.sha256_of(path))
-
     def read(self) -> bytes:
         """Return the content.
 

@@ -18,14 +18,12 @@ class KnownPairsPart(Part[KnownPairOptions, KnownPairs | None]):
         named = options.known_files()
         if not named:
             return Settled(None)
-        paths_given = (options.known_pairs, options.taken_down)
-        known = KnownPairs(
-            *(
-                None if path is None else PlannedFile.of(files.absolute(path))
-                for path in paths_given
-            )
-        )
         settings = {name: files_facts(paths) for name, paths in named.items()}
+        planned = {
+            name: PlannedFile(files.absolute(path), settings[name][0]["sha256"])
+            for name, (path,) in named.items()
+        }
+        known = KnownPairs(planned.get("known_pairs"), planned.get("taken_down"))
         return Settled(known, settings=settings)
 
 

@@ -4,7 +4,7 @@ import dataclasses
 import importlib.metadata
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from pairweave.pipelines.command_line import outputs
 from pairweave.pipelines.engines import engines
@@ -31,6 +31,8 @@ from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.storage import files, json_files
 from pairweave.transforms.units import Notice, Plan, ReadLimits
+
+_Kind = TypeVar("_Kind", bound=Planned[Any])
 
 MEAN_PAIR_BYTES = 8 << 10
 """Average size of pairs above which shards have fewer pairs, so that a shard fits a table."""
@@ -63,7 +65,7 @@ def prepare(job: JobDefinition[GraphT], options: GraphT, extra: Sequence[str] = 
     engines.check_place(options, extra)
     if engines.forks_workers(options.engine, extra):
         worker.prepare_forks()  # Do this before anything that may start a thread.
-    run: Run[GraphT] = Run(**vars(_planned(job, options)))
+    run: Run[GraphT] = _planned(Run, job, options)
     run = share_cores(within_memory(run))
     _warn_of_unknown_languages(run.plan)
     return run
@@ -75,19 +77,19 @@ def prepare_training(job: JobDefinition[PlannedT], options: PlannedT) -> Planned
     Raises:
         ConfigError: The options or the input cannot be used.
     """
-    run = _planned(job, options)
+    run: Planned[PlannedT] = _planned(Planned, job, options)
     _warn_of_unknown_languages(run.plan)
     return run
 
 
-def _planned(job: JobDefinition[PlannedT], options: PlannedT) -> Planned[PlannedT]:
+def _planned(kind: type[_Kind], job: JobDefinition[PlannedT], options: PlannedT) -> _Kind:
     """Plan the input and the parts; a job without a graph has one shard."""
     plan, limits, settled = _settle(job, options)
     shards = 1
     if isinstance(options, GraphOptions):
         shards = shard_count(plan, expected_rows(plan, options), options.shard_pairs)
     document = _document(job.name, options, plan, settled, shards)
-    return Planned(
+    return kind(
         job=job.name,
         options=options,
         plan=plan,

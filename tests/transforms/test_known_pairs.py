@@ -9,10 +9,16 @@ from hypothesis import strategies as st
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.known_pairs import IdSet, KnownPairs, PlannedFile, Tombstones, mark_known
 from pairweave.transforms.screen import sentence_keys
+from pairweave.transforms.storage import files
 from tests.makers.rows import batch, row
 
 _NEAR = st.integers(0, 5).map(lambda number: f"{number // 3:016x}{number:016x}")
 _IDS = st.lists(_NEAR | st.uuids().map(lambda uuid: uuid.hex))
+
+
+def planned(path):
+    """Return a file as it is now."""
+    return PlannedFile(str(path), files.sha256_of(str(path)))
 
 
 @given(_IDS, _IDS)
@@ -34,7 +40,7 @@ def test_known_pairs_and_those_taken_down_are_rejected_without_their_texts(tmp_p
     text = int(sentence_keys(pa.array(["TARGET  4"]))[0])
     stones = Tombstones({keys[1]: None, keys[2]: ("help",), keys[3]: ("news",)}, {text: None})
     (tmp_path / "down").write_bytes(stones.to_bytes())
-    config = KnownPairs(*(PlannedFile.of(str(tmp_path / name)) for name in ("known", "down")))
+    config = KnownPairs(*(planned(tmp_path / name) for name in ("known", "down")))
     marked = mark_known(rows, config)
     reasons = [None if r is None else str(r) for r in marked.column("reason").to_pylist()]
     assert reasons == ["in_table", "taken_down", None, "taken_down", "taken_down", None]
@@ -49,13 +55,13 @@ def test_files_that_are_written_again_are_read_again(tmp_path):
     path = tmp_path / "known"
     for key in rows.column("id").to_pylist():
         path.write_bytes(IdSet.of(pa.array([key])).to_bytes())
-        planned = PlannedFile.of(str(path))
-        marked = mark_known(rows, KnownPairs(planned, None))
+        now = planned(path)
+        marked = mark_known(rows, KnownPairs(now, None))
         reasons = zip(rows.column("id").to_pylist(), marked.column("reason"), strict=True)
         assert [each for each, reason in reasons if reason.is_valid] == [key]
     path.write_bytes(b"")
     with pytest.raises(ConfigError, match="known: has changed since the run was planned"):
-        mark_known(rows, KnownPairs(planned._replace(sha256="0"), None))
+        mark_known(rows, KnownPairs(now._replace(sha256="0"), None))
 
 
 def test_tombstones_keep_no_text_and_join_their_corpora():
@@ -71,10 +77,10 @@ def test_a_damaged_file_is_named(tmp_path, data):
     (tmp_path / "down").write_bytes(data)
     rows = batch(row("a", "b"))
     with pytest.raises(ConfigError, match="down: expected one JSON object a line"):
-        mark_known(rows, KnownPairs(None, PlannedFile.of(str(tmp_path / "down"))))
+        mark_known(rows, KnownPairs(None, planned(tmp_path / "down")))
     (tmp_path / "known").write_bytes(np.zeros(3, np.uint8).tobytes())
     with pytest.raises(ConfigError, match="known: expected 16 bytes for each id, found 3"):
-        mark_known(rows, KnownPairs(PlannedFile.of(str(tmp_path / "known")), None))
+        mark_known(rows, KnownPairs(planned(tmp_path / "known"), None))
 
 
 def test_sets_of_ids_are_compared_and_made_of_parts():
