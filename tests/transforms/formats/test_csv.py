@@ -170,7 +170,7 @@ def test_a_file_that_another_delimiter_divides_better_is_refused_with_its_name(t
 @pytest.mark.parametrize(
     "rows",
     [
-        "a,b\n" * 5 + "c;d\n" * 5,  # half have the fields of the first
+        "a;b,c\n" * 5 + "d;e\n" * 5,  # half have the fields of the first
         "a,b\n" + "c;d\n" * 7 + "e;f;g\n" * 2,  # the other delimiter divides them unequally
     ],
 )

@@ -12,7 +12,7 @@ from tests.makers.rows import pair
 from tests.oracles import slow_histograms
 
 TEXT = "The red house stands there, and nobody lives in it any more."
-places = st.integers(0, len(TEXT))
+places = st.integers(0, 12)  # few, so that tokens and tags often begin and end together
 spans = st.tuples(places, places).map(sorted)
 
 
