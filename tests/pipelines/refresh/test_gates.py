@@ -44,6 +44,8 @@ def test_only_new_pairs_decide_whether_nights_are_compared():
     before = [metrics(40)]
     assert broken(limits, metrics(10, 10), before) == []
     assert broken(limits, metrics(20, 20), before) == ["drift.rejected"]
+    assert broken(limits, metrics(15, 15), [metrics(30)]) == ["drift.rejected"]
+    assert broken(limits, metrics(15, 15), [metrics(29)]) == []
 
 
 @pytest.mark.parametrize(("pairs", "passes"), [(9, False), (10, True), (40, True), (41, False)])
@@ -96,6 +98,19 @@ def test_a_switch_is_no_limit(limits):
         gates.read_gates(limits)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("max_rejected", 1.1), ("max_removed", -0.1), ("min_pairs", -1), ("min_tags", -0.1)),
+        *(("min_likelihood", 0), ("max_likelihood_drop", 0), ("max_count_factor", 0.9)),
+        *(("nights", -1), ("min_compared", 0), ("max_drift", 0), ("max_language_drift", 1.1)),
+    ],
+)
+def test_a_limit_out_of_its_range_is_refused(name, value):
+    with pytest.raises(ConfigError, match=rf"^gates\.{name}: .*got {value}$"):
+        gates.read_gates({name: value})
+
+
 def test_a_kind_of_findings_that_does_not_exist_is_refused():
     with pytest.raises(ConfigError, match="unknown kind misalinged, did you mean misaligned"):
         gates.read_gates({"max_findings": {"misalinged": 0}})
@@ -105,7 +120,8 @@ def test_a_likelihood_has_a_limit_and_may_not_drop():
     before = [metrics(20, likelihood={"en-de": value}) for value in (-4.0, -4.2, -5.0)]
     tonight = metrics(20, likelihood={"en-de": -5.0, "en-nl": -7.0})
     limits = gates.Gates(min_likelihood=-6, max_likelihood_drop=0.7)
-    assert limits.ask_likelihood
+    assert gates.Gates(min_likelihood=-6).ask_likelihood
+    assert gates.Gates(max_likelihood_drop=0.7).ask_likelihood
     assert not gates.Gates().ask_likelihood
     names = ["min_likelihood.en-nl", "max_likelihood_drop.en-de"]
     assert sorted(broken(limits, tonight, before)) == sorted(names)

@@ -23,6 +23,19 @@ def test_columns_that_some_runs_lack_may_be_null():
     assert table_schemas.united([SCORED], "pairs") == SCORED
 
 
+@pytest.mark.parametrize("nullable", [(True, False), (False, True)])
+def test_a_column_that_may_be_null_in_one_run_may_be_null_in_the_table(nullable):
+    runs = [pa.schema([KEY, SCORE.with_nullable(either)]) for either in nullable]
+    expected = pa.schema([KEY, SCORE.with_nullable(True), table_schemas.NIGHT])
+    assert table_schemas.united(runs, "pairs") == expected
+
+
+def test_the_columns_of_a_table_have_no_metadata():
+    noted = pa.schema([KEY.with_metadata({"a": "1"}), NOTE])
+    united = table_schemas.united([noted, pa.schema([KEY, NOTE])], "pairs")
+    assert [field.metadata for field in united] == [None, None, None]
+
+
 def test_a_column_of_two_types_is_refused_by_name():
     other = pa.schema([KEY, pa.field("score", pa.string())])
     with pytest.raises(ConfigError, match="pairs: column score is float for some languages and st"):

@@ -5,6 +5,7 @@ import os
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
@@ -14,6 +15,7 @@ pytest.importorskip("deltalake", reason="needs the extra refresh")
 import deltalake
 from deltalake import DeltaTable
 
+from pairweave.pipelines.refresh.chain import tables
 from tests.makers import corpora, nightly, runs
 
 HELP = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
@@ -36,6 +38,29 @@ def three_nights(tmp_path_factory):
 def directory(three_nights, tmp_path):
     """Return a copy of the directory."""
     return Path(shutil.copytree(three_nights, tmp_path / "copy"))
+
+
+def test_rows_are_divided_by_the_partition_of_their_table():
+    names = ("source_lang", "target_lang", "kind", "id")
+    rows = [("en", "nl", "plain", "1"), ("en", "de", "tagged", "2"), ("en", "de", "plain", "3")]
+    rows += [("de", "nl", "plain", "4"), ("en", "de", "tagged", "5")]
+    table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows])
+    parts = [
+        ("-".join(key.values()), part.to_pylist()) for key, part in tables.parts(table, "tagged")
+    ]
+    assert parts == [
+        ("de-nl-plain", [{"id": "4"}]),
+        ("en-de-plain", [{"id": "3"}]),
+        ("en-de-tagged", [{"id": "2"}, {"id": "5"}]),
+        ("en-nl-plain", [{"id": "1"}]),
+    ]
+
+
+def test_the_schema_of_a_table_ends_with_its_partition_which_is_never_null():
+    columns = pa.schema([("kind", pa.string()), ("id", pa.string()), ("night", pa.int32())])
+    schema = tables.schema_of(columns, "tagged")
+    assert schema.names == ["id", "night", "source_lang", "target_lang", "kind"]
+    assert [field.nullable for field in schema] == [True, True, False, False, False]
 
 
 def test_a_reader_that_filters_by_night_or_id_reads_all_that_it_asks_for(directory):

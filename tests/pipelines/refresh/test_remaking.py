@@ -1,0 +1,33 @@
+"""Which rows are made anew when the corpus that gave their scores or links is withdrawn."""
+
+import pytest
+
+pytest.importorskip("deltalake", reason="needs the extra refresh")
+
+from pairweave.pipelines.refresh import remaking
+from tests.makers.refresh_tables import numbers, places, write_rows
+
+PLACES = [
+    [(1, "news", "a", 1), (2, "news", "a", 2), (3, "news", "a", 3), (4, "web", "w", 1)],
+    [(1, "web", "w", 2), (3, "news", "b", 1), (2, "help", "c", 1), (2, "help", "d", 5)],
+]
+ROWS = [(1, "news"), (2, "news"), (3, "news"), (4, "web")]
+
+
+@pytest.mark.parametrize(
+    ("gone", "arriving", "remade", "again"),
+    [
+        ({"a"}, (), [1, 2], {"w", "c", "d"}),  # the third has another file of its corpus
+        ({"a", "d"}, (), [1, 2], {"w", "c"}),
+        ({"a"}, {"news"}, [], set()),
+        ({"a"}, {"web"}, [1, 2], {"w", "c", "d"}),
+        ({"c", "d"}, (), [], set()),
+        ({"w"}, (), [4], set()),
+    ],
+)
+def test_pairs_that_lose_the_corpus_of_their_row_are_made_anew(
+    tmp_path, gone, arriving, remade, again
+):
+    rows = [write_rows(tmp_path, "links", part) for part in (ROWS[:1], ROWS[1:])]
+    actual = remaking.to_remake(places(tmp_path, *PLACES), ("links", rows), gone, arriving)
+    assert (numbers(actual[0]), actual[1]) == (remade, again)
