@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import apache_beam as beam
-from apache_beam.options.pipeline_options import PipelineOptions
 
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.dataflow import service
@@ -16,6 +15,7 @@ from pairweave.pipelines.engines.dataflow.service import SentJob
 from pairweave.pipelines.engines.failures import failure_message, is_full, is_of_machine
 from pairweave.pipelines.engines.flink import job_jar
 from pairweave.pipelines.engines.flink.job_jar import JobJar
+from pairweave.pipelines.engines.run_options import RunOptions
 from pairweave.pipelines.process import interrupt
 from pairweave.pipelines.run.attempts.progress import LOG, Progress
 from pairweave.pipelines.run.attempts.set_aside import finish_others
@@ -189,7 +189,7 @@ def _attempt(
     # More workers than units or shards would be idle.
     workers = min(options.workers, max(len(run.plan.units), run.shards))
     with engines.beam_options(options.engine, workers, job_name, extra) as arguments:
-        pipeline = beam.Pipeline(options=PipelineOptions(arguments))
+        pipeline = beam.Pipeline(options=RunOptions(arguments))
         try:
             graph(pipeline)
             output = files.absolute(options.output)

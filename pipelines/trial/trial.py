@@ -9,10 +9,10 @@ from typing import Any
 import apache_beam as beam
 import pyarrow as pa
 import pyarrow.parquet as pq
-from apache_beam.options.pipeline_options import PipelineOptions
 
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.local.table_pipeline import TablePipeline, UnsupportedStepError
+from pairweave.pipelines.engines.run_options import RunOptions
 from pairweave.pipelines.job_options.pair_options import AugmentOptions
 from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.run.prepare import prepare
@@ -82,7 +82,7 @@ def run_trial(options: AugmentOptions, pairs: int) -> list[Trial]:
             graph(TablePipeline(), run, batches, str(steps))
         except UnsupportedStepError:
             with engines.beam_options("local", 1, "pairweave-try", ()) as arguments:
-                pipeline = beam.Pipeline(options=PipelineOptions(arguments))
+                pipeline = beam.Pipeline(options=RunOptions(arguments))
                 graph(pipeline, run, batches, str(steps))
                 _finish(pipeline)
         rows, rejects = (

@@ -31,6 +31,15 @@ ROOT = Path(__file__).resolve().parents[2]
 AT_START = ("HF_", "LD_", "MALLOC", "MKL", "NUMBA", "OMP", "PYTHON")
 """Variables that begin so are read when Python or a library starts."""
 
+_FOLDERS = [
+    "transforms",
+    *(f"pipelines/{name}" for name in ("commands", "engines", "jobs", "recipes", "refresh", "run")),
+]
+"""Packages whose modules the commands import, now or when they need them."""
+
+_TABLES = ("text.codepoints.all_properties", "text.punctuation.marks", "kernels.text.words.folding")
+"""Functions that keep tables of characters, which every process would compute."""
+
 _LENGTH = struct.Struct("!I")
 
 
@@ -197,19 +206,17 @@ class Server:
 
 
 def _import_all():
-    """Import what most commands import."""
-    from pairweave.pipelines import jobs
-    from pairweave.transforms.text import codepoints
+    """Import what the commands import, without torch."""
+    import pairweave
 
-    names = [module.name for module in pkgutil.iter_modules(jobs.__path__, f"{jobs.__name__}.")]
-    names += [
-        "pairweave.pipelines.command_line.flags",
-        "pairweave.pipelines.run.execute",
-        "pairweave.transforms.report.page",
-    ]
-    for name in names:
-        importlib.import_module(name)
-    codepoints.all_properties()
+    for folder in _FOLDERS:
+        path = Path(pairweave.__path__[0]) / folder
+        name = f"pairweave.{folder.replace('/', '.')}"
+        for module in pkgutil.walk_packages([str(path)], f"{name}."):
+            importlib.import_module(module.name)
+    for function in _TABLES:
+        module, name = function.rsplit(".", 1)
+        getattr(importlib.import_module(f"pairweave.transforms.{module}"), name)()
 
 
 def _receive(server):
