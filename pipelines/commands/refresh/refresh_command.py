@@ -75,9 +75,9 @@ def _run(
         delete_leftovers(options.output)
         if base is not None:  # it may have been stopped before the end of its commit
             tables.apply(options.output, base)
-    inputs = _files(config, options, base)
     news = [] if base is None else _check_version(config, options, base)
     why = _reasons_to_refit(config, options, base)
+    inputs = _files(config, options, base, anew=options.migrate or bool(why))
     if options.plan_only:
         terminal.say("\n".join(_plan(inputs, base, options, news, why)))
         return 0
@@ -119,10 +119,12 @@ def _committed(table: str, base: Record | None) -> Record | None:
     return None if base is not None and last is not None and last.night == base.night else last
 
 
-def _files(config: NightConfig, options: RefreshOptions, base: Record | None) -> NightInputs:
+def _files(
+    config: NightConfig, options: RefreshOptions, base: Record | None, *, anew: bool
+) -> NightInputs:
     ledger = [] if base is None else [LedgerEntry.model_validate(entry) for entry in base.files]
     # If all rows are made anew, all files are read, so each must be compared by its content.
-    full_check = options.full_check or options.migrate or options.refit
+    full_check = options.full_check or anew
     inputs = file_ledger.find(config.inputs, config.licences, ledger, full_check=full_check)
     paths = (file.path for group in inputs.groups.values() for file in group.files)
     outputs.require_no_input_inside(options.output, paths)

@@ -145,6 +145,10 @@ def test_a_night_with_outgrown_models_makes_all_rows_anew_and_its_record_says_wh
     directory, monkeypatch
 ):
     monkeypatch.setattr(refitting, "reasons", lambda *_, **__: ["the model was outgrown"])
+    path = directory / "help/one.tsv"
+    stamp = path.stat().st_mtime_ns
+    nightly.write_help(directory, "one", reversed(range(10)))  # of equal size and time
+    os.utime(path, ns=(stamp, stamp))
     out = nightly.good_night(directory)
     assert "models are fitted anew, and all rows made with them:\nthe model was outgrown" in out
     record = records.latest(str(directory / "table"))

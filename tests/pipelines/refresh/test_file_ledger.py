@@ -47,22 +47,10 @@ def test_a_file_of_equal_size_and_time_is_read_by_a_full_check_alone(directory):
     assert lines_of(directory) == {first: 2, second: 1}
 
 
-@pytest.mark.parametrize("way", ["--migrate", "--refit"])
-def test_a_night_that_makes_all_rows_anew_reads_every_file_as_it_is(directory, way):
-    if way == "--refit":
-        head = nightly.HEAD.replace("augment", "align").replace("mix: 0\n", "")
-        nightly.write_config(directory, of=HELP, head=head)
-        nightly.good_night(directory, table="table2")
-    table = "table" if way == "--migrate" else "table2"
+def test_a_migration_reads_every_file_as_it_is(directory):
     write(directory, 1, 0)
-    assert "read 2 pairs: 2 new" in nightly.good_night(directory, way, table=table)
-    assert "nothing has changed" in nightly.good_night(directory, "--full_check", table=table)
-
-
-def test_a_file_rewritten_at_equal_size_within_the_same_second_is_read(directory):
-    write(directory, 1, 0, nanoseconds=1)
-    assert "1 new or changed files" in nightly.good_night(directory)
-    assert lines_of(directory)[corpora.sentence(0)[0]] == 2
+    assert "read 2 pairs: 2 new" in nightly.good_night(directory, "--migrate")
+    assert "nothing has changed" in nightly.good_night(directory, "--full_check")
 
 
 @pytest.mark.parametrize("names", [("input",), ("source_input", "target_input", "links")])
