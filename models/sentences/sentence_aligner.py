@@ -14,6 +14,7 @@ import numpy as np
 
 from pairweave.models.hmm.hmm import HmmModel
 from pairweave.models.hmm.hmm_parts import Parts
+from pairweave.models.sentences import word_frequencies
 from pairweave.models.sentences.bead_weights import (
     FIRST_KINDS,
     KINDS,
@@ -174,7 +175,9 @@ def texts_of_words(
     """Return both sides of a document in the form that kernels compare."""
     cuts = [(side.offsets, side.letter_offsets, side.letters) for side in (source, target)]
     one, other = parts.sides(*cuts)
-    return word_scores.Text(one, source.frequency), word_scores.Text(other, target.frequency)
+    ours = word_frequencies.smoothed(source.frequency, one.words, parts.source_words)
+    theirs = word_frequencies.smoothed(target.frequency, other.words, parts.target_words)
+    return word_scores.Text(one, ours), word_scores.Text(other, theirs)
 
 
 def align_by_words(

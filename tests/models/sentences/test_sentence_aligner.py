@@ -86,6 +86,32 @@ def test_what_is_no_translation_scores_below_what_is(model):
     assert scores[0] > 0.5 > scores[1] + 0.5
 
 
+def test_a_document_of_one_sentence_is_told_from_a_pair_that_is_no_translation(model):
+    pairs = [sentence(number) for number in range(1_000, 1_040)]
+    right, wrong = [], []
+    for scores, shift in ((right, 0), (wrong, 20)):
+        for number, (source, _) in enumerate(pairs):
+            words = words_of([[source]], [[pairs[(number + shift) % len(pairs)][1]]])
+            path = align_by_words(words, align_by_length(words), model)
+            scores.append(path.scores[(path.sources > 0) & (path.targets > 0)].sum())
+    assert min(right) > 0 > max(wrong)
+
+
+def test_a_word_is_as_frequent_as_in_its_document_and_in_the_text_of_the_model(model):
+    words = words_of(*document(1_000, 1)[:2])
+    parts = model.parts
+    for text, side, known in zip(
+        texts_of_words(words.source, words.target, parts),
+        (words.source, words.target),
+        (parts.source_words, parts.target_words),
+        strict=True,
+    ):
+        for at, word in enumerate(text.side.words.tolist()):
+            expected = known.unigram[word if word >= 0 else -1]
+            counts = len(side.frequency) * side.frequency[at] + 100 * expected
+            assert text.frequency[at] == pytest.approx(counts / (len(side.frequency) + 100))
+
+
 def _probabilities(texts, parts, i, j):
     """Return p(t | s) and p(s | t) of two sentences, by the aligner's own emissions."""
     heads = np.full(len(parts.target_words.mass), -1, np.int32)
@@ -117,8 +143,8 @@ def test_scores_of_words_are_those_of_the_slow_twin(model):
             continue
         at = band.begins[i + 1] + place
         frequencies = [
-            side.frequency[side.offsets[number] : side.offsets[number + 1]]
-            for side, number in ((words.source, i), (words.target, j))
+            text.frequency[text.side.offsets[number] : text.side.offsets[number + 1]]
+            for text, number in zip(texts, (i, j), strict=True)
         ]
         for run in range(3):
             if i >= run and forward[at, run] > -1e29:
