@@ -116,6 +116,7 @@ def test_pairs_that_went_after_a_run_was_prepared_are_not_known_to_the_next(dire
     }
 
 
+@pytest.mark.slow
 def test_a_run_of_more_files_gives_its_pairs_the_corpus_that_still_has_them(directory, monkeypatch):
     nightly.write_help(directory, "two", range(40, 45))
     nightly.write_news(directory, "b", range(40, 50))

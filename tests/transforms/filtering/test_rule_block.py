@@ -30,3 +30,9 @@ def test_aliases_in_a_flag_do_not_multiply(name):
 def test_rules_may_be_merged():
     block = RuleBlockOptions(filter="{<<: {max_copied: 0.3, max_mojibake: 1}, max_copied: 0.2}")
     assert (block.filter.max_copied, block.filter.max_mojibake) == (0.2, 1)
+
+
+@pytest.mark.parametrize("limit", ["0.5", True, float("nan")])
+def test_the_limit_of_a_rule_of_another_package_is_a_number(limit):
+    with pytest.raises(pydantic.ValidationError, match="plugin_rules"):
+        RuleBlockOptions.model_validate({"filter": {"plugin_rules": {"shouting": limit}}})

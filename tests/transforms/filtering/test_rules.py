@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from pairweave.transforms import schemas
-from pairweave.transforms.filtering import rules, scripts
+from pairweave.transforms.filtering import languages, rules, scripts
 from pairweave.transforms.filtering.rules import RuleConfig
 from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.rejects import Reject
@@ -166,6 +166,14 @@ def test_the_first_rule_gives_the_reason_and_all_are_known():
         *("entities", "source_foreign", "number_mismatch")
     ]
     assert list(judged.hits)[judged.first()[0]] == Reject.ENTITIES
+
+
+def test_the_reasons_of_a_detector_come_last():
+    without, with_detector = (
+        rules.reasons(RuleConfig(detector=detector)) for detector in ("none", "langid")
+    )
+    assert without == tuple(rule.reason for rule in rules.RULES)
+    assert with_detector == (*without, *languages.REASONS.values())
 
 
 def test_every_column_of_the_rules_is_measured_and_a_share_where_it_should_be():

@@ -16,7 +16,7 @@ from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.reading.parquet.parquet_cells import byte_lengths
 from pairweave.transforms.reading.parquet.parquet_footer import encrypted_columns
-from pairweave.transforms.units import ReadLimits
+from pairweave.transforms.units import EarlierRun, ReadLimits
 from tests.makers.reading import LIMITS, pairs, read_all, read_plan, reasons, single
 
 TABLE = pa.table(
@@ -132,6 +132,11 @@ def test_a_translation_is_read_where_there_is_one_and_required_when_asked_for(tm
         (text_table([1], [2], pa.int64()), {}, "found source: int64, target: int64"),
         (text_table([b"a"], [b"b"], pa.binary()), {}, "found source: binary"),
         (TABLE, {"source_field": "src"}, "wanted src: string, target: string; found n: int64"),
+        (
+            TABLE,
+            {"run": EarlierRun((), {})},
+            "wanted corpus: string, file: string, line: int64; found n: int64",
+        ),
         (TABLE, {"translation_field": "mt"}, "wanted source: string, target: string, mt: string"),
         (pa.table({"translation": [{"en": "a", "fr": "b"}]}), {}, "translation.de: string"),
         (
@@ -197,6 +202,13 @@ def test_truncated_or_damaged_files_are_errors_with_the_name(tmp_path):
             make_plan([single(path)])
         assert caught.value.code == "parquet_corrupt"
         assert str(caught.value).startswith("a.parquet: ")
+
+
+def test_the_length_of_a_footer_has_four_bytes(tmp_path):
+    path = write(tmp_path, TABLE)
+    path.write_bytes(path.read_bytes()[:-8] + (1 << 24).to_bytes(4, "little") + b"PAR1")
+    with pytest.raises(InputError, match="bytes are fewer than its footer says"):
+        make_plan([single(path)])
 
 
 def test_parquet_is_not_compressed_again(tmp_path):

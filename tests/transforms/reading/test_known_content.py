@@ -45,6 +45,7 @@ def what(content):
         ('\n<!doctype HTML PUBLIC "a">\n<html>\n', "an HTML page"),
         ('<?xml version="1.0"?>\n<html xmlns="a">\n', "an HTML page"),
         ("\n<HTML>\n", "an HTML page"),
+        ("<!DOCTYPE html>\n<title>A page</title>\n", "an HTML page"),
     ],
 )
 def test_documents_of_markup_are_recognised_after_what_precedes_their_first_element(content, said):
