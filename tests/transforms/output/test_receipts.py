@@ -3,11 +3,13 @@
 import json
 
 import pyarrow as pa
+import pydantic
 import pytest
 
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.output import attempt_marks, receipts
+from pairweave.transforms.output.documents.receipt_models import ShardReceipt
 from pairweave.transforms.output.receipt_checks import check_shard
 from pairweave.transforms.output.receipts import write_shard_receipt
 from pairweave.transforms.output.run_files import WriteConfig, data_name, file_entry, rejects_name
@@ -73,6 +75,16 @@ def test_a_receipt_that_was_edited_is_refused(tmp_path, change, message):
     change(receipt)
     with pytest.raises(WorkerError, match=message):
         check_shard(receipt, "plan", SHARD, SHARDS)
+
+
+@pytest.mark.parametrize(
+    "bars", [{"source_length": {"c": [1] * 9_999}}, {"unknown": {"c": [1]}}, {"ratio": {"c": [-1]}}]
+)
+def test_a_receipt_with_bars_that_no_histogram_has_is_refused(tmp_path, bars):
+    fields = receipt_of(tmp_path)
+    assert ShardReceipt.model_validate(fields).kept == 1
+    with pytest.raises(pydantic.ValidationError, match="histograms"):
+        ShardReceipt.model_validate({**fields, "histograms": bars})
 
 
 def test_a_job_of_rejects_alone_has_no_file_of_rows(tmp_path):

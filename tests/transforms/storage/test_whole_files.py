@@ -6,7 +6,13 @@ import pytest
 
 from pairweave.transforms.errors import ConfigError, IrregularFileError
 from pairweave.transforms.storage import files
-from pairweave.transforms.storage.whole_files import open_whole, require_apart
+from pairweave.transforms.storage.text_lines import read_text_lines
+from pairweave.transforms.storage.whole_files import (
+    open_whole,
+    packed_as,
+    require_apart,
+    require_outputs_apart,
+)
 
 
 def test_a_file_named_twice_is_refused_whatever_it_is_called(tmp_path):
@@ -15,6 +21,28 @@ def test_a_file_named_twice_is_refused_whatever_it_is_called(tmp_path):
     for same in (one, str(tmp_path / "c" / ".." / "a")):
         with pytest.raises(ConfigError, match="is named twice"):
             require_apart([one, other, same])
+
+
+def test_a_file_may_be_read_twice_but_not_also_written(tmp_path):
+    one, other = str(tmp_path / "a"), str(tmp_path / "b")
+    require_outputs_apart([one, None, one], [other, None])
+    for inputs, outputs in (([one], [one]), ([], [other, other])):
+        with pytest.raises(ConfigError, match="is named twice"):
+            require_outputs_apart(inputs, outputs)
+
+
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst", ".xz", ".bz2"])
+def test_a_file_is_compressed_as_its_name_says_and_always_to_the_same_bytes(tmp_path, ending):
+    path = str(tmp_path / "new" / f"a.txt{ending}")
+    with open_whole(path) as file:
+        file.write(b"one\n")
+        file.write(b"two\n")
+    assert [*read_text_lines(path)] == ["one", "two"]
+    packed = files.read_bytes(path)
+    assert packed.startswith(b"one") == (not ending)
+    assert packed_as(path, b"one\ntwo\n") == packed_as(path, b"one\ntwo\n")
+    files.write_bytes(path, packed_as(path, b"three\n"))
+    assert [*read_text_lines(path)] == ["three"]
 
 
 def write_whole(path):
