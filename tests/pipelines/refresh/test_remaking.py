@@ -4,7 +4,11 @@ import pytest
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
+from types import SimpleNamespace
+
 from pairweave.pipelines.refresh import remaking
+from pairweave.pipelines.refresh.file_ledger import NightInputs
+from pairweave.pipelines.refresh.night import Night
 from tests.makers.refresh_tables import numbers, places, write_rows
 
 PLACES = [
@@ -31,3 +35,32 @@ def test_pairs_that_lose_the_corpus_of_their_row_are_made_anew(
     rows = [write_rows(tmp_path, "links", part) for part in (ROWS[:1], ROWS[1:])]
     actual = remaking.to_remake(places(tmp_path, *PLACES), ("links", rows), gone, arriving)
     assert (numbers(actual[0]), actual[1]) == (remade, again)
+
+
+@pytest.mark.parametrize(
+    ("gone", "changes", "remade", "new"),
+    [
+        ("a", {}, [1, 2], ["w", "e", "c", "d"]),
+        ("a", {"_anew": True}, [], ["e"]),
+        ("", {}, [], ["e"]),
+    ],
+)
+def test_a_night_reads_the_files_again_that_still_have_such_pairs(
+    tmp_path, monkeypatch, gone, changes, remade, new
+):
+    monkeypatch.setattr(remaking, "depends_on_corpus", lambda _: True)
+    corpora = {"w": "web", "b": "news", "e": "blog", "c": "help", "d": "help"}
+    entries = {key: SimpleNamespace(key=key, corpus=corpus) for key, corpus in corpora.items()}
+    left = tuple(SimpleNamespace(key=key) for key in gone)
+    night = SimpleNamespace(
+        _anew=False,
+        _config=SimpleNamespace(main="links"),
+        _inputs=NightInputs(entries, {}, ("e",), (), (), (), left, ()),
+        _places=places(tmp_path, *PLACES),
+        _current={"links": [write_rows(tmp_path, "links", ROWS)]},
+    )
+    vars(night).update(changes)
+    actual = Night._to_remake(night)
+    assert numbers(actual[0]) == remade
+    assert actual[1] == set(new) - {"e"}
+    assert [*night._inputs.new] == new

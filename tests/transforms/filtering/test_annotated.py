@@ -51,6 +51,19 @@ def test_pairs_that_the_screen_stops_are_scored_with_its_reason(shard):
     assert by_line(told, "reason") == {3: (None,), 4: ("identical",)}
 
 
+def test_pairs_stopped_by_limits_that_no_score_depends_on_are_taken_up():
+    rows = [
+        row(f"A red house {line}.", "Ein rotes Haus.", line=line, reason=reason, stage="screen")
+        for line, reason in enumerate(("length_ratio", "identical", "excluded", "too_long"))
+    ]
+    rows.append(row("A red house.", None, line=9, reason="identical", stage="screen"))
+    kept, rejected = merge_rows([pa.Table.from_pylist(rows, schema=schemas.ROWS)])
+    taken = annotated.take_up(Shard(0, kept, rejected, pairs_of(kept)))
+    assert sorted(by_line(taken.kept)) == [0, 1, 2]
+    assert sorted(by_line(taken.table)) == [0, 1, 2]
+    assert sorted(by_line(taken.rejected)) == [3, 9]
+
+
 def test_every_pair_with_two_texts_has_a_row(shard):
     shard = annotated.with_screen_reasons(shard)
     data = filtered.data_of(shard.table, annotate=True, detects=False)

@@ -19,7 +19,7 @@ from tests.makers.rows import row
 SHARD, SHARDS = 3, 7
 
 
-def receipt_of(output, **settings):
+def receipt_of(output, tag_shapes=None, **settings):
     """Write the receipt of a shard with one row kept and one rejected; return its contents."""
     kept, rejected = (
         pa.Table.from_pylist([each], schema=schemas.ROWS)
@@ -27,7 +27,8 @@ def receipt_of(output, **settings):
     )
     files = [file_entry(name(SHARD, SHARDS), b"rows", rows=1) for name in (data_name, rejects_name)]
     config = WriteConfig(str(output), SHARDS, "plan", "signature", **settings)
-    name = write_shard_receipt(config, Shard(SHARD, kept, rejected, kept), {}, files, {})
+    shard = Shard(SHARD, kept, rejected, kept)
+    name = write_shard_receipt(config, shard, {}, files, {}, tag_shapes or {})
     return json.loads((output / name).read_bytes())
 
 
@@ -75,6 +76,11 @@ def test_a_receipt_that_was_edited_is_refused(tmp_path, change, message):
     change(receipt)
     with pytest.raises(WorkerError, match=message):
         check_shard(receipt, "plan", SHARD, SHARDS)
+
+
+def test_a_receipt_has_the_shapes_of_tags_if_any_were_drawn(tmp_path):
+    assert "tag_shapes" not in receipt_of(tmp_path / "one")
+    assert receipt_of(tmp_path / "other", {"open": 2})["tag_shapes"] == {"open": 2}
 
 
 @pytest.mark.parametrize(
