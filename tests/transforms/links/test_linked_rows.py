@@ -43,6 +43,15 @@ def test_gaps_are_filled_as_plain_python_fills_them(texts, data):
         borders = data.draw(st.sets(st.integers(0, len(text)), max_size=6).map(sorted))
         spans = zip(borders[::2], borders[1::2], strict=False)
         linked.append([span for span in spans if text[slice(*span)].strip() == text[slice(*span)]])
+    check_gaps(texts, linked)
+
+
+def test_a_gap_ends_before_the_white_space_that_follows_it():
+    check_gaps(["ab cd", "a b c d", "ab"], [[(3, 5)], [(2, 3), (6, 7)], []])
+
+
+def check_gaps(texts, linked):
+    """Check the tokens of texts of which some are linked."""
     sizes = np.cumsum([0, *map(len, linked)]).astype(np.int64)
     flat = np.array([span for spans in linked for span in spans], np.int32).reshape(-1, 2)
     filled = utf8.split_at_white_space(*texts_of(pa.array(texts)), codepoints.properties())
