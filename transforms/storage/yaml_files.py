@@ -1,5 +1,6 @@
 """Strict reading of YAML: files of options, and options that are blocks."""
 
+import re
 from collections.abc import Hashable
 from typing import cast
 
@@ -9,6 +10,10 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
 
 _MERGE = "tag:yaml.org,2002:merge"
+
+_NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
+
+_OTHER_BASE = re.compile(r"[-+]?0[0-7_]*[1-7][0-7_]*|[-+]?[0-9_]+(:[0-9_.]+)+")
 
 _LONGEST = 60
 
@@ -36,7 +41,8 @@ def parse_yaml(text: bytes | str) -> object:
 
     Raises:
         ConfigError: It is not valid YAML, repeats a key, contains text that is not Unicode or has
-            NUL, nests maps and lists too deeply, or multiplies them by aliases.
+            NUL, or numbers to base 8 or 60, nests maps and lists too deeply, or multiplies them by
+            aliases.
     """
     try:
         loader = _Loader(text)
@@ -89,6 +95,7 @@ class _Loader(yaml.SafeLoader):
         parts: list[yaml.Node] = []
         if isinstance(node, yaml.ScalarNode):
             _check_text(node)
+            self._check_number(node)
         elif isinstance(node, yaml.MappingNode):
             self._check_distinct(node)
             parts = [part for pair in node.value for part in pair]
@@ -115,6 +122,15 @@ class _Loader(yaml.SafeLoader):
                     f"{_line(key_node)}: the key {key_node.value} is given twice, first{same} in "
                     f"{_line(before)}; remove one of them"
                 )
+
+    def _check_number(self, node: yaml.ScalarNode) -> None:
+        """Refuse numbers to base 8 and 60, which look like other numbers: 010 and 1:30."""
+        if node.tag in _NUMBERS and node.style is None and _OTHER_BASE.fullmatch(node.value):
+            value = self.construct_object(node)
+            raise ConfigError(
+                f"{_line(node)}: YAML reads {_shown(node.value)} as {value}; write the number "
+                "without leading zeros and colons, or put it in quotes if it is text"
+            )
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> object:  # noqa: FBT001, FBT002 - the library's signature
         """Return the value of a part.

@@ -51,6 +51,10 @@ def test_as_many_values_as_the_limit_are_read(monkeypatch):
         ),
         ("[&a {x: 1}, *a]", [{"x": 1}, {"x": 1}]),
         ("2001-02-03x", "2001-02-03x"),
+        (
+            "['010', \"1:30\", 08, 1:3a, 0, 00, -0, 0.5, 0x10, 1_000]",
+            ["010", "1:30", "08", "1:3a", 0, 0, 0, 0.5, 16, 1_000],
+        ),
     ],
 )
 def test_what_is_meant_is_read(text, value):
