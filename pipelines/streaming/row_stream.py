@@ -158,4 +158,12 @@ def open_rows(
     odd = next(itertools.filterfalse(names.__contains__, columns), None)
     if odd is not None:
         raise ConfigError(f"columns: no column {odd}; the columns are {', '.join(names)}")
-    return RowStream(open_stream(chosen, links=COLUMN in columns), columns, rank, ranks)
+    stream = open_stream(chosen, links=COLUMN in columns)
+    rows = RowStream(stream, columns, rank, ranks)
+    windows = stream.config.epochs * stream.windows
+    if ranks > windows:
+        raise ConfigError(
+            f"{ranks} ranks share the windows of all epochs, but there are {windows:,}, so some "
+            f"would have no rows; give a smaller window than {chosen.window:,}, or fewer ranks"
+        )
+    return rows

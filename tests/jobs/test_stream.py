@@ -194,6 +194,13 @@ def test_what_is_no_rank_is_refused(made, rank, ranks, said):
         pairweave.stream(made / "links", rank=rank, ranks=ranks)
 
 
+def test_ranks_that_would_have_no_rows_are_refused(made):
+    last = pairweave.stream(made / "links", epochs=2, window=1_000, rank=1, ranks=2)
+    assert list(last)
+    with pytest.raises(ConfigError, match=r"^3 ranks share .* there are 2, .* than 1,000, or few"):
+        pairweave.stream(made / "links", epochs=2, window=1_000, rank=0, ranks=3)
+
+
 def test_columns_may_come_one_by_one(made):
     stream = pairweave.stream(made / "links", columns=(name for name in ("id", "source")))
     assert list(next(iter(stream))) == ["id", "source"]
@@ -226,6 +233,26 @@ def test_torch_loaders_share_the_rows_among_workers(made):
     assert list(again) == rows[-len(list_from(made, 1, 3)) :]
 
 
+def test_every_pass_over_a_torch_loader_has_the_same_rows(made):
+    data = pytest.importorskip("torch.utils.data")
+    rows = list(pairweave.stream(made / "links", window=40))
+    shared = pairweave.stream(made / "links", window=40).to_torch()
+    loader = data.DataLoader(shared, batch_size=None)
+    assert list(loader) == list(loader) == rows
+    shared.load_state_dict({"epoch": 0, "window": 1, "row": 3})
+    assert list(loader) == list_from(made, 1, 3)
+    assert list(loader) == rows
+
+
+def test_a_torch_loader_repeats_the_rows_from_where_a_stream_was(made):
+    data = pytest.importorskip("torch.utils.data")
+    stream = pairweave.stream(made / "links", window=40)
+    shared = stream.to_torch()
+    stream.load_state_dict({"epoch": 0, "window": 1, "row": 3})
+    loader = data.DataLoader(shared, batch_size=None)
+    assert list(loader) == list(loader) == list_from(made, 1, 3)
+
+
 def list_from(made, window, row):
     stream = pairweave.stream(made / "links", window=40)
     stream.load_state_dict({"epoch": 0, "window": window, "row": row})
@@ -237,8 +264,10 @@ def test_torch_workers_in_processes_of_their_own_share_the_rows(made):
     data = pytest.importorskip("torch.utils.data")
     rows = list(pairweave.stream(made / "links", window=40))
     shared = pairweave.stream(made / "links", window=40).to_torch()
-    loaded = list(data.DataLoader(shared, batch_size=None, num_workers=2))
-    assert Counter(map(str, loaded)) == Counter(map(str, rows))
+    for lasting in (False, True):
+        loader = data.DataLoader(shared, batch_size=None, num_workers=2, persistent_workers=lasting)
+        for _ in range(2):
+            assert Counter(map(str, loader)) == Counter(map(str, rows))
 
 
 @pytest.mark.slow
