@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import Field
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
@@ -20,7 +22,7 @@ from pairweave.pipelines.process import terminal
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.links.link_options import Heuristic, SymmetrizeConfig
-from pairweave.transforms.links.pharaoh import format_links
+from pairweave.transforms.links.pharaoh import format_links, read_links
 from pairweave.transforms.links.symmetrize import symmetrize
 from pairweave.transforms.metrics.link_metrics import LinkScores, evaluate_links, version
 from pairweave.transforms.option_places import CORPUS_FILES, FILE, FILES
@@ -125,7 +127,7 @@ def main(*, options: EvaluateAlignersOptions) -> int:
     # Make all aligners first, so that a missing one is reported before the others work for hours.
     makers = [NAMED[name.aligner].make(name, options.program_timeout) for name in names]
     texts = read_texts(options)
-    check_gold(options, texts.gold.num_rows)
+    check_gold(options, texts.gold)
     outcomes: list[Outcome] = []
     try:
         for name, make in zip(names, makers, strict=True):
@@ -138,15 +140,16 @@ def main(*, options: EvaluateAlignersOptions) -> int:
     return 0
 
 
-def check_gold(options: EvaluateAlignersOptions, pairs: int) -> None:
+def check_gold(options: EvaluateAlignersOptions, texts: pa.Table) -> None:
     """Refuse an unusable gold file before anything is aligned.
 
     Warn if words seem to be counted from 1 without ``--one_based``.
 
     Raises:
-        InputError: The numbers of lines and pairs differ; or see `evaluate_links`.
+        InputError: The numbers of lines and pairs differ, or a link names a word that its pair
+            does not have (``link_out_of_range``); or see `evaluate_links`.
     """
-    gold = files.on_disk(options.gold)
+    gold, pairs = files.on_disk(options.gold), texts.num_rows
     lines = text_lines.count_lines(str(gold))
     if lines != pairs:
         raise InputError(
@@ -156,8 +159,36 @@ def check_gold(options: EvaluateAlignersOptions, pairs: int) -> None:
             "pair",
         )
     warning = _compare("\n" * pairs, options).warning
+    check_words(gold, texts, one_based=options.one_based)
     if warning is not None:
         terminal.warn(f"warning: {gold}: {warning}")
+
+
+def check_words(gold: Path, texts: pa.Table, *, one_based: bool) -> None:
+    """Refuse a link to a word that its pair does not have; no aligner could find it.
+
+    Raises:
+        InputError: There is one (``link_out_of_range``).
+    """
+    counts = [pc.list_value_length(texts[f"{side}_tokens"]) for side in ("source", "target")]
+    sizes = np.stack([count.to_numpy().astype(np.int64) for count in counts], axis=1)
+    first = 0
+    for links in read_links(gold, possible=True):
+        own = slice(links.offsets[0], links.offsets[-1])
+        words = np.stack([links.sources[own], links.targets[own]], axis=1)
+        lines = first + np.repeat(np.arange(len(links)), np.diff(links.offsets))
+        outside = np.flatnonzero((words - int(one_based) >= sizes[lines]).any(axis=1))
+        if len(outside):
+            line, (source, target) = lines[outside[0]], words[outside[0]]
+            advice = "" if one_based else "; if the gold counts words from 1, give --one_based"
+            raise InputError(
+                "link_out_of_range",
+                str(gold),
+                f"{source}-{target} is out of range for {sizes[line, 0]} source and "
+                f"{sizes[line, 1]} target words{advice}",
+                int(line) + 1,
+            )
+        first += len(links)
 
 
 def _compare(links: str, options: EvaluateAlignersOptions) -> LinkScores:
@@ -190,8 +221,8 @@ def read_texts(options: EvaluateAlignersOptions) -> Texts:
     gold = token_table(sides, TokenConfig("whitespace"), languages, first_id=1)
     training = _read_sides(options.train_source_input, options.train_target_input)
     more = token_table(training, TokenConfig(options.train_tokens), languages, first_id=1)
-    full = pa.compute.and_(
-        *(pa.compute.greater(pa.compute.list_value_length(more[f"{side}_tokens"]), 0)
+    full = pc.and_(
+        *(pc.greater(pc.list_value_length(more[f"{side}_tokens"]), 0)
           for side in ("source", "target"))
     )  # fmt: skip
     return Texts(gold, pa.concat_tables([gold, more.filter(full)]).combine_chunks())

@@ -234,9 +234,29 @@ def test_a_name_holds_the_settings_of_an_encoder():
 
 
 def test_a_gold_that_counts_from_1_without_a_word_gets_a_warning_before_the_figures(directory):
-    command = ("evaluate", "aligners", "--gold", "gold1", "--pairs", "pairs")
+    lines = [line.split()[:-1] for line in (directory / "gold1").read_text().splitlines()]
+    (directory / "within").write_text("".join(f"{' '.join(line)}\n" for line in lines))
+    command = ("evaluate", "aligners", "--gold", "within", "--pairs", "pairs")
     status, _, err = runs.run_here(*command, cwd=directory)
     assert status == 0
-    assert err.splitlines()[0].startswith("warning: gold1: the gold has no word 0")
+    assert err.splitlines()[0].startswith("warning: within: the gold has no word 0")
     assert "warning" not in runs.run_here(*command, "--one_based", cwd=directory)[2]
     assert "warning" not in evaluate(directory, "--pairs", "pairs")[2]
+
+
+@pytest.mark.parametrize(
+    ("gold", "options", "message"),
+    [
+        ("0-0 1p1\n1-2\n\n", (), "odd:2: 1-2 is out of range for 2 source and 2 target words"),
+        ("0-0\n\n3p0\n", (), "odd:3: 3-0 is out of range for 3 source and 1 target words; if"),
+        ("1-1 2-2\n2-2\n3-2\n", ("--one_based",), "odd:3: 3-2 is out of range for 3 source"),
+    ],
+)
+def test_a_gold_that_links_a_word_that_is_not_there_is_refused(tmp_path, gold, options, message):
+    (tmp_path / "pairs").write_text("a b ||| c d\ne f ||| g h\ni j k ||| l\n")
+    (tmp_path / "odd").write_text(gold)
+    command = ("evaluate", "aligners", "--gold", "odd", "--pairs", "pairs", *options)
+    status, out, err = runs.run_here(*command, cwd=tmp_path)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"pairweave: {message}")
+    assert ("give --one_based" in err) == (not options)
