@@ -21,9 +21,15 @@ def pairs(shared_data):
 
 
 @pytest.fixture(scope="module")
-def earlier(pairs):
+def fitted(pairs):
     """Return a fit on most of them."""
-    return fit(plain_table(pairs[:600]), HmmConfig()).parts
+    return fit(plain_table(pairs[:600]), HmmConfig())
+
+
+@pytest.fixture(scope="module")
+def earlier(fitted):
+    """Return the parts of this fit."""
+    return fitted.parts
 
 
 @pytest.fixture(scope="module")
@@ -146,10 +152,10 @@ def test_exchanged_evidence_is_that_of_the_other_direction(earlier):
     assert exchanged.source is evidence.target
 
 
-def test_words_of_the_earlier_fit_alone_are_linked(pairs, earlier):
+def test_words_of_the_earlier_fit_alone_are_linked(pairs, fitted, earlier):
     new = plain_table(pairs[600:603])
     test = plain_table(pairs[:40])
-    whole = fit(plain_table(pairs[:600]), HmmConfig()).align(test)
+    whole = fitted.align(test)
     few = fit(new, HmmConfig()).align(test)
     started = fit(new, HmmConfig(), earlier=Earlier(earlier, "d")).align(test)
 
@@ -161,7 +167,7 @@ def test_words_of_the_earlier_fit_alone_are_linked(pairs, earlier):
     assert shared(started) > 0.8 * shared(whole)
 
 
-def test_an_exchanged_fit_serves_the_other_direction(pairs, earlier):
+def test_an_exchanged_fit_serves_the_other_direction(pairs, fitted, earlier):
     new = plain_table([(target, source) for source, target in pairs[600:603]])
     straight, exchanged = (
         fit(new, HmmConfig(), earlier=Earlier(earlier, "d", exchanged=way)) for way in (False, True)
@@ -169,9 +175,7 @@ def test_an_exchanged_fit_serves_the_other_direction(pairs, earlier):
     test = plain_table([(target, source) for source, target in pairs[:40]])
     wanted = [
         {(target, source) for source, target in links}
-        for links in link_rows(
-            fit(plain_table(pairs[:600]), HmmConfig()).align(plain_table(pairs[:40])), "forward"
-        )
+        for links in link_rows(fitted.align(plain_table(pairs[:40])), "forward")
     ]
     right = [
         sum(
@@ -182,6 +186,12 @@ def test_an_exchanged_fit_serves_the_other_direction(pairs, earlier):
     ]
     assert right[1] > 1.2 * right[0]
     assert exchanged.report["prior"] == {"digest": "d", "exchanged": True, "used": True}
+
+
+def test_a_vocabulary_with_words_of_the_earlier_fit_has_its_limit_too(pairs, earlier):
+    config = HmmConfig(max_vocabulary=30)
+    parts = fit(plain_table(pairs[600:603]), config, earlier=Earlier(earlier, "d")).parts
+    assert (len(parts.source), len(parts.target)) == (30, 30)
 
 
 def test_threads_change_no_byte_and_the_earlier_fit_does(pairs, earlier):
