@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pairweave.models.external.external_process import find_program, run
+from pairweave.models.external.external_process import find_program, python_of, run
 from pairweave.models.external.external_programs import ExternalConfig
 from pairweave.transforms.errors import ConfigError
 from tests.makers.fake_programs import write_program
@@ -38,7 +38,31 @@ def test_a_program_computes_in_one_thread_and_without_a_network(tmp_path, monkey
     told = json.loads(run("program", [program], 60, tmp_path)[0])
     assert [told[name] for name in several] == ["1", "1", "false"]
     assert told["PYTHONHASHSEED"] == "0"
+    assert (told["PYTHONIOENCODING"], told["PYTHONUTF8"]) == ("utf-8", "1")
     assert told["HF_HUB_OFFLINE"] == told["TRANSFORMERS_OFFLINE"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("first", "name"),
+    [
+        ("#!/usr/bin/env python3", "python3"),
+        ("#! /opt/python3.11 -I", None),
+        ("#!/bin/sh", None),
+        ("#!/usr/bin/env", None),
+        ("#!", None),
+        ("\x7fELF", None),
+    ],
+)
+def test_the_python_of_a_script_is_the_one_that_its_first_line_names(
+    tmp_path, monkeypatch, first, name
+):
+    python = write_program(tmp_path / "bin" / "python3", "")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    script = tmp_path / "script"
+    script.write_text(f"{first}\n")
+    assert python_of(str(script)) == (python if name else None)
+    script.write_text(f"#!{python}\n")
+    assert python_of(str(script)) == python_of(python) == python
 
 
 def test_an_encoder_of_a_program_is_a_directory_of_the_disk(tmp_path, monkeypatch):

@@ -476,6 +476,21 @@ def test_a_file_of_a_log_is_read_once_however_many_nights_are_verified(directory
     assert sorted(read) == sorted(sealed[2])
 
 
+def test_each_table_is_compared_with_the_versions_and_files_of_the_records(made, monkeypatch):
+    def told(table, name, last, *expected):
+        assert (table, last.night) == (str(made / "table"), 2)
+        return [f"{name}: {sum(map(len, expected))} files"]
+
+    for name in ("_version_problems", "_log_problems"):
+        monkeypatch.setattr(verify, name, told)
+    found = [told.partition(":") for told in verify.verify(str(made / "table")).problems]
+    assert [name for name, *_ in found] == [
+        name for name in ("files", "provenance", "rejects", "tagged") for _ in range(2)
+    ]
+    assert [count for *_, count in found[::2]] == [" 0 files"] * 4
+    assert " 0 files" not in [count for *_, count in found[1::2]]
+
+
 @pytest.mark.parametrize("damage", ["gone", "changed"])
 def test_a_damaged_file_of_a_log_is_read_once_and_named(directory, monkeypatch, damage):
     table = directory / "table"
