@@ -182,6 +182,25 @@ def test_chunks_of_the_table_change_no_byte(corpus, model):
     assert fit(chunked, HmmConfig()).to_files() == model.to_files()
 
 
+def statistics(parts, side):
+    """Return how often each word of a side is linked, is linked to nothing, and occurs."""
+    words = [*getattr(parts, side).words.to_pylist(), "unseen"]
+    known = getattr(parts, f"{side}_words")
+    return dict(zip(words, zip(known.mass, known.null, known.unigram, strict=True), strict=True))
+
+
+def test_a_fit_of_exchanged_sides_has_exchanged_sides(corpus):
+    config = HmmConfig(2, 2)
+    turned = plain_table([(target, source) for source, target in sentences()])
+    straight, exchanged = (fit(table, config).parts for table in (corpus, turned))
+    for side, other in (("source", "target"), ("target", "source")):
+        actual, expected = statistics(straight, side), statistics(exchanged, other)
+        assert actual.keys() == expected.keys()
+        for word, numbers in actual.items():
+            assert numbers == pytest.approx(expected[word], rel=1e-5), word
+    np.testing.assert_allclose(straight.jumps, exchanged.jumps[::-1], rtol=1e-5)
+
+
 def test_rare_words_beyond_the_limit_are_unseen(corpus):
     model = fit(corpus, HmmConfig(max_vocabulary=5))
     assert model.report["source_vocabulary"] == 5
@@ -192,6 +211,12 @@ def test_a_short_candidate_list_still_aligns(corpus):
     model = fit(corpus, HmmConfig(max_translations=1))
     made = links(model.align(corpus), "forward")
     assert sum(map(len, made)) > 3 * corpus.num_rows
+
+
+@pytest.mark.parametrize(("most", "entries"), [(1, 3), (2, 6), (3, 9), (1_000, 9)])
+def test_a_word_has_no_more_translations_than_the_limit(most, entries):
+    config = HmmConfig(1, 1, max_translations=most)
+    assert fit(plain_table([("a b c", "x y z")]), config).report["lexicon"] == entries
 
 
 def test_files_give_the_same_model_back(corpus, model):

@@ -188,6 +188,11 @@ def test_no_phrases_are_a_table_all_the_same():
     assert len(translations_of(made, 0)) == 1
 
 
+def test_a_phrase_may_be_translated_by_a_single_word(model):
+    phrases = phrases_of(model, {"kick the bucket": "mourir", "they": "ils vont"})
+    assert unpack(pack(phrases), model).table == phrases.table
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

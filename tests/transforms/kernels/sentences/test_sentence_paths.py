@@ -139,6 +139,25 @@ def test_ends_of_paragraphs_cost_what_they_should():
     assert beads.prior(1, 1, kinds[2, 1], KINDS, made, weights) <= beads.NO_PATH
 
 
+@pytest.mark.parametrize(("breaks", "cost"), [("both", 0), ("source", 4), ("target", 4)])
+def test_a_paragraph_may_end_with_the_first_sentence(breaks, cost):
+    given = [[0, int(breaks in ("both", side)), 0] for side in ("source", "target")]
+    made = document([5, 5], [5, 5], *given)
+    actual = beads.prior(1, 1, 0, KINDS, made, Weights(1.0, 0.0, 0.25, 4.0))
+    assert LOGS[1, 1] - actual == pytest.approx(cost)
+
+
+@pytest.mark.parametrize(
+    ("sizes_of_kinds", "wanted"),
+    [([(1, 1), (1, 0), (0, 1)], [0, 0]), ([(0, 1), (1, 0), (1, 1)], [1, 1, 0, 0])],
+)
+def test_of_paths_with_equal_scores_the_first_kind_of_bead_is_taken(sizes_of_kinds, wanted):
+    sources, targets = np.array(sizes_of_kinds).T.copy()
+    kinds, band = Kinds(sources, targets, np.zeros(3)), whole_band(2, 2)
+    back = beads.best_beads(band, kinds, [lambda *rows: rows[-1].fill(0.0)])
+    assert beads.trace(band, kinds, back).tolist() == wanted
+
+
 def test_a_band_keeps_a_path_inside():
     source = target = [4] * 6
     low = np.array([0, 0, 1, 2, 3, 4, 5])
