@@ -39,7 +39,7 @@ from pairweave.pipelines.ablation.arm_data import (
 )
 from pairweave.pipelines.ablation.evaluation_sets import known_sources, read_test, refuse_seen
 from pairweave.pipelines.ablation.model_texts import training_pairs
-from pairweave.pipelines.ablation.shared_vocabulary import shared_vocabulary
+from pairweave.pipelines.ablation.shared_vocabulary import check_given, shared_vocabulary
 from pairweave.pipelines.ablation.task_kind import EvaluationSet, Pair, plain
 from pairweave.pipelines.ablation.tasks import task_of
 from pairweave.pipelines.process import terminal
@@ -49,6 +49,7 @@ from pairweave.transforms.output.finished_run import FinishedRun
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.rejects import Stage
 from pairweave.transforms.storage import files, json_files
+from pairweave.transforms.storage.disk_files import make_directories
 
 FORMAT = 1
 
@@ -175,10 +176,12 @@ def prepare(ablation: Ablation, directory: Path, only: Collection[str] | None = 
         ConfigError: The directory was prepared for another configuration, a file cannot be used, or
             segments of a test set are in the training data of a model or an aligner.
     """
-    directory.mkdir(parents=True, exist_ok=True)
+    make_directories(directory)
     with claimed(directory, NO_LOCKS, wait=True):
         tests, dev = _read_tests(ablation)
         plan = _plan(ablation, tests, dev)
+        if not (directory / VOCABULARY).exists():
+            check_given(ablation)
         _claim(directory / PLAN, plan)
         known = known_sources([*tests.values(), *([dev] if dev else [])], task_of(ablation))
         arms = {}

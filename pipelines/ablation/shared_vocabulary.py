@@ -59,17 +59,32 @@ def _require_digest(digest: str, about: Path, path: Path) -> None:
         )
 
 
+def check_given(ablation: Ablation) -> None:
+    """Check that the model that a configuration names can be read, before hours of other work.
+
+    Raises:
+        ConfigError: It cannot.
+    """
+    if isinstance(ablation.vocabulary, str):
+        _extended(ablation.vocabulary, list(task_of(ablation).symbols))
+
+
+def _extended(path: str, symbols: list[str]) -> bytes:
+    """Return a given model with more symbols."""
+    try:
+        return extend_sentencepiece(files.read_bytes(path), symbols)
+    except OSError as error:
+        raise ConfigError(f"vocabulary: {path}: cannot be read: {error.strerror}") from error
+    except ConfigError as error:
+        raise ConfigError(f"vocabulary: {path}: {error}") from error
+
+
 def _new_model(ablation: Ablation, text: Path, characters: str) -> bytes:
     """Return the given model, or a model trained on a text, with the symbols of the task."""
     task = task_of(ablation)
     listed = list(task.symbols)
     if isinstance(ablation.vocabulary, str):
-        try:
-            return extend_sentencepiece(files.read_bytes(ablation.vocabulary), listed)
-        except OSError as error:
-            raise ConfigError(
-                f"vocabulary: {ablation.vocabulary}: cannot be read: {error.strerror}"
-            ) from error
+        return _extended(ablation.vocabulary, listed)
     table = pq.read_table(text)
     sides = [table.column(side).to_pylist() for side in ("source", "target")]
     texts = dict.fromkeys(task.words(one) for side in sides for one in side)

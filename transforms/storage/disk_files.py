@@ -205,10 +205,12 @@ def make_directories(directory: Path) -> None:
     missing = [directory, *(parent for parent in directory.parents if not parent.exists())]
     try:
         directory.mkdir(parents=True, exist_ok=True)
-    except FileExistsError as error:
-        what = "is a file" if directory.exists() else "is a link that leads nowhere"
+    except (FileExistsError, NotADirectoryError) as error:
+        places = (directory, *directory.parents)
+        place = next(place for place in places if os.path.lexists(place) and not place.is_dir())
+        what = "is a file" if place.exists() else "is a link that leads nowhere"
         reason = f"{what}, not a directory; give another name, or move it away"
-        raise FileExistsError(errno.EEXIST, reason, str(directory)) from error
+        raise type(error)(error.errno, reason, str(place)) from error
     for created in missing:
         with contextlib.suppress(PermissionError):  # a directory may be writable but not listable
             sync_directory(created.parent)

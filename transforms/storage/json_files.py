@@ -126,6 +126,7 @@ _EXPECTED: Mapping[str, str] = {
     "string_type": "text",
     "bool_type": "true or false",
     "list_type": "a list",
+    "tuple_type": "a list",
     "dict_type": "an object",
     "model_type": "an object",
     "none_required": "null",

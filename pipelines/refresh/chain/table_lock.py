@@ -56,7 +56,7 @@ def held(table: str, *, alone: bool) -> Iterator[None]:
             yield
         return
     path = Path(table, records.STATE, LOCK)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    disk_files.make_directories(path.parent)
     lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     with _locked(lock, table, alone=alone):
         yield

@@ -47,6 +47,7 @@ def test_a_vocabulary_may_be_a_file_and_a_layer_any_of_the_decoder(tmp_path):
         (lambda v: v.update(baseline="gold"), "there is no arm gold; the arms are plain, own"),
         (lambda v: v.update(seeds=[1, 1]), "seeds: one is given twice"),
         (lambda v: v.update(seeds=[]), "seeds: expected at least 1"),
+        (lambda v: v.update(seeds=1), "seeds: expected a list, found 1"),
         (
             lambda v: v.update(metrics=["comet"]),
             "metrics: there is no comet of the task translation; choose",

@@ -256,6 +256,29 @@ def test_a_damaged_vocabulary_is_named(tmp_path, size):
         prepare(ablation, tmp_path / "made")
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, "cannot be read: No such file"), (b"words\n", "this is not a SentencePiece model")],
+)
+def test_a_given_vocabulary_that_cannot_be_used_is_named_before_data_are_made(
+    tmp_path, content, message
+):
+    value = configuration(tmp_path, vocabulary=str(tmp_path / "given.spm"))
+    if content is not None:
+        (tmp_path / "given.spm").write_bytes(content)
+    with pytest.raises(ConfigError, match=f"^vocabulary: {tmp_path}/given.spm: {message}"):
+        prepared(tmp_path, value)
+    assert not list(tmp_path.glob("made/arms/*"))
+    # The directory is not claimed for the mistake.
+    assert prepared(tmp_path, configuration(tmp_path)).vocabulary
+
+
+def test_a_file_in_the_place_of_the_directory_is_named(tmp_path):
+    (tmp_path / "made").write_text("a file\n")
+    with pytest.raises(FileExistsError, match="is a file, not a directory; give another name"):
+        prepared(tmp_path, configuration(tmp_path))
+
+
 def test_another_vocabulary_in_its_place_is_refused(tmp_path):
     value = configuration(tmp_path)
     made = prepared(tmp_path, value)

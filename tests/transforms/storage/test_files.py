@@ -161,3 +161,5 @@ def test_what_is_in_the_place_of_a_directory_is_named(tmp_path):
     for name, what in (("file", "is a file"), ("link", "is a link that leads nowhere")):
         with pytest.raises(FileExistsError, match=f"{what}, not a directory; .*/{name}'$"):
             files.make_directory(str(tmp_path / name))
+        with pytest.raises(OSError, match=f"{what}, not a directory; .*/{name}'$"):
+            files.make_directory(str(tmp_path / name / "a" / "b"))
