@@ -19,7 +19,7 @@ from typing import Any, NoReturn, TypeVar, cast
 import pydantic
 
 from pairweave.pipelines.command_line import mistaken_paths, outputs, plugin_help
-from pairweave.pipelines.command_line.command_table import COMMANDS, options_of
+from pairweave.pipelines.command_line.command_table import COMMANDS, SUBCOMMANDS, options_of
 from pairweave.pipelines.options.base import (
     LANGUAGE,
     PATTERN_TEXTS,
@@ -253,7 +253,7 @@ def _normalized(model: type[Options], arguments: Sequence[str]) -> list[str]:
 
 def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parser:
     makes_run = beam or issubclass(model, PlannedOptions)
-    epilog = "Any further option is passed to Apache Beam." if beam else None
+    epilog = f"{_subcommands(prog)}Any further option is passed to Apache Beam." if beam else None
     usage = None
     if makes_run:
         # A usage line with every option would fill the screen.
@@ -280,7 +280,7 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
             shape["metavar"] = metavar
         has_default = not field.is_required() and field.default_factory is None
         if has_default and field.default not in (None, (), False, ""):
-            text += f" (default {field.default})"
+            text += f" (default {_as_typed(field.default)})"
         if not makes_run:
             parser.add_argument(f"--{name}", help=text, **shape)
             continue
@@ -289,6 +289,29 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
             groups[title] = parser.add_argument_group(title)
         groups[title].add_argument(f"--{name}", help=text, **shape)
     return parser
+
+
+def _subcommands(prog: str) -> str:
+    """Return a sentence on the subcommands of a command; "" if it has none.
+
+    >>> _subcommands("pairweave refresh")[:50]
+    'Subcommands: status, history, verify, takedown, va'
+    >>> _subcommands("pairweave augment")
+    ''
+    """
+    names = SUBCOMMANDS.get(prog.removeprefix("pairweave "), ())
+    return f"Subcommands: {', '.join(names)}; see {prog} SUBCOMMAND --help. " if names else ""
+
+
+def _as_typed(value: object) -> str:
+    """Return a default as a user would type it.
+
+    >>> _as_typed(("random", "alignment")), _as_typed(True), _as_typed(0.5)
+    ('random alignment', 'true', '0.5')
+    """
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _title(model: type[Options], name: str) -> str:

@@ -119,12 +119,14 @@ class Corpus(Options):
     licence: Label | None = Field(None, description="licence of the corpus, for the dataset card")
     source_input: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
-        description="line-parallel text, the source side",
+        description="source side, text with one sentence per line; for bitext, each file is a "
+        "document",
         json_schema_extra=gives_pairs("files"),
     )
     target_input: Annotated[Patterns, CORPUS_FILES] = Field(
         (),
-        description="line-parallel text, the target side",
+        description="target side, the translation of --source_input; line by line, for bitext "
+        "file by file",
         json_schema_extra=gives_pairs("files"),
     )
     source_lang: Language | None = Field(

@@ -116,8 +116,8 @@ def _vacuum(
     retention: Annotated[
         float,
         Field(ge=0),
-        "hours for which files that no current version has are kept, for time travel; 0 deletes "
-        "all of them, which must not be done while a refresh runs",
+        "hours for which files that no current version has are kept, so that older versions stay "
+        "readable; 0 deletes all of them",
     ] = 168.0,
     dry: Annotated[bool, "name the files, delete nothing"] = False,
 ) -> int:
