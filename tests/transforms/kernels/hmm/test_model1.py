@@ -77,6 +77,21 @@ def test_frequent_words_that_met_once_are_no_candidates():
     assert (2, 3) in actual
 
 
+@pytest.mark.parametrize(
+    ("sources", "targets", "times", "there"),
+    [
+        (FREQUENT, FREQUENT, 1, False),
+        (FREQUENT - 1, FREQUENT, 1, True),
+        (FREQUENT, FREQUENT - 1, 1, True),
+        (FREQUENT, FREQUENT, 2, True),
+    ],
+)
+def test_words_are_frequent_from_a_number_of_occurrences_on(sources, targets, times, there):
+    corpus = [([0], [1])] * times + [([0], [0])] * (sources - times)
+    corpus += [([1], [1])] * (targets - times)
+    assert ((0, 1) in candidates(corpus, 5)) == there
+
+
 def test_how_often_words_met_is_counted_for_each_source_word_anew():
     met = [([0], [2])] * FREQUENT + [([1], [3])] * FREQUENT + [([1], [2])]
     actual = candidates(met, 5)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pairweave.transforms.kernels.sentences import beads, corners
 from tests.oracles import slow_sentences
-from tests.transforms.kernels.sentences.test_sentence_paths import KINDS, LOGS, whole_band
+from tests.transforms.kernels.sentences.test_sentence_paths import KINDS, LOGS, document, whole_band
 
 sides = st.lists(st.booleans(), min_size=1, max_size=5)
 scored = st.lists(st.integers(-8, 8), min_size=150, max_size=150)
@@ -69,6 +69,24 @@ def test_the_best_path_is_the_best_of_beads_of_paragraphs_one_by_one(
     missed = [set(side.tolist()) - {at[number] for at in met} for number, side in enumerate(ends)]
     assert unmet == sum(map(len, missed))
     assert own - cost * unmet == pytest.approx(total)
+
+
+@pytest.mark.parametrize(
+    ("sizes_of_kinds", "wanted"),
+    [
+        ([(1, 1), (1, 0), (0, 1)], [0, 0]),
+        ([(0, 1), (1, 0), (1, 1)], [1, 1, 0, 0]),
+        ([(1, 0), (0, 1), (1, 1)], [1, 1, 0, 0]),
+    ],
+)
+@pytest.mark.parametrize("ends", [False, True])
+def test_of_paths_with_equal_scores_the_first_kind_of_bead_is_taken(sizes_of_kinds, wanted, ends):
+    sources, targets = np.array(sizes_of_kinds).T.copy()
+    kinds, band = beads.Kinds(sources, targets, np.zeros(3)), whole_band(2, 2)
+    paragraphs = document([1, 1], [1, 1], *[[0, int(ends), 1]] * 2)
+    no_scores = [lambda *rows: rows[-1].fill(0.0)]
+    back = corners.best_beads(band, kinds, paragraphs, 0.0, 0.0, no_scores)
+    assert corners.trace(band, kinds, back).tolist() == wanted
 
 
 def test_an_unaligned_sentence_before_a_corner_leaves_no_end_unmet():
