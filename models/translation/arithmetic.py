@@ -83,7 +83,7 @@ def torch_library() -> Any:  # noqa: ANN401 - a module
         import torch
     except ModuleNotFoundError as error:
         raise ConfigError(
-            "ablate needs torch, transformers and ctranslate2, of which one is not installed; "
+            "ablate needs torch, transformers and ctranslate2, and not all of them are installed; "
             "install them with: pip install 'pairweave[ablate]'"
         ) from error
     return torch

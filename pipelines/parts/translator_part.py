@@ -28,7 +28,9 @@ class TranslatorPart(Part[TranslatorOptions, TranslatorReference | None]):
         own = TranslatorOptions.model_fields.keys()
         if options.translator is None:
             if unused := sorted(options.model_fields_set & own):
-                raise ConfigError(f"{dashed(unused)}: without --translator nothing is translated")
+                raise ConfigError(
+                    f"{dashed(unused)}: applies to --translator, which is not given; leave it out"
+                )
             return Settled(None, left_out=frozenset(own))
         backend, model = parse_translator(options.translator)
         config = pick(TranslatorConfig, options, backend=backend, model=model)

@@ -9,7 +9,7 @@ from pairweave.transforms.config import Share
 
 
 class EngineOptions(Options):
-    """Where the jobs of a file run; the file need not say it."""
+    """Where the jobs run, if not as the file says."""
 
     engine: Literal["local", "prism", "flink", "dataflow"] | None = Field(
         None, description="engine that runs the graphs (default: as in the file, else local)"
@@ -27,7 +27,7 @@ class EngineOptions(Options):
 
 
 class RecipeOptions(EngineOptions, OutputOptions, Options):
-    """Running a recipe, --config FILE.yaml: options that apply to all of its steps."""
+    """Running a recipe; FILE.yaml has its steps: options that apply to all of them."""
 
     plan_only: bool = Field(
         default=False, description="print the plan of every step, run nothing, write nothing"

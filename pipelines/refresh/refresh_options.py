@@ -10,7 +10,7 @@ from pairweave.transforms.option_places import FILE, OUTPUT_FILE, OUTPUT_OR_URL,
 
 
 class RefreshOptions(EngineOptions, OutputOptions, Options):
-    """Bringing a table up to date, --config FILE.yaml: a job's options and the key job."""
+    """Bringing tables up to date; FILE.yaml has the key job, its options, corpora and gates."""
 
     plan_only: bool = Field(
         default=False, description="print what tonight would do, run nothing, write nothing"

@@ -74,10 +74,10 @@ def require_columns(of_run: pa.Schema, columns: pa.Schema, languages: str, table
     lacking = [name for name in of_run.names if name not in columns.names]
     if lacking:
         raise ConfigError(
-            f"the new rows of {languages} have the column {lacking[0]}, and {table} has none of "
-            "that name: a table keeps the columns of its first night. Give --migrate to make all "
-            "rows anew, with the column (--plan_only says what that costs), or take back what adds "
-            "it to the corpora, such as links, scores or kept markup"
+            f"the new rows of {languages} have the column {lacking[0]}, which {table} lacks: "
+            "a table keeps the columns of its first night. Give --migrate to make all rows anew, "
+            "with the column (--plan_only says what that costs), or undo the change that adds it "
+            "to the corpora, such as links, scores or kept markup"
         )
 
 

@@ -136,7 +136,7 @@ def test_an_earlier_corpus_that_could_not_match_is_refused(directory, options, m
     ("given", "message"),
     [
         (("nowhere.tsv",), "nowhere.tsv"),
-        (("model",), "a run of fit has no pairs to read on from"),
+        (("model",), "a run of fit has no pairs for another job to read"),
     ],
 )
 def test_what_cannot_be_read_is_refused_before_the_run(directory, given, message):

@@ -85,7 +85,7 @@ def test_a_unit_of_an_earlier_run_survives_json(directory):
     ("words", "message"),
     [
         (("--from_run", "nowhere"), "nowhere: no _manifest.json, so there is no finished run"),
-        (("--from_run", "tagged"), "tagged: a run of augment has no pairs to read on from"),
+        (("--from_run", "tagged"), "tagged: a run of augment has no pairs for another job to read"),
         (
             ("--from_run", "aligned", "--target_lang", "fr"),
             "aligned: its pairs have target_lang de, not fr",

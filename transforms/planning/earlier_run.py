@@ -67,8 +67,8 @@ def _manifest(directory: str) -> dict[str, Any]:
     job = manifest["job"]
     if job not in JOBS:
         raise ConfigError(
-            f"{directory}: a run of {job} has no pairs to read on from; {', '.join(JOBS[:-1])} "
-            f"and {JOBS[-1]} have"
+            f"{directory}: a run of {job} has no pairs for another job to read; give a run of "
+            f"{', '.join(JOBS[:-1])} or {JOBS[-1]}"
         )
     run_files.check_names(manifest, path)
     if manifest["configuration"].get("annotate_only"):

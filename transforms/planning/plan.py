@@ -298,8 +298,8 @@ def _document(group: FileGroup, scans: Sequence[Scan], index: int) -> Unit:
             raise InputError(
                 "document_too_long",
                 file.name,
-                f"has {scan.rows} lines, and a document is aligned as a whole, of at most "
-                f"{MOST_DOCUMENT_LINES}; divide it, such as by chapters",
+                f"has {scan.rows} lines, but a document, which is aligned as a whole, can have at "
+                f"most {MOST_DOCUMENT_LINES}; divide it, for example by chapters",
             )
     source_lang, target_lang = group.langs()
     paired = zip(group.files, scans, strict=True)

@@ -55,7 +55,7 @@ def require_languages(languages: Sequence[str], wanted: Sequence[str], name: str
             raise InputError(
                 "language_not_found",
                 name,
-                f"which languages? The file has {listed}; give --source_lang and --target_lang",
+                f"its texts are in {listed}; give --source_lang and --target_lang",
             )
         if (
             language != ANY

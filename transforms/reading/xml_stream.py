@@ -236,7 +236,7 @@ def utf8_document(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
     while len(head) < _HEAD_BYTES and (chunk := next(source, None)) is not None:
         head += chunk
     if not head:
-        raise InputError("empty_file", name, "zero bytes; an XML file has a document element")
+        raise InputError("empty_file", name, "has zero bytes; an XML file has at least one element")
     for magic, what in _NO_XML:
         if head.startswith(magic):
             raise InputError("unsupported_format", name, f"this is {what}")

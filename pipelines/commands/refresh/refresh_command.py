@@ -147,7 +147,7 @@ def _check_version(config: NightConfig, options: RefreshOptions, base: Record) -
         raise ConfigError(
             f"{config.path}: the rows of {options.output} are made in another way: "
             f"{'; '.join(changes)}. Give --migrate to make all rows anew (--plan_only says what "
-            "that costs), or take the change back"
+            "that costs), or undo the change"
             + (
                 f". pairweave refresh takedown {options.output} {options.takedown} takes the list "
                 "down without a night"

@@ -45,7 +45,8 @@ def main(
     try:
         profile = learn_profile(texts, markup, targets, source_lang)
     except ConfigError as error:
-        raise ConfigError(f"{input}: {error}; --syntax {syntax} says which tags are") from error
+        what = f"with --syntax {syntax}, all other markup is text"
+        raise ConfigError(f"{input}: {error}; {what}") from error
     files.write_alone(output, to_json(profile))
     facts = {name: profile[name] for name in ("texts", "tagged_texts", "tags")}
     terminal.say(orjson.dumps({**facts, "output": output}).decode())

@@ -44,7 +44,7 @@ def test_a_column_of_two_types_is_refused_by_name():
 
 def test_a_run_with_a_new_column_is_told_to_migrate_before_its_rows_are_read():
     with pytest.raises(
-        ConfigError, match=r"new rows of en-de have the column score, and t/pairs .*--migrate"
+        ConfigError, match=r"rows of en-de have the column score, which t/pairs lacks: .*--migrate"
     ):
         table_schemas.require_columns(SCORED, PLAIN, "en-de", "t/pairs")
     table_schemas.require_columns(PLAIN, SCORED, "en-de", "t/pairs")

@@ -124,7 +124,7 @@ def _read_footer(path: str, name: str) -> tuple[pq.FileMetaData, tuple[int, int]
     try:
         size = files.size(path)
         if not size:
-            raise InputError("empty_file", name, "has zero bytes, a Parquet file never has")
+            raise InputError("empty_file", name, "has zero bytes, which no Parquet file has")
         tail = _read(path, max(0, size - _TAIL_BYTES), size)
         if tail[4:] == _ENCRYPTED_MAGIC:
             message = "is encrypted; write the file again without encryption"
