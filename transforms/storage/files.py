@@ -99,21 +99,20 @@ def open_read(path: str) -> BinaryIO:
 
 def irregular(pattern: str) -> str | None:
     """Return the first match of a glob pattern that is a pipe, socket or device, or None."""
-    if is_uri(pattern):
-        return None
-    paths = [pattern] if os.path.lexists(pattern) else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
-    for path in map(Path, paths):
+    for path in _links_too(pattern):
         if path.exists() and not path.is_file() and not path.is_dir():
             return str(path)
     return None
 
 
 def require_regular(pattern: str, advice: str) -> None:
-    """Refuse a pipe, socket or device, which cannot be read a second time.
+    """Refuse a pipe, socket or device, which cannot be read a second time, and a broken link.
+
+    A link whose file is missing, perhaps with its disk, would be left out of the matches.
 
     Args:
         pattern: A file or a glob pattern.
-        advice: The end of the message.
+        advice: The end of the message about a file that cannot be read a second time.
 
     Raises:
         InputError: A match is such a file.
@@ -121,6 +120,22 @@ def require_regular(pattern: str, advice: str) -> None:
     pipe = irregular(pattern)
     if pipe is not None:
         raise InputError("unreadable", pipe, f"is not a regular file; {advice}")
+    for path in _links_too(pattern):
+        if path.is_symlink() and not path.exists():
+            raise InputError(
+                "unreadable",
+                str(path),
+                f"is a link to {path.readlink()}, which does not exist; put the file there, or "
+                "remove the link",
+            )
+
+
+def _links_too(pattern: str) -> list[Path]:
+    """Return all matches of a pattern on a disk, with links that lead nowhere."""
+    if is_uri(pattern):
+        return []
+    paths = [pattern] if os.path.lexists(pattern) else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
+    return [Path(path) for path in paths]
 
 
 def read_bytes(path: str) -> bytes:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.storage import disk_files, files
 
 ROOT = str(Path(__file__).resolve().parents[3])
@@ -153,6 +153,17 @@ def test_what_is_below_a_directory_is_listed_without_what_links_lead_to(tmp_path
     (tmp_path / "out" / "linked").symlink_to(tmp_path / "elsewhere")
     assert files.list_below(str(tmp_path / "out")) == ["a/b/deep", "a/middle", "top"]
     assert files.list_below(str(tmp_path / "nothing")) == []
+
+
+def test_a_link_that_leads_nowhere_is_refused_where_a_pattern_matches_it(tmp_path):
+    (tmp_path / "a.en").write_text("text\n")
+    (tmp_path / "b.en").symlink_to("a.en")
+    files.require_regular(str(tmp_path / "*.en"), "save it")
+    (tmp_path / "c.en").symlink_to("/no/disk/c.en")
+    for pattern in ("*.en", "**/*.en", "c.en"):
+        with pytest.raises(InputError, match=r"/c\.en: is a link to /no/disk/c\.en, which"):
+            files.require_regular(str(tmp_path / pattern), "save it")
+    files.require_regular(str(tmp_path / "*.de"), "save it")
 
 
 def test_what_is_in_the_place_of_a_directory_is_named(tmp_path):
