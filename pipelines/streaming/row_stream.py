@@ -154,6 +154,8 @@ def open_rows(
     values = {**options, "runs": tuple(runs)}
     flags.check_keys(values, list(StreamedTagOptions.model_fields))
     chosen = flags.validate(StreamedTagOptions, values, "pairweave stream")
+    if isinstance(columns, str):
+        raise ConfigError(f"columns: give a list of names, such as [{columns!r}], not a text")
     columns, names = list(columns), [*schemas.TAGGED.names, COLUMN]
     odd = next(itertools.filterfalse(names.__contains__, columns), None)
     if odd is not None:

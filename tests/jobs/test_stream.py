@@ -324,6 +324,7 @@ def test_runs_whose_tags_cannot_be_drawn_again_say_what_to_do(made, options, mes
         ({"template": ["x"]}, "^representation template needs template OPENING"),
         ({"weights": [1, 2]}, "2 weights for 1 runs"),
         ({"columns": ["words"]}, "no column words"),
+        ({"columns": "id"}, r"^columns: give a list of names, such as \['id'\], not a text$"),
         ({"rank": 2, "ranks": 2}, "rank 2 of 2"),
         ({"epoch": 2}, "did you mean epochs"),
         ({"representation": "raw"}, "tag profile with names"),
