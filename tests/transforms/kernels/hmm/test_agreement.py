@@ -419,6 +419,8 @@ def test_counts_of_words_without_an_entry_are_those_of_the_whole_row(size, tabul
     [
         ([40, 19], [0], P_LAST),
         ([40, 20], [0], 0.0),
+        ([0], [1, 19], P_LAST),
+        ([0], [1, 20], 0.0),
         ([0], [3, -1], 0.0),
         ([0] * 256, [1] * 256, P_LAST),
         ([0] * 257, [1], 0.0),

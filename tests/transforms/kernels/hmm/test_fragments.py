@@ -1,15 +1,19 @@
 """Fragments that are listed and offered, against plain Python."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms.kernels.hmm.fragments import (
+    Meanings,
     Sentences,
     Taken,
+    Translations,
     count_occurrences,
     list_fragments,
     next_fragments,
+    take_fragments,
 )
 from pairweave.transforms.kernels.text.spans import FlatSpans
 
@@ -118,3 +122,47 @@ def test_fragments_are_listed_in_an_order_that_the_key_decides():
     order = actual.starts.reshape(200, 6)
     for place in range(6):
         assert np.bincount(order[:, place], minlength=6).min() > 15
+
+
+def accepted(translations, *, cuts=(1, 1, 1, 1), target=(11, 12, 13), wordlike=(1, 1, 1)):
+    """Return the boxes for the second of three source words, each with one translation."""
+    sizes = [len(words) for words in translations]
+    known = Translations(
+        np.arange(len(translations) + 1, dtype=np.int64),
+        np.cumsum([0, *sizes], dtype=np.int64),
+        np.array([word for words in translations for word in words], np.uint64),
+    )
+    ends = np.array([0, 3], np.int64)
+    sentence = Sentences(
+        ends, np.array(target, np.uint64), np.array(wordlike, np.bool_), np.array(cuts, np.bool_)
+    )
+    second = FlatSpans(np.array([0, 1]), np.array([1], np.int16), np.array([2], np.int16))
+    none = np.zeros(1, np.int64)
+    taken = Taken(np.zeros((1, 2, 4), np.int16), none.copy(), none.copy())
+    meanings = Meanings(ends, np.arange(3, dtype=np.int64))
+    take_fragments(none, second, none + 1, known, meanings, sentence, 0, taken)
+    return taken.boxes[0, : taken.counts[0]].tolist()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ([7], [8], True),
+        ([12], [8], False),
+        ([7], [12], False),
+        ([7], [12, 13], True),  # a translation of several words is no rival
+        ([], [], True),
+    ],
+)
+def test_a_word_beside_a_fragment_with_the_same_translation_is_a_rival(before, after, found):
+    assert accepted([before, [12], after]) == ([[1, 2, 1, 2]] if found else [])
+
+
+@pytest.mark.parametrize("cut", range(4))
+def test_a_translation_begins_and_ends_where_a_tag_may_stand(cut):
+    cuts = [place != cut for place in range(4)]
+    assert bool(accepted([[7], [12], [8]], cuts=cuts)) == (cut in (0, 3))
+
+
+def test_a_translation_has_a_word():
+    assert accepted([[7], [12], [8]], wordlike=(1, 0, 1)) == []

@@ -55,3 +55,25 @@ def test_a_pair_is_scored_alike_whatever_stands_beside_it(model):
             *sides(PAIRS[pair : pair + 1]), Model(*model, P_NULL, P_LAST)
         )
         np.testing.assert_array_equal(alone[:, :, 0], whole[:, :, pair])
+
+
+@pytest.mark.parametrize(
+    ("partners", "covered", "order"),
+    [
+        ([0, 1, 2], [1, 1, 1], 0.0),
+        ([1, 1, 2], [1, 1, 1], 0.0),
+        ([2, 0, 1], [1, 1, 1], 3 / (2 * 6)),  # two steps, of which one misses by three
+        ([0, 40, 41], [1, 1, 1], 6 / (2 * 6)),
+        ([2, 9, 3], [1, 0, 1], 0.0),  # the word between has no partner
+        ([0, 2, 0], [1, 1, 0.05], 1 / 6),
+        ([5, 0, 0], [1, 0, 0], 0.0),
+    ],
+)
+def test_the_order_of_partners_is_the_mean_distance_from_the_next(partners, covered, order):
+    scores = np.zeros(pair_scores.COLUMNS, np.float32)
+    words = np.full(len(partners), 0.5, np.float32)
+    coverage = np.array(covered, np.float32)
+    pair_scores.judge(scores, -6.0, coverage, np.array(partners, np.int64), words)
+    assert scores[pair_scores.ORDER] == pytest.approx(order)
+    assert scores[pair_scores.LIKELIHOOD] == -2
+    assert scores[pair_scores.COVERAGE] == pytest.approx(coverage.mean())
