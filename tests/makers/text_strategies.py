@@ -35,10 +35,16 @@ def code_points_by_properties():
     return list(groups.values())
 
 
+@functools.cache
+def _characters():
+    # Hypothesis goes through all elements of a new strategy, so it is made once.
+    return st.one_of([st.sampled_from(points) for points in code_points_by_properties()])
+
+
 @st.composite
 def any_character(draw):
     """Draw a character, each set of properties as likely as the others."""
-    return draw(st.sampled_from(draw(st.sampled_from(code_points_by_properties()))))
+    return draw(_characters())
 
 
 def texts(max_parts=14):

@@ -32,7 +32,7 @@ def sentences(language, seed=1):
     ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def clean():
     return sentences("en"), sentences("de")
 
