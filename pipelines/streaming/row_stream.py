@@ -1,5 +1,7 @@
 """Rows of finished runs with new tags in every epoch: what `pairweave.stream` returns."""
 
+import functools
+import hashlib
 import itertools
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     import torch.utils.data
 
 Row = dict[str, Any]
+
+_MARK = "stream"
+"""Key of a position for the stream that it is of: a number, as the others are."""
 
 
 class RowStream:
@@ -68,13 +73,15 @@ class RowStream:
 
     def state_dict(self) -> dict[str, int]:
         """Return the position after the last row that was yielded."""
-        return self._at._asdict()
+        return {**self._at._asdict(), _MARK: self._mark}
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
         """Go to a position that `state_dict` returned, in a stream with the same options.
 
+        ``epoch``, ``window`` and ``row`` alone are a position of any stream.
+
         Raises:
-            ConfigError: It is no position.
+            ConfigError: It is no position, or that of a stream with other rows in another order.
         """
         try:
             position = Position(*(operator.index(state[name]) for name in Position._fields))
@@ -82,7 +89,19 @@ class RowStream:
             raise ConfigError(
                 f"{state!r} is no position of a stream; give what state_dict returned"
             ) from error
+        if state.get(_MARK, self._mark) != self._mark:
+            raise ConfigError(
+                "this position was saved by a stream with other runs, other options, or another "
+                "number of ranks or workers, so it would repeat some rows and skip others; open "
+                "the stream as it was then, or begin at an epoch: "
+                f"{{'epoch': {position.epoch}, 'window': 0, 'row': 0}}"
+            )
         self._at = position
+
+    @functools.cached_property
+    def _mark(self) -> int:
+        digest = hashlib.sha256(f"{self._stream.mark} {self._ranks}".encode()).digest()
+        return int.from_bytes(digest[:6], "big")  # exact in JSON, too
 
     def to_torch(self) -> "torch.utils.data.IterableDataset[Row]":
         """Return a data set for ``torch.utils.data.DataLoader``, whose workers share the rows."""
@@ -105,7 +124,7 @@ class RowStream:
         """Return one of several readers that share the rows of this one, at the same position."""
         whole = self._rank + self._ranks * rank, self._ranks * ranks
         reader = RowStream(self._stream, self._columns, *whole)
-        reader.load_state_dict(self.state_dict())
+        reader._at = self._at
         return reader
 
     def rows_of(self, epoch: int, window: int) -> pa.Table:

@@ -213,6 +213,29 @@ def test_what_is_no_position_is_refused(made, state):
         stream.load_state_dict(state)
 
 
+@pytest.mark.parametrize(
+    "other",
+    [{"seed": 6}, {"window": 50}, {"shuffle": False}, {"mix": 0.5}, {"ranks": 2}, {"max_tags": 2}],
+)
+def test_a_position_of_another_stream_is_refused(made, other):
+    stream = pairweave.stream(made / "links", window=40)
+    next(iter(stream))
+    options = {"window": 40, **other}
+    with pytest.raises(pairweave.PairweaveError, match="was saved by a stream with other runs, "):
+        pairweave.stream(made / "links", **options).load_state_dict(stream.state_dict())
+    position = {name: stream.state_dict()[name] for name in ("epoch", "window", "row")}
+    pairweave.stream(made / "links", **options).load_state_dict(position)
+
+
+def test_a_position_is_one_of_the_same_stream_with_more_epochs_or_memory(made):
+    stream = pairweave.stream(made / "links", window=40)
+    rows = list(itertools.islice(stream, 50))
+    longer = pairweave.stream(made / "links", window=40, epochs=3, cache_mib=0, rank=0)
+    expected = list(itertools.islice(longer, 60))
+    longer.load_state_dict(stream.state_dict())
+    assert [*rows, *itertools.islice(longer, 10)] == expected
+
+
 @pytest.mark.parametrize(("epoch", "row"), [(2, 0), (0, -1)])
 def test_a_position_that_a_stream_lacks_is_refused(made, epoch, row):
     stream = pairweave.stream(made / "links")

@@ -6,6 +6,9 @@ where it stopped, and tags are drawn anew whenever all of its pairs have been us
 depends only on the runs, the settings and the seed, so any window can be made alone, anywhere.
 """
 
+import functools
+import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -78,6 +81,21 @@ class TagStream:
     def tags(self) -> tuple[TagConfig, ...]:
         """Return how the tags of each run are drawn."""
         return tuple(run.drawing.tags for run in self._runs)
+
+    @functools.cached_property
+    def mark(self) -> str:
+        """Return a digest of all that decides which row a position means, in hexadecimal.
+
+        Epochs and memory do not, so a stream can be continued with more of them.
+        """
+        # A tag profile and a representation change tags, and no pair has more rows for them.
+        tags = [
+            run.drawing.tags.model_dump(mode="json", exclude={"profile", "representation"})
+            for run in self._runs
+        ]
+        shards = [[run.run.entry(name)["sha256"] for name in run.run.names] for run in self._runs]
+        order = [self.config.seed, self.config.shuffle, self.windows, self._shares]
+        return hashlib.sha256(json.dumps([order, tags, shards]).encode()).hexdigest()
 
     def window(self, epoch: int, number: int) -> Window:
         """Make the rows of a window.
