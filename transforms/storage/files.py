@@ -97,14 +97,6 @@ def open_read(path: str) -> BinaryIO:
     return Path(path).open("rb")
 
 
-def irregular(pattern: str) -> str | None:
-    """Return the first match of a glob pattern that is a pipe, socket or device, or None."""
-    for path in _links_too(pattern):
-        if path.exists() and not path.is_file() and not path.is_dir():
-            return str(path)
-    return None
-
-
 def require_regular(pattern: str, advice: str) -> None:
     """Refuse a pipe, socket or device, which cannot be read a second time, and a broken link.
 
@@ -117,10 +109,11 @@ def require_regular(pattern: str, advice: str) -> None:
     Raises:
         InputError: A match is such a file.
     """
-    pipe = irregular(pattern)
-    if pipe is not None:
-        raise InputError("unreadable", pipe, f"is not a regular file; {advice}")
-    for path in _links_too(pattern):
+    paths = _with_broken_links(pattern)
+    for path in paths:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise InputError("unreadable", str(path), f"is not a regular file; {advice}")
+    for path in paths:
         if path.is_symlink() and not path.exists():
             raise InputError(
                 "unreadable",
@@ -130,8 +123,8 @@ def require_regular(pattern: str, advice: str) -> None:
             )
 
 
-def _links_too(pattern: str) -> list[Path]:
-    """Return all matches of a pattern on a disk, with links that lead nowhere."""
+def _with_broken_links(pattern: str) -> list[Path]:
+    """Return all matches of a pattern on a disk, also links to files that do not exist."""
     if is_uri(pattern):
         return []
     paths = [pattern] if os.path.lexists(pattern) else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207

@@ -90,12 +90,15 @@ def test_a_pipe_is_found_among_the_matches_and_no_other(tmp_path):
     (tmp_path / "a").write_bytes(b"text")
     (tmp_path / "c").mkdir()
     for pattern in (tmp_path / "*", tmp_path / "a", tmp_path / "none", tmp_path / "c"):
-        assert files.irregular(str(pattern)) is None
+        files.require_regular(str(pattern), "copy it")
     os.mkfifo(tmp_path / "b")
     for pattern in (tmp_path / "*", tmp_path / "b"):
-        assert files.irregular(str(pattern)) == str(tmp_path / "b")
+        with pytest.raises(InputError, match=r"/b: is not a regular file; copy it") as caught:
+            files.require_regular(str(pattern), "copy it")
+        assert caught.value.path == str(tmp_path / "b")
     (tmp_path / "d").symlink_to("nowhere")
-    assert files.irregular(str(tmp_path / "d")) is None
+    with pytest.raises(InputError, match="/d: is a link to nowhere, "):
+        files.require_regular(str(tmp_path / "d"), "copy it")
 
 
 def test_a_store_that_nothing_here_reads_is_refused_and_a_disk_is_not_asked():
