@@ -215,7 +215,16 @@ def test_what_is_no_position_is_refused(made, state):
 
 @pytest.mark.parametrize(
     "other",
-    [{"seed": 6}, {"window": 50}, {"shuffle": False}, {"mix": 0.5}, {"ranks": 2}, {"max_tags": 2}],
+    [
+        {"seed": 6},
+        {"window": 50},
+        {"shuffle": False},
+        {"mix": 0.5},
+        {"ranks": 2},
+        {"max_tags": 2},
+        {"max_words": 2},
+        {"representation": "html"},
+    ],
 )
 def test_a_position_of_another_stream_is_refused(made, other):
     stream = pairweave.stream(made / "links", window=40)

@@ -88,14 +88,17 @@ class TagStream:
 
         Epochs and memory do not, so a stream can be continued with more of them.
         """
-        # A tag profile and a representation change tags, and no pair has more rows for them.
-        tags = [
-            run.drawing.tags.model_dump(mode="json", exclude={"profile", "representation"})
-            for run in self._runs
-        ]
+        drawn = []
+        for run in self._runs:
+            phrases, tags = run.drawing.phrases, run.drawing.tags
+            settings = [
+                each.model_dump(mode="json", exclude={"profile"}) for each in (phrases, tags)
+            ]
+            profile = None if tags.profile is None else tags.profile.to_json()
+            drawn.append([*settings, profile, run.drawing.reserved])
         shards = [[run.run.entry(name)["sha256"] for name in run.run.names] for run in self._runs]
         order = [self.config.seed, self.config.shuffle, self.windows, self._shares]
-        return hashlib.sha256(json.dumps([order, tags, shards]).encode()).hexdigest()
+        return hashlib.sha256(json.dumps([order, drawn, shards]).encode()).hexdigest()
 
     def window(self, epoch: int, number: int) -> Window:
         """Make the rows of a window.
