@@ -236,6 +236,17 @@ def test_a_position_of_another_stream_is_refused(made, other):
     pairweave.stream(made / "links", **options).load_state_dict(position)
 
 
+def test_a_position_of_a_stream_with_another_profile_is_refused(made, tmp_path):
+    streams = []
+    for tags in (1, 2):
+        counts = {"form pair": 1, f"tags {tags}": 1}
+        path = tmp_path / f"{tags}.json"
+        path.write_text(json.dumps({"tag_profile": 1, "counts": counts, "split": [0, 0]}))
+        streams.append(pairweave.stream(made / "links", tag_profile=path))
+    with pytest.raises(pairweave.PairweaveError, match="was saved by a stream with other runs, "):
+        streams[1].load_state_dict(streams[0].state_dict())
+
+
 def test_a_position_is_one_of_the_same_stream_with_more_epochs_or_memory(made):
     stream = pairweave.stream(made / "links", window=40)
     rows = list(itertools.islice(stream, 50))
