@@ -25,38 +25,38 @@ VOLATILE = (
 """What differs between two launches, and what the page has instead."""
 
 FIELDS = {
-    "name": "after the digest of the run's plan: the service refuses a second job of this name",
+        "name": "contains the digest of the run's plan; the service refuses a second job of this name",
     "type": "1: batch",
-    "clientRequestId": "a repeated request with this id makes no second job",
-    "labels": "`--labels`: on the bill and in the console",
+    "clientRequestId": "a repeated request with this id starts no second job",
+    "labels": "`--labels`: shown on the bill and in the console",
     "environment.dataset": "set by Beam; not used by a batch job",
-    "environment.clusterManagerApiService": "machines are those of Compute Engine",
-    "environment.experiments": "`--experiments`, and those by which Beam asks for Runner v2",
-    "environment.serviceAccountEmail": "`--service_account_email`: who the workers are. It needs "
-    "read access to inputs and models, and write access to output, temp and staging",
+    "environment.clusterManagerApiService": "set by Beam: the machines are those of Compute Engine",
+    "environment.experiments": "`--experiments`, and those with which Beam asks for Runner v2",
+    "environment.serviceAccountEmail": "`--service_account_email`: the account of the workers. It "
+    "needs read access to inputs and models, and write access to output, temp and staging",
     "environment.serviceOptions": "`--dataflow_service_options`",
-    "environment.tempStoragePrefix": "below `--temp_location`: what the service itself spills",
-    "environment.userAgent": "the Beam of the launcher; the image must have the same",
-    "environment.version": "the protocol between service and workers",
-    "environment.sdkPipelineOptions.options.pipelineUrl": "the graph, staged below "
-    "`--staging_location`: it is not in the job",
+    "environment.tempStoragePrefix": "below `--temp_location`: the service's own temporary files",
+    "environment.userAgent": "the launcher's version of Beam; the image must have the same version",
+    "environment.version": "the protocol between the service and its workers",
+    "environment.sdkPipelineOptions.options.pipelineUrl": "the graph, which is not part of the "
+    "request: it is staged below `--staging_location`",
     "environment.sdkPipelineOptions.options.pipelineProtoHash": "SHA-256 of the staged graph",
-    "environment.workerPools.kind": "`harness` at the real service",
+        "environment.workerPools.kind": "`harness` at the real service",
     "environment.workerPools.numWorkers": "`--num_workers`: machines at the start",
-    "environment.workerPools.autoscalingSettings": "`--max_num_workers`: the limit of both pools "
-    "together, and so of the bill",
+    "environment.workerPools.autoscalingSettings": "`--max_num_workers`: the limit for both pools "
+    "together, which also limits the bill",
     "environment.workerPools.machineType": "`--machine_type`",
     "environment.workerPools.diskSizeGb": "`--disk_size_gb`: for the image and temporary files",
     "environment.workerPools.network": "`--network`",
     "environment.workerPools.subnetwork": "`--subnetwork`",
     "environment.workerPools.ipConfiguration": "2: no public addresses (`--no_use_public_ips`)",
-    "environment.workerPools.numThreadsPerWorker": "set by us: a process works on one shard",
-    "environment.workerPools.packages": "only Beam's list of the launcher's packages: no code "
-    "travels with the job",
+        "environment.workerPools.numThreadsPerWorker": "set by pairweave: a process works on one shard",
+    "environment.workerPools.packages": "only Beam's list of the launcher's packages; the request "
+    "contains no code",
     "environment.workerPools.taskrunnerSettings": "set by Beam: where workers report",
     "environment.workerPools.sdkHarnessContainerImages": "`--sdk_container_image`, once for each "
     "environment of the graph. The second has the resource hint of `--accelerator`; the service "
-    "keeps a pool of machines with GPUs for its steps alone",
+    "keeps a pool of machines with GPUs for the steps of this environment only",
 }
 """What each field of the job means."""
 
@@ -113,13 +113,15 @@ def page(found, graph):
     rows = [f"| `{path}` | {meaning} |" for path, meaning in FIELDS.items()]
     return "\n".join(
         [
-            "# A job as Dataflow gets it",
+                        "# A job as Dataflow gets it",
             "",
-            "This is what `pairweave align --engine dataflow --aligner encoder --accelerator …` "
-            "sent to an imitation of the",
-            "service, without the coders of each image and Beam's other options. `PLAN` and "
-            "`SHA-256` differ between runs. Written by",
-            "`pytest -m slow tests/cluster/test_dataflow_page.py --update_golden`.",
+            "This page shows the request that `pairweave align --engine dataflow --aligner "
+            "encoder --accelerator …` sends to the service,",
+            "as a local imitation of the service received it. The coders of each image and "
+            "Beam's other options are left out.",
+            "`PLAN` and `SHA-256` stand for values that differ between runs. "
+            "`pytest -m slow tests/cluster/test_dataflow_page.py",
+            "--update_golden` writes this page.",
             "",
             "```json",
             json.dumps(found, indent=2, sort_keys=True),

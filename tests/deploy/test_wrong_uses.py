@@ -99,15 +99,16 @@ def test_the_page_shows_what_they_say(said, request):
     rows = [f"| `{wrong}` | {_cell(said[wrong][1])} |" for wrong in WRONG]
     text = "\n".join(
         [
-            "# Wrong uses of engines and stores, and what they say",
+                        "# Wrong uses of engines and stores, and what they say",
             "",
-            "Each line was added to `pairweave align --source_input corpus.en …`. The exit status "
-            "is 2, nothing is read or",
-            "written, and nothing listens at `PORT`, where `STORAGE_EMULATOR_HOST` and "
-            "`AWS_ENDPOINT_URL` point, too. Written by",
-            "`pytest tests/deploy/test_wrong_uses.py --update_golden`.",
+            "The table shows the message for each wrong option or combination of options, added to "
+            "`pairweave align --source_input",
+            "corpus.en …`. The exit status is always 2, and nothing is read or written. Nothing "
+            "listens at `PORT`; `STORAGE_EMULATOR_HOST`",
+            "and `AWS_ENDPOINT_URL` also point there. "
+            "`pytest tests/deploy/test_wrong_uses.py --update_golden` writes this page.",
             "",
-            "| given | answer |",
+            "| options | message |",
             "| --- | --- |",
             *rows,
             "",
