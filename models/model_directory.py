@@ -11,7 +11,7 @@ _READ = (".arrow", ".bin", ".json", ".model", ".safetensors", ".spm", ".txt")
 def require_regular(directory: Path) -> None:
     """Refuse a model's directory that contains a pipe, a socket, a device or a broken link.
 
-    A model is read several times, by this process and by workers; a pipe would block them for ever.
+    A model is read several times, by this process and by workers; a pipe would block them forever.
     Hidden names are ignored, and so are directories, unless they have the suffix of a file.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Checks of engines' Beam options that would otherwise fail, or wait for ever, during the run."""
+"""Checks of engines' Beam options that would otherwise fail, or wait forever, during the run."""
 
 import re
 import urllib.parse

@@ -1,7 +1,7 @@
 """Watches the workers of Prism, and ends Prism when it waits for a worker that has died.
 
 Prism fails a job when the connection to a worker breaks, but not always: after a worker that dies
-between two messages of a bundle, it can wait for ever.
+between two messages of a bundle, it can wait forever.
 """
 
 import contextlib

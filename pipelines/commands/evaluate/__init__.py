@@ -1,1 +1,1 @@
-"""The commands `evaluate links`, `aligners`, `tags`, `judgements` and `suggestions`."""
+"""The commands `evaluate links`, `aligners`, `sentences`, `suggestions`, `tags` and `judgements`."""

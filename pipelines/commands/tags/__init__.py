@@ -1,1 +1,1 @@
-"""The commands `tags encode`, `decode`, `project`, `profile` and `vocabulary`."""
+"""The subcommands of ``tags``, which encode, decode, learn, compare and place tags."""

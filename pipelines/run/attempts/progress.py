@@ -57,7 +57,7 @@ class Progress:
             shards: Shards to write.
             pairs: Pairs in all of them.
             model: A file that exists once the run's model is fitted; None if none is fitted.
-            standstill: Ends the attempt if it makes no progress; None if it may wait for ever.
+            standstill: Ends the attempt if it makes no progress; None if it may wait forever.
             alignments: How many aligners align each pair.
         """
         self._standstill = standstill

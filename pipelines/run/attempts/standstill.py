@@ -1,4 +1,4 @@
-"""Ends an attempt whose engine stands still, instead of waiting for ever.
+"""Ends an attempt whose engine stands still, instead of waiting forever.
 
 An engine that waits for a worker, a slot or a connection may have no time limit of its own. An
 attempt makes progress while it finishes units and shards, or while its processes on this machine
