@@ -25,7 +25,7 @@ VOLATILE = (
 """What differs between two launches, and what the page has instead."""
 
 FIELDS = {
-        "name": "contains the digest of the run's plan; the service refuses a second job of this name",
+    "name": "contains the digest of the run's plan; the service refuses a second job of this name",
     "type": "1: batch",
     "clientRequestId": "a repeated request with this id starts no second job",
     "labels": "`--labels`: shown on the bill and in the console",
@@ -41,7 +41,7 @@ FIELDS = {
     "environment.sdkPipelineOptions.options.pipelineUrl": "the graph, which is not part of the "
     "request: it is staged below `--staging_location`",
     "environment.sdkPipelineOptions.options.pipelineProtoHash": "SHA-256 of the staged graph",
-        "environment.workerPools.kind": "`harness` at the real service",
+    "environment.workerPools.kind": "`harness` at the real service",
     "environment.workerPools.numWorkers": "`--num_workers`: machines at the start",
     "environment.workerPools.autoscalingSettings": "`--max_num_workers`: the limit for both pools "
     "together, which also limits the bill",
@@ -50,7 +50,7 @@ FIELDS = {
     "environment.workerPools.network": "`--network`",
     "environment.workerPools.subnetwork": "`--subnetwork`",
     "environment.workerPools.ipConfiguration": "2: no public addresses (`--no_use_public_ips`)",
-        "environment.workerPools.numThreadsPerWorker": "set by pairweave: a process works on one shard",
+    "environment.workerPools.numThreadsPerWorker": "set by pairweave: a process works on one shard",
     "environment.workerPools.packages": "only Beam's list of the launcher's packages; the request "
     "contains no code",
     "environment.workerPools.taskrunnerSettings": "set by Beam: where workers report",
@@ -113,7 +113,7 @@ def page(found, graph):
     rows = [f"| `{path}` | {meaning} |" for path, meaning in FIELDS.items()]
     return "\n".join(
         [
-                        "# A job as Dataflow gets it",
+            "# A job as Dataflow gets it",
             "",
             "This page shows the request that `pairweave align --engine dataflow --aligner "
             "encoder --accelerator …` sends to the service,",

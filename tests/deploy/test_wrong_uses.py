@@ -99,7 +99,7 @@ def test_the_page_shows_what_they_say(said, request):
     rows = [f"| `{wrong}` | {_cell(said[wrong][1])} |" for wrong in WRONG]
     text = "\n".join(
         [
-                        "# Wrong uses of engines and stores, and what they say",
+            "# Wrong uses of engines and stores, and what they say",
             "",
             "The table shows the message for each wrong option or combination of options, added to "
             "`pairweave align --source_input",

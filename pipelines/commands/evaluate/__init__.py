@@ -1,1 +1,1 @@
-"""The commands `evaluate links`, `aligners`, `sentences`, `suggestions`, `tags` and `judgements`."""
+"""The subcommands `evaluate links`, `aligners`, `sentences`, `suggestions`, `tags`, `judgements`."""
