@@ -1,1 +1,1 @@
-"""The subcommands `evaluate links`, `aligners`, `sentences`, `suggestions`, `tags`, `judgements`."""
+"""The subcommands of ``evaluate``: links, aligners, sentences, suggestions, tags, judgements."""
