@@ -1,9 +1,10 @@
 """Settings that the steps of a recipe share, so that no step rejects pairs that another chose.
 
-Jobs have different default limits for the lengths of pairs: `filter` accepts a ratio of 3, `fit`
-one of 1.5. In a recipe, the second step would reject pairs that the first has chosen. A step
-therefore takes over the limits of the `filter` whose pairs it reads (`inherited`), and a step that
-sets narrower limits, other languages or other tokens is refused before anything runs (`check`).
+A step may have wider limits for the lengths of pairs than the defaults of the next one. If a
+`filter` accepts a ratio of 15, a `fit` with its default of 3 would reject pairs that the filter has
+chosen. A step therefore takes over the limits of the `filter` whose pairs it reads (`inherited`),
+and a step that sets narrower limits, other languages or other tokens is refused before anything
+runs (`check`).
 """
 
 from collections.abc import Iterable
