@@ -1,5 +1,6 @@
-"""Checks that no command writes into a table of `refresh`, whose vacuum deletes foreign files.
+"""Checks that no command writes into a table of `refresh`, or among the files of a run.
 
+The vacuum of a table deletes foreign files, and readers open the rows of a run by their directory.
 All options that name an output are checked here, when they are read.
 """
 
@@ -31,6 +32,9 @@ _OWN = re.compile(r"^/_|/part-[0-9a-f]{24}\.parquet$")
 _FOLDERS = (run_files.DATA, run_files.REJECTS, run_files.MODELS)
 """Directories below an output that a run or an export writes to."""
 
+_OF_RUNS = (*_FOLDERS, "_*", run_files.CARD, "report.html", "symbols.txt")
+"""Names of the files and directories of a run in its own directory."""
+
 _WRITTEN = (*(f"{folder}/*" for folder in _FOLDERS), "_*")
 """Files below an output that a run or an export writes, and that later ones find by patterns."""
 
@@ -50,12 +54,14 @@ def check(options: pydantic.BaseModel, *, is_night: bool = False) -> None:
         is_night: Whether the command is a night of `refresh`, whose output is a table.
 
     Raises:
-        ConfigError: An output is in a table; names the option and the table.
+        ConfigError: An output is in a table or among the files of a run; names the option and the
+            table or the run.
     """
     for place in places_of(options):
         if place.use.is_written and not files.is_uri(place.path):
             is_table = is_night and place.option == "output"
             require_outside_tables(place.option, place.path, is_table=is_table)
+            require_outside_runs(place.option, place.path)
 
 
 def require_outside_tables(option: str, path: str, *, is_table: bool = False) -> None:
@@ -85,6 +91,28 @@ def require_outside_tables(option: str, path: str, *, is_table: bool = False) ->
             raise ConfigError(
                 f"--{option} {path}: its files would be written into the table of refresh {table}, "
                 "where refresh alone may write; give another directory"
+            )
+
+
+def require_outside_runs(option: str, path: str) -> None:
+    """Check that an output is not one of the files of a run, nor in one of its directories.
+
+    Readers open the rows of a run by their directory, so a foreign file there would be read as rows,
+    or could not be read. Other names in the directory of a run are the user's own.
+
+    Args:
+        option: The option that names it.
+        path: The output: a file or a directory, on a disk or in a store, which is queried.
+
+    Raises:
+        ConfigError: The output is such a place; names the run.
+    """
+    for run, below in _ancestors(path):
+        is_own = bool(below) and any(fnmatch.fnmatchcase(below[0], name) for name in _OF_RUNS)
+        if is_own and _is_run(run):
+            raise ConfigError(
+                f"--{option} {path}: is inside the run {run}, which must stay as its manifest "
+                "describes it; give a place outside of it"
             )
 
 
@@ -176,6 +204,11 @@ def _ancestors(path: str) -> Iterator[tuple[str, list[str]]]:
     real = Path(os.path.realpath(path))
     for place in (real, *real.parents):
         yield str(place), list(real.relative_to(place).parts)
+
+
+def _is_run(directory: str) -> bool:
+    names = (run_files.PLAN, run_files.MANIFEST)
+    return any(files.exists(files.join(directory, name)) for name in names)
 
 
 def _is_table(directory: str) -> bool:

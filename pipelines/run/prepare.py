@@ -140,6 +140,7 @@ def _plan_input(job: JobDefinition[PlannedT], options: PlannedT) -> tuple[Plan, 
     """Read every input once; return the plan of reading it, and the limits of the readers."""
     files.check_store(options.output)  # Check this before reading the input, which may be long.
     outputs.require_outside_tables("output", options.output)
+    outputs.require_outside_runs("output", options.output)
     limits = pick(ReadLimits, options)
     corpora = corpora_of(options)
     for corpus in corpora:
