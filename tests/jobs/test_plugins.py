@@ -142,10 +142,12 @@ def test_a_run_of_another_version_of_a_plugin_is_refused(tmp_path, directory, mo
     [
         ("raise KeyError('no such\\nkey')", "raised KeyError: 'no such\\nkey'"),
         ("return np.zeros(1, 'f4')", "returned 1 values for 11 pairs"),
-        ("return np.float32(1)", "returned one values for 11 pairs"),
+        ("return np.float32(1)", "returned one number for 11 pairs"),
         ("return np.full(len(pairs), np.nan)", "returned NaN for a pair, whose source is "),
         ("raise SystemExit(0)", "raised SystemExit: 0"),
-        ("return 'text'", "raised ValueError: could not convert string to float"),
+        ("return 'text'", "returned str for 11 pairs"),
+        ("return ['0.5'] * len(pairs)", "returned values of the type <U3"),
+        ("return np.full(len(pairs), 1j)", "returned values of the type complex128"),
     ],
 )
 def test_a_rule_that_fails_in_a_run_ends_it_with_a_line(

@@ -10,6 +10,7 @@ import pyarrow as pa
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.plugins.entry_points import Plugin, load_plugin, plan_plugin, raised
 from pairweave.transforms.plugins.filter_rule import RULE, FilterRule
+from pairweave.transforms.plugins.returned_numbers import returned_numbers
 
 _TEXTS = ("source", "target", "source_lang", "target_lang")
 
@@ -78,14 +79,15 @@ def measure(planned: PlannedRule, pairs: pa.Table | pa.RecordBatch) -> np.ndarra
     rule = cast("FilterRule", load_plugin(planned.plugin, RULE))
     columns = {name: pairs.column(name).cast(pa.string()) for name in _TEXTS}
     try:
-        values = np.asarray(rule.measure(pa.table(columns)), np.float32)
+        returned = rule.measure(pa.table(columns))
     except MemoryError:
         raise
     except (Exception, SystemExit) as error:
         raise _failed(planned, raised(error)) from error
-    if values.shape != (pairs.num_rows,):
-        shape = "x".join(map(str, values.shape)) or "one"
-        raise _failed(planned, f"returned {shape} values for {pairs.num_rows} pairs")
+    try:
+        values = returned_numbers(returned, pairs.num_rows, "values")
+    except ValueError as error:
+        raise _failed(planned, str(error)) from error
     if np.isnan(values).any():
         place = int(np.isnan(values).argmax())
         text = str(columns["source"][place])[:80]

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from pairweave.transforms.plugins.entry_points import Plugin, load_plugin, raised
 from pairweave.transforms.plugins.pair_scorer import SCORER, PairScorer
+from pairweave.transforms.plugins.returned_numbers import returned_numbers
 
 _TEXTS = ("source", "target", "source_lang", "target_lang")
 
@@ -24,20 +25,20 @@ def score(plugin: Plugin, pairs: pa.Table) -> np.ndarray:
     """
     scorer = cast("PairScorer", load_plugin(plugin, SCORER))
     columns = {name: pairs.column(name).cast(pa.string()) for name in _TEXTS}
-    expected = ("a finite number for each pair", "give another scorer")
+    expected = ("a finite number of 32 bits for each pair", "give another scorer")
     try:
-        scores = np.asarray(scorer.score(pa.table(columns)), np.float32)
+        returned = scorer.score(pa.table(columns))
     except MemoryError:
         raise
     except (Exception, SystemExit) as error:
         raise plugin.failed("scorer", "score", raised(error), *expected) from error
-    if scores.shape != (pairs.num_rows,):
-        shape = "x".join(map(str, scores.shape)) or "one"
-        what = f"returned {shape} scores for {pairs.num_rows} pairs"
-        raise plugin.failed("scorer", "score", what, *expected)
+    try:
+        scores = returned_numbers(returned, pairs.num_rows, "scores")
+    except ValueError as error:
+        raise plugin.failed("scorer", "score", str(error), *expected) from error
     wrong = np.flatnonzero(~np.isfinite(scores))
     if len(wrong):
         text = str(columns["source"][int(wrong[0])])[:80]
-        what = f"returned {scores[wrong[0]]} for a pair, whose source is {text!r}"
+        what = f"returned {np.asarray(returned)[wrong[0]]} for a pair, whose source is {text!r}"
         raise plugin.failed("scorer", "score", what, *expected)
     return scores

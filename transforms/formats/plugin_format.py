@@ -49,7 +49,8 @@ def read_pairs(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
     """Yield the rows of a file, in ROWS batches; ``line`` is the number of the pair.
 
     Raises:
-        ConfigError: The format cannot be loaded here, or its code is not the planned one.
+        ConfigError: The format cannot be loaded here, its code is not the planned one, or it yields
+            another number of pairs than for the plan.
         InputError: It cannot read the file (``unreadable``).
         WorkerError: The file is not what was planned.
     """
@@ -68,6 +69,10 @@ def read_pairs(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
         problems = {number: row[2] for number, row in enumerate(batch) if row[2] is not None}
         yield maker.batch(np.arange(first, first + len(batch), dtype=np.int64), texts, problems)
         first += len(batch)
+    read = first - unit.first_line
+    if read != unit.rows:  # the file is as planned, or reading it to its end would have failed
+        what = f"yielded {read:,} pairs of {part.name}, and {unit.rows:,} when the run was planned"
+        raise _failed(unit.plugin, what)
 
 
 def _pairs(
@@ -129,7 +134,8 @@ def _failed(plugin: Plugin, what: str) -> ConfigError:
         "format",
         "read",
         what,
-        "pairs (source, target), each a text or None, or a ValueError for a bad file",
+        "tuples (source, target), each a text or None, the same at each reading, or a ValueError "
+        "for a bad file",
         "give another format",
     )
 

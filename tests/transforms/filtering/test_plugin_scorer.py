@@ -62,14 +62,16 @@ def test_a_scorer_gets_texts_and_languages_and_perhaps_no_pair(tmp_path, monkeyp
     [
         ("raise KeyError('two\\nlines')", "raised KeyError: 'two\\nlines'; expected"),
         ("return [1.0]", "returned 1 scores for 2 pairs; expected"),
-        ("return 0", "returned one scores for 2 pairs; expected"),
+        ("return 0", "returned one number for 2 pairs; expected"),
+        ("return None", "returned NoneType for 2 pairs; expected"),
         ("return [0, float('nan')]", "returned nan for a pair, whose source is 'Bäume'; expected"),
-        ("return [1e99, 0]", "returned inf for a pair, whose source is 'a'; expected"),
+        ("return [1e99, 0]", "returned 1e+99 for a pair, whose source is 'a'; expected"),
         ("raise SystemExit(0)", "raised SystemExit: 0; expected"),
-        ("return ['a', 'b']", "raised ValueError: could not convert string to float"),
+        ("return ['0.5', '0.6']", "returned scores of the type <U3; expected"),
+        ("return [1 + 2j, 0]", "returned scores of the type complex128; expected"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:overflow encountered")
+@pytest.mark.filterwarnings("error")
 def test_what_is_no_score_is_refused(tmp_path, monkeypatch, body, said):
     code = CODE.replace("return np.array(", f"{body}\n        return np.array(")
     plugin, _ = planned(tmp_path, monkeypatch, code)

@@ -112,6 +112,21 @@ def test_the_bytes_behind_the_last_pair_belong_to_the_file(tmp_path, monkeypatch
         reading.read_plan(plan)
 
 
+def test_a_format_that_yields_other_pairs_at_each_reading_is_named(bars):
+    code = CODE.replace("for line in file:", "for line in self.some(file):") + (
+        "Format.calls = 0\n"
+        "def some(self, file):\n"
+        "    Format.calls += 1\n"
+        "    yield from list(file)[: Format.calls]\n"
+        "Format.some = some\n"
+    )
+    with pytest.raises(ConfigError) as error:
+        bars(b"a|b\nc|d\ne|f\n", code=code)
+    start = "--format bars: read of a-package 1 (a_module:FORMAT) yielded 2 pairs of a.bars, and 1 "
+    assert str(error.value).startswith(start + "when the run was planned; expected tuples")
+    assert "the same at each reading" in str(error.value)
+
+
 def test_a_unit_has_the_plugin_also_as_json(tmp_path, monkeypatch):
     install(tmp_path, monkeypatch)
     (tmp_path / "a.bars").write_bytes(b"a|b\n")
@@ -133,11 +148,11 @@ def test_a_worker_with_other_code_refuses_the_unit(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("yield 'a', 'b', 'c'", "yielded \"('a', 'b', 'c')\" as pair 1 of a.bars; expected pairs"),
-        ("yield 'ab'", "yielded 'ab' as pair 1 of a.bars; expected pairs"),
-        ("yield None", "yielded 'None' as pair 1 of a.bars; expected pairs"),
+        ("yield 'a', 'b', 'c'", "yielded \"('a', 'b', 'c')\" as pair 1 of a.bars; expected tuples"),
+        ("yield 'ab'", "yielded 'ab' as pair 1 of a.bars; expected tuples"),
+        ("yield None", "yielded 'None' as pair 1 of a.bars; expected tuples"),
         ("raise SystemExit(0)", "raised SystemExit: 0 after pair 0 of a.bars"),
-        ("yield 1, 'b'", "yielded \"(1, 'b')\" as pair 1 of a.bars; expected pairs"),
+        ("yield 1, 'b'", "yielded \"(1, 'b')\" as pair 1 of a.bars; expected tuples"),
         ("raise KeyError('two\\nlines')", "raised KeyError: 'two\\nlines' after pair 0 of a.bars"),
     ],
 )
